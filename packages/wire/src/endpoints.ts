@@ -1,0 +1,201 @@
+import type { Static, TSchema } from 'typebox';
+import type { RejectionName } from './rejection.js';
+import {
+  BindConfirmData,
+  BindConfirmRequest,
+  BindSmsData,
+  BindSmsRequest,
+  ReplaceData,
+  ReplaceRequest,
+  UserDataData,
+  UserDataRequest,
+  userDataChecks,
+} from './schemas/agreements.js';
+import { AuthTokenRequest, Token } from './schemas/auth.js';
+import { orderReferenceChecks } from './schemas/order-reference.js';
+import {
+  MainOrder,
+  OrdersCreateRequest,
+  OrdersListData,
+  OrdersListRequest,
+  OrdersQueryRequest,
+  OrdersUnsubscribeRequest,
+} from './schemas/orders.js';
+import { ordersCreateChecks } from './schemas/orders-create-checks.js';
+import { PaymentChannelsListData, PaymentChannelsListRequest } from './schemas/payment-channels.js';
+import { PaymentDetail, PaymentsQueryRequest } from './schemas/payments.js';
+import { ProductsListData, ProductsListRequest } from './schemas/products.js';
+
+export const PATH_PREFIX = '/openapi/v1/';
+
+interface EndpointFacts<Request extends TSchema, Response extends TSchema> {
+  readonly summary: string;
+  /** Whether the Authorization header is required. */
+  readonly token: boolean;
+  /** Whether an Idempotency-Key counts. */
+  readonly write: boolean;
+  readonly request: Request;
+  /** The schema of `data` on success. */
+  readonly response: Response;
+  /** Rules across fields, run once the schema holds. A method, so that a table of all endpoints stays one type. */
+  check?(body: Static<Request>): void;
+  /** Business codes this endpoint may answer, in order of precedence, besides those that every endpoint may. */
+  readonly codes: readonly RejectionName[];
+}
+
+export interface Endpoint<
+  Name extends string = string,
+  Request extends TSchema = TSchema,
+  Response extends TSchema = TSchema,
+> extends EndpointFacts<Request, Response> {
+  readonly name: Name;
+  readonly path: `${typeof PATH_PREFIX}${Name}`;
+}
+
+function endpoint<const Name extends string, Request extends TSchema, Response extends TSchema>(
+  name: Name,
+  facts: EndpointFacts<Request, Response>,
+): Endpoint<Name, Request, Response> {
+  return { name, path: `${PATH_PREFIX}${name}`, ...facts };
+}
+
+export const ENDPOINTS = {
+  'auth/token': endpoint('auth/token', {
+    summary: 'Issue an access token',
+    token: false,
+    write: false,
+    request: AuthTokenRequest,
+    response: Token,
+    codes: [],
+  }),
+  'products/list': endpoint('products/list', {
+    summary: 'List the products the channel may sell',
+    token: true,
+    write: false,
+    request: ProductsListRequest,
+    response: ProductsListData,
+    codes: [],
+  }),
+  'payment-channels/list': endpoint('payment-channels/list', {
+    summary: 'List the payment channels the channel may use',
+    token: true,
+    write: false,
+    request: PaymentChannelsListRequest,
+    response: PaymentChannelsListData,
+    codes: [],
+  }),
+  'agreements/bind-sms': endpoint('agreements/bind-sms', {
+    summary: 'Start binding a card: send the verification code (A.1)',
+    token: true,
+    write: true,
+    request: BindSmsRequest,
+    response: BindSmsData,
+    codes: [
+      'PRODUCT_NOT_FOUND',
+      'PRODUCT_NOT_AUTHORIZED',
+      'AGREEMENT_NOT_FOUND',
+      'BIND_ORDER_CLOSED',
+      'BIND_CHANNEL_CHANGED',
+      'PAYMENT_CHANNEL_REQUIRED',
+      'PAYMENT_CHANNEL_NOT_ALLOWED',
+      'BANK_NOT_SUPPORTED',
+      'CHANNEL_USER_MOBILE_MISMATCH',
+      'CHANNEL_MOBILE_OCCUPIED',
+      'SMS_TOO_FREQUENT',
+    ],
+  }),
+  'agreements/bind-confirm': endpoint('agreements/bind-confirm', {
+    summary: 'Finish binding a card with the verification code (A.1)',
+    token: true,
+    write: true,
+    request: BindConfirmRequest,
+    response: BindConfirmData,
+    codes: ['AGREEMENT_NOT_FOUND', 'BIND_ORDER_CLOSED', 'SMS_CODE_EXPIRED'],
+  }),
+  'agreements/user-data': endpoint('agreements/user-data', {
+    summary: "List a user's bound cards, encrypted",
+    token: true,
+    write: false,
+    request: UserDataRequest,
+    response: UserDataData,
+    check: userDataChecks,
+    codes: [],
+  }),
+  'agreements/replace': endpoint('agreements/replace', {
+    summary: 'Move an order to another shared agreement (A.2)',
+    token: true,
+    write: true,
+    request: ReplaceRequest,
+    response: ReplaceData,
+    check: orderReferenceChecks,
+    codes: [
+      'SUBSCRIPTION_NOT_FOUND',
+      'AGREEMENT_REPLACE_NOT_ALLOWED',
+      'SUBSCRIPTION_UNSUBSCRIBED',
+      'SUBSCRIPTION_ALREADY_COMPLETED',
+      'PAYMENT_CHANNEL_NOT_ALLOWED',
+      'SHARED_AGREEMENT_NOT_ALLOWED',
+    ],
+  }),
+  'orders/create': endpoint('orders/create', {
+    summary: 'Create a subscription',
+    token: true,
+    write: true,
+    request: OrdersCreateRequest,
+    response: MainOrder,
+    check: ordersCreateChecks,
+    codes: [
+      'SUBSCRIPTION_ALREADY_EXISTS',
+      'PRODUCT_NOT_FOUND',
+      'PRODUCT_NOT_AUTHORIZED',
+      'SETTLEMENT_MODE_MISMATCH',
+      'CYCLE_MISMATCH',
+      'AGREEMENT_NOT_FOUND',
+      'AGREEMENT_NOT_BOUND',
+      'PAYMENT_CHANNEL_NOT_ALLOWED',
+      'SHARED_AGREEMENT_NOT_ALLOWED',
+      'CHANNEL_USER_MOBILE_MISMATCH',
+      'CHANNEL_MOBILE_OCCUPIED',
+    ],
+  }),
+  'orders/query': endpoint('orders/query', {
+    summary: 'Read one order',
+    token: true,
+    write: false,
+    request: OrdersQueryRequest,
+    response: MainOrder,
+    check: orderReferenceChecks,
+    codes: ['SUBSCRIPTION_NOT_FOUND'],
+  }),
+  'orders/list': endpoint('orders/list', {
+    summary: "List a user's orders",
+    token: true,
+    write: false,
+    request: OrdersListRequest,
+    response: OrdersListData,
+    codes: [],
+  }),
+  'orders/unsubscribe': endpoint('orders/unsubscribe', {
+    summary: 'End a subscription',
+    token: true,
+    write: true,
+    request: OrdersUnsubscribeRequest,
+    response: MainOrder,
+    check: orderReferenceChecks,
+    codes: ['SUBSCRIPTION_NOT_FOUND', 'SUBSCRIPTION_ALREADY_COMPLETED', 'SUBSCRIPTION_FIRST_PAYMENT_PENDING'],
+  }),
+  'payments/query': endpoint('payments/query', {
+    summary: 'Read one period of an order',
+    token: true,
+    write: false,
+    request: PaymentsQueryRequest,
+    response: PaymentDetail,
+    codes: ['SUBSCRIPTION_NOT_FOUND'],
+  }),
+} as const;
+
+export type EndpointName = keyof typeof ENDPOINTS;
+export type RequestOf<Name extends EndpointName> = Static<(typeof ENDPOINTS)[Name]['request']>;
+export type DataOf<Name extends EndpointName> = Static<(typeof ENDPOINTS)[Name]['response']>;
+
+export const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);

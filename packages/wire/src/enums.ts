@@ -1,0 +1,46 @@
+export const settlementModes = ['SVC_DEDUCT', 'CHANNEL_COLLECT'] as const;
+export type SettlementMode = (typeof settlementModes)[number];
+
+export const orderStatuses = ['INITIALIZING', 'ACTIVE', 'UNSUBSCRIBED', 'COMPLETED', 'TERMINATED'] as const;
+export type OrderStatus = (typeof orderStatuses)[number];
+
+export const paymentStatuses = [
+  'WAIT',
+  'PROCESSING',
+  'SUCCESS',
+  'FAIL_RETRY',
+  'FAIL',
+  'BILLED',
+  'CANCELED',
+  'REFUND_PART',
+  'REFUND_FULL',
+] as const;
+export type PaymentStatus = (typeof paymentStatuses)[number];
+
+export const agreementStatuses = ['BIND_ING', 'BIND_SUCCESS', 'BIND_FAIL', 'CANCELED', 'REPLACED'] as const;
+export type AgreementStatus = (typeof agreementStatuses)[number];
+
+export const agreementSources = ['SELF_BINDING', 'SHARED_FROM_CHANNEL'] as const;
+export type AgreementSource = (typeof agreementSources)[number];
+
+export const smsStatuses = ['SEND_SUCCESS', 'SEND_FAIL'] as const;
+export type SmsStatus = (typeof smsStatuses)[number];
+
+/** MONTH is a calendar month, never a count of days. */
+export const periodTypes = ['DAY', 'MONTH'] as const;
+export type PeriodType = (typeof periodTypes)[number];
+
+export const cycleTypes = ['SINGLE', 'MULTIPLE'] as const;
+export type CycleType = (typeof cycleTypes)[number];
+
+export const eventTypes = ['order.status.changed', 'payment.status.changed'] as const;
+export type EventType = (typeof eventTypes)[number];
+
+export const grantTypes = ['client_credentials'] as const;
+export type GrantType = (typeof grantTypes)[number];
+
+/** Not an enum: the interface names only this default, so other document types pass as plain text. */
+export const DEFAULT_CERT_TYPE = 'ID_CARD';
+
+/** The entry of supportedBanks that stands for every bank. */
+export const ANY_BANK = '*';

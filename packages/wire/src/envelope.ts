@@ -1,0 +1,44 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { CODES } from './codes.js';
+import { Time } from './schemas/common.js';
+
+/** `data` is null on every failure. */
+export function Envelope<Data extends TSchema>(data: Data) {
+  return Type.Object({
+    code: Type.String(),
+    message: Type.String(),
+    data: Type.Union([data, Type.Null()]),
+    requestId: Type.String(),
+    timestamp: Time,
+    success: Type.Boolean(),
+  });
+}
+
+export interface Envelope<Data> {
+  code: string;
+  message: string;
+  data: Data | null;
+  requestId: string;
+  timestamp: string;
+  success: boolean;
+}
+
+export const AnyEnvelope = Envelope(Type.Unknown());
+export type AnyEnvelope = Static<typeof AnyEnvelope>;
+
+/**
+ * The response as text, around data that is JSON already: a replayed outcome is sent from what was stored, and a fresh
+ * one is serialised once. Code and timestamp come from this service and hold nothing to escape.
+ */
+export function envelopeText(
+  result: { readonly code: string },
+  message: string,
+  dataJson: string,
+  requestId: string,
+  timestamp: string,
+): string {
+  return (
+    `{"code":"${result.code}","message":${JSON.stringify(message)},"data":${dataJson},` +
+    `"requestId":${JSON.stringify(requestId)},"timestamp":"${timestamp}","success":${result.code === CODES.SUCCESS.code}}`
+  );
+}

@@ -1,0 +1,32 @@
+export const HEADERS = {
+  contentType: 'Content-Type',
+  authorization: 'Authorization',
+  appId: 'X-SVC-App-Id',
+  timestamp: 'X-SVC-Timestamp',
+  nonce: 'X-SVC-Nonce',
+  requestId: 'X-SVC-Request-Id',
+  signature: 'X-SVC-Signature',
+  eventId: 'X-SVC-Event-Id',
+  idempotencyKey: 'Idempotency-Key',
+  idempotencyReplayed: 'Idempotency-Replayed',
+  retryAfter: 'Retry-After',
+} as const;
+
+type HeaderKeys = { readonly [K in keyof typeof HEADERS]: Lowercase<(typeof HEADERS)[K]> };
+
+/** The same names as an HTTP server hands them over. */
+export const HEADER_KEYS = Object.fromEntries(
+  Object.entries(HEADERS).map(([key, name]) => [key, name.toLowerCase()]),
+) as HeaderKeys;
+
+export const CONTENT_TYPE = 'application/json;charset=UTF-8';
+export const WEBHOOK_CONTENT_TYPE = 'application/json';
+
+/** The form each signing header must have before anything is computed from it. */
+export const HEADER_FORMS = {
+  /** Any 64-bit integer: one that is far off is skewed, not malformed. */
+  timestamp: /^-?[0-9]{1,19}$/,
+  nonce: /^[0-9a-fA-F]{32}$/,
+  requestId: /^[\x21-\x7e]{1,128}$/,
+  idempotencyKey: /^[\x21-\x7e]{1,128}$/,
+} as const;

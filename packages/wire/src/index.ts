@@ -1,0 +1,32 @@
+export * from '#platform';
+export * from './codes.js';
+export * from './encrypted-fields.js';
+export * from './endpoints.js';
+export * from './enums.js';
+export * from './envelope.js';
+export * from './headers.js';
+export * from './limits.js';
+export * from './redeem-link.js';
+export * from './rejection.js';
+export * from './schemas/agreements.js';
+export * from './schemas/auth.js';
+export {
+  Enum,
+  Identifier,
+  Nullable,
+  PagingRequest,
+  pageFields,
+  pageOf,
+  pagingFields,
+  Time,
+} from './schemas/common.js';
+export * from './schemas/events.js';
+export * from './schemas/order-reference.js';
+export * from './schemas/orders.js';
+export * from './schemas/orders-create-checks.js';
+export * from './schemas/payment-channels.js';
+export * from './schemas/payments.js';
+export * from './schemas/products.js';
+export * from './schemas/shared-agreement.js';
+export * from './signing.js';
+export * from './time.js';

@@ -1,0 +1,44 @@
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+export const MAX_BODY_BYTES = 1_048_576;
+/** In code points, for every string field, ciphertext included. */
+export const MAX_STRING_LENGTH = 1024;
+
+export const DEFAULT_PAGE = 1;
+/** Keeps page * size inside every integer type on the way to the database; a page this far is empty anyway. */
+export const MAX_PAGE = 2_147_483_647;
+export const MAX_PAGE_SIZE = 100;
+export const DEFAULT_PAGE_SIZE = MAX_PAGE_SIZE;
+
+export const TIMESTAMP_SKEW_MS = 5 * MINUTE_MS;
+export const NONCE_WINDOW_MS = 10 * MINUTE_MS;
+export const IDEMPOTENCY_WINDOW_MS = 7 * DAY_MS;
+export const TOKEN_LIFETIME_SECONDS = 7200;
+export const REDEEM_LIFETIME_SECONDS = 7 * 24 * 60 * 60;
+
+/** A sub-order number keeps four digits for its cycleNo. */
+export const MAX_TOTAL_CYCLES = 9_999;
+
+export const WEBHOOK_TIMEOUT_MS = 5 * SECOND_MS;
+/** Entry n is the pause before retry n + 1; after the last one the event is given up. */
+export const WEBHOOK_RETRY_DELAYS_MS: readonly number[] = [
+  30 * SECOND_MS,
+  60 * SECOND_MS,
+  120 * SECOND_MS,
+  240 * SECOND_MS,
+  480 * SECOND_MS,
+  960 * SECOND_MS,
+  1800 * SECOND_MS,
+  1800 * SECOND_MS,
+  1800 * SECOND_MS,
+  1800 * SECOND_MS,
+];
+/** How much of a channel's acknowledgement is read. */
+export const WEBHOOK_MAX_RESPONSE_BYTES = 65_536;
+
+/** What a calling channel is advised to do. */
+export const CLIENT_CONNECT_TIMEOUT_MS = 5 * SECOND_MS;
+export const CLIENT_READ_TIMEOUT_MS = 15 * SECOND_MS;
+export const CLIENT_FAULT_RETRY_DELAYS_MS: readonly number[] = [1 * SECOND_MS, 3 * SECOND_MS, 9 * SECOND_MS];

@@ -1,0 +1,70 @@
+import { cbc } from '@noble/ciphers/aes.js';
+import { equalBytes as equal } from '@noble/ciphers/utils.js';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, randomBytes as random } from '@noble/hashes/utils.js';
+
+const KEY_BYTES = 32;
+const encoder = new TextEncoder();
+
+export function sha256Hex(bytes: Uint8Array): string {
+  return bytesToHex(sha256(bytes));
+}
+
+export function hmacSha256(key: Uint8Array, text: string): Uint8Array {
+  return hmac(sha256, key, encoder.encode(text));
+}
+
+export function aes256CbcEncrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
+  return cbc(aes256Key(key), iv).encrypt(bytes);
+}
+
+/** Throws when the key, the length or the padding is wrong. */
+export function aes256CbcDecrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
+  return cbc(aes256Key(key), iv).decrypt(bytes);
+}
+
+export function randomBytes(length: number): Uint8Array {
+  return random(length);
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+/** Only the one canonical spelling. atob forgives spaces, missing padding and stray bits; writing back shows them. */
+export function fromBase64(text: string): Uint8Array | undefined {
+  const bytes = decode(text);
+  return bytes !== undefined && toBase64(bytes) === text ? bytes : undefined;
+}
+
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+/** As strict as fromBase64, in the URL alphabet and without padding. */
+export function fromBase64Url(text: string): Uint8Array | undefined {
+  const bytes = decode(text.replaceAll('-', '+').replaceAll('_', '/'));
+  return bytes !== undefined && toBase64Url(bytes) === text ? bytes : undefined;
+}
+
+/** Constant time in the contents; lengths are no secret. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return equal(a, b);
+}
+
+function decode(text: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The cipher would quietly turn into AES-128 or AES-192 with a shorter key. */
+function aes256Key(key: Uint8Array): Uint8Array {
+  if (key.length !== KEY_BYTES) throw new RangeError(`AES-256 key of ${key.length} bytes`);
+  return key;
+}

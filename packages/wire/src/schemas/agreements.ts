@@ -1,0 +1,123 @@
+import { type Static, Type } from 'typebox';
+import { agreementStatuses, DEFAULT_CERT_TYPE, paymentStatuses, smsStatuses } from '../enums.js';
+import { Rejection } from '../rejection.js';
+import {
+  CycleNo,
+  Encrypted,
+  Enum,
+  Identifier,
+  MaybeEmptyText,
+  Nullable,
+  OutText,
+  pageFields,
+  pagingFields,
+  Text,
+} from './common.js';
+import { orderReferenceFields } from './order-reference.js';
+import { SharedAgreement } from './shared-agreement.js';
+
+export const BindSmsRequest = Type.Object({
+  channelUserId: Text,
+  paymentChannelCode: Type.Optional(Text),
+  bankCode: Type.Optional(Text),
+  mobileEncrypted: Encrypted,
+  bankCardNoEncrypted: Encrypted,
+  certificateNoEncrypted: Encrypted,
+  realNameEncrypted: Encrypted,
+  bankMobileEncrypted: Encrypted,
+  certType: Type.Optional(Type.String({ ...Text, default: DEFAULT_CERT_TYPE })),
+  /** Empty means the same as absent: a binding for any product. */
+  productCode: Type.Optional(MaybeEmptyText),
+  bindOrderNo: Type.Optional(Text),
+});
+export type BindSmsRequest = Static<typeof BindSmsRequest>;
+
+export const BindSmsData = Type.Object({
+  bindOrderNo: Identifier,
+  paymentChannelCode: OutText,
+  agreementStatus: Enum(agreementStatuses),
+  smsStatus: Enum(smsStatuses),
+  /** Only with SEND_FAIL. */
+  failReason: Type.Optional(OutText),
+});
+export type BindSmsData = Static<typeof BindSmsData>;
+
+export const BindConfirmRequest = Type.Object({
+  bindOrderNo: Text,
+  smsCodeEncrypted: Encrypted,
+});
+export type BindConfirmRequest = Static<typeof BindConfirmRequest>;
+
+export const BindConfirmData = Type.Object({
+  /** Null with BIND_FAIL: the number comes into being with the binding. */
+  agreementNo: Nullable(OutText),
+  agreementStatus: Enum(agreementStatuses),
+  bankCardTailNo: OutText,
+  /** Only with BIND_FAIL. */
+  failReason: Type.Optional(OutText),
+});
+export type BindConfirmData = Static<typeof BindConfirmData>;
+
+export const UserDataRequest = Type.Object({
+  channelUserId: Type.Optional(Text),
+  bankCardNoEncrypted: Type.Optional(Encrypted),
+  certificateNoEncrypted: Type.Optional(Encrypted),
+  ...pagingFields,
+});
+export type UserDataRequest = Static<typeof UserDataRequest>;
+
+export function userDataChecks(body: UserDataRequest): void {
+  const filters = [body.channelUserId, body.bankCardNoEncrypted, body.certificateNoEncrypted];
+  if (filters.every((filter) => filter === undefined)) {
+    throw new Rejection(
+      'PARAM_INVALID',
+      'one of channelUserId, bankCardNoEncrypted, certificateNoEncrypted is required',
+    );
+  }
+}
+
+export const BankData = Type.Object({
+  /** Null for an agreement shared by the channel, which never had a binding order. */
+  bindOrderNo: Nullable(Identifier),
+  agreementNo: OutText,
+  bankCardNoEncrypted: OutText,
+  certificateNoEncrypted: OutText,
+  realNameEncrypted: OutText,
+  bankMobileEncrypted: OutText,
+  agreementStatus: Enum(agreementStatuses),
+});
+export type BankData = Static<typeof BankData>;
+
+export const UserDataData = Type.Object({ bankDataList: Type.Array(BankData), ...pageFields });
+export type UserDataData = Static<typeof UserDataData>;
+
+export const ReplaceRequest = Type.Object({
+  ...orderReferenceFields,
+  newSharedAgreement: SharedAgreement,
+  retryFailedNow: Type.Optional(Type.Boolean({ default: true })),
+});
+export type ReplaceRequest = Static<typeof ReplaceRequest>;
+
+export const AffectedPayment = Type.Object({
+  paymentOrderNo: Identifier,
+  cycleNo: CycleNo,
+  previousStatus: Enum(paymentStatuses),
+});
+export type AffectedPayment = Static<typeof AffectedPayment>;
+
+export const RetriedPayment = Type.Object({
+  paymentOrderNo: Identifier,
+  cycleNo: CycleNo,
+  newStatus: Enum(paymentStatuses),
+});
+export type RetriedPayment = Static<typeof RetriedPayment>;
+
+export const ReplaceData = Type.Object({
+  orderNo: Identifier,
+  oldAgreementNo: OutText,
+  newAgreementNo: OutText,
+  paymentChannelCode: OutText,
+  affectedPayments: Type.Array(AffectedPayment),
+  retriedNow: Type.Array(RetriedPayment),
+});
+export type ReplaceData = Static<typeof ReplaceData>;

@@ -1,0 +1,17 @@
+import { type Static, Type } from 'typebox';
+import { grantTypes } from '../enums.js';
+import { Enum, Text, Time } from './common.js';
+
+export const AuthTokenRequest = Type.Object({
+  grantType: Enum(grantTypes),
+  appId: Text,
+});
+export type AuthTokenRequest = Static<typeof AuthTokenRequest>;
+
+export const Token = Type.Object({
+  accessToken: Type.String({ minLength: 1 }),
+  /** Seconds, and a string: the interface says so. */
+  expiresIn: Type.String({ pattern: '^[0-9]+$' }),
+  expiresAt: Time,
+});
+export type Token = Static<typeof Token>;

@@ -1,0 +1,53 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { DEFAULT_PAGE, DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE, MAX_STRING_LENGTH } from '../limits.js';
+
+/** NUL cannot be stored as text, and half a surrogate pair cannot be sent as UTF-8: both are refused at the door. */
+const STORABLE = '^[^\\u0000\\p{Cs}]*$';
+
+/** Text in a request; identifiers too, since an unknown one is "not found" whatever it looks like. */
+export const Text = Type.String({ minLength: 1, maxLength: MAX_STRING_LENGTH, pattern: STORABLE });
+export const MaybeEmptyText = Type.String({ maxLength: MAX_STRING_LENGTH, pattern: STORABLE });
+
+/** Only the length is checked here: a ciphertext that cannot be read has a code of its own. */
+export const Encrypted = Type.String({ maxLength: MAX_STRING_LENGTH });
+
+/** Text in a response. */
+export const OutText = Type.String({ maxLength: MAX_STRING_LENGTH });
+/** A 64-bit number in a response, as text because JSON numbers lose precision beyond 53 bits. */
+export const Identifier = Type.String({ pattern: '^[0-9]{1,19}$' });
+export const Cents = Type.Integer();
+export const Count = Type.Integer({ minimum: 0 });
+export const CycleNo = Type.Integer({ minimum: 1 });
+export const Time = Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$' });
+
+/** With the type spelled out: serialisers fall back to the slow path for a bare enum. */
+export function Enum<const Values extends readonly string[]>(values: Values) {
+  return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values] });
+}
+
+/** One schema with two types rather than a union of schemas: a serialiser then tests for null and nothing else. */
+export function Nullable<Schema extends TSchema>(schema: Schema) {
+  const { type, enum: values, ...rest }: { type?: unknown; enum?: readonly unknown[] } = schema;
+  const nullable = { ...rest, type: [type, 'null'] };
+  return Type.Unsafe<Static<Schema> | null>(values === undefined ? nullable : { ...nullable, enum: [...values, null] });
+}
+
+/** Request fields of every list. */
+export const pagingFields = {
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE })),
+  size: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE })),
+};
+
+/** Response fields of every list. */
+export const pageFields = {
+  page: Type.Integer({ minimum: 1 }),
+  size: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE }),
+  hasMore: Type.Boolean(),
+};
+
+export const PagingRequest = Type.Object(pagingFields);
+export type PagingRequest = Static<typeof PagingRequest>;
+
+export function pageOf(body: PagingRequest): { page: number; size: number } {
+  return { page: body.page ?? DEFAULT_PAGE, size: body.size ?? DEFAULT_PAGE_SIZE };
+}

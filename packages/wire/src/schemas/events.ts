@@ -1,0 +1,66 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { type EventType, orderStatuses, paymentStatuses, periodTypes } from '../enums.js';
+import { Cents, Count, CycleNo, Enum, Identifier, Nullable, OutText, Time } from './common.js';
+
+export const OrderPayload = Type.Object({
+  orderNo: Identifier,
+  externalOrderNo: OutText,
+  createTime: Time,
+  orderStatus: Enum(orderStatuses),
+  orderSuccessTime: Nullable(Time),
+  periodType: Enum(periodTypes),
+  period: Type.Integer({ minimum: 1 }),
+  totalCycles: CycleNo,
+  totalPaidAmountCent: Cents,
+  totalPaidCycles: Count,
+  totalRefundAmountCent: Cents,
+  latestPaymentStatus: Nullable(Enum(paymentStatuses)),
+  nextPayTime: Nullable(Time),
+});
+export type OrderPayload = Static<typeof OrderPayload>;
+
+export const PaymentPayload = Type.Object({
+  orderNo: Identifier,
+  externalOrderNo: OutText,
+  paymentOrderNo: Identifier,
+  channelUserId: OutText,
+  /** Null unless agreementShareFlag is true. */
+  mobileEncrypted: Nullable(OutText),
+  cycleNo: CycleNo,
+  expectPayTime: Time,
+  paidAt: Nullable(Time),
+  amountCent: Cents,
+  refundTime: Nullable(Time),
+  refundAmountCent: Cents,
+  paymentStatus: Enum(paymentStatuses),
+  agreementShareFlag: Type.Boolean(),
+});
+export type PaymentPayload = Static<typeof PaymentPayload>;
+
+/** The body of a webhook, around one of the payloads. */
+export function WebhookEnvelope<const Name extends EventType, Data extends TSchema>(eventType: Name, data: Data) {
+  return Type.Object({
+    eventId: OutText,
+    eventType: Enum([eventType]),
+    occurredAt: Time,
+    retryNo: Count,
+    data,
+  });
+}
+
+export const OrderStatusChangedEvent = WebhookEnvelope('order.status.changed', OrderPayload);
+export type OrderStatusChangedEvent = Static<typeof OrderStatusChangedEvent>;
+
+export const PaymentStatusChangedEvent = WebhookEnvelope('payment.status.changed', PaymentPayload);
+export type PaymentStatusChangedEvent = Static<typeof PaymentStatusChangedEvent>;
+
+export type WebhookEvent = OrderStatusChangedEvent | PaymentStatusChangedEvent;
+
+export const WEBHOOK_EVENTS = {
+  'order.status.changed': OrderStatusChangedEvent,
+  'payment.status.changed': PaymentStatusChangedEvent,
+} as const satisfies Record<EventType, TSchema>;
+
+/** What a channel answers; nothing else in its body is read. */
+export const WebhookAck = Type.Object({ code: Enum(['0']) });
+export type WebhookAck = Static<typeof WebhookAck>;

@@ -1,0 +1,23 @@
+import { Type } from 'typebox';
+import { Rejection } from '../rejection.js';
+import { Text } from './common.js';
+
+/** How a request names an order: by the service's number or by the channel's own. */
+export const orderReferenceFields = {
+  orderNo: Type.Optional(Text),
+  externalOrderNo: Type.Optional(Text),
+};
+
+export interface OrderReference {
+  orderNo?: string;
+  externalOrderNo?: string;
+}
+
+export function orderReferenceChecks(body: OrderReference): void {
+  if (body.orderNo === undefined && body.externalOrderNo === undefined) {
+    throw new Rejection('PARAM_INVALID', 'orderNo or externalOrderNo is required');
+  }
+  if (body.orderNo !== undefined && body.externalOrderNo !== undefined) {
+    throw new Rejection('PARAM_INVALID', 'orderNo and externalOrderNo exclude each other');
+  }
+}

@@ -1,0 +1,74 @@
+import { type Static, Type } from 'typebox';
+import { cycleTypes, orderStatuses, periodTypes, settlementModes } from '../enums.js';
+import {
+  Cents,
+  CycleNo,
+  Encrypted,
+  Enum,
+  Identifier,
+  MaybeEmptyText,
+  Nullable,
+  OutText,
+  pageFields,
+  pagingFields,
+  Text,
+  Time,
+} from './common.js';
+import { orderReferenceFields } from './order-reference.js';
+import { PaymentRecord } from './payments.js';
+import { SharedAgreement } from './shared-agreement.js';
+
+export const MainOrder = Type.Object({
+  orderNo: Identifier,
+  externalOrderNo: OutText,
+  createTime: Time,
+  orderStatus: Enum(orderStatuses),
+  /** Null until the order becomes ACTIVE for the first time. */
+  orderSuccessTime: Nullable(Time),
+  periodType: Enum(periodTypes),
+  period: Type.Integer({ minimum: 1 }),
+  totalCycles: CycleNo,
+  totalPaidAmountCent: Cents,
+  totalRefundAmountCent: Cents,
+  nextPayTime: Nullable(Time),
+  unsubscribeTime: Nullable(Time),
+  /** No length limit: a long channelUserId grows when it is percent-encoded. */
+  redeemUrl: Nullable(Type.String()),
+  paymentRecords: Type.Array(PaymentRecord),
+});
+export type MainOrder = Static<typeof MainOrder>;
+
+export const OrdersCreateRequest = Type.Object({
+  settlementMode: Enum(settlementModes),
+  externalOrderNo: Text,
+  productCode: Text,
+  bindOrderNo: Type.Optional(Text),
+  sharedAgreement: Type.Optional(SharedAgreement),
+  channelAgreementRef: Type.Optional(MaybeEmptyText),
+  channelUserId: Type.Optional(Text),
+  mobileEncrypted: Type.Optional(Encrypted),
+  /** Without a range: whatever differs from the product is a cycle mismatch. */
+  periodType: Type.Optional(Enum(periodTypes)),
+  period: Type.Optional(Type.Integer()),
+  totalCycles: Type.Optional(Type.Integer()),
+});
+export type OrdersCreateRequest = Static<typeof OrdersCreateRequest>;
+
+export const OrdersQueryRequest = Type.Object(orderReferenceFields);
+export type OrdersQueryRequest = Static<typeof OrdersQueryRequest>;
+
+export const OrdersListRequest = Type.Object({
+  channelUserId: Text,
+  cycleType: Type.Optional(Enum(cycleTypes)),
+  ...pagingFields,
+});
+export type OrdersListRequest = Static<typeof OrdersListRequest>;
+
+export const OrdersListData = Type.Object({ orders: Type.Array(MainOrder), ...pageFields });
+export type OrdersListData = Static<typeof OrdersListData>;
+
+export const OrdersUnsubscribeRequest = Type.Object({
+  ...orderReferenceFields,
+  reason: Type.Optional(MaybeEmptyText),
+});
+export type OrdersUnsubscribeRequest = Static<typeof OrdersUnsubscribeRequest>;

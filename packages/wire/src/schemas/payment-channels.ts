@@ -1,0 +1,17 @@
+import { type Static, Type } from 'typebox';
+import { OutText, PagingRequest, pageFields } from './common.js';
+
+export const PaymentChannelsListRequest = PagingRequest;
+export type PaymentChannelsListRequest = Static<typeof PaymentChannelsListRequest>;
+
+export const PaymentChannel = Type.Object({
+  code: OutText,
+  displayName: OutText,
+  isDefault: Type.Boolean(),
+  shareEnabled: Type.Boolean(),
+  supportedBanks: Type.Array(OutText),
+});
+export type PaymentChannel = Static<typeof PaymentChannel>;
+
+export const PaymentChannelsListData = Type.Object({ items: Type.Array(PaymentChannel), ...pageFields });
+export type PaymentChannelsListData = Static<typeof PaymentChannelsListData>;

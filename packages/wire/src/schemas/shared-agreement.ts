@@ -1,0 +1,16 @@
+import { type Static, Type } from 'typebox';
+import { DEFAULT_CERT_TYPE } from '../enums.js';
+import { Encrypted, Text } from './common.js';
+
+/** A channel's own agreement at the payment institution, lent to the service (A.2). */
+export const SharedAgreement = Type.Object({
+  paymentChannelCode: Text,
+  sharedAgreementNo: Text,
+  bankCardNoEncrypted: Encrypted,
+  bankMobileEncrypted: Encrypted,
+  certificateNoEncrypted: Encrypted,
+  realNameEncrypted: Encrypted,
+  certType: Type.Optional(Type.String({ ...Text, default: DEFAULT_CERT_TYPE })),
+  channelUserId: Text,
+});
+export type SharedAgreement = Static<typeof SharedAgreement>;

@@ -1,0 +1,76 @@
+import { equalBytes, fromBase64, hmacSha256, toBase64, toBase64Url } from '#platform';
+
+/** sha256 of nothing: what stands for the body of a request without one. */
+export const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+const MAC_BYTES = 32;
+/** Those bytes in padded base64. */
+const SIGNATURE_CHARS = 44;
+
+export interface RequestSignParts {
+  /** As sent, without the query. */
+  readonly path: string;
+  /** The raw query string without its question mark; empty when there is none. */
+  readonly query: string;
+  /** sha256Hex of the body's bytes as they travel. */
+  readonly bodySha256: string;
+  /** Headers are signed as the text they were sent as. */
+  readonly timestamp: string;
+  readonly nonce: string;
+  readonly requestId: string;
+}
+
+export function requestSignText(parts: RequestSignParts): string {
+  return ['POST', parts.path, parts.query, parts.bodySha256, parts.timestamp, parts.nonce, parts.requestId].join('\n');
+}
+
+export function signRequest(parts: RequestSignParts, appSecret: Uint8Array): string {
+  return toBase64(hmacSha256(appSecret, requestSignText(parts)));
+}
+
+export interface WebhookSignParts {
+  /** The path of the callback URL. */
+  readonly path: string;
+  readonly bodySha256: string;
+  readonly timestamp: string;
+  readonly nonce: string;
+  readonly eventId: string;
+}
+
+/** The query line is always empty, even for a callback URL that has a query. */
+export function webhookSignText(parts: WebhookSignParts): string {
+  return ['POST', parts.path, '', parts.bodySha256, parts.timestamp, parts.nonce, parts.eventId].join('\n');
+}
+
+export function signWebhook(parts: WebhookSignParts, callbackSecret: Uint8Array): string {
+  return toBase64(hmacSha256(callbackSecret, webhookSignText(parts)));
+}
+
+export interface RedeemSignParts {
+  readonly orderNo: string;
+  readonly appId: string;
+  readonly channelUserId: string;
+  /** Unix seconds. */
+  readonly exp: number;
+}
+
+export function redeemSignText(parts: RedeemSignParts): string {
+  const exp = String(parts.exp);
+  return ['GET', '/redeem', '', EMPTY_SHA256, exp, parts.appId, parts.channelUserId, parts.orderNo].join('\n');
+}
+
+export function signRedeemLink(parts: RedeemSignParts, callbackSecret: Uint8Array): string {
+  return toBase64Url(hmacSha256(callbackSecret, redeemSignText(parts)));
+}
+
+/**
+ * Whether a received request or webhook signature is the expected one, in base64 or as the MAC itself. The form is
+ * checked first, so that one MAC has exactly one spelling and a long header costs nothing.
+ */
+export function verifySignature(given: string, expected: string | Uint8Array): boolean {
+  if (given.length !== SIGNATURE_CHARS) return false;
+  const mac = typeof expected === 'string' ? fromBase64(expected) : expected;
+  const bytes = fromBase64(given);
+  if (mac === undefined || bytes === undefined || bytes.length !== MAC_BYTES) return false;
+  return equalBytes(bytes, mac);
+}

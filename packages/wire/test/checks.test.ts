@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import type { RequestOf } from '../src/endpoints.js';
+import { userDataChecks } from '../src/schemas/agreements.js';
+import { orderReferenceChecks } from '../src/schemas/order-reference.js';
+import { ordersCreateChecks } from '../src/schemas/orders-create-checks.js';
+import { orderA1, orderA2, orderB, sharedAgreement } from './examples.js';
+
+type Create = RequestOf<'orders/create'>;
+
+const paramInvalid = (detail: string) =>
+  expect.objectContaining({ detail, result: expect.objectContaining({ code: '400001' }) });
+
+function without(body: Create, ...fields: (keyof Create)[]): Create {
+  const copy = { ...body };
+  for (const field of fields) delete copy[field];
+  return copy;
+}
+
+describe('ordersCreateChecks', () => {
+  const accepted: [string, Create][] = [
+    ['A.1', orderA1],
+    ['A.1 that also names the user', { ...orderA1, channelUserId: 'user-1', mobileEncrypted: 'x' }],
+    ['A.1 with the reference of mode B, which is ignored', { ...orderA1, channelAgreementRef: 'ref' }],
+    ['A.2', orderA2],
+    ['B', orderB],
+    ['B with its reference', { ...orderB, channelAgreementRef: 'ref' }],
+  ];
+  it.each(accepted)('accepts %s', (_name, body) => {
+    expect(() => ordersCreateChecks(body)).not.toThrow();
+  });
+
+  const refused: [string, Create, string][] = [
+    [
+      'A with neither agreement',
+      without(orderA1, 'bindOrderNo'),
+      'bindOrderNo or sharedAgreement is required with SVC_DEDUCT',
+    ],
+    ['A with both agreements', { ...orderA2, bindOrderNo: '1' }, 'bindOrderNo and sharedAgreement exclude each other'],
+    ['A.2 without the user', without(orderA2, 'channelUserId'), 'channelUserId is required'],
+    ['A.2 without the mobile', without(orderA2, 'mobileEncrypted'), 'mobileEncrypted is required'],
+    [
+      'A.2 with another user inside',
+      { ...orderA2, sharedAgreement: { ...sharedAgreement, channelUserId: 'user-2' } },
+      'sharedAgreement.channelUserId differs from channelUserId',
+    ],
+    ['B with a binding', { ...orderB, bindOrderNo: '1' }, 'bindOrderNo is not allowed with CHANNEL_COLLECT'],
+    [
+      'B with a shared agreement',
+      { ...orderB, sharedAgreement },
+      'sharedAgreement is not allowed with CHANNEL_COLLECT',
+    ],
+    ['B without the user', without(orderB, 'channelUserId'), 'channelUserId is required'],
+    ['B without the mobile', without(orderB, 'mobileEncrypted'), 'mobileEncrypted is required'],
+  ];
+  it.each(refused)('refuses %s', (_name, body, detail) => {
+    expect(() => ordersCreateChecks(body)).toThrow(paramInvalid(detail));
+  });
+});
+
+describe('orderReferenceChecks', () => {
+  it('accepts exactly one name of the order', () => {
+    expect(() => orderReferenceChecks({ orderNo: '1' })).not.toThrow();
+    expect(() => orderReferenceChecks({ externalOrderNo: '1' })).not.toThrow();
+  });
+
+  it('refuses none and both', () => {
+    expect(() => orderReferenceChecks({})).toThrow(paramInvalid('orderNo or externalOrderNo is required'));
+    expect(() => orderReferenceChecks({ orderNo: '1', externalOrderNo: '1' })).toThrow(
+      paramInvalid('orderNo and externalOrderNo exclude each other'),
+    );
+  });
+});
+
+describe('userDataChecks', () => {
+  it('accepts any one filter', () => {
+    expect(() => userDataChecks({ channelUserId: 'u' })).not.toThrow();
+    expect(() => userDataChecks({ bankCardNoEncrypted: 'x' })).not.toThrow();
+    expect(() => userDataChecks({ certificateNoEncrypted: 'x' })).not.toThrow();
+  });
+
+  it('refuses none, paging or not', () => {
+    const detail = 'one of channelUserId, bankCardNoEncrypted, certificateNoEncrypted is required';
+    expect(() => userDataChecks({})).toThrow(paramInvalid(detail));
+    expect(() => userDataChecks({ page: 1, size: 10 })).toThrow(paramInvalid(detail));
+  });
+});

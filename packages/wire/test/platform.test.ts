@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hex, platforms } from './platforms.js';
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+describe.each(platforms)('platform %s', (_name, platform) => {
+  it('hashes', () => {
+    expect(platform.sha256Hex(new Uint8Array())).toBe(
+      'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    );
+    expect(platform.sha256Hex(bytesOf('abc'))).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  it('computes the HMAC of RFC 4231', () => {
+    expect(platform.hmacSha256(bytesOf('Jefe'), 'what do ya want for nothing?')).toEqual(
+      hex('5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'),
+    );
+  });
+
+  it('encrypts and decrypts the AES-256-CBC block of SP 800-38A', () => {
+    const key = hex('603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4');
+    const iv = hex('000102030405060708090a0b0c0d0e0f');
+    const text = hex('6bc1bee22e409f96e93d7e117393172a');
+    const sealed = platform.aes256CbcEncrypt(key, iv, text);
+    expect(sealed.subarray(0, 16)).toEqual(hex('f58c4c04d6e5f1ba779eabfb5f7bfbd6'));
+    expect(sealed).toHaveLength(32);
+    expect(platform.aes256CbcDecrypt(key, iv, sealed)).toEqual(text);
+  });
+
+  it.each([0, 16, 24, 31, 33])('refuses an AES key of %i bytes', (length) => {
+    const key = new Uint8Array(length);
+    expect(() => platform.aes256CbcEncrypt(key, new Uint8Array(16), new Uint8Array(16))).toThrow();
+    expect(() => platform.aes256CbcDecrypt(key, new Uint8Array(16), new Uint8Array(16))).toThrow();
+  });
+
+  it.each([0, 12, 17])('refuses an IV of %i bytes', (length) => {
+    expect(() => platform.aes256CbcEncrypt(new Uint8Array(32), new Uint8Array(length), new Uint8Array(16))).toThrow();
+    expect(() => platform.aes256CbcDecrypt(new Uint8Array(32), new Uint8Array(length), new Uint8Array(16))).toThrow();
+  });
+
+  it.each([0, 1, 15, 17])('refuses to decrypt %i bytes', (length) => {
+    expect(() => platform.aes256CbcDecrypt(new Uint8Array(32), new Uint8Array(16), new Uint8Array(length))).toThrow();
+  });
+
+  it('gives plain byte arrays, so that slice copies', () => {
+    const results = [
+      platform.randomBytes(16),
+      platform.hmacSha256(new Uint8Array(32), ''),
+      platform.fromBase64('AAAA'),
+    ];
+    for (const bytes of results) expect(bytes?.constructor).toBe(Uint8Array);
+  });
+
+  it('gives random bytes that differ', () => {
+    expect(platform.randomBytes(16)).toHaveLength(16);
+    expect(platform.randomBytes(16)).not.toEqual(platform.randomBytes(16));
+  });
+
+  it.each([
+    ['', ''],
+    ['66', 'Zg=='],
+    ['666f', 'Zm8='],
+    ['666f6f', 'Zm9v'],
+    ['fbff', '+/8='],
+    ['ffffff', '////'],
+  ])('reads and writes %s as base64 %s', (bytes, text) => {
+    expect(platform.toBase64(hex(bytes))).toBe(text);
+    expect(platform.fromBase64(text)).toEqual(hex(bytes));
+    const url = text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+    expect(platform.toBase64Url(hex(bytes))).toBe(url);
+    expect(platform.fromBase64Url(url)).toEqual(hex(bytes));
+  });
+
+  it.each([
+    ['no padding', 'Zg'],
+    ['half the padding', 'Zg='],
+    ['too much padding', 'Zg==='],
+    ['padding after a whole group', 'Zm9v===='],
+    ['padding alone', '===='],
+    ['text after the padding', 'Zg==Zg=='],
+    ['stray bits before ==', 'Zh=='],
+    ['stray bits before =', 'Zm9='],
+    ['one character over', 'Zm9vZ'],
+    ['a space inside', 'Zm 9v'],
+    ['a line break at the end', 'Zm9v\n'],
+    ['URL alphabet', '-_8='],
+    ['junk that a lax decoder skips', 'Zm9v!'],
+    ['a NUL', 'Zm9v\u0000'],
+    ['beyond ASCII', 'Zm9é'],
+    ['full-width letters', 'Ｚｍ９ｖ'],
+  ])('refuses base64 with %s', (_why, text) => {
+    expect(platform.fromBase64(text)).toBeUndefined();
+  });
+
+  it.each([
+    ['padding', 'Zg=='],
+    ['the standard alphabet', '+/8'],
+    ['stray bits', 'Zh'],
+    ['one character over', 'Zm9vZ'],
+    ['a space', 'Zm9v '],
+    ['junk', 'Zm9v!'],
+  ])('refuses base64url with %s', (_why, text) => {
+    expect(platform.fromBase64Url(text)).toBeUndefined();
+  });
+
+  it('reads a view into a larger buffer as that view only', () => {
+    const view = Uint8Array.from([1, 2, 3, 4, 5]).subarray(1, 4);
+    expect(platform.toBase64(view)).toBe('AgME');
+    expect(platform.toBase64Url(view)).toBe('AgME');
+  });
+
+  it('compares bytes and never throws', () => {
+    expect(platform.equalBytes(hex('0102'), hex('0102'))).toBe(true);
+    expect(platform.equalBytes(hex('0102'), hex('0103'))).toBe(false);
+    expect(platform.equalBytes(hex('0102'), hex('01'))).toBe(false);
+    expect(platform.equalBytes(hex(''), hex('01'))).toBe(false);
+    expect(platform.equalBytes(hex(''), hex(''))).toBe(true);
+  });
+});
+
+describe('both platforms', () => {
+  it('give the same answer for anything', () => {
+    const [[, one] = [], [, other] = []] = platforms;
+    if (one === undefined || other === undefined) throw new Error('two platforms are expected');
+    const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+    fc.assert(
+      fc.property(bytes(32), bytes(16), fc.uint8Array(), fc.string({ unit: 'binary' }), (key, iv, body, text) => {
+        expect(one.sha256Hex(body)).toBe(other.sha256Hex(body));
+        expect(one.hmacSha256(key, text)).toEqual(other.hmacSha256(key, text));
+        expect(one.aes256CbcEncrypt(key, iv, body)).toEqual(other.aes256CbcEncrypt(key, iv, body));
+        expect(one.toBase64(body)).toBe(other.toBase64(body));
+        expect(one.fromBase64(text)).toEqual(other.fromBase64(text));
+        expect(one.fromBase64Url(one.toBase64Url(body))).toEqual(other.fromBase64Url(other.toBase64Url(body)));
+      }),
+    );
+  });
+});

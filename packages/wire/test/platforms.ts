@@ -1,0 +1,34 @@
+import { vi } from 'vitest';
+import * as node from '../src/platform/node.js';
+import * as web from '../src/platform/web.js';
+
+export type Platform = typeof node;
+
+/** Typed as one, so that a function missing from either file, or of another shape, does not compile. */
+export const platforms: readonly (readonly [name: string, platform: Platform])[] = [
+  ['node', node],
+  ['web', web satisfies Platform],
+];
+
+/** The modules that reach the platform through `#platform`, loaded afresh on top of the given one. */
+export async function loadOn(platform: Platform) {
+  vi.resetModules();
+  vi.doMock('#platform', () => ({ ...platform }));
+  // Without this, a mock that did not take would test the same platform twice.
+  if ((await import('#platform')).sha256Hex !== platform.sha256Hex) throw new Error('#platform is not replaced');
+  return {
+    ...(await import('../src/signing.js')),
+    ...(await import('../src/redeem-link.js')),
+    ...(await import('../src/encrypted-fields.js')),
+  };
+}
+
+export function hex(text: string): Uint8Array {
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+export function key(base64: string): Uint8Array {
+  const bytes = node.fromBase64(base64);
+  if (bytes === undefined) throw new Error('vector key is not base64');
+  return bytes;
+}

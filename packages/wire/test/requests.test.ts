@@ -1,0 +1,189 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import { ENDPOINTS, type EndpointName, endpoints } from '../src/endpoints.js';
+import { requests } from './examples.js';
+
+const ajv = new Ajv({ allErrors: false, strict: false });
+const validators = new Map<EndpointName, ValidateFunction>(
+  (Object.keys(ENDPOINTS) as EndpointName[]).map((name) => [name, ajv.compile(ENDPOINTS[name].request)]),
+);
+
+function errorOf(name: EndpointName, body: unknown): string | undefined {
+  const validate = validators.get(name);
+  if (validate === undefined) throw new Error(`no validator for ${name}`);
+  if (validate(body)) return undefined;
+  const [error] = validate.errors ?? [];
+  return `${error?.instancePath} ${error?.keyword}`;
+}
+
+const examples = Object.entries(requests).flatMap(([name, bodies]) =>
+  bodies.map((body, index) => ({ name: name as EndpointName, index, body })),
+);
+
+describe('requests that are accepted', () => {
+  it('has an example for every endpoint', () => {
+    expect(Object.keys(requests).sort()).toEqual(endpoints.map((endpoint) => endpoint.name).sort());
+  });
+
+  it.each(examples)('$name, example $index', ({ name, body }) => {
+    expect(errorOf(name, body)).toBeUndefined();
+    const { check } = ENDPOINTS[name] as { check?: (body: unknown) => void };
+    expect(() => check?.(body)).not.toThrow();
+  });
+
+  it.each(examples)('$name, example $index, with a field nobody knows', ({ name, body }) => {
+    expect(errorOf(name, { ...body, unknownField: { anything: [1] } })).toBeUndefined();
+  });
+});
+
+describe('a body that is not an object', () => {
+  it.each(endpoints)('$name refuses it', ({ name }) => {
+    for (const body of [null, [], 'text', 1, true]) expect(errorOf(name as EndpointName, body)).toBe(' type');
+  });
+});
+
+/** Every required field by its path, as the interface document marks them. */
+const required: { [Name in EndpointName]?: string[] } = {
+  'auth/token': ['grantType', 'appId'],
+  'agreements/bind-sms': [
+    'channelUserId',
+    'mobileEncrypted',
+    'bankCardNoEncrypted',
+    'certificateNoEncrypted',
+    'realNameEncrypted',
+    'bankMobileEncrypted',
+  ],
+  'agreements/bind-confirm': ['bindOrderNo', 'smsCodeEncrypted'],
+  'agreements/replace': ['newSharedAgreement'],
+  'orders/create': ['settlementMode', 'externalOrderNo', 'productCode'],
+  'orders/list': ['channelUserId'],
+  'payments/query': ['paymentOrderNo'],
+};
+
+describe('a missing field', () => {
+  const rows = Object.entries(required).flatMap(([name, fields]) =>
+    fields.map((field) => ({ name: name as EndpointName, field })),
+  );
+
+  it.each(rows)('$name without $field', ({ name, field }) => {
+    const body: Record<string, unknown> = { ...requests[name][0] };
+    delete body[field];
+    expect(errorOf(name, body)).toBe(' required');
+  });
+
+  it('marks nothing else as required', () => {
+    for (const { name, request } of endpoints) {
+      const { required: fields } = request as { required?: string[] };
+      expect([...(fields ?? [])].sort(), name).toEqual([...(required[name as EndpointName] ?? [])].sort());
+    }
+  });
+
+  it.each([
+    'paymentChannelCode',
+    'sharedAgreementNo',
+    'bankCardNoEncrypted',
+    'bankMobileEncrypted',
+    'certificateNoEncrypted',
+    'realNameEncrypted',
+    'channelUserId',
+  ])('a shared agreement without %s', (field) => {
+    const agreement: Record<string, unknown> = { ...requests['agreements/replace'][0].newSharedAgreement };
+    delete agreement[field];
+    expect(errorOf('agreements/replace', { orderNo: '1', newSharedAgreement: agreement })).toBe(
+      '/newSharedAgreement required',
+    );
+    expect(errorOf('orders/create', { ...requests['orders/create'][0], sharedAgreement: agreement })).toBe(
+      '/sharedAgreement required',
+    );
+  });
+});
+
+describe('a field of a wrong type or value', () => {
+  const rows: [EndpointName, string, unknown, string][] = [
+    ['auth/token', 'grantType', 'password', 'enum'],
+    ['auth/token', 'appId', 1, 'type'],
+    ['auth/token', 'appId', '', 'minLength'],
+    ['products/list', 'page', 0, 'minimum'],
+    ['products/list', 'page', '1', 'type'],
+    ['products/list', 'page', 1.5, 'type'],
+    ['products/list', 'page', 2_147_483_648, 'maximum'],
+    ['products/list', 'size', 0, 'minimum'],
+    ['products/list', 'size', 101, 'maximum'],
+    ['payment-channels/list', 'size', 101, 'maximum'],
+    ['payment-channels/list', 'page', null, 'type'],
+    ['agreements/bind-sms', 'channelUserId', 7, 'type'],
+    ['agreements/bind-sms', 'channelUserId', '', 'minLength'],
+    ['agreements/bind-sms', 'bindOrderNo', 600000000000001, 'type'],
+    ['agreements/bind-sms', 'mobileEncrypted', 13800000001, 'type'],
+    ['agreements/bind-sms', 'paymentChannelCode', '', 'minLength'],
+    ['agreements/bind-sms', 'bankCode', null, 'type'],
+    ['agreements/bind-sms', 'certType', '', 'minLength'],
+    ['agreements/bind-confirm', 'bindOrderNo', 600000000000001, 'type'],
+    ['agreements/bind-confirm', 'smsCodeEncrypted', 123456, 'type'],
+    ['agreements/user-data', 'channelUserId', [], 'type'],
+    ['agreements/user-data', 'page', -1, 'minimum'],
+    ['agreements/replace', 'orderNo', 700000000000001, 'type'],
+    ['agreements/replace', 'newSharedAgreement', null, 'type'],
+    ['agreements/replace', 'newSharedAgreement', [], 'type'],
+    ['agreements/replace', 'retryFailedNow', 'true', 'type'],
+    ['orders/create', 'settlementMode', 'MODE_A', 'enum'],
+    ['orders/create', 'externalOrderNo', 1, 'type'],
+    ['orders/create', 'externalOrderNo', '', 'minLength'],
+    ['orders/create', 'bindOrderNo', 600000000000001, 'type'],
+    ['orders/create', 'sharedAgreement', 'SA-1', 'type'],
+    ['orders/create', 'periodType', 'WEEK', 'enum'],
+    ['orders/create', 'period', '1', 'type'],
+    ['orders/create', 'totalCycles', 1.5, 'type'],
+    ['orders/query', 'orderNo', 700000000000001, 'type'],
+    ['orders/query', 'externalOrderNo', {}, 'type'],
+    ['orders/list', 'cycleType', 'BOTH', 'enum'],
+    ['orders/list', 'size', 1000, 'maximum'],
+    ['orders/unsubscribe', 'orderNo', 700000000000001, 'type'],
+    ['orders/unsubscribe', 'reason', 5, 'type'],
+    ['payments/query', 'paymentOrderNo', 7000000000000010, 'type'],
+    ['payments/query', 'paymentOrderNo', '', 'minLength'],
+  ];
+
+  it.each(rows)('%s: %s = %j is refused by its %s', (...[name, field, value, keyword]) => {
+    expect(errorOf(name, { ...requests[name][0], [field]: value })).toBe(`/${field} ${keyword}`);
+  });
+});
+
+/** Every string of every request, by the path to it; enumerated ones have no length. */
+function stringFields(schema: unknown, path: readonly string[] = []): (readonly string[])[] {
+  const { type, properties, enum: values } = schema as { type?: string; properties?: object; enum?: unknown };
+  if (type === 'string' && values === undefined) return [path];
+  return Object.entries(properties ?? {}).flatMap(([field, inner]) => stringFields(inner, [...path, field]));
+}
+
+function withValue(body: object, [field, ...rest]: readonly string[], value: unknown): object {
+  if (field === undefined) return body;
+  const inner = (body as Record<string, unknown>)[field] ?? requests['agreements/replace'][0].newSharedAgreement;
+  return { ...body, [field]: rest.length === 0 ? value : withValue(inner as object, rest, value) };
+}
+
+describe('the length of a string', () => {
+  const rows = endpoints.flatMap(({ name, request }) =>
+    stringFields(request).map((path) => ({ name: name as EndpointName, path, at: path.join('.') })),
+  );
+
+  it('is looked at in every place there is', () => {
+    expect(rows).toHaveLength(48);
+  });
+
+  it.each(rows)('$name: $at takes 1024 code points and not 1025', ({ name, path }) => {
+    const example = requests[name][0];
+    for (const char of ['x', '你', '🎈']) {
+      expect(errorOf(name, withValue(example, path, char.repeat(1024)))).toBeUndefined();
+      expect(errorOf(name, withValue(example, path, char.repeat(1025)))).toBe(`/${path.join('/')} maxLength`);
+    }
+  });
+
+  it.each(rows.filter(({ at }) => !at.endsWith('Encrypted')))('$name: $at refuses what cannot be stored', (row) => {
+    for (const text of ['a\u0000b', '\ud800', 'a\udc00b']) {
+      expect(errorOf(row.name, withValue(requests[row.name][0], row.path, text))).toBe(
+        `/${row.path.join('/')} pattern`,
+      );
+    }
+  });
+});

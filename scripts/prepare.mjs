@@ -1,0 +1,92 @@
+// Makes a checkout ready to run: dependencies as the lock file says, then compiled code. On Node's own modules only,
+// because it runs before there are any others.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const at = (...parts) => path.join(root, ...parts);
+const say = (line) => process.stderr.write(`${line}\n`);
+
+const NEEDED = [20, 19];
+
+/** Installs when node_modules is absent or older than the lock file, and compiles what has changed. */
+export async function prepare() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1])) {
+    say(`perennial: Node ${NEEDED.join('.')} or newer is needed, this is ${process.versions.node}`);
+    process.exit(1);
+  }
+  await alone(async () => {
+    if (!isInstalled()) install();
+    build();
+  });
+}
+
+function isInstalled() {
+  const installed = at('node_modules', '.package-lock.json');
+  return existsSync(installed) && statSync(installed).mtimeMs >= statSync(at('package-lock.json')).mtimeMs;
+}
+
+function install() {
+  say('  installing dependencies (npm ci)');
+  // The compiler is a development dependency, and a start needs it too.
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  // npm names its own entry while it runs a script; without it the one on the PATH is used.
+  const npm = process.env['npm_execpath'];
+  const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
+  run(command, [...first, ...args], 'npm ci');
+}
+
+export function build() {
+  const fresh = !existsSync(at('packages', 'service', 'dist', 'main.js'));
+  if (fresh) say('  compiling');
+  run(
+    process.execPath,
+    [at('node_modules', 'typescript', 'bin', 'tsc'), '--build', at('tsconfig.json')],
+    'the compiler',
+  );
+}
+
+/** Runs a program of node_modules with our own standard streams; ends this process when it fails. */
+export function run(command, args, name, options = {}) {
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['inherit', 2, 2], ...options });
+  if (status !== 0) {
+    say(`perennial: ${name} failed${error ? `: ${error.message}` : ` with exit code ${status}`}`);
+    process.exit(status || 1);
+  }
+}
+
+/** Two commands in one fresh clone at the same time: the second waits for the first. */
+async function alone(work) {
+  const lock = at('.preparing');
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+      if (isAbandoned(lock)) rmSync(lock, { recursive: true, force: true });
+      else await delay(200);
+    }
+  }
+  const release = () => rmSync(lock, { recursive: true, force: true });
+  process.once('exit', release);
+  writeFileSync(path.join(lock, 'pid'), String(process.pid));
+  await work();
+  release();
+  process.removeListener('exit', release);
+}
+
+function isAbandoned(lock) {
+  try {
+    process.kill(Number(readFileSync(path.join(lock, 'pid'), 'utf8')), 0);
+    return false;
+  } catch (error) {
+    // No pid yet: its owner has made the folder this very moment, or died right then.
+    if (error.code === 'ENOENT') return existsSync(lock) && Date.now() - statSync(lock).mtimeMs > 5000;
+    return error.code === 'ESRCH';
+  }
+}

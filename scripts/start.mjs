@@ -1,0 +1,6 @@
+import { pathToFileURL } from 'node:url';
+import { prepare, root } from './prepare.mjs';
+
+process.stderr.write('Perennial is getting ready\n');
+await prepare();
+await import(pathToFileURL(`${root}/packages/service/dist/main.js`).href);

@@ -1,0 +1,12 @@
+// Everything that must hold: formatting and lint, types, then the tests. Arguments go to vitest.
+import { spawnSync } from 'node:child_process';
+import { root } from './prepare.mjs';
+import './lint.mjs';
+import './typecheck.mjs';
+
+const { status } = spawnSync(
+  process.execPath,
+  [`${root}/node_modules/vitest/vitest.mjs`, 'run', ...process.argv.slice(2)],
+  { cwd: root, stdio: 'inherit' },
+);
+process.exit(status ?? 1);

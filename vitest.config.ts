@@ -1,0 +1,26 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'wire',
+          root: 'packages/wire',
+          include: ['test/**/*.test.ts'],
+        },
+      },
+      {
+        test: {
+          name: 'service',
+          root: 'packages/service',
+          include: ['test/**/*.test.ts'],
+          globalSetup: ['test/support/server.ts'],
+          // Real servers and real crashes: the bound is for what hangs, not for what is slow.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
