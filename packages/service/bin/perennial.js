@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs';
+
+const main = new URL('../dist/cli/main.js', import.meta.url);
+
+if (existsSync(main)) {
+  await import(main.href);
+} else {
+  process.stderr.write('perennial: it is not built yet; run npm start or npm run build first\n');
+  process.exitCode = 1;
+}

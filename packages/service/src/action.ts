@@ -1,0 +1,15 @@
+import type { Channel } from './channels/channel.js';
+import type { Answer, Once } from './idempotency/once.js';
+
+/** What an action is given beside the request. */
+export interface ActionContext<Data> {
+  readonly channel: Channel;
+  readonly requestId: string;
+  /** For endpoints that write: records the answer with the effects. */
+  readonly once: Once;
+  /** A success with this data. */
+  readonly answer: (data: Data) => Answer;
+}
+
+/** One per endpoint. It says no by throwing a Rejection. */
+export type Action<Request, Data> = (context: ActionContext<Data>, request: Request) => Promise<Answer>;

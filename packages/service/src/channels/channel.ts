@@ -1,0 +1,28 @@
+import { BlockList, isIP } from 'node:net';
+
+/** A channel as a node holds it in memory: secrets opened, lists ready to ask. Valid for one version of its row. */
+export interface Channel {
+  readonly channelId: number;
+  readonly appId: string;
+  readonly version: number;
+  readonly suspended: boolean;
+  readonly tokenEpoch: number;
+  readonly appSecret: Uint8Array;
+  readonly aesKey: Uint8Array;
+  readonly callbackSecret: Uint8Array;
+  readonly ratePerSecond: number;
+  /** Empty list: everybody is allowed. */
+  allowsAddress(address: string): boolean;
+}
+
+export function addressAllowList(ranges: readonly string[]): (address: string) => boolean {
+  if (ranges.length === 0) return () => true;
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network = '', bits] = range.split('/');
+    const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
+    list.addSubnet(network, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
+  }
+  // BlockList reads ::ffff:a.b.c.d as IPv4, which is what a dual-stack socket reports.
+  return (address) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}

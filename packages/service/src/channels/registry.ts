@@ -1,0 +1,53 @@
+import type { Queryable } from '../db/database.js';
+import type { Vault } from '../secrets/vault.js';
+import { addressAllowList, type Channel } from './channel.js';
+import { openCredentials } from './credentials.js';
+import { findChannel } from './sql.js';
+
+/**
+ * The channels this node has met, with their secrets opened. An entry may be stale: whoever uses one compares its
+ * version with the database in the same statement that it runs anyway, and asks again here when it differs.
+ */
+export interface ChannelRegistry {
+  get(appId: string): Promise<Channel | undefined>;
+  reload(appId: string): Promise<Channel | undefined>;
+}
+
+export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
+  const known = new Map<string, Channel>();
+  const loading = new Map<string, Promise<Channel | undefined>>();
+
+  async function load(appId: string): Promise<Channel | undefined> {
+    const row = await findChannel(db, appId);
+    // Unknown ids are not remembered: a stranger could fill the memory with them.
+    if (!row) return undefined;
+    const channel: Channel = {
+      channelId: row.channelId,
+      appId,
+      version: row.version,
+      suspended: row.status === 'SUSPENDED',
+      tokenEpoch: row.tokenEpoch,
+      ratePerSecond: row.ratePerSecond,
+      allowsAddress: addressAllowList(row.ipAllowList),
+      ...openCredentials(vault, appId, row),
+    };
+    known.set(appId, channel);
+    return channel;
+  }
+
+  /** Requests that miss at the same time share one read, but never one that began before they asked. */
+  function reload(appId: string): Promise<Channel | undefined> {
+    const promise = load(appId);
+    loading.set(appId, promise);
+    const forget = () => {
+      if (loading.get(appId) === promise) loading.delete(appId);
+    };
+    promise.then(forget, forget);
+    return promise;
+  }
+
+  return {
+    get: async (appId) => known.get(appId) ?? loading.get(appId) ?? reload(appId),
+    reload,
+  };
+}

@@ -1,0 +1,97 @@
+import { Argument, type Command } from 'commander';
+import {
+  CALLBACK_EVENT_TYPES,
+  setCallback,
+  setIpAllowList,
+  setLimits,
+  setVoidedPeriodEvents,
+} from '../operator/channel-settings.js';
+import { OperatorError } from '../operator/operator.js';
+import { type JsonOption, perform, verb } from './command.js';
+import { commaList, onOff, wholeNumber } from './options.js';
+
+export function addChannelSettings(channel: Command): void {
+  verb(channel, 'set-callback <app-id> [url]', 'where its events are sent', [
+    'set-callback test_demo https://partner.example/events',
+    'set-callback test_demo https://partner.example/payments --event payment.status.changed',
+    'set-callback test_demo --event payment.status.changed --remove',
+  ])
+    .option('--event <type>', `${CALLBACK_EVENT_TYPES.join(', ')} (default: *, the types without their own)`)
+    .option('--remove', 'take the address away')
+    .action(async (appId: string, url: string | undefined, { event, remove, ...options }: CallbackOptions) => {
+      exactlyOne(url !== undefined, remove === true, 'an address', '--remove');
+      const input = {
+        appId,
+        ...(event === undefined ? {} : { eventType: event }),
+        ...(url === undefined ? {} : { url }),
+      };
+      await perform(
+        options,
+        (operator) => setCallback(operator, input),
+        ({ callbackUrls }) => {
+          const now = callbackUrls.find(({ eventType }) => eventType === (event ?? '*'));
+          return `callback address of ${appId} for ${event ?? '*'}: ${now?.url ?? 'none'}`;
+        },
+      );
+    });
+
+  verb(channel, 'set-ip-list <app-id> [ranges...]', 'the only addresses that may call, as a whole new list', [
+    'set-ip-list test_demo 203.0.113.7 198.51.100.0/24 2001:db8::/32',
+    'set-ip-list test_demo --clear',
+  ])
+    .option('--clear', 'let every address call')
+    .action(async (appId: string, given: readonly string[], { clear, ...options }: ClearOption) => {
+      exactlyOne(given.length > 0, clear === true, 'addresses', '--clear');
+      await perform(
+        options,
+        (operator) => setIpAllowList(operator, { appId, ranges: given.flatMap(commaList) }),
+        ({ ipAllowList }) => `${appId} may be called from: ${ipAllowList.join(', ') || 'every address'}`,
+      );
+    });
+
+  verb(channel, 'set-limits <app-id>', 'how many requests it may make', ['set-limits test_demo --rate 100 --burst 300'])
+    .requiredOption('--rate <n>', 'requests per second', wholeNumber)
+    .option('--burst <n>', 'requests at once (default: twice the rate)', wholeNumber)
+    .action(async (appId: string, { rate, burst, ...options }: LimitOptions) => {
+      const input = { appId, ratePerSecond: rate, ...(burst === undefined ? {} : { rateBurst: burst }) };
+      await perform(
+        options,
+        (operator) => setLimits(operator, input),
+        ({ ratePerSecond, rateBurst }) => `${appId} may make ${ratePerSecond} requests/s, ${rateBurst} at once`,
+      );
+    });
+
+  verb(
+    channel,
+    'set-voided-period-events <app-id>',
+    'whether an unsubscribe also sends a CANCELED event for each period it voids',
+    ['set-voided-period-events test_demo off'],
+  )
+    .addArgument(new Argument('<on-or-off>', 'on or off').argParser(onOff))
+    .action(async (appId: string, send: boolean, options: JsonOption) => {
+      await perform(
+        options,
+        (operator) => setVoidedPeriodEvents(operator, { appId, send }),
+        ({ voidedPeriodEvents }) => `voided period events of ${appId}: ${voidedPeriodEvents ? 'on' : 'off'}`,
+      );
+    });
+}
+
+interface CallbackOptions extends JsonOption {
+  readonly event?: string;
+  readonly remove?: boolean;
+}
+
+interface ClearOption extends JsonOption {
+  readonly clear?: boolean;
+}
+
+interface LimitOptions extends JsonOption {
+  readonly rate: number;
+  readonly burst?: number;
+}
+
+/** An empty list or a missing address must be meant, not forgotten. */
+function exactlyOne(first: boolean, second: boolean, firstName: string, secondName: string): void {
+  if (first === second) throw new OperatorError(`give either ${firstName} or ${secondName}`);
+}

@@ -1,0 +1,163 @@
+import type { Command } from 'commander';
+import type { ChannelView } from '../channels/provisioning-sql.js';
+import {
+  createChannel,
+  listChannels,
+  resetCredentials,
+  resumeChannel,
+  revokeTokens,
+  type ShownCredentials,
+  showChannel,
+  suspendChannel,
+} from '../operator/channels.js';
+import { addChannelAuthorizations } from './channel-authorizations.js';
+import { addChannelSettings } from './channel-settings.js';
+import { type JsonOption, perform, performList, verb } from './command.js';
+import { collect, wholeNumber } from './options.js';
+import { record, table } from './table.js';
+
+export function addChannel(program: Command): void {
+  const channel = program.command('channel').description('partner platforms: credentials, authorizations, limits');
+
+  verb(channel, 'create', 'make a channel and show its credentials, this one time', [
+    'create --name "Partner One"',
+    'create --name "Partner One" --app-id test_partner_one --rate 100 --burst 300',
+  ])
+    .requiredOption('--name <text>', 'name of the channel')
+    .option('--app-id <id>', 'its app id (default: made at random)')
+    .option('--rate <n>', 'requests per second (default: 50 in the sandbox, 200 in production)', wholeNumber)
+    .option('--burst <n>', 'requests at once (default: twice the rate)', wholeNumber)
+    .action(async ({ json = false, name, appId, rate, burst }: CreateOptions) => {
+      const input = {
+        name,
+        ...(appId === undefined ? {} : { appId }),
+        ...(rate === undefined ? {} : { ratePerSecond: rate }),
+        ...(burst === undefined ? {} : { rateBurst: burst }),
+      };
+      await perform(
+        { json },
+        (operator) => createChannel(operator, input),
+        (made) => `${describe(made)}\n\n${showCredentials(made)}`,
+      );
+    });
+
+  verb(channel, 'list', 'all channels', ['list', 'list --json']).action(async (options: JsonOption) => {
+    await performList(options, listChannels, listText);
+  });
+
+  verb(channel, 'show <app-id>', 'one channel with its settings and authorizations', ['show test_demo']).action(
+    async (appId: string, options: JsonOption) => {
+      await perform(options, (operator) => showChannel(operator, { appId }), describe);
+    },
+  );
+
+  verb(channel, 'suspend <app-id>', 'refuse all its requests, at once and on every node', ['suspend test_demo']).action(
+    async (appId: string, options: JsonOption) => {
+      await perform(
+        options,
+        (operator) => suspendChannel(operator, { appId }),
+        ({ changed }) => (changed ? `${appId} is suspended` : `${appId} was suspended already`),
+      );
+    },
+  );
+
+  verb(channel, 'resume <app-id>', 'end a suspension', ['resume test_demo']).action(
+    async (appId: string, options: JsonOption) => {
+      await perform(
+        options,
+        (operator) => resumeChannel(operator, { appId }),
+        ({ changed }) => (changed ? `${appId} is active again` : `${appId} was active already`),
+      );
+    },
+  );
+
+  verb(
+    channel,
+    'reset-credentials <app-id>',
+    'new secrets, shown this one time; the old ones and all live tokens end at once on every node',
+    ['reset-credentials test_demo', 'reset-credentials test_demo --only callbackSecret'],
+  )
+    .option('--only <names>', 'some of appSecret, aesKey, callbackSecret (default: all three)', collect)
+    .action(async (appId: string, { only, ...options }: JsonOption & { readonly only?: readonly string[] }) => {
+      const input = { appId, ...(only === undefined ? {} : { names: only }) };
+      await perform(
+        options,
+        (operator) => resetCredentials(operator, input),
+        (reset) => `${appId} has new credentials\n\n${showCredentials(reset)}`,
+      );
+    });
+
+  verb(channel, 'revoke-tokens <app-id>', 'end all its live access tokens; its credentials stay', [
+    'revoke-tokens test_demo',
+  ]).action(async (appId: string, options: JsonOption) => {
+    await perform(
+      options,
+      (operator) => revokeTokens(operator, { appId }),
+      () => `the access tokens of ${appId} have ended`,
+    );
+  });
+
+  addChannelAuthorizations(channel);
+  addChannelSettings(channel);
+}
+
+interface CreateOptions extends JsonOption {
+  readonly name: string;
+  readonly appId?: string;
+  readonly rate?: number;
+  readonly burst?: number;
+}
+
+function listText(channels: readonly ChannelView[]): string {
+  return table(
+    ['APP ID', 'NAME', 'STATUS', 'LIMITS', 'PRODUCTS', 'PAYMENT CHANNELS', 'CREATED'],
+    channels.map((channel) => [
+      channel.appId,
+      channel.name,
+      channel.status,
+      limits(channel),
+      `${channel.products.length}`,
+      `${channel.paymentChannels.length}`,
+      channel.createdAt,
+    ]),
+  );
+}
+
+function limits({ ratePerSecond, rateBurst }: ChannelView): string {
+  return `${ratePerSecond}/s, burst ${rateBurst}`;
+}
+
+function describe(channel: ChannelView): string {
+  const paymentChannels = channel.paymentChannels.map(({ code, isDefault, shareEnabled }) => {
+    const flags = [...(isDefault ? ['default'] : []), ...(shareEnabled ? ['share'] : [])];
+    return flags.length === 0 ? code : `${code} (${flags.join(', ')})`;
+  });
+  return record([
+    ['App id', channel.appId],
+    ['Name', channel.name],
+    ['Channel id', channel.channelId],
+    ['Status', channel.status],
+    ['Limits', limits(channel)],
+    ['IP list', channel.ipAllowList.join(', ') || 'every address'],
+    ...several(
+      'Callback',
+      channel.callbackUrls.map(({ eventType, url }) => `${url} (${eventType})`),
+    ),
+    ['Voided period events', channel.voidedPeriodEvents ? 'on' : 'off'],
+    ['Products', channel.products.join(', ') || 'none'],
+    ['Payment channels', paymentChannels.join(', ') || 'none'],
+    ['Created', channel.createdAt],
+  ]);
+}
+
+function several(name: string, values: readonly string[]): [string, string][] {
+  return values.length === 0 ? [[name, 'none']] : values.map((value) => [name, value]);
+}
+
+function showCredentials({ appSecret, aesKey, callbackSecret }: Partial<ShownCredentials>): string {
+  const shown: [string, string][] = [];
+  if (appSecret !== undefined) shown.push(['appSecret', appSecret]);
+  if (aesKey !== undefined) shown.push(['aesKey', aesKey]);
+  if (callbackSecret !== undefined) shown.push(['callbackSecret', callbackSecret]);
+  return `${record(shown)}\n\nKeep them now: they are not shown again.`;
+}

@@ -1,0 +1,124 @@
+import pg from 'pg';
+
+/** What SQL functions are given: a connection in a transaction, or the pool for a statement of its own. */
+export interface Queryable {
+  query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** A named statement is parsed and planned once per connection: for the hot ones. */
+export type Statement = string | { readonly name: string; readonly text: string };
+
+export interface Database extends Queryable {
+  /** No network call belongs inside `work`: it would hold locks for as long as a stranger likes. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };
+  close(): Promise<void>;
+}
+
+/** The database cannot be reached, is out of room or did not say whether it committed: try again later. */
+export class Unavailable extends Error {}
+
+// bigint as number: identifiers leave SQL as text; amounts and versions stay far below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError('bigint beyond 2^53: select it as text');
+  return value;
+});
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly pool: number;
+  readonly name: string;
+  /** Told about connections that broke while nobody used them. */
+  readonly onIdleError?: (error: Error) => void;
+}
+
+export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    application_name: name,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    // lock_timeout is what a twin of an idempotent request waits at most (docs/decisions/0003-idempotency.md).
+    options:
+      '-c TimeZone=Asia/Shanghai -c lock_timeout=10s -c statement_timeout=30s -c idle_in_transaction_session_timeout=30s',
+  });
+  pool.on('error', (error) => onIdleError?.(error));
+  // Under synchronous replication a cancelled wait answers COMMIT with a warning: the outcome is unknown, not done.
+  const doubtful = new WeakSet<pg.ClientBase>();
+  pool.on('connect', (client) => {
+    client.on('notice', (notice) => {
+      if (notice.code === '01000') doubtful.add(client);
+    });
+  });
+
+  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw asUnavailable(error) ?? error;
+    });
+    let broken = false;
+    try {
+      const result = await work(client);
+      if (doubtful.delete(client)) throw new Unavailable('the commit was not confirmed by the replicas');
+      return result;
+    } catch (error) {
+      const unavailable = asUnavailable(error);
+      broken = unavailable !== undefined;
+      throw unavailable ?? error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  return {
+    query: (statement, values) => withClient((client) => run(client, statement, values)),
+    transaction: (work) =>
+      withClient(async (client) => {
+        await client.query('begin');
+        try {
+          const result = await work({ query: (statement, values) => run(client, statement, values) });
+          await client.query('commit');
+          return result;
+        } catch (error) {
+          await client.query('rollback').catch(() => undefined);
+          throw error;
+        }
+      }),
+    get connections() {
+      return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
+    },
+    close: () => pool.end(),
+  };
+}
+
+async function run<Row>(client: pg.ClientBase, statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+  const query = typeof statement === 'string' ? { text: statement } : statement;
+  const result = await client.query({ ...query, values: [...values] });
+  return result.rows as Row[];
+}
+
+/** SQLSTATE classes 08 (connection), 53 (resources), 57P (shutdown), 58 (system), and a read-only standby. */
+const UNAVAILABLE_STATE = /^(08|53|57P|58|25006|XX001|XX002)/;
+const UNAVAILABLE_ERRNO = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/;
+const UNAVAILABLE_TEXT =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/;
+
+function asUnavailable(error: unknown): Unavailable | undefined {
+  if (error instanceof Unavailable) return error;
+  if (!(error instanceof Error)) return undefined;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const gone = UNAVAILABLE_STATE.test(code) || UNAVAILABLE_ERRNO.test(code) || UNAVAILABLE_TEXT.test(error.message);
+  return gone ? new Unavailable(`database unavailable: ${code || error.message}`, { cause: error }) : undefined;
+}
+
+/** The SQLSTATE of a database error, if it is one. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+/** The constraint that a database error names, if any. */
+export function constraintOf(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.constraint : undefined;
+}

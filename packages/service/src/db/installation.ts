@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { PlainError } from '../plain-error.js';
+import type { Vault } from '../secrets/vault.js';
+import type { Environment } from '../settings.js';
+import type { Database } from './database.js';
+
+export class InstallationError extends PlainError {}
+
+/**
+ * A database belongs to one environment and one family of master keys from its first start on. A node with another
+ * would answer channels it cannot serve, or sell sandbox products for money, so it does not start.
+ */
+export async function claimInstallation(database: Database, environment: Environment, vault: Vault): Promise<void> {
+  const checks = vault
+    .purposeKeys('installation check')
+    .map(({ key }) => createHash('sha256').update(key).digest('hex'));
+  const rows = await database.query<{ environment: Environment; master_key_check: string }>(
+    `with made as (
+       insert into installation (environment, master_key_check) values ($1, $2)
+       on conflict (only_row) do nothing returning environment, master_key_check)
+     select environment, master_key_check from made
+     union all select environment, master_key_check from installation limit 1`,
+    [environment, checks[0]],
+  );
+  // Two first starts at once: the loser's statement sees neither its own row nor the winner's.
+  const installation = rows[0] ?? (await database.query<(typeof rows)[0]>('select * from installation'))[0];
+  if (!installation) throw new InstallationError('the installation row is missing');
+  if (installation.environment !== environment) {
+    throw new InstallationError(
+      `this database belongs to the ${installation.environment} environment, SVC_ENVIRONMENT says ${environment}`,
+    );
+  }
+  if (!checks.includes(installation.master_key_check)) {
+    throw new InstallationError('MASTER_KEY is not the one this database was made with');
+  }
+  if (installation.master_key_check !== checks[0]) {
+    await database.query('update installation set master_key_check = $1', [checks[0]]);
+  }
+}

@@ -1,0 +1,105 @@
+import { access, constants, mkdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { masterKeys } from '../secrets/master-key.js';
+import { openVault, type Vault } from '../secrets/vault.js';
+import { type Settings, SettingsError } from '../settings.js';
+import { type Database, openDatabase, Unavailable } from './database.js';
+import { openEmbedded } from './embedded/index.js';
+import { claimInstallation } from './installation.js';
+import { migrate } from './migrate.js';
+
+export interface OpenOptions {
+  /** One service per embedded folder; any number of tools beside it or without it. */
+  readonly role: 'service' | 'tool';
+  readonly log: (line: string) => void;
+  readonly onIdleError?: (error: Error) => void;
+  /** How often an unreachable DATABASE_URL is tried again before giving up; a service never gives up. */
+  readonly attempts?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface OpenedDatabase {
+  readonly database: Database;
+  readonly vault: Vault;
+  close(): Promise<void>;
+}
+
+const OLDEST_SERVER = 15;
+
+/** The way to a database that is ready for work: reachable, migrated, of this environment and under this master key. */
+export async function openFromSettings(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
+  if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await makeFolder(settings.dataDir);
+  const vault = openVault(await masterKeys(settings));
+  const embedded =
+    settings.databaseUrl === undefined
+      ? await openEmbedded({
+          dataDir: settings.dataDir,
+          role: options.role,
+          log: options.log,
+          description: `pid ${process.pid} port ${settings.port}`,
+        })
+      : undefined;
+  const database = openDatabase({
+    url: settings.databaseUrl ?? embedded?.url ?? '',
+    pool: options.role === 'service' ? settings.databasePool : 2,
+    name: `perennial ${options.role}`,
+    ...(options.onIdleError ? { onIdleError: options.onIdleError } : {}),
+  });
+  const close = async () => {
+    await database.close();
+    await embedded?.release();
+  };
+  try {
+    await reach(database, options);
+    await migrate(database);
+    await claimInstallation(database, settings.environment, vault);
+    return { database, vault, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function makeFolder(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new SettingsError(`DATA_DIR ${dataDir} cannot be used: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function reach(database: Database, { log, attempts, signal }: OpenOptions): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    signal?.throwIfAborted();
+    try {
+      const [row] = await database.query<{ version: number }>(
+        `select current_setting('server_version_num')::integer / 10000 as version`,
+      );
+      if ((row?.version ?? 0) < OLDEST_SERVER) {
+        throw new SettingsError(`DATABASE_URL is PostgreSQL ${row?.version}; ${OLDEST_SERVER} or newer is needed`);
+      }
+      return;
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw readable(error);
+      if (attempts !== undefined && attempt >= attempts) {
+        throw new SettingsError(`the database of DATABASE_URL cannot be reached (${reason(error)})`);
+      }
+      const seconds = Math.min(10, attempt);
+      log(`the database of DATABASE_URL cannot be reached (${reason(error)}); trying again in ${seconds} s`);
+      await delay(seconds * 1000, undefined, signal ? { signal } : {});
+    }
+  }
+}
+
+function reason(error: Unavailable): string {
+  return error.message.replace(/^database unavailable: /, '');
+}
+
+/** A refused password or a missing database will not mend itself: one line, not a stack trace. */
+function readable(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === '28P01' || code === '28000') return new SettingsError('DATABASE_URL: user or password is not accepted');
+  if (code === '3D000') return new SettingsError('DATABASE_URL: there is no database of that name');
+  return error;
+}

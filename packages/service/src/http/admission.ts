@@ -1,0 +1,104 @@
+import { NONCE_WINDOW_MS, Rejection, signRequest, verifySignature } from '@perennial/wire';
+import type { AccessTokens } from '../channels/access-token.js';
+import { type AdmissionAsked, admit } from '../channels/admission-sql.js';
+import type { Channel } from '../channels/channel.js';
+import type { ChannelRegistry } from '../channels/registry.js';
+import { type Database, sqlState } from '../db/database.js';
+import { gather } from '../db/gather.js';
+import type { IdempotencyRow } from '../idempotency/sql.js';
+import { RateLimited } from './address-limit.js';
+import type { SignedHeaders } from './signed-headers.js';
+
+export interface AdmissionRequest {
+  readonly headers: SignedHeaders;
+  readonly path: string;
+  readonly query: string;
+  readonly bodySha256: string;
+  readonly address: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface Admitted {
+  readonly channel: Channel;
+  readonly idempotency: IdempotencyRow | undefined;
+}
+
+export interface AdmissionDeps {
+  readonly database: Database;
+  readonly channels: ChannelRegistry;
+  readonly tokens: AccessTokens;
+  readonly observeBatch: (size: number) => void;
+}
+
+/** Keeps the time of an unknown app id close to that of a wrong signature. */
+const NOBODYS_SECRET = new Uint8Array(32);
+const NONCE_SLOTS = 4;
+const slotOf = (timestamp: string) => Math.floor(Number(timestamp) / NONCE_WINDOW_MS) % NONCE_SLOTS;
+
+/** Signature, nonce, address, suspension, rate, token: in this order, with one shared statement to the database. */
+export function admission({ database, channels, tokens, observeBatch }: AdmissionDeps) {
+  const ask = gather({
+    maxBatch: 64,
+    slots: 2,
+    run: (asked: readonly AdmissionAsked[]) => {
+      observeBatch(asked.length);
+      return retryingDeadlocks(() => admit(database, asked));
+    },
+  });
+
+  return async function admitRequest(request: AdmissionRequest): Promise<Admitted> {
+    let channel = await authenticate(request);
+    for (;;) {
+      const refusal = refusalOf(channel, request.address);
+      const answer = await ask({
+        channelId: channel.channelId,
+        version: channel.version,
+        nonce: Buffer.from(request.headers.nonce, 'hex'),
+        slot: slotOf(request.headers.timestamp),
+        counted: refusal === undefined,
+        idempotencyKey: request.idempotencyKey,
+      });
+      if (!answer.current) {
+        // The channel has changed since this node read it: nothing was recorded, and the new row decides.
+        channel = await authenticate(request, await channels.reload(request.headers.appId));
+        continue;
+      }
+      if (!answer.fresh) throw new Rejection('NONCE_REUSED');
+      if (refusal) throw refusal;
+      if (!answer.granted) throw new RateLimited(Math.max(1, Math.ceil((1 - answer.tokens) / channel.ratePerSecond)));
+      if (request.headers.token !== undefined) tokens.check(request.headers.token, channel);
+      return { channel, idempotency: answer.idempotency };
+    }
+  };
+
+  async function authenticate(request: AdmissionRequest, reloaded?: Channel): Promise<Channel> {
+    const channel = reloaded ?? (await channels.get(request.headers.appId));
+    if (isSigned(request, channel?.appSecret ?? NOBODYS_SECRET) && channel) return channel;
+    // A signature under credentials that were reset a moment ago fails only against this node's old copy.
+    const current = channel && !reloaded ? await channels.reload(channel.appId) : undefined;
+    if (current && current.version !== channel?.version && isSigned(request, current.appSecret)) return current;
+    throw new Rejection('SIGNATURE_INVALID');
+  }
+}
+
+function isSigned({ headers, path, query, bodySha256 }: AdmissionRequest, appSecret: Uint8Array): boolean {
+  const { timestamp, nonce, requestId, signature } = headers;
+  return verifySignature(signature, signRequest({ path, query, bodySha256, timestamp, nonce, requestId }, appSecret));
+}
+
+function refusalOf(channel: Channel, address: string): Rejection | undefined {
+  if (!channel.allowsAddress(address)) return new Rejection('IP_NOT_ALLOWED');
+  if (channel.suspended) return new Rejection('CHANNEL_DISABLED');
+  return undefined;
+}
+
+/** Two batches may touch the same channels in different order; the loser changed nothing and simply goes again. */
+async function retryingDeadlocks<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (sqlState(error) !== '40P01' || attempt === 5) throw error;
+    }
+  }
+}

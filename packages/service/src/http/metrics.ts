@@ -1,0 +1,46 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Database } from '../db/database.js';
+
+/** No label ever holds a channel, an order or anything else that grows or identifies somebody. */
+export function serviceMetrics(database: Database) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: 'perennial_http_requests_total',
+    help: 'Answered requests by endpoint, HTTP status and result code',
+    labelNames: ['endpoint', 'status', 'code'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'perennial_http_request_seconds',
+    help: 'Time from the first header to the last byte of the answer',
+    labelNames: ['endpoint'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const admissionBatch = new Histogram({
+    name: 'perennial_admission_batch_size',
+    help: 'Requests that shared one admission statement',
+    buckets: [1, 2, 4, 8, 16, 32, 64],
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'perennial_database_connections',
+    help: 'Connections of this node to the database, and requests that wait for one',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      for (const [state, count] of Object.entries(database.connections)) this.set({ state }, count);
+    },
+  });
+  return {
+    registry,
+    observeBatch: (size: number) => admissionBatch.observe(size),
+    observeRequest(endpoint: string, status: number, code: string, elapsedMs: number): void {
+      requests.inc({ endpoint, status: String(status), code });
+      seconds.observe({ endpoint }, elapsedMs / 1000);
+    },
+  };
+}
+
+export type ServiceMetrics = ReturnType<typeof serviceMetrics>;

@@ -1,0 +1,64 @@
+import { CODES, envelopeText, HEADERS, Rejection, type ResultCode } from '@perennial/wire';
+import type { FastifyReply } from 'fastify';
+import { Unavailable } from '../db/database.js';
+import type { Answer } from '../idempotency/once.js';
+import { RateLimited } from './address-limit.js';
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** The result code that was answered, for the log line and the metrics. */
+    resultCode?: string;
+  }
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+export function sendAnswer(reply: FastifyReply, http: number, answer: Answer, timestamp: string): FastifyReply {
+  reply.resultCode = answer.code;
+  return reply
+    .code(http)
+    .header('content-type', JSON_TYPE)
+    .send(envelopeText(answer, answer.message, answer.data, reply.request.id, timestamp));
+}
+
+/** This node is on its way out: nothing is wrong, another node will answer. */
+export class Draining extends Unavailable {
+  constructor() {
+    super('draining');
+  }
+}
+
+export interface Refusal {
+  readonly result: ResultCode;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A fault is logged with its cause; a refusal is the caller's business. */
+  readonly isFault: boolean;
+}
+
+/** The one place where whatever was thrown becomes a code. Nothing of an unexpected error reaches the caller. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof RateLimited) {
+    return refusal(error.result, error.message, { [HEADERS.retryAfter]: String(error.retryAfterSeconds) });
+  }
+  if (error instanceof Rejection) return refusal(error.result, error.message);
+  if (error instanceof Unavailable) {
+    const headers = { [HEADERS.retryAfter]: '1' };
+    return { ...refusal(CODES.UNAVAILABLE, CODES.UNAVAILABLE.message, headers), isFault: !(error instanceof Draining) };
+  }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  // The rest of an oversized body is not read, so nothing after it on this connection can be understood.
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge();
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
+    return refusal(CODES.PARAM_INVALID, 'body is not as long as Content-Length says', { connection: 'close' });
+  }
+  return { ...refusal(CODES.INTERNAL_ERROR, CODES.INTERNAL_ERROR.message), isFault: true };
+}
+
+export function bodyTooLarge(): Refusal {
+  return refusal(CODES.BODY_TOO_LARGE, CODES.BODY_TOO_LARGE.message, { connection: 'close' });
+}
+
+function refusal(result: ResultCode, message: string, headers: Refusal['headers'] = {}): Refusal {
+  return { result, message, headers, isFault: false };
+}

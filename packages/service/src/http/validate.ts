@@ -1,0 +1,32 @@
+import { type Endpoint, Rejection } from '@perennial/wire';
+import { Ajv, type ErrorObject } from 'ajv';
+import buildSerializer from 'fast-json-stringify';
+import type { JsonObject } from './json-body.js';
+
+// Unknown keywords are typebox's own marks. Lengths count code points, as the interface does.
+const ajv = new Ajv({ strict: false, allErrors: false });
+
+/** Schema first, then the rules across fields; either way the message names the field. */
+export function validatorOf(endpoint: Endpoint): (body: JsonObject) => void {
+  const validate = ajv.compile(endpoint.request);
+  return (body) => {
+    if (!validate(body)) throw new Rejection('PARAM_INVALID', describe(validate.errors?.[0]));
+    endpoint.check?.(body);
+  };
+}
+
+export function serializerOf(endpoint: Endpoint): (data: unknown) => string {
+  return buildSerializer(endpoint.response as Parameters<typeof buildSerializer>[0]);
+}
+
+function describe(error: ErrorObject | undefined): string {
+  if (!error) return 'body is not valid';
+  const place = error.instancePath.slice(1).replaceAll('/', '.');
+  if (error.keyword === 'required') {
+    const field = String(error.params['missingProperty']);
+    return `${place === '' ? field : `${place}.${field}`} is required`;
+  }
+  if (error.keyword === 'enum') return `${place} must be one of ${error.params['allowedValues'].join(', ')}`;
+  if (error.keyword === 'pattern') return `${place} holds a character that is not allowed`;
+  return `${place || 'body'} ${error.message ?? 'is not valid'}`;
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CODES, Rejection, type ResultCode } from '@perennial/wire';
+import { type Database, type Queryable, sqlState } from '../db/database.js';
+import {
+  endLease,
+  findAnswer,
+  type IdempotencyId,
+  type IdempotencyRow,
+  insertDone,
+  insertRunning,
+  takeOver,
+} from './sql.js';
+
+/** What a request is answered with: `data` is JSON text, so that a replay gives back the same bytes. */
+export interface Answer {
+  readonly code: string;
+  readonly message: string;
+  readonly data: string;
+  readonly replayed?: boolean;
+}
+
+/**
+ * What a write action is handed so that its answer is recorded together with its effects. An action of one transaction
+ * calls `finish` in it. An action that calls somebody outside between two transactions calls `begin` in the first,
+ * with the name of what it is working on, and `finish` in the second; when the process dies in between, the resend
+ * gets that name as `interrupted` and goes on from there.
+ */
+export interface Once {
+  readonly interrupted: string | undefined;
+  begin(tx: Queryable, subject: string): Promise<void>;
+  finish(tx: Queryable, answer: Answer): Promise<Answer>;
+}
+
+export interface OnceRequest {
+  readonly channelId: number;
+  readonly key: string | undefined;
+  readonly path: string;
+  readonly bodySha256: Buffer;
+  /** What admission found under the key. */
+  readonly known: IdempotencyRow | undefined;
+}
+
+export interface OnceOptions {
+  readonly waitMs?: number;
+  readonly leaseSeconds?: number;
+}
+
+/** Thrown inside an action's transaction when another request has the key: it rolls the effects back. */
+class KeyTaken extends Error {}
+
+const WITHOUT_KEY: Once = {
+  interrupted: undefined,
+  begin: async () => undefined,
+  finish: async (_tx, answer) => answer,
+};
+
+const POLL_MS = 100;
+
+export function onceRunner(database: Database, { waitMs = 10_000, leaseSeconds = 30 }: OnceOptions = {}) {
+  /** The requests of this node: a twin here waits for its twin without holding a connection. */
+  const running = new Map<string, Promise<unknown>>();
+
+  return async function runOnce(request: OnceRequest, work: (once: Once) => Promise<Answer>): Promise<Answer> {
+    const { key } = request;
+    if (key === undefined) return work(WITHOUT_KEY);
+    const id: IdempotencyId = { ...request, key, owner: randomUUID() };
+    const name = `${id.channelId} ${key}`;
+    const patience = patienceOf(waitMs);
+    try {
+      for (let row = request.known; ; row = await findAnswer(database, id.channelId, key)) {
+        const twin = running.get(name);
+        if (twin) {
+          await patience.wait(twin);
+          continue;
+        }
+        if (row) {
+          if (row.path !== id.path || !row.bodySha256.equals(id.bodySha256))
+            throw new Rejection('IDEMPOTENCY_CONFLICT');
+          if (row.state === 'DONE') return replay(row);
+          if (row.leased) {
+            await patience.wait(delay(POLL_MS));
+            continue;
+          }
+        }
+        const run = attempt(id, row, work);
+        running.set(name, run);
+        // `undefined`: another node's request had the key after all; what it answered is read in the next turn.
+        const answer = await run.finally(() => running.delete(name));
+        if (answer) return answer;
+      }
+    } finally {
+      patience.end();
+    }
+  };
+
+  async function attempt(
+    id: IdempotencyId,
+    interrupted: IdempotencyRow | undefined,
+    work: (once: Once) => Promise<Answer>,
+  ): Promise<Answer | undefined> {
+    if (interrupted && !(await takeOver(database, id, leaseSeconds))) return undefined;
+    let begun = interrupted !== undefined;
+    let finished = false;
+    const once: Once = {
+      interrupted: interrupted?.subject ?? undefined,
+      async begin(tx, subject) {
+        if (!(await orInProgress(insertRunning(tx, id, subject, leaseSeconds)))) throw new KeyTaken();
+        begun = true;
+      },
+      async finish(tx, answer) {
+        if (!(await orInProgress(insertDone(tx, id, answer)))) throw new KeyTaken();
+        finished = true;
+        return answer;
+      },
+    };
+    try {
+      const answer = await work(once);
+      if (!finished) throw new Error(`${id.path} answered without recording the answer`);
+      return answer;
+    } catch (error) {
+      if (error instanceof KeyTaken) return undefined;
+      if (error instanceof Rejection && isStored(error.result)) {
+        const answer = { code: error.result.code, message: error.message, data: 'null' };
+        return (await insertDone(database, id, answer)) ? answer : undefined;
+      }
+      // The resend need not wait for the lease to lapse.
+      if (begun) await endLease(database, id).catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+/** Only what reached the business rules is an outcome: a malformed, unauthentic or unlucky request may be sent again. */
+function isStored(result: ResultCode): boolean {
+  return result.http === 200 && !/^(400|409|429)/.test(result.code);
+}
+
+function replay(row: IdempotencyRow): Answer {
+  return { code: row.code ?? CODES.SUCCESS.code, message: row.message ?? '', data: row.data ?? 'null', replayed: true };
+}
+
+/** A row that another node's transaction has not committed yet is waited for by the database, up to lock_timeout. */
+async function orInProgress<T>(insert: Promise<T>): Promise<T> {
+  try {
+    return await insert;
+  } catch (error) {
+    throw sqlState(error) === '55P03' ? new Rejection('IDEMPOTENCY_IN_PROGRESS') : error;
+  }
+}
+
+/** One allowance of waiting for a whole request, counted from its first wait. */
+function patienceOf(waitMs: number) {
+  let timer: NodeJS.Timeout | undefined;
+  let over: Promise<never> | undefined;
+  return {
+    async wait(event: Promise<unknown>): Promise<void> {
+      over ??= new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new Rejection('IDEMPOTENCY_IN_PROGRESS')), waitMs);
+      });
+      // How the twin ended is its own caller's business.
+      await Promise.race([event.catch(() => undefined), over]);
+    },
+    end: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,73 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+import type { LogLevel } from './settings.js';
+
+/** Names under which a secret, a token or personal data could come by. Redacted wherever they stand, two levels deep. */
+const SENSITIVE = [
+  'authorization',
+  'Authorization',
+  'x-svc-signature',
+  'accessToken',
+  'token',
+  'appSecret',
+  'aesKey',
+  'callbackSecret',
+  'masterKey',
+  'password',
+  'dataKey',
+  'mobile',
+  'mobileEncrypted',
+  'bankCardNo',
+  'bankCardNoEncrypted',
+  'bankMobile',
+  'bankMobileEncrypted',
+  'certificateNo',
+  'certificateNoEncrypted',
+  'realName',
+  'realNameEncrypted',
+  'smsCode',
+  'smsCodeEncrypted',
+  'sharedAgreementNo',
+  'connectionString',
+  'body',
+];
+
+const quoted = SENSITIVE.map((name) => `["${name}"]`);
+
+export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      redact: {
+        paths: [...quoted, ...quoted.map((name) => `*${name}`), ...quoted.map((name) => `*.*${name}`)],
+        censor: '[redacted]',
+      },
+      serializers: { err: describeError },
+    },
+    ...(destination ? [destination] : []),
+  );
+}
+
+/**
+ * An error as it may be logged. PostgreSQL quotes whole rows in `detail` and values in `where`, and an HTTP client may
+ * hang a request on its error, so only what cannot hold data is kept.
+ */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { name, message, stack } = error;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const constraint = 'constraint' in error && typeof error.constraint === 'string' ? error.constraint : undefined;
+  return {
+    type: name,
+    message: withoutValues(message),
+    code,
+    constraint,
+    stack: withoutValues(stack ?? ''),
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  };
+}
+
+/** `invalid input syntax for type bigint: "6222…"` quotes what it was given. */
+function withoutValues(text: string): string {
+  return text.replace(/: "[^\n]*"/g, ': "…"');
+}

@@ -1,0 +1,46 @@
+import type { Queryable } from '../db/database.js';
+import type { Operator } from './operator.js';
+import { requireInteger } from './rules.js';
+
+/** Written in the transaction of the change itself: neither is ever there without the other. */
+export interface AuditEntry {
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  /** What changed, never a secret. */
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export async function recordAudit(tx: Queryable, { actor, action, subject, detail }: AuditEntry): Promise<void> {
+  await tx.query('insert into audit_log (actor, action, subject, detail) values ($1, $2, $3, $4)', [
+    actor,
+    action,
+    subject,
+    JSON.stringify(detail),
+  ]);
+}
+
+export interface AuditRecord extends AuditEntry {
+  readonly auditId: string;
+  readonly at: string;
+}
+
+export interface ListAuditInput {
+  /** An app id, product code or payment channel code. Unset: everything. */
+  readonly subject?: string;
+  readonly limit?: number;
+}
+
+/** Newest first. */
+export async function listAudit(
+  { database }: Operator,
+  { subject, limit = 50 }: ListAuditInput,
+): Promise<AuditRecord[]> {
+  requireInteger('the limit', limit, 1, 1000);
+  return database.query<AuditRecord>(
+    `select audit_id::text as "auditId", to_char(at at time zone 'Asia/Shanghai', 'YYYY-MM-DD HH24:MI:SS') as at,
+       actor, action, subject, detail
+     from audit_log where $1::text is null or subject = $1 order by audit_id desc limit $2`,
+    [subject ?? null, limit],
+  );
+}

@@ -1,0 +1,103 @@
+import { eventTypes } from '@perennial/wire';
+import {
+  type CallbackEventType,
+  type ChannelView,
+  findCallbackUrl,
+  removeCallbackUrl,
+  storeCallbackUrl,
+  storeIpAllowList,
+  storeLimits,
+  storeVoidedPeriodEvents,
+} from '../channels/provisioning-sql.js';
+import { checkCallbackUrl } from './callback-url.js';
+import { changeChannel } from './channel-change.js';
+import { requireIpRanges } from './ip-ranges.js';
+import { type Changed, type Operator, OperatorError } from './operator.js';
+import { requireInteger, requireOneOf } from './rules.js';
+
+export const CALLBACK_EVENT_TYPES: readonly CallbackEventType[] = ['*', ...eventTypes];
+
+export interface SetCallbackInput {
+  readonly appId: string;
+  /** Unset: `*`, for the types without an address of their own. */
+  readonly eventType?: string;
+  /** Unset: the address is removed. */
+  readonly url?: string;
+}
+
+export async function setCallback(operator: Operator, input: SetCallbackInput): Promise<Changed<ChannelView>> {
+  const eventType = requireOneOf('an event type', input.eventType ?? '*', CALLBACK_EVENT_TYPES);
+  const url = input.url === undefined ? undefined : requireCallbackUrl(operator, input.url);
+  return changeChannel(operator, input.appId, 'channel.set-callback', async (tx, { channelId }) => {
+    const former = await findCallbackUrl(tx, channelId, eventType);
+    if (former === url) return undefined;
+    if (url === undefined) await removeCallbackUrl(tx, channelId, eventType);
+    else await storeCallbackUrl(tx, channelId, eventType, url);
+    return { eventType, from: former ?? null, to: url ?? null };
+  });
+}
+
+function requireCallbackUrl({ environment, localCallbacks }: Operator, text: string): string {
+  const checked = checkCallbackUrl(text, { local: environment === 'sandbox' && localCallbacks === true });
+  if ('url' in checked) return checked.url;
+  throw new OperatorError(`the callback address is refused: ${checked.refusal}`);
+}
+
+export interface SetIpAllowListInput {
+  readonly appId: string;
+  /** Addresses and CIDR ranges. Empty: every address may call. */
+  readonly ranges: readonly string[];
+}
+
+export async function setIpAllowList(operator: Operator, input: SetIpAllowListInput): Promise<Changed<ChannelView>> {
+  const ranges = requireIpRanges(input.ranges);
+  return changeChannel(operator, input.appId, 'channel.set-ip-list', async (tx, channel) => {
+    const stored = await storeIpAllowList(tx, channel.channelId, ranges);
+    return stored && { from: channel.ipAllowList, to: stored };
+  });
+}
+
+export interface LimitsInput {
+  readonly ratePerSecond: number;
+  /** Unset: twice the rate. */
+  readonly rateBurst?: number;
+}
+
+export async function setLimits(
+  operator: Operator,
+  input: LimitsInput & { readonly appId: string },
+): Promise<Changed<ChannelView>> {
+  const to = requireLimits(input);
+  return changeChannel(operator, input.appId, 'channel.set-limits', async (tx, channel) => {
+    const from = { ratePerSecond: channel.ratePerSecond, rateBurst: channel.rateBurst };
+    if (from.ratePerSecond === to.ratePerSecond && from.rateBurst === to.rateBurst) return undefined;
+    await storeLimits(tx, channel.channelId, to.ratePerSecond, to.rateBurst);
+    return { from, to };
+  });
+}
+
+export function requireLimits(input: LimitsInput): Required<LimitsInput> {
+  const ratePerSecond = requireInteger('requests per second', input.ratePerSecond, 1, 1_000_000);
+  const rateBurst = requireInteger('the burst', input.rateBurst ?? 2 * ratePerSecond, 1, 10_000_000);
+  if (rateBurst < ratePerSecond) {
+    throw new OperatorError(`the burst (${rateBurst}) must not be below the requests per second (${ratePerSecond})`);
+  }
+  return { ratePerSecond, rateBurst };
+}
+
+export interface SetVoidedPeriodEventsInput {
+  readonly appId: string;
+  /** Whether an unsubscribe also sends one CANCELED event for each period it voids. */
+  readonly send: boolean;
+}
+
+export async function setVoidedPeriodEvents(
+  operator: Operator,
+  { appId, send }: SetVoidedPeriodEventsInput,
+): Promise<Changed<ChannelView>> {
+  return changeChannel(operator, appId, 'channel.set-voided-period-events', async (tx, channel) => {
+    if (channel.voidedPeriodEvents === send) return undefined;
+    await storeVoidedPeriodEvents(tx, channel.channelId, send);
+    return { from: channel.voidedPeriodEvents, to: send };
+  });
+}

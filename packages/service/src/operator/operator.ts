@@ -1,0 +1,40 @@
+import { type Database, type Queryable, sqlState } from '../db/database.js';
+import { PlainError } from '../plain-error.js';
+import type { Vault } from '../secrets/vault.js';
+import type { Environment } from '../settings.js';
+
+/** Who acts, and on what: the first argument of every action. */
+export interface Operator {
+  readonly database: Pick<Database, 'query' | 'transaction'>;
+  readonly vault: Vault;
+  readonly environment: Environment;
+  /** As the audit table names it, for example `cli:ann@host`. */
+  readonly actor: string;
+  /** A sandbox on its embedded database may call back to this machine. Unset: it may not. */
+  readonly localCallbacks?: boolean;
+}
+
+/** Something an operator asked for and cannot have: the message is one line for people. */
+export class OperatorError extends PlainError {}
+
+/** A record after an action. `changed` is false when it was so already: then nothing was written, no audit row either. */
+export type Changed<T> = T & { readonly changed: boolean };
+
+/** What SQLSTATE says about two operators in each other's way: nothing is wrong with what was asked. */
+const IN_THE_WAY = new Set(['55P03', '40P01', '40001']);
+
+/** One transaction for everything an action writes. An action that is given `joined` becomes a part of it. */
+export async function inTransaction<T>(
+  operator: Operator,
+  work: (tx: Queryable, joined: Operator) => Promise<T>,
+): Promise<T> {
+  try {
+    return await operator.database.transaction((tx) => {
+      const database = { query: tx.query, transaction: <R>(inner: (same: Queryable) => Promise<R>) => inner(tx) };
+      return work(tx, { ...operator, database });
+    });
+  } catch (error) {
+    if (!IN_THE_WAY.has(sqlState(error) ?? '')) throw error;
+    throw new OperatorError('another change to the same records is running; nothing was changed, try again');
+  }
+}

@@ -1,0 +1,43 @@
+import { OperatorError } from './operator.js';
+
+const CODE = /^[A-Z0-9_]{1,64}$/;
+/** Line breaks and escape sequences would tear tables and logs apart. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+
+export function requireCode(what: string, value: string): string {
+  if (CODE.test(value)) return value;
+  throw new OperatorError(`${what} must be 1 to 64 characters of A-Z, 0-9 and _, not ${quoted(value)}`);
+}
+
+export function requireName(what: string, value: string): string {
+  const name = value.trim();
+  const length = [...name].length;
+  if (length < 1 || length > 200) throw new OperatorError(`${what} must have 1 to 200 characters, not ${length}`);
+  if (UNPRINTABLE.test(name)) throw new OperatorError(`${what} must not hold control characters`);
+  return name;
+}
+
+export function requireInteger(what: string, value: number, min: number, max: number): number {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  throw new OperatorError(`${what} must be a whole number from ${min} to ${max}, not ${value}`);
+}
+
+export function requireOneOf<T extends string>(what: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value);
+  if (found !== undefined) return found;
+  throw new OperatorError(`${what} must be ${allowed.join(' or ')}, not ${quoted(value)}`);
+}
+
+export function requireUnique(what: string, values: readonly string[]): void {
+  const twice = values.find((value, position) => values.indexOf(value) !== position);
+  if (twice !== undefined) throw new OperatorError(`${what} ${quoted(twice)} is given twice`);
+}
+
+export function requireAtMost(what: string, values: readonly unknown[], max: number): void {
+  if (values.length > max) throw new OperatorError(`${what} may be at most ${max}, not ${values.length}`);
+}
+
+/** On one line and of bounded length, whatever was typed. */
+export function quoted(value: string): string {
+  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
+}

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { type Settings, SettingsError } from '../settings.js';
+
+/** MASTER_KEY, or for a sandbox without one the key that lives in DATA_DIR, made on first use. */
+export async function masterKeys(settings: Settings): Promise<readonly Uint8Array[]> {
+  return settings.masterKeys ?? [await keyFromFile(path.join(settings.dataDir, 'master-key'))];
+}
+
+async function keyFromFile(file: string): Promise<Uint8Array> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text !== undefined) return decode(file, text.trim());
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(`${randomBytes(32).toString('base64')}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  // link fails when another process was first, and then the other's key is the key.
+  await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await rm(draft);
+  return decode(file, (await readFile(file, 'utf8')).trim());
+}
+
+function decode(file: string, text: string): Uint8Array {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length !== 32) throw new SettingsError(`${file} does not hold 32 bytes in base64`);
+  return bytes;
+}

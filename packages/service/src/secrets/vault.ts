@@ -1,0 +1,64 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { PlainError } from '../plain-error.js';
+
+/**
+ * Envelope encryption. A master key only ever wraps data keys; each channel has a data key of its own, and what
+ * belongs to the channel is sealed under that. A wrapped key names its master key, so that a new master key can come
+ * into use while values under the old one are still there (docs/decisions/0004-secrets.md).
+ */
+export interface Vault {
+  wrapKey(dataKey: Uint8Array): string;
+  unwrapKey(wrapped: string): Uint8Array;
+  /** A key of the whole installation for one purpose: the current one first, then those of earlier master keys. */
+  purposeKeys(purpose: string): readonly { readonly id: string; readonly key: Uint8Array }[];
+}
+
+export class VaultError extends PlainError {}
+
+export function openVault(masterKeys: readonly Uint8Array[]): Vault {
+  const keys = masterKeys.map((masterKey) => ({
+    id: createHash('sha256').update(derive(masterKey, 'key id')).digest('hex').slice(0, 8),
+    masterKey,
+    wrapping: derive(masterKey, 'wrap data keys'),
+  }));
+  const [current] = keys;
+  if (!current) throw new VaultError('there is no master key');
+  return {
+    wrapKey: (dataKey) => `${current.id}.${seal(current.wrapping, dataKey, 'data key')}`,
+    unwrapKey(wrapped) {
+      const [id = '', sealed = ''] = wrapped.split('.');
+      const key = keys.find((one) => one.id === id);
+      if (!key) throw new VaultError(`no master key ${id}: MASTER_KEY or MASTER_KEY_PREVIOUS must hold it`);
+      return unseal(key.wrapping, sealed, 'data key');
+    },
+    purposeKeys: (purpose) => keys.map(({ id, masterKey }) => ({ id, key: derive(masterKey, purpose) })),
+  };
+}
+
+export function newKey(): Uint8Array {
+  return randomBytes(32);
+}
+
+function derive(key: Uint8Array, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', key, 'perennial', purpose, 32));
+}
+
+/** AES-256-GCM as base64url of IV, ciphertext, tag. `place` is authenticated: a value moved elsewhere does not open. */
+export function seal(key: Uint8Array, plain: Uint8Array, place: string): string {
+  const iv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(place));
+  return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]).toString('base64url');
+}
+
+export function unseal(key: Uint8Array, sealed: string, place: string): Uint8Array {
+  const bytes = Buffer.from(sealed, 'base64url');
+  if (bytes.length < 28) throw new VaultError('a sealed value is too short');
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
+    .setAAD(Buffer.from(place))
+    .setAuthTag(bytes.subarray(-16));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]);
+  } catch {
+    throw new VaultError(`the sealed ${place} does not open with this key`);
+  }
+}

@@ -1,0 +1,133 @@
+import { isIP } from 'node:net';
+import path from 'node:path';
+import { PlainError } from './plain-error.js';
+
+export type Environment = 'sandbox' | 'production';
+
+export interface Settings {
+  readonly environment: Environment;
+  readonly host: string;
+  readonly port: number;
+  /** Unset: http://HOST:PORT, with the port that was really taken. */
+  readonly publicUrl: string | undefined;
+  readonly dataDir: string;
+  /** Unset: the embedded server in dataDir. */
+  readonly databaseUrl: string | undefined;
+  readonly databasePool: number;
+  /** The current key first, then those that old values may still be wrapped under. Unset: made in dataDir. */
+  readonly masterKeys: readonly Uint8Array[] | undefined;
+  readonly logLevel: LogLevel;
+  /** Addresses whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Failed authentications per minute after which an address is refused without a signature check. */
+  readonly authFailuresPerMinute: number;
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** A value that cannot be used: the message is one line that names the variable. */
+export class SettingsError extends PlainError {}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The only reader of the environment. */
+export function readSettings(env: Env = process.env): Settings {
+  const environment = choice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
+  const host = text(env, 'HOST') ?? '127.0.0.1';
+  const port = integer(env, 'PORT', 8080, 0, 65_535);
+  const databaseUrl = url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
+  const masterKeys = keys(env);
+  if (environment === 'production') {
+    if (!masterKeys) throw new SettingsError('MASTER_KEY is required in production: 32 random bytes in base64');
+    if (!databaseUrl) throw new SettingsError('DATABASE_URL is required in production');
+  }
+  return {
+    environment,
+    host,
+    port,
+    publicUrl: publicUrl(env, environment),
+    dataDir: path.resolve(text(env, 'DATA_DIR') ?? 'data'),
+    databaseUrl,
+    databasePool: integer(env, 'DATABASE_POOL', 16, 2, 1000),
+    masterKeys,
+    logLevel: choice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+    trustedProxies: addresses(env, 'TRUSTED_PROXIES'),
+    authFailuresPerMinute: integer(env, 'AUTH_FAILURES_PER_MINUTE', 600, 1, 1_000_000),
+  };
+}
+
+function text(env: Env, name: string): string | undefined {
+  const value = env[name]?.trim();
+  return value === undefined || value === '' ? undefined : value;
+}
+
+function list(env: Env, name: string): string[] {
+  const value = text(env, name);
+  return value === undefined ? [] : value.split(',').map((part) => part.trim());
+}
+
+function addresses(env: Env, name: string): string[] {
+  const values = list(env, name);
+  const wrong = values.find((value) => {
+    const [address = '', bits = '0', more] = value.split('/');
+    return (
+      isIP(address) === 0 ||
+      more !== undefined ||
+      !/^\d{1,3}$/.test(bits) ||
+      Number(bits) > (isIP(address) === 6 ? 128 : 32)
+    );
+  });
+  if (wrong !== undefined)
+    throw new SettingsError(`${name} must be addresses or ranges such as 10.0.0.0/8, not "${wrong}"`);
+  return values;
+}
+
+function integer(env: Env, name: string, fallback: number, min: number, max: number): number {
+  const value = text(env, name);
+  if (value === undefined) return fallback;
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < min || number > max) {
+    throw new SettingsError(`${name} must be a whole number from ${min} to ${max}, not "${value}"`);
+  }
+  return number;
+}
+
+function choice<T extends string>(env: Env, name: string, allowed: readonly T[], fallback: T): T {
+  const value = text(env, name);
+  if (value === undefined) return fallback;
+  const found = allowed.find((one) => one === value);
+  if (found === undefined) throw new SettingsError(`${name} must be one of ${allowed.join(', ')}, not "${value}"`);
+  return found;
+}
+
+/** Never repeats the value: a connection string may hold a password. */
+function url(env: Env, name: string, protocols: readonly string[]): string | undefined {
+  const value = text(env, name);
+  if (value === undefined) return undefined;
+  if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+    throw new SettingsError(`${name} must be an address that starts with ${protocols.join('// or ')}//`);
+  }
+  return value;
+}
+
+function publicUrl(env: Env, environment: Environment): string | undefined {
+  const value = url(env, 'PUBLIC_URL', environment === 'production' ? ['https:'] : ['http:', 'https:']);
+  if (value === undefined && environment === 'production') {
+    throw new SettingsError('PUBLIC_URL is required in production: redemption links carry it');
+  }
+  return value?.replace(/\/+$/, '');
+}
+
+function keys(env: Env): Uint8Array[] | undefined {
+  const current = text(env, 'MASTER_KEY');
+  if (current === undefined) return undefined;
+  return [current, ...list(env, 'MASTER_KEY_PREVIOUS')].map((value, position) => {
+    const bytes = Buffer.from(value, 'base64');
+    // Node's decoder skips what is not base64, so only a value that it would write itself counts.
+    if (bytes.length !== 32 || bytes.toString('base64') !== value) {
+      throw new SettingsError(`${position === 0 ? 'MASTER_KEY' : 'MASTER_KEY_PREVIOUS'} must be 32 bytes in base64`);
+    }
+    return bytes;
+  });
+}
