@@ -1,0 +1,326 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { BIN, perennial, type Ran } from './perennial.js';
+
+let fresh: FreshDatabase;
+let dataDir: string;
+
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
+});
+afterAll(async () => {
+  await fresh.close();
+  await rm(dataDir, { recursive: true });
+});
+
+const run = (...args: readonly string[]) => perennial(args, { DATABASE_URL: fresh.url, DATA_DIR: dataDir });
+
+function document(ran: Ran): Record<string, unknown> {
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  return JSON.parse(ran.stdout);
+}
+
+const json = async (...args: readonly string[]) => document(await run(...args, '--json'));
+
+async function text(...args: readonly string[]): Promise<string> {
+  const ran = await run(...args);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  return ran.stdout;
+}
+
+const SECRET = /[A-Za-z0-9+/]{43}=/;
+
+describe('a channel is provisioned from nothing, with --json', () => {
+  const A = 'test_partner';
+  let made: Record<string, unknown>;
+
+  it('product create, payment-channel create, channel create', async () => {
+    const common = ['--period-type', 'MONTH', '--cycles', '12', '--amount-cent', '1990'];
+    expect(
+      await json(
+        ...[
+          'product',
+          'create',
+          'VIP',
+          '--name',
+          '会员',
+          '--mode',
+          'SVC_DEDUCT',
+          '--mode',
+          'CHANNEL_COLLECT',
+          ...common,
+        ],
+        ...['--period', '3', '--benefit', 'PASS:1500:VIP pass', '--benefit', 'COUPON:490', '--retry', '1h,1d'],
+      ),
+    ).toMatchObject({
+      productCode: 'VIP',
+      productName: '会员',
+      settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+      period: 3,
+      benefits: [
+        { benefitCode: 'PASS', name: 'VIP pass', faceValueCent: 1500 },
+        { benefitCode: 'COUPON', name: 'COUPON', faceValueCent: 490 },
+      ],
+      retryDelays: [3600, 86_400],
+    });
+    expect(
+      await json('payment-channel', 'create', 'PAY', '--name', 'Pay', '--gateway', 'sandbox', '--banks', '*'),
+    ).toMatchObject({ code: 'PAY', supportedBanks: ['*'], bankCodeRequired: false, debitHours: null });
+    expect(
+      await json(
+        ...['payment-channel', 'create', 'BANK', '--name', 'Bank', '--banks', 'ICBC,CCB', '--bank-code-required'],
+        ...['--gateway', 'bridge', '--gateway-url', 'http://127.0.0.1:9/x', '--debits-per-second', '5'],
+        ...['--debit-hours', '8-22'],
+      ),
+    ).toMatchObject({
+      gatewayUrl: 'http://127.0.0.1:9/x',
+      bankCodeRequired: true,
+      debitsPerSecond: 5,
+      debitHours: { from: 8, to: 22 },
+    });
+    made = await json('channel', 'create', '--name', 'Partner', '--app-id', A, '--rate', '10', '--burst', '30');
+    expect(made).toMatchObject({ appId: A, ratePerSecond: 10, rateBurst: 30 });
+    for (const name of ['appSecret', 'aesKey', 'callbackSecret']) expect(made[name]).toMatch(SECRET);
+  });
+
+  it('authorizations and settings', async () => {
+    await json('channel', 'authorize-product', A, 'VIP');
+    await json('channel', 'authorize-payment-channel', A, 'PAY', '--default', '--share');
+    await json('channel', 'authorize-payment-channel', A, 'BANK');
+    await json('channel', 'set-callback', A, 'https://partner.example/all');
+    await json('channel', 'set-callback', A, 'https://partner.example/pay', '--event', 'payment.status.changed');
+    await json('channel', 'set-ip-list', A, '203.0.113.7', '198.51.100.0/24,2001:db8::/32');
+    await json('channel', 'set-limits', A, '--rate', '20');
+    await json('channel', 'set-voided-period-events', A, 'off');
+    const { appSecret, aesKey, callbackSecret, ...rest } = made;
+    expect(await json('channel', 'show', A)).toEqual({
+      ...rest,
+      ratePerSecond: 20,
+      rateBurst: 40,
+      ipAllowList: ['203.0.113.7/32', '198.51.100.0/24', '2001:db8::/32'],
+      voidedPeriodEvents: false,
+      callbackUrls: [
+        { eventType: '*', url: 'https://partner.example/all' },
+        { eventType: 'payment.status.changed', url: 'https://partner.example/pay' },
+      ],
+      products: ['VIP'],
+      paymentChannels: [
+        { code: 'BANK', isDefault: false, shareEnabled: false },
+        { code: 'PAY', isDefault: true, shareEnabled: true },
+      ],
+    });
+  });
+
+  it('and changed back', async () => {
+    await json('channel', 'authorize-payment-channel', A, 'PAY', '--no-share');
+    expect(await json('channel', 'authorize-payment-channel', A, 'BANK', '--default')).toMatchObject({
+      paymentChannels: [
+        { code: 'BANK', isDefault: true, shareEnabled: false },
+        { code: 'PAY', isDefault: false, shareEnabled: false },
+      ],
+    });
+    await json('channel', 'withdraw-payment-channel', A, 'BANK');
+    await json('channel', 'withdraw-product', A, 'VIP');
+    await json('channel', 'set-callback', A, '--event', 'payment.status.changed', '--remove');
+    await json('channel', 'set-ip-list', A, '--clear');
+    expect(await json('channel', 'show', A)).toMatchObject({
+      ipAllowList: [],
+      callbackUrls: [{ eventType: '*', url: 'https://partner.example/all' }],
+      products: [],
+      paymentChannels: [{ code: 'PAY', isDefault: false, shareEnabled: false }],
+    });
+    expect(
+      await json(
+        'payment-channel',
+        'update',
+        'BANK',
+        '--no-bank-code-required',
+        '--debit-hours',
+        'none',
+        '--debits-per-second',
+        'none',
+      ),
+    ).toMatchObject({ bankCodeRequired: false, debitHours: null, debitsPerSecond: null, changed: true });
+    expect(await json('channel', 'suspend', A)).toMatchObject({ status: 'SUSPENDED', changed: true });
+    expect(await json('channel', 'suspend', A)).toMatchObject({ status: 'SUSPENDED', changed: false });
+    expect(await json('channel', 'resume', A)).toMatchObject({ status: 'ACTIVE', changed: true });
+    expect(await json('channel', 'revoke-tokens', A)).toMatchObject({ changed: true });
+  });
+
+  it('a reset shows what it made, and only that', async () => {
+    const all = await json('channel', 'reset-credentials', A);
+    for (const name of ['appSecret', 'aesKey', 'callbackSecret']) {
+      expect(all[name]).toMatch(SECRET);
+      expect(all[name]).not.toBe(made[name]);
+    }
+    const one = await json('channel', 'reset-credentials', A, '--only', 'callbackSecret');
+    expect(one).toMatchObject({ callbackSecret: expect.stringMatching(SECRET) });
+    expect(one).not.toHaveProperty('appSecret');
+    expect(one).not.toHaveProperty('aesKey');
+  });
+
+  it('the lists', async () => {
+    expect(await json('channel', 'list')).toMatchObject({ items: [{ appId: A }] });
+    expect(await json('product', 'list')).toMatchObject({ items: [{ productCode: 'VIP' }] });
+    expect(await json('product', 'show', 'VIP')).toMatchObject({ productCode: 'VIP', channels: [] });
+    expect(await json('payment-channel', 'list')).toMatchObject({ items: [{ code: 'BANK' }, { code: 'PAY' }] });
+  });
+
+  it('the audit trail says who, when and what', async () => {
+    const { items } = (await json('audit', 'list', '--subject', A)) as { items: Record<string, unknown>[] };
+    expect(items.map(({ action }) => action).reverse()).toEqual([
+      'channel.create',
+      'channel.authorize-product',
+      'channel.authorize-payment-channel',
+      'channel.authorize-payment-channel',
+      'channel.set-callback',
+      'channel.set-callback',
+      'channel.set-ip-list',
+      'channel.set-limits',
+      'channel.set-voided-period-events',
+      'channel.authorize-payment-channel',
+      'channel.authorize-payment-channel',
+      'channel.withdraw-payment-channel',
+      'channel.withdraw-product',
+      'channel.set-callback',
+      'channel.set-ip-list',
+      'channel.suspend',
+      'channel.resume',
+      'channel.revoke-tokens',
+      'channel.reset-credentials',
+      'channel.reset-credentials',
+    ]);
+    for (const item of items) {
+      expect(item).toMatchObject({
+        actor: `cli:${os.userInfo().username}@${os.hostname()}`,
+        at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      });
+    }
+    expect(JSON.stringify(items)).not.toMatch(SECRET);
+    expect(await json('audit', 'list', '--limit', '2')).toMatchObject({ items: [{ subject: A }, { subject: A }] });
+  });
+});
+
+describe('for people', () => {
+  it('secrets are shown when made, and nowhere else', async () => {
+    const made = await text('channel', 'create', '--name', '伙伴', '--app-id', 'test_people');
+    expect(made.match(new RegExp(SECRET, 'g'))).toHaveLength(3);
+    expect(made).toContain('not shown again');
+    const reset = await text('channel', 'reset-credentials', 'test_people', '--only', 'aesKey,appSecret');
+    expect(reset.match(new RegExp(SECRET, 'g'))).toHaveLength(2);
+    const others = await Promise.all([
+      text('channel', 'show', 'test_people'),
+      text('channel', 'list'),
+      text('audit', 'list'),
+      text('channel', 'suspend', 'test_people'),
+    ]);
+    for (const other of others) expect(other).not.toMatch(SECRET);
+  });
+
+  it('tables are aligned', async () => {
+    const lines = (await text('product', 'list')).trimEnd().split('\n');
+    expect(lines).toEqual([
+      'CODE  NAME  MODES                        CYCLE         AMOUNT  BENEFITS      CHANNELS',
+      'VIP   会员  SVC_DEDUCT, CHANNEL_COLLECT  12 x 3 MONTH  19.90   PASS, COUPON  0',
+    ]);
+  });
+
+  it.each([
+    ['channel', 'show', 'test_people'],
+    ['channel', 'resume', 'test_people'],
+    ['channel', 'revoke-tokens', 'test_people'],
+    ['channel', 'authorize-product', 'test_people', 'VIP'],
+    ['channel', 'withdraw-product', 'test_people', 'VIP'],
+    ['channel', 'authorize-payment-channel', 'test_people', 'PAY'],
+    ['channel', 'withdraw-payment-channel', 'test_people', 'PAY'],
+    ['channel', 'set-callback', 'test_people', 'https://partner.example/'],
+    ['channel', 'set-ip-list', 'test_people', '203.0.113.7'],
+    ['channel', 'set-limits', 'test_people', '--rate', '9'],
+    ['channel', 'set-voided-period-events', 'test_people', 'off'],
+    ['product', 'show', 'VIP'],
+    ['payment-channel', 'list'],
+    ['payment-channel', 'update', 'PAY', '--name', 'Pay again'],
+  ])('%s %s answers', async (...args) => {
+    expect(await text(...args)).toMatch(/\S/);
+  });
+});
+
+describe('help', () => {
+  const NOUNS = { channel: 15, product: 3, 'payment-channel': 3, audit: 1 };
+
+  it('is there for every command, with an example', async () => {
+    const top = await text('--help');
+    for (const [noun, count] of Object.entries(NOUNS)) {
+      expect(top).toContain(noun);
+      const listed = await text(noun, '--help');
+      const verbs = [...listed.matchAll(/^ {2}([a-z-]+) \[options\]/gm)].map(([, verb = '']) => verb);
+      expect(verbs).toHaveLength(count);
+      const helps = await Promise.all(verbs.map((verb) => text(noun, verb, '--help')));
+      for (const [position, help] of helps.entries()) {
+        expect(help).toContain(`$ perennial ${noun} ${verbs[position]}`);
+        expect(help).toContain('--json');
+      }
+    }
+  });
+
+  it('comes by itself, on stderr, when no command is given', async () => {
+    for (const args of [[], ['channel']]) {
+      expect(await run(...args)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Usage:') });
+    }
+    expect(await run('channel', '--json')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^{.*}\n$/),
+    });
+  });
+
+  it('needs neither settings nor a database', async () => {
+    expect(await perennial(['channel', 'create', '--help'], { PORT: 'nonsense' })).toMatchObject({ code: 0 });
+    expect(await perennial(['--version'], { PORT: 'nonsense' })).toMatchObject({ code: 0, stdout: '0.1.0\n' });
+  });
+});
+
+describe('a reader that goes away', () => {
+  async function shell(command: string): Promise<{ code: number | null; stderr: string }> {
+    const child = spawn('bash', ['-c', command], {
+      env: { ...process.env, NODE: process.execPath, BIN, DATABASE_URL: fresh.url, DATA_DIR: dataDir },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr += chunk;
+    });
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, stderr };
+  }
+
+  it('does not make a stack trace', async () => {
+    const piped = await shell('"$NODE" "$BIN" audit list --limit 1000 | head -c 1; exit ${PIPESTATUS[0]}');
+    expect(piped).toEqual({ code: 0, stderr: '' });
+    const closed = await shell('"$NODE" "$BIN" audit list | true; exit ${PIPESTATUS[0]}');
+    expect(closed).toEqual({ code: 0, stderr: '' });
+  });
+
+  it.runIf(process.platform === 'linux')('but a full disk is told', async () => {
+    const full = await shell('"$NODE" "$BIN" audit list > /dev/full');
+    expect(full).toEqual({ code: 1, stderr: expect.stringMatching(/^perennial: .*ENOSPC.*\n$/) });
+  });
+});
+
+it('without a build it says what to do', async () => {
+  const folder = path.join(dataDir, 'unbuilt', 'bin');
+  await mkdir(folder, { recursive: true });
+  const copy = path.join(folder, 'perennial.mjs');
+  await copyFile(BIN, copy);
+  expect(await perennial([], {}, copy)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^perennial: .*run npm start or npm run build first\n$/),
+  });
+});

@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openFromSettings } from '../../src/db/open.js';
+import { showChannel } from '../../src/operator/channels.js';
+import { readSettings } from '../../src/settings.js';
+import { perennial } from './perennial.js';
+
+/** DATA_DIR and nothing else: the database is the embedded one. */
+let dataDir: string;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
+});
+afterAll(() => rm(dataDir, { recursive: true }));
+
+const run = (...args: readonly string[]) => perennial(args, { DATA_DIR: dataDir });
+
+describe('on the embedded database', () => {
+  it('works without a service: starts the server, leaves its work behind and stops the server', async () => {
+    const made = await run('channel', 'create', '--name', 'Alone', '--app-id', 'test_alone');
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('test_alone') });
+    expect(made.stdout).not.toContain('database');
+    expect(made.stderr).toContain('database');
+    const list = await run('channel', 'list', '--json');
+    expect(list).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(list.stdout)).toMatchObject({ items: [{ appId: 'test_alone' }] });
+  });
+
+  it('takes callbacks to this machine', async () => {
+    const set = await run('channel', 'set-callback', 'test_alone', 'http://localhost:3000/events', '--json');
+    expect(JSON.parse(set.stdout)).toMatchObject({ callbackUrls: [{ url: 'http://localhost:3000/events' }] });
+    const refused = await run('channel', 'set-callback', 'test_alone', 'http://192.168.1.1/events', '--json');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+  });
+
+  it('works beside a running service, which sees the change at once and keeps running', async () => {
+    const settings = readSettings({ DATA_DIR: dataDir });
+    const service = await openFromSettings(settings, { role: 'service', log: () => undefined });
+    try {
+      const operator = { ...service, environment: settings.environment, actor: 'test' };
+      expect(await run('channel', 'suspend', 'test_alone')).toEqual({
+        code: 0,
+        stdout: 'test_alone is suspended\n',
+        stderr: '',
+      });
+      expect(await showChannel(operator, { appId: 'test_alone' })).toMatchObject({ status: 'SUSPENDED' });
+      const several = await Promise.all([1, 2, 3].map((n) => run('channel', 'create', '--name', `Beside ${n}`)));
+      expect(several.map(({ code }) => code)).toEqual([0, 0, 0]);
+      expect(await service.database.query('select count(*) from channels')).toEqual([{ count: 4 }]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('several at once without a service share one server', async () => {
+    const several = await Promise.all([1, 2, 3, 4].map((n) => run('channel', 'create', '--name', `Together ${n}`)));
+    expect(several.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    const list = await run('channel', 'list', '--json');
+    expect(JSON.parse(list.stdout).items).toHaveLength(8);
+  });
+});

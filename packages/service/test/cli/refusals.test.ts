@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dump } from '../operator/support.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { perennial } from './perennial.js';
+
+const A = 'test_there';
+let fresh: FreshDatabase;
+let dataDir: string;
+let settings: Record<string, string>;
+let before: string;
+
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
+  settings = { DATABASE_URL: fresh.url, DATA_DIR: dataDir };
+  for (const args of [
+    ['channel', 'create', '--name', 'There', '--app-id', A],
+    ['product', 'create', 'DAILY', '--name', 'd', '--mode', 'SVC_DEDUCT', ...cycle('7')],
+    ['payment-channel', 'create', 'PAY', '--name', 'Pay', '--gateway', 'sandbox', '--banks', '*'],
+  ]) {
+    expect(await perennial(args, settings)).toMatchObject({ code: 0 });
+  }
+  before = await dump(fresh.database);
+});
+afterAll(async () => {
+  await fresh.close();
+  await rm(dataDir, { recursive: true });
+});
+
+function cycle(cycles: string): string[] {
+  return ['--period-type', 'DAY', '--cycles', cycles, '--amount-cent', '100'];
+}
+
+const product = (code: string, ...more: string[]) => ['product', 'create', code, '--name', 'n', ...more];
+const payment = (code: string, ...more: string[]) => ['payment-channel', 'create', code, '--name', 'n', ...more];
+
+type Refusal = readonly [reason: RegExp, ...args: string[]];
+
+const REFUSALS: readonly Refusal[] = [
+  // the shape of the command
+  [/unknown command 'chanel'/, 'chanel', 'list'],
+  [/unknown command 'destroy'/, 'channel', 'destroy', A],
+  [/unknown option '--force'/, 'channel', 'suspend', A, '--force'],
+  [/too many arguments/, 'channel', 'suspend', A, 'test_other'],
+  [/missing required argument 'app-id'/, 'channel', 'show'],
+  [/required option '--name <text>' not specified/, 'channel', 'create'],
+  [/argument missing/, 'channel', 'create', '--name'],
+  [/required option '--rate <n>'/, 'channel', 'set-limits', A],
+  [/whole number/, 'channel', 'set-limits', A, '--rate', 'many'],
+  [/whole number/, 'channel', 'set-limits', A, '--rate', '-5'],
+  [/on or off/, 'channel', 'set-voided-period-events', A, 'maybe'],
+  [/either an address or --remove/, 'channel', 'set-callback', A],
+  [/either an address or --remove/, 'channel', 'set-callback', A, 'https://a.example', '--remove'],
+  [/either addresses or --clear/, 'channel', 'set-ip-list', A],
+  [/either addresses or --clear/, 'channel', 'set-ip-list', A, '203.0.113.7', '--clear'],
+  [/durations such as/, ...product('NEW', '--mode', 'SVC_DEDUCT', ...cycle('7'), '--retry', 'soon')],
+  [/CODE:FACE_VALUE_CENT/, ...product('NEW', '--mode', 'SVC_DEDUCT', ...cycle('7'), '--benefit', 'VIP')],
+  [/hours of the day/, ...payment('NEW', '--gateway', 'sandbox', '--banks', '*', '--debit-hours', 'noon')],
+  // what is asked for
+  [/already a channel/, 'channel', 'create', '--name', 'x', '--app-id', A],
+  [/must start with test_/, 'channel', 'create', '--name', 'x', '--app-id', 'partner'],
+  [/1 to 200 characters/, 'channel', 'create', '--name', ''],
+  [/control characters/, 'channel', 'create', '--name', 'a\u001b[31mb'],
+  [/not be below/, 'channel', 'set-limits', A, '--rate', '10', '--burst', '9'],
+  [/no channel "test_none"/, 'channel', 'show', 'test_none'],
+  [/no channel/, 'channel', 'suspend', 'test_none'],
+  [/no channel/, 'channel', 'resume', 'test_none'],
+  [/no channel/, 'channel', 'reset-credentials', 'test_none'],
+  [/appSecret or aesKey or callbackSecret/, 'channel', 'reset-credentials', A, '--only', 'password'],
+  [/no channel/, 'channel', 'revoke-tokens', 'test_none'],
+  [/no product/, 'channel', 'authorize-product', A, 'NONE'],
+  [/no product/, 'channel', 'withdraw-product', A, 'NONE'],
+  [/no payment channel/, 'channel', 'authorize-payment-channel', A, 'NONE', '--default'],
+  [/no payment channel/, 'channel', 'withdraw-payment-channel', A, 'NONE'],
+  [/https:/, 'channel', 'set-callback', A, 'http://partner.example/'],
+  [/https:/, 'channel', 'set-callback', A, 'http://localhost:3000/'],
+  [/public internet/, 'channel', 'set-callback', A, 'https://0x7f.1/'],
+  [/event type/, 'channel', 'set-callback', A, 'https://partner.example/', '--event', 'order.created'],
+  [/bits set/, 'channel', 'set-ip-list', A, '203.0.113.7/24'],
+  [/neither/, 'channel', 'set-ip-list', A, '203.0.113.7', 'partner.example'],
+  [/already a product/, ...product('DAILY', '--mode', 'SVC_DEDUCT', ...cycle('7'))],
+  [/product code must be/, ...product('daily', '--mode', 'SVC_DEDUCT', ...cycle('7'))],
+  [/settlement mode must be/, ...product('NEW', '--mode', 'A', ...cycle('7'))],
+  [/from 1 to 9999/, ...product('NEW', '--mode', 'SVC_DEDUCT', ...cycle('10000'))],
+  [/from 60 to/, ...product('NEW', '--mode', 'SVC_DEDUCT', ...cycle('7'), '--retry', '10s')],
+  [/no product/, 'product', 'show', 'NONE'],
+  [/already a payment channel/, ...payment('PAY', '--gateway', 'sandbox', '--banks', '*')],
+  [/gateway must be/, ...payment('NEW', '--gateway', 'card', '--banks', '*')],
+  [/needs an address/, ...payment('NEW', '--gateway', 'bridge', '--banks', '*')],
+  [/bank code must be/, ...payment('NEW', '--gateway', 'sandbox', '--banks', 'ICBC,')],
+  [/nothing to change/, 'payment-channel', 'update', 'PAY'],
+  [/no payment channel/, 'payment-channel', 'update', 'NONE', '--name', 'x'],
+  [/from 1 to 1000/, 'audit', 'list', '--limit', '0'],
+];
+
+describe('refused with exit code 1 and one line, and nothing written', () => {
+  const cases = REFUSALS.map(([reason, ...args]) => ({ command: args.join(' '), args, reason }));
+
+  it.concurrent.each(cases)('$command', async ({ args, reason }) => {
+    const ran = await perennial(args, settings);
+    expect(ran).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^perennial: [^\n]+\n$/) });
+    expect(ran.stderr).toMatch(reason);
+  });
+
+  // Every fifth: starting a process is slow, and the way from an error to its line is one for all.
+  it.concurrent.each(cases.filter((_, i) => i % 5 === 0))('$command --json', async ({ args, reason }) => {
+    const ran = await perennial([...args, '--json'], settings);
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(JSON.parse(ran.stderr)).toEqual({ error: expect.stringMatching(reason) });
+  });
+
+  afterAll(async () => {
+    expect(await dump(fresh.database)).toBe(before);
+  });
+});
+
+describe('settings that cannot be used', () => {
+  it.each([
+    ['a bad value', { PORT: 'http' }, /PORT must be/],
+    ['production without a key', { SVC_ENVIRONMENT: 'production' }, /MASTER_KEY is required/],
+    ['another master key', { MASTER_KEY: Buffer.alloc(32, 1).toString('base64') }, /MASTER_KEY is not the one/],
+    ['a database that is not there', { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/x' }, /cannot be reached/],
+  ])('%s', async (_, more, reason) => {
+    const ran = await perennial(['channel', 'list', '--json'], { ...settings, ...more });
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(JSON.parse(ran.stderr)).toEqual({ error: expect.stringMatching(reason) });
+  });
+});

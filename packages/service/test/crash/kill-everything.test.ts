@@ -1,0 +1,106 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openFromSettings } from '../../src/db/open.js';
+import { createChannel } from '../../src/operator/channels.js';
+import { readSettings } from '../../src/settings.js';
+import { type ChannelCredentials, channelClient, type Reply } from '../support/channel-client.js';
+import { killEverything, LEDGER_NODE, ledgerPort, type Running, start } from '../support/processes.js';
+
+const ROUNDS = 10;
+const ACKNOWLEDGED_PER_ROUND = 120;
+const CONNECTIONS = 12;
+
+let dataDir: string;
+let env: Record<string, string>;
+let channel: ChannelCredentials;
+let last: Running | undefined;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-crash-'));
+  env = { DATA_DIR: dataDir, MASTER_KEY: randomBytes(32).toString('base64'), PORT: '0', LOG_LEVEL: 'silent' };
+  const opened = await openFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
+  channel = await createChannel(
+    { ...opened, environment: 'sandbox', actor: 'test' },
+    { name: 'Crash', ratePerSecond: 100_000 },
+  );
+  await opened.close();
+});
+
+afterAll(async () => {
+  last?.child.kill('SIGTERM');
+  await last?.exited;
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+interface Sent {
+  readonly ref: string;
+  readonly key: string;
+  reply?: Reply;
+}
+
+it(`kill -9 of the whole process tree under load, ${ROUNDS} times: every acknowledged answer is replayed, nothing is stuck`, async () => {
+  const everything: Sent[] = [];
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const node = start(LEDGER_NODE, env);
+    const baseUrl = `http://127.0.0.1:${await ledgerPort(node)}`;
+    everything.push(...(await loadUntilKilled(node, baseUrl)));
+  }
+
+  last = start(LEDGER_NODE, env);
+  const client = channelClient(`http://127.0.0.1:${await ledgerPort(last)}`, channel);
+  const acknowledged = everything.filter((sent) => sent.reply !== undefined);
+  const unanswered = everything.filter((sent) => sent.reply === undefined);
+  expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS * ACKNOWLEDGED_PER_ROUND);
+  expect(unanswered.length).toBeGreaterThan(0);
+
+  for (const { ref, key, reply } of acknowledged) {
+    const again = await client.call('test/add', { ref }, { idempotencyKey: key });
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.data).toEqual(reply?.data);
+  }
+  // What was cut off is finished or done now by the resend, and once more answered the same.
+  const serials = new Set(acknowledged.map((sent) => sent.reply?.data.serial));
+  for (const { ref, key } of unanswered) {
+    const first = await client.call('test/add', { ref }, { idempotencyKey: key });
+    expect(first.code).toBe('0');
+    serials.add(first.data.serial);
+    expect((await client.call('test/add', { ref }, { idempotencyKey: key })).data).toEqual(first.data);
+  }
+  expect(serials.size).toBe(everything.length);
+}, 180_000);
+
+/** Keeps the node busy on many connections, and pulls the plug in the middle of it. */
+async function loadUntilKilled(node: Running, baseUrl: string): Promise<Sent[]> {
+  const client = channelClient(baseUrl, channel);
+  const sent: Sent[] = [];
+  let acknowledged = 0;
+  let killed = false;
+  await client.call('test/add', { ref: 'warm-up' });
+  const worker = async () => {
+    while (!killed) {
+      const one: Sent = { ref: randomUUID(), key: randomUUID() };
+      sent.push(one);
+      try {
+        const reply = await client.call('test/add', { ref: one.ref }, { idempotencyKey: one.key });
+        // A node that is dying may still answer that it cannot.
+        if (reply.status >= 500) continue;
+        expect(reply.code).toBe('0');
+        one.reply = reply;
+      } catch (error) {
+        if (!killed) throw error;
+        return;
+      }
+      acknowledged += 1;
+      if (acknowledged >= ACKNOWLEDGED_PER_ROUND && !killed) {
+        killed = true;
+        killEverything(node, dataDir);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, worker));
+  await node.exited;
+  return sent;
+}

@@ -1,0 +1,320 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createChannel } from '../../src/operator/channels.js';
+import { openVault } from '../../src/secrets/vault.js';
+import { type ChannelClient, type ChannelCredentials, channelClient } from '../support/channel-client.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { LEDGER_NODE, ledgerPort, type Running, start, until } from '../support/processes.js';
+
+/** The mechanism as a channel sees it, on two real nodes over one database. */
+let fresh: FreshDatabase;
+let channel: ChannelCredentials;
+let other: ChannelCredentials;
+const nodes: Running[] = [];
+let a: ChannelClient;
+let b: ChannelClient;
+let port: number;
+const masterKey = randomBytes(32);
+const WAIT_MS = 400;
+
+async function node(options: object = {}): Promise<{ running: Running; client: ChannelClient; port: number }> {
+  const running = start(LEDGER_NODE, {
+    DATABASE_URL: fresh.url,
+    MASTER_KEY: masterKey.toString('base64'),
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    LEDGER_OPTIONS: JSON.stringify({ waitMs: WAIT_MS, leaseSeconds: 1, ...options }),
+  });
+  nodes.push(running);
+  const port = await ledgerPort(running);
+  return { running, client: channelClient(`http://127.0.0.1:${port}`, channel), port };
+}
+
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  const operator = {
+    database: fresh.database,
+    vault: openVault([masterKey]),
+    environment: 'sandbox',
+    actor: 'test',
+  } as const;
+  channel = await createChannel(operator, { name: 'One', ratePerSecond: 10_000 });
+  other = await createChannel(operator, { name: 'Two', ratePerSecond: 10_000 });
+  const [first, second] = await Promise.all([node(), node()]);
+  a = first.client;
+  port = first.port;
+  b = second.client;
+});
+
+afterAll(async () => {
+  for (const { child } of nodes) child.kill('SIGTERM');
+  await Promise.all(nodes.map((running) => running.exited));
+  await fresh.close();
+});
+
+const rows = async (ref: string) =>
+  (await fresh.database.query<{ n: number }>('select count(*) as n from test_ledger where ref = $1', [ref]))[0]?.n;
+const calls = async (ref: string) =>
+  (await fresh.database.query<{ n: number }>('select count(*) as n from test_calls where ref = $1', [ref]))[0]?.n;
+const ids = () => ({ ref: randomUUID(), key: randomUUID() });
+
+/** Holds a gate until the returned function is called. */
+async function closedGate(): Promise<{ gate: number; open: () => Promise<void> }> {
+  const gate = 1_000_000 + Math.floor(Math.random() * 1_000_000);
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let held: () => void = () => undefined;
+  const holding = new Promise<void>((resolve) => {
+    held = resolve;
+  });
+  const done = fresh.database.transaction(async (tx) => {
+    await tx.query('select pg_advisory_xact_lock($1)', [gate]);
+    held();
+    await released;
+  });
+  await holding;
+  return {
+    gate,
+    async open() {
+      release();
+      await done;
+    },
+  };
+}
+
+const waitingAtLocks = async () =>
+  (
+    await fresh.database.query<{ n: number }>(
+      `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+  )[0]?.n ?? 0;
+
+describe('a request that is sent again with its Idempotency-Key', () => {
+  it('gets the first answer on either node, says so in a header, and has no second effect', async () => {
+    const { ref, key } = ids();
+    const first = await a.call('test/add', { ref }, { idempotencyKey: key });
+    expect(first.code).toBe('0');
+    expect(first.headers['idempotency-replayed']).toBeUndefined();
+    for (const client of [a, b, a]) {
+      const again = await client.call('test/add', { ref }, { idempotencyKey: key, requestId: 'again-1' });
+      expect(again.status).toBe(200);
+      expect(again.headers['idempotency-replayed']).toBe('true');
+      expect(again.envelope).toEqual({
+        ...first.envelope,
+        requestId: 'again-1',
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      });
+    }
+    expect(await rows(ref)).toBe(1);
+  });
+
+  it('without a key runs every time', async () => {
+    const { ref } = ids();
+    await a.call('test/add', { ref });
+    await a.call('test/add', { ref });
+    expect(await rows(ref)).toBe(2);
+  });
+
+  it('belongs to its channel: the same key of another channel is another request', async () => {
+    const { ref, key } = ids();
+    const stranger = channelClient(`http://127.0.0.1:${port}`, other);
+    expect((await a.call('test/add', { ref }, { idempotencyKey: key })).code).toBe('0');
+    const reply = await stranger.call('test/add', { ref }, { idempotencyKey: key });
+    expect(reply.code).toBe('0');
+    expect(reply.headers['idempotency-replayed']).toBeUndefined();
+    expect(await rows(ref)).toBe(2);
+  });
+
+  it('0: runs anew once seven days have passed, and that answer is then the first', async () => {
+    const { ref, key } = ids();
+    await a.call('test/add', { ref }, { idempotencyKey: key });
+    const age = (interval: string) =>
+      fresh.database.query(`update idempotency set created_at = now() - $2::interval where key = $1`, [key, interval]);
+    await age('6 days 23:59:00');
+    expect((await a.call('test/add', { ref }, { idempotencyKey: key })).headers['idempotency-replayed']).toBe('true');
+    await age('7 days 00:00:01');
+    const anew = await a.call('test/add', { ref: `${ref}-2` }, { idempotencyKey: key });
+    expect(anew.data.ref).toBe(`${ref}-2`);
+    const replay = await b.call('test/add', { ref: `${ref}-2` }, { idempotencyKey: key });
+    expect(replay.data).toEqual(anew.data);
+    expect(await rows(`${ref}-2`)).toBe(1);
+  });
+});
+
+describe('409001: the key was used for something else', () => {
+  it.each([
+    ['another body', (ref: string) => ({ name: 'test/add', raw: JSON.stringify({ ref: `${ref}x` }) })],
+    ['the same body in other bytes', (ref: string) => ({ name: 'test/add', raw: `{ "ref": ${JSON.stringify(ref)} }` })],
+    ['the same body at another endpoint', (ref: string) => ({ name: 'test/two-step', raw: JSON.stringify({ ref }) })],
+  ])('%s', async (_what, change) => {
+    const { ref, key } = ids();
+    await a.call('test/add', { ref }, { idempotencyKey: key });
+    const { name, raw } = change(ref);
+    const reply = await b.call(name, undefined, { raw, idempotencyKey: key });
+    expect(reply.status).toBe(200);
+    expect(reply.code).toBe('409001');
+    expect(await rows(ref)).toBe(1);
+  });
+});
+
+describe('which outcomes are kept', () => {
+  it('a rejection by the business rules is, with its effects rolled back', async () => {
+    const { ref, key } = ids();
+    const body = { ref, reject: 'SUBSCRIPTION_NOT_FOUND' };
+    const first = await a.call('test/add', body, { idempotencyKey: key });
+    expect(first.code).toBe('420001');
+    const again = await b.call('test/add', body, { idempotencyKey: key });
+    expect(again.code).toBe('420001');
+    expect(again.envelope.message).toBe(first.envelope.message);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(await rows(ref)).toBe(0);
+  });
+
+  it.each([
+    ['400001 of the schema', {}],
+    ['400001 of the rules', { reject: 'PARAM_INVALID' }],
+    ['400002', { reject: 'DECRYPT_FAILED' }],
+    ['429002', { reject: 'SMS_TOO_FREQUENT' }],
+    ['500001', { fault: true }],
+  ])('%s is not: the mended request may use the same key', async (what, wrong) => {
+    const { ref, key } = ids();
+    const refused = await a.call('test/add', what.includes('schema') ? { ref: 1 } : { ref, ...wrong }, {
+      idempotencyKey: key,
+    });
+    expect(refused.code).toBe(what.slice(0, 6));
+    const mended = await b.call('test/add', { ref }, { idempotencyKey: key });
+    expect(mended.code).toBe('0');
+    expect(mended.headers['idempotency-replayed']).toBeUndefined();
+    expect(await rows(ref)).toBe(1);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['129 characters', 'k'.repeat(129)],
+    ['a space inside', 'a b'],
+    ['sent twice', ['a', 'b']],
+  ])('400001: a key that is %s', async (_what, value) => {
+    const { ref } = ids();
+    const reply = await a.call('test/add', { ref }, { headers: { 'Idempotency-Key': value } });
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain('Idempotency-Key');
+    expect(await rows(ref)).toBe(0);
+  });
+});
+
+describe('twins at the same time', () => {
+  it('100 on one node: one runs, 99 get its answer', async () => {
+    const { ref, key } = ids();
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, () => a.call('test/add', { ref }, { idempotencyKey: key })),
+    );
+    expect(new Set(replies.map((reply) => reply.code))).toEqual(new Set(['0']));
+    expect(new Set(replies.map((reply) => reply.data.serial)).size).toBe(1);
+    expect(replies.filter((reply) => reply.headers['idempotency-replayed'] === 'true')).toHaveLength(99);
+    expect(await rows(ref)).toBe(1);
+  });
+
+  it('100 over two nodes: one effect, one answer', async () => {
+    const { ref, key } = ids();
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => (n % 2 ? a : b).call('test/add', { ref }, { idempotencyKey: key })),
+    );
+    expect(new Set(replies.map((reply) => `${reply.code} ${reply.data.serial}`)).size).toBe(1);
+    expect(await rows(ref)).toBe(1);
+  });
+
+  it('on another node while the first has not committed: waits for it and takes its answer', async () => {
+    const { ref, key } = ids();
+    const { gate, open } = await closedGate();
+    const first = a.call('test/add', { ref, gate }, { idempotencyKey: key });
+    await until('the first at the gate', async () => (await waitingAtLocks()) === 1);
+    const second = b.call('test/add', { ref, gate }, { idempotencyKey: key });
+    await until('both waiting', async () => (await waitingAtLocks()) === 2);
+    await open();
+    const [one, two] = await Promise.all([first, second]);
+    expect(one.code).toBe('0');
+    expect(two.data).toEqual(one.data);
+    expect(await rows(ref)).toBe(1);
+  });
+
+  it('409002: the first is still running when the wait is over; later its answer is there', async () => {
+    const { ref, key } = ids();
+    const { gate, open } = await closedGate();
+    const first = a.call('test/add', { ref, gate }, { idempotencyKey: key });
+    await until('the first at the gate', async () => (await waitingAtLocks()) === 1);
+    const second = await a.call('test/add', { ref, gate }, { idempotencyKey: key });
+    expect(second.status).toBe(200);
+    expect(second.code).toBe('409002');
+    await open();
+    const done = await first;
+    expect(done.code).toBe('0');
+    const third = await a.call('test/add', { ref, gate }, { idempotencyKey: key });
+    expect(third.data).toEqual(done.data);
+    expect(await rows(ref)).toBe(1);
+  });
+
+  it('with another body: 409001 once the first is done', async () => {
+    const { ref, key } = ids();
+    const { gate, open } = await closedGate();
+    const first = a.call('test/add', { ref, gate }, { idempotencyKey: key });
+    await until('the first at the gate', async () => (await waitingAtLocks()) === 1);
+    const second = a.call('test/add', { ref: `${ref}x`, gate }, { idempotencyKey: key });
+    await open();
+    expect((await first).code).toBe('0');
+    expect((await second).code).toBe('409001');
+    expect(await rows(`${ref}x`)).toBe(0);
+  });
+});
+
+describe('work in two steps', () => {
+  it('409002 on another node while the call between the steps is under way, then its answer', async () => {
+    const { ref, key } = ids();
+    const patient = await node({ leaseSeconds: 60 });
+    const { gate, open } = await closedGate();
+    const first = patient.client.call('test/two-step', { ref, gate }, { idempotencyKey: key });
+    await until('the call outside', async () => (await calls(ref)) === 1);
+    expect((await b.call('test/two-step', { ref, gate }, { idempotencyKey: key })).code).toBe('409002');
+    await open();
+    const done = await first;
+    expect(done.code).toBe('0');
+    const replayed = await b.call('test/two-step', { ref, gate }, { idempotencyKey: key });
+    expect(replayed.data).toEqual(done.data);
+    expect(await rows(ref)).toBe(1);
+    expect(await calls(ref)).toBe(1);
+  });
+
+  it('kill -9 between the steps: of many resends one finishes the work, nothing is done twice', async () => {
+    const { ref, key } = ids();
+    const doomed = await node();
+    const { gate, open } = await closedGate();
+    const lost = doomed.client.call('test/two-step', { ref, gate }, { idempotencyKey: key }).catch((error) => error);
+    await until('the call outside', async () => (await calls(ref)) === 1);
+    doomed.running.child.kill('SIGKILL');
+    expect(await lost).toBeInstanceOf(Error);
+    await open();
+    const answers = await until('an answer to the resends', async () => {
+      const replies = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          (n % 2 ? a : b).call('test/two-step', { ref, gate }, { idempotencyKey: key }),
+        ),
+      );
+      return replies.every((reply) => reply.code === '0') ? replies : undefined;
+    });
+    expect(new Set(answers.map((reply) => reply.data.serial)).size).toBe(1);
+    expect(await rows(ref)).toBe(1);
+    expect(await calls(ref)).toBe(1);
+  });
+
+  it('a fault between the steps: the resend finishes at once, without waiting for the lease', async () => {
+    const { ref, key } = ids();
+    const patient = await node({ leaseSeconds: 3600 });
+    const body = { ref, fault: true };
+    expect((await patient.client.call('test/two-step', body, { idempotencyKey: key })).code).toBe('500001');
+    const resent = await b.call('test/two-step', body, { idempotencyKey: key });
+    expect(resent.code).toBe('0');
+    expect(await rows(ref)).toBe(1);
+    expect(await calls(ref)).toBe(1);
+  });
+});

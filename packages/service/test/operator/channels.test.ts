@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CREDENTIAL_NAMES, openCredentials } from '../../src/channels/credentials.js';
+import { findChannel } from '../../src/channels/sql.js';
+import { listAudit } from '../../src/operator/audit.js';
+import { setCallback, setIpAllowList, setLimits, setVoidedPeriodEvents } from '../../src/operator/channel-settings.js';
+import {
+  createChannel,
+  listChannels,
+  resetCredentials,
+  resumeChannel,
+  revokeTokens,
+  showChannel,
+  suspendChannel,
+} from '../../src/operator/channels.js';
+import type { Operator } from '../../src/operator/operator.js';
+import { authorizePaymentChannel, withdrawPaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { authorizeProduct, withdrawProduct } from '../../src/operator/products.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { dump, operatorOn, stock, VAULT, versionOf } from './support.js';
+
+let fresh: FreshDatabase;
+let operator: Operator;
+
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  operator = operatorOn(fresh.database);
+  await stock(operator);
+});
+afterAll(() => fresh.close());
+
+const bytes = (secret: string | undefined) => Buffer.from(secret ?? '', 'base64');
+
+async function opened(appId: string) {
+  const row = await findChannel(fresh.database, appId);
+  return row && { row, credentials: openCredentials(VAULT, appId, row) };
+}
+
+describe('a new channel', () => {
+  it('has a random app id of its environment and three secrets of 32 bytes', async () => {
+    const made = await createChannel(operator, { name: 'One' });
+    expect(made.appId).toMatch(/^test_[a-z0-9]{16}$/);
+    for (const name of CREDENTIAL_NAMES) expect(bytes(made[name])).toHaveLength(32);
+    expect(new Set(CREDENTIAL_NAMES.map((name) => made[name])).size).toBe(3);
+    const found = await opened(made.appId);
+    for (const name of CREDENTIAL_NAMES) expect(Buffer.from(found?.credentials[name] ?? [])).toEqual(bytes(made[name]));
+    const production = await createChannel(operatorOn(fresh.database, { environment: 'production' }), { name: 'Two' });
+    expect(production.appId).toMatch(/^app_[a-z0-9]{16}$/);
+  });
+
+  it('has the limits of its environment and a full bucket', async () => {
+    const made = await createChannel(operator, { name: 'One' });
+    expect(made).toMatchObject({ ratePerSecond: 50, rateBurst: 100, status: 'ACTIVE', voidedPeriodEvents: true });
+    const live = await createChannel(operatorOn(fresh.database, { environment: 'production' }), { name: 'Two' });
+    expect(live).toMatchObject({ ratePerSecond: 200, rateBurst: 400 });
+    const [bucket] = await fresh.database.query('select tokens from rate_limits where channel_id = $1', [
+      live.channelId,
+    ]);
+    expect(bucket).toEqual({ tokens: 400 });
+  });
+
+  it('is found by show and list, without its secrets', async () => {
+    const { appSecret, aesKey, callbackSecret, ...rest } = await createChannel(operator, {
+      name: ' 伙伴 ',
+      appId: 'test_shown',
+    });
+    expect(rest.name).toBe('伙伴');
+    expect(await showChannel(operator, { appId: 'test_shown' })).toEqual(rest);
+    expect(await listChannels(operator)).toContainEqual(rest);
+  });
+
+  it('made by ten operators at once under one app id is one channel, with one set of secrets', async () => {
+    const attempts = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, i) => createChannel(operator, { name: `N${i}`, appId: 'test_contended' })),
+    );
+    const made = attempts.filter((attempt) => attempt.status === 'fulfilled');
+    expect(made).toHaveLength(1);
+    for (const attempt of attempts) {
+      if (attempt.status === 'rejected') expect(attempt.reason).toMatchObject({ message: /already a channel/ });
+    }
+    expect(await listAudit(operator, { subject: 'test_contended' })).toHaveLength(1);
+    const found = await opened('test_contended');
+    expect(Buffer.from(found?.credentials.appSecret ?? [])).toEqual(bytes(made[0]?.value.appSecret));
+  });
+});
+
+type Step = readonly [name: string, run: (appId: string) => Promise<{ readonly changed: boolean }>];
+const local = () => ({ ...operator, localCallbacks: true });
+
+/** In an order in which each one changes something. */
+const CHANGES: readonly Step[] = [
+  ['channel.suspend', (appId) => suspendChannel(operator, { appId })],
+  ['channel.resume', (appId) => resumeChannel(operator, { appId })],
+  ['channel.authorize-product', (appId) => authorizeProduct(operator, { appId, productCode: 'MONTHLY' })],
+  ['channel.withdraw-product', (appId) => withdrawProduct(operator, { appId, productCode: 'MONTHLY' })],
+  ['channel.authorize-payment-channel', (appId) => authorizePaymentChannel(operator, { appId, code: 'PAY' })],
+  [
+    'channel.authorize-payment-channel',
+    (appId) => authorizePaymentChannel(operator, { appId, code: 'PAY', isDefault: true }),
+  ],
+  [
+    'channel.authorize-payment-channel',
+    (appId) => authorizePaymentChannel(operator, { appId, code: 'PAY', shareEnabled: true }),
+  ],
+  ['channel.withdraw-payment-channel', (appId) => withdrawPaymentChannel(operator, { appId, code: 'PAY' })],
+  ['channel.set-callback', (appId) => setCallback(operator, { appId, url: 'https://partner.example/a' })],
+  [
+    'channel.set-callback',
+    (appId) => setCallback(local(), { appId, url: 'http://localhost:9/b', eventType: 'order.status.changed' }),
+  ],
+  ['channel.set-callback', (appId) => setCallback(operator, { appId, eventType: 'order.status.changed' })],
+  ['channel.set-ip-list', (appId) => setIpAllowList(operator, { appId, ranges: ['203.0.113.7', '2001:db8::/32'] })],
+  ['channel.set-ip-list', (appId) => setIpAllowList(operator, { appId, ranges: [] })],
+  ['channel.set-limits', (appId) => setLimits(operator, { appId, ratePerSecond: 7, rateBurst: 9 })],
+  ['channel.set-voided-period-events', (appId) => setVoidedPeriodEvents(operator, { appId, send: false })],
+];
+
+describe('a change', () => {
+  it('raises the version by one, leaves one audit row, and does neither when repeated', async () => {
+    const appId = 'test_changes';
+    await createChannel(operator, { name: 'Changes', appId });
+    let version = await versionOf(fresh.database, appId);
+    let audits = 1;
+    expect(version).toBe(1);
+    for (const [action, run] of CHANGES) {
+      expect(await run(appId), action).toMatchObject({ changed: true });
+      version = (version ?? 0) + 1;
+      audits += 1;
+      expect(await versionOf(fresh.database, appId), action).toBe(version);
+      const trail = await listAudit(operator, { subject: appId });
+      expect(trail).toHaveLength(audits);
+      expect(trail[0]).toMatchObject({ action, actor: 'test:ann', subject: appId });
+      const before = await dump(fresh.database);
+      expect(await run(appId), action).toMatchObject({ changed: false });
+      expect(await dump(fresh.database), action).toBe(before);
+    }
+  });
+
+  it('shows in the channel', async () => {
+    const appId = 'test_shows';
+    await createChannel(operator, { name: 'Shows', appId });
+    await setCallback(operator, { appId, url: 'https://partner.example/all' });
+    await setCallback(operator, { appId, url: 'https://partner.example/pay', eventType: 'payment.status.changed' });
+    await setIpAllowList(operator, { appId, ranges: ['2001:DB8:0::/48', '203.0.113.7'] });
+    await authorizeProduct(operator, { appId, productCode: 'MONTHLY' });
+    await authorizePaymentChannel(operator, { appId, code: 'PAY', isDefault: true });
+    expect(await showChannel(operator, { appId })).toMatchObject({
+      callbackUrls: [
+        { eventType: '*', url: 'https://partner.example/all' },
+        { eventType: 'payment.status.changed', url: 'https://partner.example/pay' },
+      ],
+      ipAllowList: ['2001:db8::/48', '203.0.113.7/32'],
+      products: ['MONTHLY'],
+      paymentChannels: [{ code: 'PAY', isDefault: true, shareEnabled: false }],
+    });
+  });
+
+  it('of the limits takes away what was saved up above the new burst', async () => {
+    const { channelId, appId } = await createChannel(operator, { name: 'Lower' });
+    const tokens = async () => {
+      const [row] = await fresh.database.query<{ tokens: number }>(
+        'select tokens from rate_limits where channel_id = $1',
+        [channelId],
+      );
+      return row?.tokens;
+    };
+    await setLimits(operator, { appId, ratePerSecond: 5 });
+    expect(await tokens()).toBe(10);
+    await setLimits(operator, { appId, ratePerSecond: 50 });
+    expect(await tokens()).toBe(10);
+  });
+
+  it('made by twenty operators at once is counted twenty times', async () => {
+    const { appId } = await createChannel(operator, { name: 'Busy' });
+    await Promise.all(Array.from({ length: 20 }, () => revokeTokens(operator, { appId })));
+    expect(await findChannel(fresh.database, appId)).toMatchObject({ version: 21, tokenEpoch: 21 });
+  });
+});
+
+describe('a reset', () => {
+  it('replaces all three secrets and ends the tokens', async () => {
+    const made = await createChannel(operator, { name: 'Reset' });
+    const reset = await resetCredentials(operator, { appId: made.appId });
+    for (const name of CREDENTIAL_NAMES) {
+      expect(bytes(reset[name])).toHaveLength(32);
+      expect(reset[name]).not.toBe(made[name]);
+    }
+    const found = await opened(made.appId);
+    expect(found?.row).toMatchObject({ version: 2, tokenEpoch: 2 });
+    expect(Buffer.from(found?.credentials.aesKey ?? [])).toEqual(bytes(reset.aesKey));
+    expect((await listAudit(operator, { subject: made.appId }))[0]).toMatchObject({
+      action: 'channel.reset-credentials',
+      detail: { credentials: ['appSecret', 'aesKey', 'callbackSecret'] },
+    });
+  });
+
+  it.each(CREDENTIAL_NAMES)('of %s alone leaves the other two, and does not show them', async (name) => {
+    const made = await createChannel(operator, { name: 'Reset one' });
+    const reset = await resetCredentials(operator, { appId: made.appId, names: [name] });
+    const found = await opened(made.appId);
+    for (const one of CREDENTIAL_NAMES) {
+      expect(Buffer.from(found?.credentials[one] ?? [])).toEqual(bytes((one === name ? reset : made)[one]));
+      expect(one in reset).toBe(one === name);
+    }
+  });
+});
+
+it('no secret can be read in any table, in any spelling', async () => {
+  const made = await createChannel(operator, { name: 'Secretive' });
+  const reset = await resetCredentials(operator, { appId: made.appId });
+  const text = await dump(fresh.database);
+  expect(text).toContain('Secretive');
+  for (const name of CREDENTIAL_NAMES) {
+    for (const secret of [bytes(made[name]), bytes(reset[name])]) {
+      for (const spelling of ['base64', 'base64url', 'hex', 'latin1', 'utf8'] as const) {
+        expect(text).not.toContain(secret.toString(spelling).replace(/=+$/, ''));
+      }
+      expect(text).not.toContain(secret.toString('hex').toUpperCase());
+    }
+  }
+});

@@ -1,0 +1,129 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listAudit } from '../../src/operator/audit.js';
+import { resetCredentials, showChannel, suspendChannel } from '../../src/operator/channels.js';
+import { provisionDemo } from '../../src/operator/demo.js';
+import type { Operator } from '../../src/operator/operator.js';
+import { withdrawPaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { listPaymentChannels, updatePaymentChannel } from '../../src/operator/payment-channels.js';
+import { createProduct, listProducts } from '../../src/operator/products.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { dump, operatorOn, PRODUCT } from './support.js';
+
+const baseUrl = 'http://127.0.0.1:8080';
+let fresh: FreshDatabase;
+let operator: Operator;
+let root: string;
+let dataDir: string;
+
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  operator = operatorOn(fresh.database, { actor: 'service:first-start' });
+  root = await mkdtemp(path.join(os.tmpdir(), 'perennial-demo-'));
+  dataDir = path.join(root, 'data');
+});
+afterEach(async () => {
+  await fresh.close();
+  await rm(root, { recursive: true });
+});
+
+const provision = () => provisionDemo(operator, { dataDir, baseUrl });
+const content = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, 'utf8'));
+
+describe('the demo', () => {
+  it('has the products, payment channels and channel of the sandbox', async () => {
+    await provision();
+    expect(await listProducts(operator)).toMatchObject([
+      {
+        productCode: 'TEST_SPU_001',
+        settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+        periodType: 'MONTH',
+        period: 1,
+        totalCycles: 12,
+        amountCent: 1990,
+        benefits: [
+          { benefitCode: 'VIP_PASS', faceValueCent: 1500 },
+          { benefitCode: 'COUPON', faceValueCent: 490 },
+        ],
+      },
+      {
+        productCode: 'TEST_SPU_DAILY_7',
+        settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+        periodType: 'DAY',
+        period: 1,
+        totalCycles: 7,
+        amountCent: 100,
+        benefits: [{ benefitCode: 'DAY_PASS', faceValueCent: 100 }],
+      },
+    ]);
+    expect(await listPaymentChannels(operator)).toMatchObject([
+      { code: 'MOCKBANK', gateway: 'sandbox', supportedBanks: ['ICBC', 'CCB'], bankCodeRequired: true },
+      { code: 'MOCKPAY', gateway: 'sandbox', supportedBanks: ['*'], bankCodeRequired: false },
+    ]);
+    expect(await showChannel(operator, { appId: 'test_demo' })).toMatchObject({
+      products: ['TEST_SPU_001', 'TEST_SPU_DAILY_7'],
+      paymentChannels: [
+        { code: 'MOCKBANK', isDefault: false, shareEnabled: false },
+        { code: 'MOCKPAY', isDefault: true, shareEnabled: true },
+      ],
+    });
+  });
+
+  it('has its credentials in a file that only its owner can read', async () => {
+    const file = await provision();
+    expect(file).toBe(path.join(dataDir, 'demo-channel.json'));
+    const secret = expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/);
+    expect(await content(file)).toEqual({
+      appId: 'test_demo',
+      appSecret: secret,
+      aesKey: secret,
+      callbackSecret: secret,
+      baseUrl,
+      products: ['TEST_SPU_001', 'TEST_SPU_DAILY_7'],
+      paymentChannels: ['MOCKBANK', 'MOCKPAY'],
+    });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+  });
+
+  it('provisioned by ten nodes at once is there once, and all read the same', async () => {
+    const files = await Promise.all(Array.from({ length: 10 }, provision));
+    expect(new Set(files).size).toBe(1);
+    expect(await readdir(dataDir)).toEqual(['demo-channel.json']);
+    expect(await listAudit(operator, { subject: 'test_demo' })).toHaveLength(5);
+    expect(await fresh.database.query('select app_id from channels')).toEqual([{ app_id: 'test_demo' }]);
+  });
+
+  it('keeps what operators changed, and only the file follows', async () => {
+    const file = await provision();
+    const first = await content(file);
+    const reset = await resetCredentials(operator, { appId: 'test_demo', names: ['appSecret'] });
+    await suspendChannel(operator, { appId: 'test_demo' });
+    await withdrawPaymentChannel(operator, { appId: 'test_demo', code: 'MOCKBANK' });
+    await updatePaymentChannel(operator, { code: 'MOCKPAY', displayName: 'Renamed' });
+    const before = await dump(fresh.database);
+    await provision();
+    expect(await dump(fresh.database)).toBe(before);
+    expect(await content(file)).toEqual({
+      ...(first as object),
+      appSecret: reset.appSecret,
+      paymentChannels: ['MOCKPAY'],
+    });
+  });
+
+  it('writes the file again after a crash before it was written', async () => {
+    const file = await provision();
+    const first = await content(file);
+    await rm(file);
+    expect(await content(await provision())).toEqual(first);
+  });
+
+  it('uses a product that is there under its code', async () => {
+    await createProduct(operator, { ...PRODUCT, productCode: 'TEST_SPU_001' });
+    await provision();
+    expect((await showChannel(operator, { appId: 'test_demo' })).products).toContain('TEST_SPU_001');
+    expect((await listProducts(operator))[0]).toMatchObject({ productName: PRODUCT.productName });
+  });
+});

@@ -1,0 +1,52 @@
+import type { Database } from '../../src/db/database.js';
+import type { Operator } from '../../src/operator/operator.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { createProduct } from '../../src/operator/products.js';
+import { openVault } from '../../src/secrets/vault.js';
+
+export const VAULT = openVault([new Uint8Array(32).fill(7)]);
+
+export function operatorOn(database: Database, more: Partial<Operator> = {}): Operator {
+  return { database, vault: VAULT, environment: 'sandbox', actor: 'test:ann', ...more };
+}
+
+export const PRODUCT = {
+  productCode: 'MONTHLY',
+  productName: 'Monthly',
+  settlementModes: ['SVC_DEDUCT'],
+  periodType: 'MONTH',
+  period: 1,
+  totalCycles: 12,
+  amountCent: 1990,
+  benefits: [{ benefitCode: 'VIP', name: 'VIP', faceValueCent: 1500 }],
+};
+
+export const PAYMENT_CHANNEL = { code: 'PAY', displayName: 'Pay', gateway: 'sandbox', supportedBanks: ['*'] };
+
+/** One product MONTHLY and payment channels PAY and BANK for channels to be authorized for. */
+export async function stock(operator: Operator): Promise<void> {
+  await createProduct(operator, PRODUCT);
+  await createPaymentChannel(operator, PAYMENT_CHANNEL);
+  await createPaymentChannel(operator, { ...PAYMENT_CHANNEL, code: 'BANK', supportedBanks: ['ICBC', 'CCB'] });
+}
+
+/** Everything in every table, as text: to see that nothing changed, or that something is nowhere. */
+export async function dump(database: Database): Promise<string> {
+  const tables = await database.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public' order by tablename`,
+  );
+  const parts = await Promise.all(
+    tables.map(async ({ name }) => {
+      const [row] = await database.query<{ rows: string | null }>(
+        `select json_agg(t order by t::text)::text as rows from ${name} t`,
+      );
+      return `${name}: ${row?.rows ?? ''}`;
+    }),
+  );
+  return parts.join('\n');
+}
+
+export async function versionOf(database: Database, appId: string): Promise<number | undefined> {
+  const [row] = await database.query<{ version: number }>('select version from channels where app_id = $1', [appId]);
+  return row?.version;
+}

@@ -1,0 +1,211 @@
+import { createHmac } from 'node:crypto';
+import { HEADERS, PATH_PREFIX, sha256Hex, signRequest } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CallOptions, type ChannelClient, channelClient, type Reply } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import { type TestService, testService } from '../support/service.js';
+
+let service: TestService;
+let channel: ChannelClient;
+let token: string;
+beforeAll(async () => {
+  service = await testService();
+  channel = await service.channel();
+  token = await channel.getToken();
+});
+afterAll(() => service.close());
+
+const NAME = 'products/list';
+const list = (options: CallOptions) => channel.callBare(NAME, {}, { token, ...options });
+
+function expectRefused(reply: Reply): void {
+  expect(reply.status).toBe(401);
+  expectEnvelope(reply.envelope, '401002');
+  expect(reply.envelope.message).toBe('signature does not match');
+}
+
+describe('X-SVC-Signature', () => {
+  it('0: is the HMAC-SHA256 of seven lines, with the bytes of appSecret, in base64', async () => {
+    const body = '{"page":1}';
+    const nonce = '00112233445566778899aabbccddeeff';
+    const timestamp = String(service.clock.now());
+    const lines = ['POST', `${PATH_PREFIX}${NAME}`, '', sha256Hex(Buffer.from(body)), timestamp, nonce, 'request-1'];
+    const signature = createHmac('sha256', Buffer.from(channel.credentials.appSecret, 'base64'))
+      .update(lines.join('\n'))
+      .digest('base64');
+    const headers = { [HEADERS.signature]: signature };
+    expect((await list({ raw: body, nonce, timestamp, requestId: 'request-1', headers })).code).toBe('0');
+  });
+
+  it('401002: another key, the text of appSecret in place of its bytes, or another secret of the channel', async () => {
+    const { appSecret, aesKey, callbackSecret } = channel.credentials;
+    const wrong = [
+      Buffer.alloc(32),
+      Buffer.from(appSecret),
+      Buffer.from(aesKey, 'base64'),
+      Buffer.from(callbackSecret),
+    ];
+    for (const key of wrong) {
+      const other = channelClient(service.baseUrl, { ...channel.credentials, appSecret: key.toString('base64') }, () =>
+        service.clock.now(),
+      );
+      expectRefused(await other.callBare(NAME, {}, { token }));
+    }
+  });
+
+  /** A right signature for a fixed request, changed on its way. */
+  const changed = (change: (signature: string) => string) => {
+    const fixed = { nonce: 'f'.repeat(32), requestId: 'fixed' };
+    const headers: Record<string, string> = channel.signedHeaders(NAME, Buffer.from('{}'), fixed);
+    return list({ ...fixed, headers: { [HEADERS.signature]: change(headers[HEADERS.signature] ?? '') } });
+  };
+  it.each<[string, (signature: string) => string]>([
+    ['one character short', (s) => s.slice(1)],
+    ['one character long', (s) => `A${s}`],
+    ['cut to 31 bytes', (s) => Buffer.from(s, 'base64').subarray(0, 31).toString('base64')],
+    ['of 33 bytes', (s) => Buffer.concat([Buffer.from(s, 'base64'), Buffer.of(0)]).toString('base64')],
+    ['empty base64', () => '===='],
+    ['a single character', () => 'A'],
+    ['1024 characters', () => 'A'.repeat(1024)],
+    ['junk before the padding', (s) => `${s.slice(0, 20)}!${s.slice(20)}`],
+    ['junk in place of a character', (s) => `${s.slice(0, 20)}*${s.slice(21)}`],
+    ['junk after the padding', (s) => `${s}!`],
+    ['padding inside', (s) => `${s.slice(0, 20)}=${s.slice(21)}`],
+    ['without its padding', (s) => s.replace('=', '')],
+    ['padding doubled', (s) => `${s}=`],
+    ['spare bits set in the last character', (s) => s.slice(0, 42) + nextLetter(s[42] ?? '') + s[43]],
+    ['in hex', (s) => Buffer.from(s, 'base64').toString('hex')],
+    ['in base64 of the hex text', (s) => Buffer.from(Buffer.from(s, 'base64').toString('hex')).toString('base64')],
+    ['in other letters', (s) => s.toLowerCase()],
+  ])('401002: %s', async (_what, change) => {
+    const reply = await changed(change);
+    // Lower case happens to be the same for no signature in practice; every other change differs by construction.
+    expectRefused(reply);
+  });
+
+  it('0: the fixed request of the rows above is right when nothing is changed', async () => {
+    expect((await changed((signature) => signature)).code).toBe('0');
+  });
+
+  it('401002: the URL alphabet, for a signature in which the two differ', async () => {
+    for (;;) {
+      const requestId = String(Math.random());
+      const nonce = 'a'.repeat(32);
+      const headers: Record<string, string> = channel.signedHeaders(NAME, Buffer.from('{}'), { nonce, requestId });
+      const right = headers[HEADERS.signature] ?? '';
+      if (!/[+/]/.test(right)) continue;
+      const url = right.replaceAll('+', '-').replaceAll('/', '_');
+      expectRefused(await list({ nonce, requestId, headers: { [HEADERS.signature]: url } }));
+      return;
+    }
+  });
+});
+
+describe('what is signed', () => {
+  it.each<[string, CallOptions]>([
+    ['the body is sent with other white space', { raw: '{ "page": 1 }', signRaw: '{"page":1}' }],
+    ['the body is sent with other escapes', { raw: '{"x":"\\u0041"}', signRaw: '{"x":"A"}' }],
+    ['the body is sent with fields in another order', { raw: '{"size":2,"page":1}', signRaw: '{"page":1,"size":2}' }],
+    ['the body is sent with a line break at the end', { raw: '{}\n', signRaw: '{}' }],
+    ['the body is sent empty', { raw: '', signRaw: '{}' }],
+  ])('401002: %s', async (_what, options) => {
+    expectRefused(await list(options));
+  });
+
+  it.each(['{ "page": 1 }', '{"x":"\\u0041"}', '{"size":2,"page":1}', '{}\n', '\t{}'])(
+    '0: the bytes of %j as they travel',
+    async (raw) => {
+      expect((await list({ raw })).code).toBe('0');
+    },
+  );
+
+  const signedFor = (parts: {
+    path?: string;
+    query?: string;
+    timestamp?: string;
+    nonce?: string;
+    requestId?: string;
+  }) => {
+    const sent = {
+      path: `${PATH_PREFIX}${NAME}`,
+      query: '',
+      timestamp: String(service.clock.now()),
+      nonce: 'b'.repeat(32),
+      requestId: 'sent',
+    };
+    const bodySha256 = sha256Hex(Buffer.from('{}'));
+    const secret = Buffer.from(channel.credentials.appSecret, 'base64');
+    const { timestamp, nonce, requestId } = sent;
+    return { timestamp, nonce, requestId, signature: signRequest({ ...sent, bodySha256, ...parts }, secret) };
+  };
+  it.each([
+    ['another path', { path: `${PATH_PREFIX}payment-channels/list` }],
+    ['a path with a slash at the end', { path: `${PATH_PREFIX}${NAME}/` }],
+    ['a query that is not sent', { query: 'page=1' }],
+    ['another timestamp', { timestamp: '1769832000001' }],
+    ['another nonce', { nonce: 'c'.repeat(32) }],
+    ['the nonce in capitals', { nonce: 'B'.repeat(32) }],
+    ['another request id', { requestId: 'other' }],
+  ])('401002: signed for %s', async (_what, parts) => {
+    const { signature, ...sent } = signedFor(parts);
+    expectRefused(await list({ ...sent, headers: { [HEADERS.signature]: signature } }));
+  });
+
+  it.each(['a=1&b=2', 'a', '%20=%2F&a=+', 'a=1?b=2', 'page=2'])('0: the query as it is sent: %s', async (query) => {
+    expect((await list({ query })).code).toBe('0');
+  });
+
+  it.each([
+    ['in another order', 'a=1&b=2', 'b=2&a=1'],
+    ['decoded', 'a=%31', 'a=1'],
+    ['left out', 'a=1', ''],
+  ])('401002: a query that is signed %s', async (_what, query, signedQuery) => {
+    const body = Buffer.from('{}');
+    const fixed = { nonce: 'd'.repeat(32), requestId: 'query' };
+    const headers: Record<string, string> = channel.signedHeaders(NAME, body, { ...fixed, query: signedQuery });
+    const reply = await list({ ...fixed, query, headers: { [HEADERS.signature]: headers[HEADERS.signature] } });
+    expectRefused(reply);
+  });
+});
+
+describe('an unknown app id', () => {
+  it('401002: the same answer as a bad signature, but for the request id', async () => {
+    const stranger = channelClient(service.baseUrl, { ...channel.credentials, appId: 'test_nobody' }, () =>
+      service.clock.now(),
+    );
+    const unknown = await stranger.callBare(NAME, {}, { token, requestId: 'same' });
+    const badSignature = await list({ requestId: 'same', signRaw: 'something else' });
+    expectRefused(unknown);
+    expect(unknown.text).toBe(badSignature.text);
+    expect(Object.keys(unknown.headers)).toEqual(Object.keys(badSignature.headers));
+  });
+
+  it('401002: a key of zeros, which stands in for the missing secret, opens nothing', async () => {
+    const zeros = Buffer.alloc(32).toString('base64');
+    const stranger = channelClient(
+      service.baseUrl,
+      { ...channel.credentials, appId: 'test_nobody', appSecret: zeros },
+      () => service.clock.now(),
+    );
+    expectRefused(await stranger.callBare(NAME, {}, { token }));
+  });
+
+  it('401002: app ids are case-sensitive and exact', async () => {
+    for (const appId of [channel.credentials.appId.toUpperCase(), `${channel.credentials.appId}x`]) {
+      expectRefused(await list({ headers: { [HEADERS.appId]: appId } }));
+    }
+  });
+
+  it('401002: a channel whose row is gone, on a node that knew it', async () => {
+    const shortLived = await service.channel();
+    expect((await shortLived.call(NAME, {})).code).toBe('0');
+    await service.fresh.database.query('delete from channels where app_id = $1', [shortLived.credentials.appId]);
+    expectRefused(await shortLived.call(NAME, {}));
+  });
+});
+
+/** The last character before the padding carries four bits of the MAC and two that must be zero. */
+function nextLetter(letter: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+  return alphabet[alphabet.indexOf(letter) + 1] ?? '';
+}

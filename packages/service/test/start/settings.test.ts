@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimInstallation } from '../../src/db/installation.js';
+import { openVault } from '../../src/secrets/vault.js';
+import { readSettings } from '../../src/settings.js';
+import { freshDatabase } from '../support/database.js';
+import { MAIN, serviceUrl, start } from '../support/processes.js';
+
+const KEY = randomBytes(32).toString('base64');
+const PRODUCTION = {
+  SVC_ENVIRONMENT: 'production',
+  MASTER_KEY: KEY,
+  DATABASE_URL: 'postgres://nobody:s3cret@127.0.0.1:1/none',
+  PUBLIC_URL: 'https://pay.example',
+};
+
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-settings-'));
+});
+afterAll(() => rm(dataDir, { recursive: true, force: true }));
+
+/** Starts the service, expects it to refuse, and gives the one line that it says. */
+async function refusal(env: Record<string, string>): Promise<string> {
+  const running = start(MAIN, { DATA_DIR: dataDir, PORT: '0', ...env });
+  expect(await running.exited).toBe(1);
+  const lines = running
+    .stderr()
+    .trim()
+    .split('\n')
+    .filter((line) => !line.startsWith('  '));
+  expect(lines).toHaveLength(1);
+  return lines[0] ?? '';
+}
+
+describe('a bad setting stops the start with one line that names it', () => {
+  it.each([
+    ['PORT', { PORT: 'eighty' }],
+    ['PORT', { PORT: '65536' }],
+    ['PORT', { PORT: '-1' }],
+    ['SVC_ENVIRONMENT', { SVC_ENVIRONMENT: 'staging' }],
+    ['DATABASE_URL', { DATABASE_URL: 'mysql://x' }],
+    ['DATABASE_URL', { DATABASE_URL: 'not an address' }],
+    ['DATABASE_POOL', { DATABASE_POOL: '1' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'ftp://x' }],
+    ['MASTER_KEY', { MASTER_KEY: 'short' }],
+    ['MASTER_KEY', { MASTER_KEY: `${KEY}!` }],
+    ['MASTER_KEY', { MASTER_KEY: randomBytes(31).toString('base64') }],
+    ['MASTER_KEY_PREVIOUS', { MASTER_KEY: KEY, MASTER_KEY_PREVIOUS: 'short' }],
+    ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
+    ['TRUSTED_PROXIES', { TRUSTED_PROXIES: '10.0.0.0/8,not-an-address' }],
+    ['AUTH_FAILURES_PER_MINUTE', { AUTH_FAILURES_PER_MINUTE: '0' }],
+    ['MASTER_KEY', { ...PRODUCTION, MASTER_KEY: '' }],
+    ['DATABASE_URL', { ...PRODUCTION, DATABASE_URL: '' }],
+    ['PUBLIC_URL', { ...PRODUCTION, PUBLIC_URL: '' }],
+    ['PUBLIC_URL', { ...PRODUCTION, PUBLIC_URL: 'http://pay.example' }],
+  ])('%s: %j', async (name, env) => {
+    const line = await refusal(env);
+    expect(line).toMatch(new RegExp(`^perennial: ${name}\\b`));
+    for (const value of Object.values(env)) if (value.length > 20) expect(line).not.toContain(value);
+  });
+
+  it('defaults are those of the documentation', () => {
+    expect(readSettings({})).toMatchObject({
+      environment: 'sandbox',
+      host: '127.0.0.1',
+      port: 8080,
+      dataDir: path.resolve('data'),
+      databaseUrl: undefined,
+      publicUrl: undefined,
+      masterKeys: undefined,
+    });
+  });
+});
+
+describe('a start that cannot work says why in one line', () => {
+  it('the port is taken', async () => {
+    const taken = net.createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const { port } = taken.address() as net.AddressInfo;
+    const fresh = await freshDatabase();
+    expect(await refusal({ DATABASE_URL: fresh.url, PORT: String(port) })).toMatch(/PORT/);
+    taken.close();
+    await fresh.close();
+  });
+
+  it('the password of DATABASE_URL is wrong, and is not repeated', async () => {
+    const fresh = await freshDatabase();
+    const url = new URL(fresh.url);
+    url.password = 'wrong-password-here';
+    const line = await refusal({ DATABASE_URL: url.href });
+    expect(line).toMatch(/DATABASE_URL: .*password/);
+    expect(line).not.toContain('wrong-password-here');
+    await fresh.close();
+  });
+
+  it('the database named by DATABASE_URL does not exist', async () => {
+    const fresh = await freshDatabase();
+    const url = new URL(fresh.url);
+    url.pathname = '/no_such_database';
+    expect(await refusal({ DATABASE_URL: url.href })).toMatch(/DATABASE_URL: .*no database/);
+    await fresh.close();
+  });
+
+  it('the database belongs to another environment', async () => {
+    const fresh = await freshDatabase();
+    const key = randomBytes(32);
+    await claimInstallation(fresh.database, 'sandbox', openVault([key]));
+    const env = { ...PRODUCTION, DATABASE_URL: fresh.url, MASTER_KEY: key.toString('base64') };
+    expect(await refusal(env)).toMatch(/belongs to the sandbox environment/);
+    await fresh.close();
+  });
+
+  it('the master key is not the one the database was made with; with it as a previous one it starts', async () => {
+    const fresh = await freshDatabase();
+    const old = randomBytes(32);
+    await claimInstallation(fresh.database, 'sandbox', openVault([old]));
+    const env = { DATABASE_URL: fresh.url, MASTER_KEY: KEY };
+    expect(await refusal(env)).toMatch(/MASTER_KEY is not the one/);
+    const running = start(MAIN, { DATA_DIR: dataDir, PORT: '0', ...env, MASTER_KEY_PREVIOUS: old.toString('base64') });
+    await serviceUrl(running);
+    running.child.kill('SIGTERM');
+    expect(await running.exited).toBe(0);
+    await fresh.close();
+  });
+
+  it('the database is newer than this build', async () => {
+    const fresh = await freshDatabase();
+    await fresh.database.query(`insert into schema_migrations (version, name, sha256) values (999, 'future', 'x')`);
+    expect(await refusal({ DATABASE_URL: fresh.url, MASTER_KEY: KEY })).toMatch(/version 999.*newer build/);
+    await fresh.close();
+  });
+
+  it('DATA_DIR cannot be made', async () => {
+    const file = path.join(dataDir, 'a-file');
+    await writeFile(file, '');
+    expect(await refusal({ DATA_DIR: path.join(file, 'data') })).toMatch(/DATA_DIR|data folder/);
+  });
+});

@@ -1,0 +1,99 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openFromSettings } from '../../src/db/open.js';
+import { createChannel } from '../../src/operator/channels.js';
+import { readSettings } from '../../src/settings.js';
+import { channelClient, send } from '../support/channel-client.js';
+import { LEDGER_NODE, ledgerPort, MAIN, postmasterPid, serviceUrl, start, until } from '../support/processes.js';
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-stop-'));
+});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  it('ends the service with 0 and stops its database cleanly', async () => {
+    const running = start(MAIN, { DATA_DIR: dataDir, PORT: '0' });
+    const baseUrl = await serviceUrl(running);
+    const postmaster = postmasterPid(dataDir);
+    expect((await send(baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).status).toBe(200);
+    running.child.kill(signal);
+    expect(await running.exited).toBe(0);
+    expect(isAlive(postmaster)).toBe(false);
+    expect(await readFile(path.join(dataDir, 'postgres.log'), 'utf8')).toContain('database system is shut down');
+  });
+});
+
+it('drains: running requests are finished and answered, a new one on an open connection hears 503001', async () => {
+  const env = { DATA_DIR: dataDir, MASTER_KEY: randomBytes(32).toString('base64'), PORT: '0', LOG_LEVEL: 'silent' };
+  const opened = await openFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
+  const { database } = opened;
+  const channel = await createChannel({ ...opened, environment: 'sandbox', actor: 'test' }, { name: 'Drain' });
+  const node = start(LEDGER_NODE, env);
+  const port = await ledgerPort(node);
+  const client = channelClient(`http://127.0.0.1:${port}`, channel);
+  const token = await client.getToken();
+
+  let openGate: () => void = () => undefined;
+  const opening = new Promise<void>((resolve) => {
+    openGate = resolve;
+  });
+  const gate = database.transaction(async (tx) => {
+    await tx.query('select pg_advisory_xact_lock(71)');
+    await opening;
+  });
+  const ref = randomUUID();
+  const running = client.call('test/add', { ref, gate: 71 });
+  const socket = net.connect(port, '127.0.0.1');
+  const answers = text(socket);
+  socket.write(httpText({ ref, gate: 71 }));
+  await until('both at the gate', async () => {
+    const [row] = await database.query<{ n: number }>(
+      `select count(*) as n from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'advisory'`,
+    );
+    return row?.n === 2;
+  });
+
+  node.child.kill('SIGTERM');
+  await until('no new connections', () =>
+    send(`http://127.0.0.1:${port}`, 'GET', '/healthz', {}, Buffer.alloc(0)).then(
+      () => false,
+      () => true,
+    ),
+  );
+  socket.write(httpText({ ref: 'too late' }));
+  openGate();
+  await gate;
+  expect((await running).code).toBe('0');
+  const codes = [...(await answers).matchAll(/"code":"(\d+)"/g)].map((match) => match[1]);
+  expect(codes).toEqual(['0', '503001']);
+  expect(await node.exited).toBe(0);
+  expect(await database.query('select ref from test_ledger')).toEqual([{ ref }, { ref }]);
+  await opened.close();
+
+  function httpText(body: object): string {
+    const bytes = Buffer.from(JSON.stringify(body));
+    const headers = {
+      Host: 'x',
+      'Content-Length': bytes.length,
+      ...client.signedHeaders('test/add', bytes, { token }),
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    return `POST /openapi/v1/test/add HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${bytes}`;
+  }
+});

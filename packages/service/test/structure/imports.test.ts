@@ -1,0 +1,122 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { packageRoot } from '../support/processes.js';
+
+/**
+ * Imports run one way. Each layer may use those before it and itself; a file belongs to the first layer whose
+ * pattern it matches.
+ */
+const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['ground', /^(clock|plain-error|settings|log)\.ts$|^db\/(database|gather)\.ts$|^db\/embedded\/|^secrets\//],
+  ['database', /^db\//],
+  // What the tables say: SQL, and what is read from rows without asking anybody.
+  ['rows', /sql\.ts$|^channels\/(channel|credentials|registry|access-token)\.ts$|^idempotency\//],
+  ['action', /^action\.ts$/],
+  // One per endpoint. An action never imports an action.
+  ['endpoints', /^(channels|products|payment-channels)\//],
+  ['outside', /^(http|engine|operator)\//],
+  ['command line', /^cli\//],
+  ['service', /^service\.ts$/],
+  ['main', /^main\.ts$/],
+];
+
+const wire = path.join(packageRoot, '..', 'wire', 'src');
+const service = path.join(packageRoot, 'src');
+
+function graph(root: string): Map<string, string[]> {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  return new Map(
+    files.map((file) => {
+      const text = readFileSync(path.join(root, file), 'utf8');
+      const relative = [...text.matchAll(/\b(?:from|import\()\s*'(\.[^']+)'/g)].map((match) =>
+        path.normalize(path.join(path.dirname(file), (match[1] ?? '').replace(/\.js$/, '.ts'))),
+      );
+      return [file, relative];
+    }),
+  );
+}
+
+/** The first circle found, as a path, or nothing. */
+function circle(imports: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const finished = new Set<string>();
+  const visit = (file: string, trail: readonly string[]): string[] | undefined => {
+    if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];
+    if (finished.has(file)) return undefined;
+    for (const next of imports.get(file) ?? []) {
+      const found = visit(next, [...trail, file]);
+      if (found) return found;
+    }
+    finished.add(file);
+    return undefined;
+  };
+  for (const file of imports.keys()) {
+    const found = visit(file, []);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const layerOf = (file: string) => LAYERS.findIndex(([, pattern]) => pattern.test(file));
+
+describe('imports', () => {
+  it('the reader sees what is there', () => {
+    expect(graph(service).get('main.ts')).toContain('service.ts');
+    expect(
+      circle(
+        new Map([
+          ['a', ['b']],
+          ['b', ['c']],
+          ['c', ['a']],
+        ]),
+      ),
+    ).toEqual(['a', 'b', 'c', 'a']);
+  });
+
+  it.each([
+    ['wire', wire],
+    ['service', service],
+  ])('%s has no circle', (_name, root) => {
+    expect(circle(graph(root))).toBeUndefined();
+  });
+
+  it('every file of the service belongs to a layer', () => {
+    expect([...graph(service).keys()].filter((file) => layerOf(file) < 0)).toEqual([]);
+  });
+
+  it('no file imports from a later layer', () => {
+    const wrong = [...graph(service)].flatMap(([file, imports]) =>
+      imports.filter((target) => layerOf(target) > layerOf(file)).map((target) => `${file} -> ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('no action imports another action', () => {
+    const actions = LAYERS.findIndex(([name]) => name === 'endpoints');
+    const wrong = [...graph(service)].flatMap(([file, imports]) =>
+      imports
+        .filter((target) => layerOf(file) === actions && layerOf(target) === actions)
+        .map((target) => `${file} -> ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('wire imports nothing of Node outside its platform folder', () => {
+    const files = readdirSync(wire, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+    const wrong = files.filter(
+      (file) =>
+        !file.startsWith('platform') && /from '(node:|@perennial)/.test(readFileSync(path.join(wire, file), 'utf8')),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ['Date.now or new Date()', /Date\.now\(|new Date\(\)/, ['clock.ts']],
+    ['process.env', /process\.env/, ['settings.ts']],
+  ])('%s stands in one file alone', (_what, pattern, allowed) => {
+    const files = [...graph(service).keys()].filter((file) =>
+      pattern.test(readFileSync(path.join(service, file), 'utf8')),
+    );
+    expect(files).toEqual(allowed);
+  });
+});

@@ -1,0 +1,28 @@
+import type { Logger } from 'pino';
+import { createLog } from '../../src/log.js';
+
+export interface CapturedLog {
+  readonly log: Logger;
+  text(): string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into lines freely
+  lines(): any[];
+}
+
+/** The service's own log at its most talkative, kept in memory. */
+export function capturedLog(): CapturedLog {
+  let written = '';
+  const log = createLog('trace', {
+    write(line) {
+      written += line;
+    },
+  });
+  return {
+    log,
+    text: () => written,
+    lines: () =>
+      written
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line)),
+  };
+}

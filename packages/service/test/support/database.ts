@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.js';
+import { databaseUrl, TEMPLATE } from './server.js';
+
+export interface FreshDatabase {
+  readonly url: string;
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+/** An empty, migrated database of the test's own. */
+export async function freshDatabase({ migrated = true } = {}): Promise<FreshDatabase> {
+  const serverUrl = inject('serverUrl');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const admin = openDatabase({ url: serverUrl, pool: 1, name: 'test' });
+  // Files run in parallel, and PostgreSQL copies a template only while nobody else does: one at a time.
+  await admin.transaction(async (tx) => {
+    await tx.query('set local lock_timeout = 0');
+    await tx.query('select pg_advisory_xact_lock(1)');
+    // create database cannot run inside a transaction, so the lock is held here and the work done beside it.
+    const worker = openDatabase({ url: serverUrl, pool: 1, name: 'test' });
+    await worker.query(`create database ${name}${migrated ? ` template ${TEMPLATE}` : ''}`);
+    await worker.close();
+  });
+  const url = databaseUrl(serverUrl, name);
+  const database = openDatabase({ url, pool: 16, name: 'test' });
+  return {
+    url,
+    database,
+    async close() {
+      await database.close();
+      await admin.query(`drop database if exists ${name} with (force)`);
+      await admin.close();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// A node of the service, from the compiled code, with two write endpoints of its own, so that the idempotency
+// mechanism can be tried from outside: over real connections, from several processes, and through a kill -9.
+// Settings come from the environment as usual; LEDGER_OPTIONS holds the mechanism's own.
+import { CODES, Rejection } from '@perennial/wire';
+import { Type } from 'typebox';
+import { systemClock } from '../../dist/clock.js';
+import { openFromSettings } from '../../dist/db/open.js';
+import { route } from '../../dist/http/routes.js';
+import { createLog } from '../../dist/log.js';
+import { createService } from '../../dist/service.js';
+import { readSettings } from '../../dist/settings.js';
+
+const settings = readSettings();
+const log = createLog(settings.logLevel);
+const opened = await openFromSettings(settings, { role: 'service', log: () => {} });
+const { database } = opened;
+await database.transaction(async (tx) => {
+  await tx.query('select pg_advisory_xact_lock(2)');
+  await tx.query(
+    'create table if not exists test_ledger (serial bigint generated always as identity, ref text, state text)',
+  );
+  await tx.query('create table if not exists test_calls (ref text)');
+});
+
+const request = Type.Object({
+  ref: Type.String({ maxLength: 1024 }),
+  /** Waits until this advisory lock can be had: the test holds it. */
+  gate: Type.Optional(Type.Integer()),
+  reject: Type.Optional(Type.String()),
+  fault: Type.Optional(Type.Boolean()),
+});
+const response = Type.Object({ ref: Type.String(), serial: Type.Integer() });
+const endpoint = (name) => ({
+  name,
+  path: `/openapi/v1/${name}`,
+  summary: 'test',
+  token: true,
+  write: true,
+  request,
+  response,
+  codes: [],
+});
+
+const pass = async (db, gate) => {
+  if (gate !== undefined) await db.query('select pg_advisory_xact_lock($1)', [gate]);
+};
+
+async function addRow(tx, ref, state) {
+  const [row] = await tx.query('insert into test_ledger (ref, state) values ($1, $2) returning serial', [ref, state]);
+  return row.serial;
+}
+
+/** Effects and answer in one transaction. */
+const add = async ({ once, answer }, { ref, gate, reject, fault }) =>
+  database.transaction(async (tx) => {
+    const serial = await addRow(tx, ref, 'DONE');
+    await pass(tx, gate);
+    if (reject) throw new Rejection(reject);
+    if (fault) throw new Error('a fault on purpose');
+    return once.finish(tx, answer({ ref, serial }));
+  });
+
+/** A first transaction, a call to somebody outside, a second transaction. */
+const twoStep = async ({ once, answer }, { ref, gate, fault }) => {
+  const subject = once.interrupted ?? ref;
+  if (once.interrupted === undefined) {
+    await database.transaction(async (tx) => {
+      await addRow(tx, ref, 'BEGUN');
+      await once.begin(tx, subject);
+    });
+  }
+  // "Outside" is a table that no transaction of the endpoint covers; it knows the subject, as an institution would.
+  await database.query(
+    'insert into test_calls (ref) select $1 where not exists (select from test_calls where ref = $1)',
+    [subject],
+  );
+  await pass(database, gate);
+  if (fault && once.interrupted === undefined) throw new Error('a fault on purpose');
+  return database.transaction(async (tx) => {
+    const [row] = await tx.query(`update test_ledger set state = 'DONE' where ref = $1 returning serial`, [subject]);
+    return once.finish(tx, answer({ ref: subject, serial: row.serial }));
+  });
+};
+
+const service = createService({
+  ...settings,
+  ...opened,
+  clock: systemClock,
+  log,
+  idempotency: JSON.parse(process.env['LEDGER_OPTIONS'] ?? '{}'),
+  moreRoutes: [route(endpoint('test/add'), add), route(endpoint('test/two-step'), twoStep)],
+});
+await service.server.listen({ host: '127.0.0.1', port: settings.port });
+process.stdout.write(`${JSON.stringify({ ready: CODES.SUCCESS.code, port: service.server.server.address().port })}\n`);
+process.once('SIGTERM', async () => {
+  await service.stop();
+  await opened.close();
+  process.exit(0);
+});

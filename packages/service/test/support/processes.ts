@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+export const packageRoot = path.join(here, '..', '..');
+export const MAIN = path.join(packageRoot, 'dist', 'main.js');
+export const LEDGER_NODE = path.join(here, 'ledger-node.mjs');
+export const COMMAND_LINE = path.join(packageRoot, 'bin', 'perennial.js');
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves with the exit code, or null after a signal. */
+  readonly exited: Promise<number | null>;
+}
+
+const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
+
+/** A program of ours with exactly the settings given: none of the surrounding environment leaks in. */
+export function start(script: string, env: Record<string, string>, args: readonly string[] = []): Running {
+  const inherited = Object.fromEntries(
+    PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  );
+  return watch(
+    spawn(process.execPath, [script, ...args], { env: { ...inherited, ...env }, stdio: ['pipe', 'pipe', 'pipe'] }),
+  );
+}
+
+export function watch(child: ChildProcess): Running {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  return { child, pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, exited };
+}
+
+/** Polls a condition that another process brings about; the limit is for what will never happen. */
+export async function until<T>(
+  what: string,
+  probe: () => Promise<T | undefined | false> | T | undefined | false,
+  limitMs = 40_000,
+): Promise<T> {
+  const limit = AbortSignal.timeout(limitMs);
+  for (;;) {
+    const found = await probe();
+    if (found) return found;
+    if (limit.aborted) throw new Error(`never happened: ${what}`);
+    await delay(20);
+  }
+}
+
+/** The port of a ledger node once it serves. */
+export async function ledgerPort(running: Running): Promise<number> {
+  return until(`a node that serves (${running.stderr()})`, () => {
+    if (running.child.exitCode !== null) throw new Error(`the node ended: ${running.stderr()}`);
+    const line = running.stdout().match(/^\{"ready".*$/m)?.[0];
+    return line === undefined ? undefined : (JSON.parse(line).port as number);
+  });
+}
+
+/** The base URL of a service started from main, once it serves. */
+export async function serviceUrl(running: Running): Promise<string> {
+  return until('a service that serves', () => {
+    if (running.child.exitCode !== null) throw new Error(`the service ended: ${running.stderr()}`);
+    return running.stderr().match(/Interface\s+(\S+)\/openapi\/v1\//)?.[1];
+  });
+}
+
+/** A process and all that descend from it. */
+export function processTree(pid: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      const stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
+      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+      children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  const tree = [pid];
+  for (let index = 0; index < tree.length; index += 1) tree.push(...(children.get(tree[index] ?? -1) ?? []));
+  return tree;
+}
+
+export function postmasterPid(dataDir: string): number {
+  return Number(readFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+}
+
+/** kill -9 of everything a service on an embedded database consists of, as a power cut would. */
+export function killEverything(running: Running, dataDir: string): void {
+  const pids = [...processTree(running.pid), ...processTree(postmasterPid(dataDir))];
+  for (const pid of new Set(pids)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // Its parent took it along.
+    }
+  }
+}

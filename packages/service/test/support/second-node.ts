@@ -1,0 +1,37 @@
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { openDatabase } from '../../src/db/database.js';
+import { createService, type ServiceDeps } from '../../src/service.js';
+import { type ChannelClient, channelClient } from './channel-client.js';
+import type { TestService } from './service.js';
+
+export interface Node {
+  readonly baseUrl: string;
+  /** The same channel, calling this node. */
+  client(channel: ChannelClient): ChannelClient;
+  close(): Promise<void>;
+}
+
+/** One more node of the same installation: its own memory and connections, the same database, master key and clock. */
+export async function anotherNode(service: TestService, more: Partial<ServiceDeps> = {}): Promise<Node> {
+  const database = openDatabase({ url: service.fresh.url, pool: 8, name: 'test node' });
+  const node = createService({
+    database,
+    vault: service.vault,
+    clock: service.clock,
+    log: pino({ level: 'silent' }),
+    trustedProxies: [],
+    authFailuresPerMinute: 100_000,
+    ...more,
+  });
+  await node.server.listen({ host: '127.0.0.1', port: 0 });
+  const baseUrl = `http://127.0.0.1:${(node.server.server.address() as AddressInfo).port}`;
+  return {
+    baseUrl,
+    client: ({ credentials }) => channelClient(baseUrl, credentials, () => service.clock.now()),
+    async close() {
+      await node.stop();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { openDatabase } from '../../src/db/database.js';
+import { openEmbedded } from '../../src/db/embedded/index.js';
+import { migrate } from '../../src/db/migrate.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    serverUrl: string;
+  }
+}
+
+/** The migrated database that every test's own database is copied from. */
+export const TEMPLATE = 'perennial_template';
+
+/** One real PostgreSQL for the whole run, as the service itself would start it. */
+export default async function startServer(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-test-'));
+  const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
+  const admin = openDatabase({ url: embedded.url, pool: 1, name: 'test setup' });
+  await admin.query(`create database ${TEMPLATE}`);
+  await admin.close();
+  const template = openDatabase({ url: databaseUrl(embedded.url, TEMPLATE), pool: 1, name: 'test setup' });
+  await migrate(template);
+  await template.close();
+  project.provide('serverUrl', embedded.url);
+  return async () => {
+    await embedded.release();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+}
+
+export function databaseUrl(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import type { Clock } from '../../src/clock.js';
+import { createChannel } from '../../src/operator/channels.js';
+import type { Operator } from '../../src/operator/operator.js';
+import { openVault, type Vault } from '../../src/secrets/vault.js';
+import { createService, type ServiceDeps } from '../../src/service.js';
+import { type ChannelClient, channelClient } from './channel-client.js';
+import { type FreshDatabase, freshDatabase } from './database.js';
+
+/** A clock that stands still until a test moves it. */
+export function manualClock(
+  start = Date.UTC(2026, 0, 31, 4, 0, 0),
+): Clock & { set(now: number): void; advance(ms: number): void } {
+  let time = start;
+  return {
+    now: () => time,
+    set: (now) => {
+      time = now;
+    },
+    advance: (ms) => {
+      time += ms;
+    },
+  };
+}
+
+export interface TestService {
+  readonly baseUrl: string;
+  readonly fresh: FreshDatabase;
+  readonly vault: Vault;
+  readonly operator: Operator;
+  readonly clock: ReturnType<typeof manualClock>;
+  /** A new channel, with a client that shares the service's clock. */
+  channel(appId?: string): Promise<ChannelClient>;
+  close(): Promise<void>;
+}
+
+/** A service in this process, over real HTTP on a free port, on a database of its own and a clock that stands still. */
+export async function testService(more: Partial<ServiceDeps> = {}): Promise<TestService> {
+  const fresh = await freshDatabase();
+  const vault = openVault([randomBytes(32)]);
+  const clock = manualClock();
+  const service = createService({
+    database: fresh.database,
+    vault,
+    clock,
+    log: pino({ level: 'silent' }),
+    trustedProxies: [],
+    authFailuresPerMinute: 100_000,
+    ...more,
+  });
+  await service.server.listen({ host: '127.0.0.1', port: 0 });
+  const baseUrl = `http://127.0.0.1:${(service.server.server.address() as AddressInfo).port}`;
+  const operator: Operator = { database: fresh.database, vault, environment: 'sandbox', actor: 'test' };
+  return {
+    baseUrl,
+    fresh,
+    vault,
+    operator,
+    clock,
+    async channel(appId) {
+      const created = await createChannel(operator, {
+        name: 'Test channel',
+        ratePerSecond: 10_000,
+        ...(appId === undefined ? {} : { appId }),
+      });
+      return channelClient(baseUrl, created, () => clock.now());
+    },
+    async close() {
+      await service.stop();
+      await fresh.close();
+    },
+  };
+}
