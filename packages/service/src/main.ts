@@ -29,6 +29,10 @@ async function main(): Promise<void> {
     log: (line) => say(`  ${line}`),
     onIdleError: (err) => log.warn({ err }, 'a database connection broke'),
     signal: stopping.signal,
+    onTakenOver: (error) => {
+      say(`perennial: ${error.message}`);
+      stopping.abort();
+    },
   });
   const service = createService({ ...settings, ...opened, clock: systemClock, log });
   try {

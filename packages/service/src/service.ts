@@ -10,7 +10,7 @@ import { tidy } from './engine/housekeeping.js';
 import { every } from './engine/timer.js';
 import { addressLimit } from './http/address-limit.js';
 import { admission } from './http/admission.js';
-import { type App, createApp } from './http/app.js';
+import { type App, createApp, type HttpLimits } from './http/app.js';
 import { serviceMetrics } from './http/metrics.js';
 import { type Route, route } from './http/routes.js';
 import { type OnceOptions, onceRunner } from './idempotency/once.js';
@@ -25,6 +25,7 @@ export interface ServiceDeps {
   readonly log: Logger;
   readonly trustedProxies: readonly string[];
   readonly authFailuresPerMinute: number;
+  readonly httpLimits?: Partial<HttpLimits>;
   readonly idempotency?: OnceOptions;
   /** Routes beside the interface's own. */
   readonly moreRoutes?: readonly Route[];
@@ -46,6 +47,7 @@ export function createService(deps: ServiceDeps): Service {
     metrics,
     log,
     trustedProxies: deps.trustedProxies,
+    ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
     addresses: addressLimit(deps.authFailuresPerMinute),
     admit: admission({
       database,

@@ -23,6 +23,6 @@ export function addressAllowList(ranges: readonly string[]): (address: string) =
     const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
     list.addSubnet(network, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
   }
-  // BlockList reads ::ffff:a.b.c.d as IPv4, which is what a dual-stack socket reports.
-  return (address) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  // BlockList reads ::ffff:a.b.c.d as IPv4, which is what a dual-stack socket reports. A proxy may pass on anything.
+  return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

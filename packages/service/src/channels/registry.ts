@@ -20,7 +20,10 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
   async function load(appId: string): Promise<Channel | undefined> {
     const row = await findChannel(db, appId);
     // Unknown ids are not remembered: a stranger could fill the memory with them.
-    if (!row) return undefined;
+    if (!row) {
+      known.delete(appId);
+      return undefined;
+    }
     const channel: Channel = {
       channelId: row.channelId,
       appId,

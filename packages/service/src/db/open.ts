@@ -16,6 +16,8 @@ export interface OpenOptions {
   /** How often an unreachable DATABASE_URL is tried again before giving up; a service never gives up. */
   readonly attempts?: number;
   readonly signal?: AbortSignal;
+  /** Another service took the embedded folder while this one's database was away: this one should end. */
+  readonly onTakenOver?: (error: Error) => void;
 }
 
 export interface OpenedDatabase {
@@ -36,6 +38,7 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
           dataDir: settings.dataDir,
           role: options.role,
           log: options.log,
+          ...(options.onTakenOver ? { onTakenOver: options.onTakenOver } : {}),
           description: `pid ${process.pid} port ${settings.port}`,
         })
       : undefined;

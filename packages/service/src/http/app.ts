@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { envelopeText, formatTime, HEADER_KEYS, MAX_BODY_BYTES, Rejection } from '@perennial/wire';
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
 import { refuseUnreadable } from './client-error.js';
+import { answerThenLinger } from './linger.js';
 import type { ServiceMetrics } from './metrics.js';
 import { operationsRoutes } from './operations.js';
 import { type PipelineDeps, pipeline } from './pipeline.js';
@@ -19,6 +21,7 @@ export interface AppDeps extends PipelineDeps {
   readonly metrics: ServiceMetrics;
   readonly log: Logger;
   readonly trustedProxies: readonly string[];
+  readonly httpLimits?: Partial<HttpLimits>;
 }
 
 export interface App {
@@ -28,23 +31,35 @@ export interface App {
 }
 
 /** Slow or silent clients hold a socket, never more: headers in 10 s, the whole request in 30 s, 75 s between two. */
-const HTTP_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 75_000, maxHeaderSize: 16_384 };
+const HTTP_LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 75_000,
+  /** How often the first two are looked after; Node's own 30 s would let them be three times as long. */
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16_384,
+};
+export type HttpLimits = Readonly<typeof HTTP_LIMITS>;
 
 export function createApp(deps: AppDeps): App {
   const { routes, clock, metrics, log, addresses } = deps;
+  const { requestTimeout, keepAliveTimeout, ...limits } = { ...HTTP_LIMITS, ...deps.httpLimits };
   let draining = false;
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: HTTP_LIMITS.requestTimeout,
-    keepAliveTimeout: HTTP_LIMITS.keepAliveTimeout,
-    http: { maxHeaderSize: HTTP_LIMITS.maxHeaderSize, headersTimeout: HTTP_LIMITS.headersTimeout },
+    requestTimeout,
+    keepAliveTimeout,
+    // Nothing here depends on Host, and Node's own answer to a request without one has no envelope.
+    http: { ...limits, requestTimeout, requireHostHeader: false },
     forceCloseConnections: 'idle',
     // Fastify's own answers have no envelope: this app says 503001 itself.
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     genReqId: (request) => usableRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, clock),
+    // A path that cannot be decoded is none of ours.
+    frameworkErrors: (_error, _request, reply) => refuse(reply, refusalOf(new Rejection('PATH_NOT_FOUND'))),
     routerOptions: { maxParamLength: 100 },
   });
 
@@ -52,36 +67,47 @@ export function createApp(deps: AppDeps): App {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
-  const refuse = (reply: FastifyReply, { result, message, headers }: Refusal) => {
+  // Node would ask for any body, and answer an expectation that it does not know without an envelope.
+  app.server.on('checkContinue', (request, response) => {
+    if (!isTooLarge(request)) response.writeContinue();
+    app.server.emit('request', request, response);
+  });
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+
+  function refuse(reply: FastifyReply, { result, message, headers }: Refusal): FastifyReply {
     reply.resultCode = result.code;
-    return reply
-      .code(result.http)
-      .headers(headers)
-      .header('content-type', JSON_TYPE)
-      .send(envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now())));
-  };
+    const text = envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now()));
+    void reply.code(result.http).headers(headers).header('content-type', JSON_TYPE);
+    return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text) : reply.send(text);
+  }
 
   app.setErrorHandler((error, request, reply) => {
     const refusal = refusalOf(error);
-    if (refusal.isFault) log.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
-    if (refusal.result.http === 401) void addresses.failed(request.ip);
+    const hasHungUp = request.raw.destroyed && !request.raw.complete;
+    if (refusal.isFault && !hasHungUp) {
+      log.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
+    }
+    // Tokens are looked at once the signature holds: who sends an old one is no stranger.
+    if (refusal.result.http === 401 && !refusal.result.name.startsWith('TOKEN_')) void addresses.failed(request.ip);
     return refuse(reply, refusal);
   });
 
-  app.setNotFoundHandler((request, reply) => {
+  const notFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const [path = ''] = (request.raw.url ?? '').split('?');
     const known = routes.some((route) => route.endpoint.path === path);
     if (known) void reply.header('allow', 'POST');
-    const { result, message } = new Rejection(known ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND');
-    return refuse(reply, { result, message, headers: {}, isFault: false });
-  });
+    return refuse(reply, refusalOf(new Rejection(known ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND')));
+  };
+  app.setNotFoundHandler(notFound);
+  // Before the body is read: whatever is wrong with that does not matter here.
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined));
 
   app.addHook('onResponse', async (request, reply) => {
     const endpoint = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
     const code = reply.resultCode ?? '';
     metrics.observeRequest(endpoint, reply.statusCode, code, reply.elapsedTime);
     if (endpoint.startsWith('/openapi/')) {
-      const appId = request.headers[HEADER_KEYS.appId];
+      const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
       const ms = Math.round(reply.elapsedTime * 10) / 10;
       log.info({ requestId: request.id, appId, endpoint, status: reply.statusCode, code, ms }, 'request');
     }
@@ -93,13 +119,9 @@ export function createApp(deps: AppDeps): App {
       method: 'POST',
       url: route.endpoint.path,
       onRequest: async (request, reply) => {
-        if (draining) {
-          void reply.header('connection', 'close');
-          throw new Draining();
-        }
+        if (draining) throw new Draining();
         await open(request);
-        if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return refuse(reply, bodyTooLarge());
-        return undefined;
+        return isTooLarge(request.raw) ? refuse(reply, bodyTooLarge()) : undefined;
       },
       handler: serve,
     });
@@ -113,4 +135,9 @@ export function createApp(deps: AppDeps): App {
       await app.close();
     },
   };
+}
+
+/** By what it says of itself; a body that does not say is measured while it is read. */
+function isTooLarge({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES;
 }

@@ -62,7 +62,7 @@ function refuseHostile(value: unknown, place: string): void {
 
 function refuseText(text: string, place: string): void {
   if (text.includes('\u0000') || !isWellFormed(text)) {
-    throw new Rejection('PARAM_INVALID', `${place} holds a character that is not allowed`);
+    throw new Rejection('PARAM_INVALID', `${place.slice(0, 100)} holds a character that is not allowed`);
   }
 }
 

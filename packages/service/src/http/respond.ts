@@ -43,8 +43,9 @@ export function refusalOf(error: unknown): Refusal {
   }
   if (error instanceof Rejection) return refusal(error.result, error.message);
   if (error instanceof Unavailable) {
-    const headers = { [HEADERS.retryAfter]: '1' };
-    return { ...refusal(CODES.UNAVAILABLE, CODES.UNAVAILABLE.message, headers), isFault: !(error instanceof Draining) };
+    const isDraining = error instanceof Draining;
+    const headers = { [HEADERS.retryAfter]: '1', ...(isDraining ? { connection: 'close' } : {}) };
+    return { ...refusal(CODES.UNAVAILABLE, CODES.UNAVAILABLE.message, headers), isFault: !isDraining };
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   // The rest of an oversized body is not read, so nothing after it on this connection can be understood.

@@ -88,7 +88,10 @@ export async function provisionDemo(operator: Operator, { dataDir, baseUrl }: Pr
     callbackSecret: Buffer.from(callbackSecret).toString('base64'),
     baseUrl,
     products,
-    paymentChannels: paymentChannels.map(({ code }) => code),
+    // The default first: who takes any of them takes the one that needs least.
+    paymentChannels: [...paymentChannels]
+      .sort((a, b) => Number(b.isDefault) - Number(a.isDefault))
+      .map(({ code }) => code),
   });
 }
 

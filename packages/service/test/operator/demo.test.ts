@@ -82,7 +82,7 @@ describe('the demo', () => {
       callbackSecret: secret,
       baseUrl,
       products: ['TEST_SPU_001', 'TEST_SPU_DAILY_7'],
-      paymentChannels: ['MOCKBANK', 'MOCKPAY'],
+      paymentChannels: ['MOCKPAY', 'MOCKBANK'],
     });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);

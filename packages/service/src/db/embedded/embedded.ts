@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { PlainError } from '../../plain-error.js';
 import { locateBinaries } from './binaries.js';
 import { errorCode, messageOf } from './files.js';
 import { type Folder, openFolder, rememberPort } from './folder.js';
@@ -38,9 +39,7 @@ export interface Internals {
 }
 
 /** Its message is the one line to show. */
-export class FolderInUse extends Error {
-  override name = 'FolderInUse';
-}
+export class FolderInUse extends PlainError {}
 
 /** How long opening goes on without any sign of a live server. */
 const PATIENCE = 60_000;
@@ -139,7 +138,7 @@ class Keeper implements EmbeddedDatabase {
       if (running?.status === 'ready' && running.port !== undefined) {
         if (this.#port === undefined || this.#port === running.port) return running.port;
         // Started by a tool while our port was taken; it ends with that tool, and then the port is ours again.
-        throw new Error(`it listens on port ${running.port} and not on ${this.#port}`);
+        throw new PlainError(`it listens on port ${running.port} and not on ${this.#port}`);
       }
       if (running !== undefined) {
         // Alive, so recovering from a crash, starting or stopping: that takes as long as it takes.
@@ -161,10 +160,10 @@ class Keeper implements EmbeddedDatabase {
       if (started.state === 'failed' || started.state === 'port-taken') {
         failures += 1;
         if (failures >= START_ATTEMPTS) {
-          throw new Error(`the database does not start: ${started.reason} (see ${this.#folder.log})`);
+          throw new PlainError(`the database does not start: ${started.reason} (see ${this.#folder.log})`);
         }
       }
-      patience.spend(new Error(`the database in ${this.#folder.data} is held by another process`));
+      patience.spend(new PlainError(`the database in ${this.#folder.data} is held by another process`));
       await this.#pause(100);
     }
   }
@@ -251,7 +250,7 @@ class Keeper implements EmbeddedDatabase {
 
   #readable(error: unknown): unknown {
     if (typeof error === 'object' && error !== null && 'code' in error && error.code === '28P01') {
-      return new Error(
+      return new PlainError(
         `the database in ${this.#folder.data} refuses the password in ${this.#folder.dataDir}/postgres-password`,
       );
     }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chown, link, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PlainError } from '../../plain-error.js';
 import { errorCode, exists, giveToOwnerOf, makeOpenFolder, type Owner, syncFolder } from './files.js';
 import { canEnter, hasProcCwd, SHARED_PLACES, serverUser } from './identity.js';
 
@@ -29,7 +30,7 @@ export async function openFolder(
     return { dataDir: real, owner, data, log: join(real, 'postgres.log'), password };
   } catch (error) {
     if (errorCode(error) !== 'EACCES' && errorCode(error) !== 'EPERM') throw error;
-    throw new Error(
+    throw new PlainError(
       `the database in ${real} belongs to another user (uid ${uid}, this is uid ${process.getuid?.()}): ` +
         'start as that user or choose another DATA_DIR',
     );
@@ -53,7 +54,7 @@ async function keepPassword(dataDir: string): Promise<string> {
   const existing = await read();
   if (existing !== undefined && existing !== '') return existing;
   if (await exists(join(dataDir, 'postgres'))) {
-    throw new Error(
+    throw new PlainError(
       `${file} is ${existing === undefined ? 'missing' : 'empty'}, but ${join(dataDir, 'postgres')} is there: ` +
         'put the file back from a backup, or move both away to start with an empty database',
     );
@@ -68,7 +69,7 @@ async function keepPassword(dataDir: string): Promise<string> {
   }
   await syncFolder(dataDir);
   const made = await read();
-  if (made === undefined || made === '') throw new Error(`${file} cannot be read back`);
+  if (made === undefined || made === '') throw new PlainError(`${file} cannot be read back`);
   return made;
 }
 
@@ -119,7 +120,9 @@ async function placeData(
   const parent = join(place, createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
   await makeOpenFolder(parent);
   if (!(await canEnter(parent, user))) {
-    throw new Error(`uid ${user.uid}, under which the database would run, can enter neither ${dataDir} nor ${parent}`);
+    throw new PlainError(
+      `uid ${user.uid}, under which the database would run, can enter neither ${dataDir} nor ${parent}`,
+    );
   }
   const data = join(parent, 'postgres');
   const temporary = `${pointer}.${process.pid}`;

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
+import { PlainError } from '../../plain-error.js';
 import { type Binaries, copyBinaries } from './binaries.js';
 import { exists, messageOf, type Owner } from './files.js';
 
@@ -89,7 +90,7 @@ export async function chooseIdentity(options: IdentityOptions): Promise<Identity
     }
   }
   if (identity !== undefined) return identity;
-  throw new Error(
+  throw new PlainError(
     'PostgreSQL does not run as root, and no way to give up root works here ' +
       `(${reasons.join('; ')}): start as an ordinary user, or set DATABASE_URL`,
   );

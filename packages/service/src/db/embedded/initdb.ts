@@ -4,6 +4,7 @@ import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/
 import { basename, dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import { PlainError } from '../../plain-error.js';
 import { errorCode, exists, syncFolder } from './files.js';
 import { type Folder, passwordHandle } from './folder.js';
 import type { Identity } from './identity.js';
@@ -98,7 +99,7 @@ export async function ensureCluster(
     } catch (error) {
       if (await exists(join(data, 'PG_VERSION'))) return;
       if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
-      throw new Error(`${data} is there but holds no database: move it away, or choose another DATA_DIR`);
+      throw new PlainError(`${data} is there but holds no database: move it away, or choose another DATA_DIR`);
     }
   } finally {
     await rm(mine, { recursive: true, force: true });
@@ -133,7 +134,7 @@ async function initdb(folder: Folder, target: string, identity: Identity): Promi
     const [code] = (await once(child, 'close')) as [number | null];
     if (code !== 0) {
       const lines = complaint.split('\n').filter((line) => /error|fatal|panic/i.test(line));
-      throw new Error(
+      throw new PlainError(
         `the database cannot be created: ${lines.at(-1) ?? (complaint.trim() || `initdb ended with ${code}`)}`,
       );
     }
@@ -148,7 +149,7 @@ export async function checkVersion(folder: Folder, identity: Identity): Promise<
   const made = (await readFile(join(folder.data, 'PG_VERSION'), 'utf8')).trim();
   const major = identity.binaries.version.split('.', 1)[0];
   if (made === major) return;
-  throw new Error(
+  throw new PlainError(
     `the database in ${folder.data} was made by PostgreSQL ${made}, and this is ${major}: ` +
       'dump it with the old version and load it into the new one, or choose another DATA_DIR',
   );

@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { PlainError } from '../../plain-error.js';
 import { changeOwner, errorCode } from './files.js';
 import { type Folder, openLog, rememberedPort } from './folder.js';
 import type { Identity } from './identity.js';
@@ -214,7 +215,7 @@ export async function stop(folder: Folder, postmaster: Postmaster): Promise<void
   signal(postmaster.pid, 'SIGINT');
   while (await isServerOf(folder.data, postmaster.pid)) {
     if (performance.now() - since > STOP_LIMIT) {
-      throw new Error(
+      throw new PlainError(
         `the database (pid ${postmaster.pid}) is still stopping after ${STOP_LIMIT / 1000} s, see ${folder.log}`,
       );
     }

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { gather } from '../../src/db/gather.js';
+
+/** Batches that end when the test says so. */
+function controlled(slots: number, maxBatch: number) {
+  const batches: { items: readonly number[]; end: (failure?: Error) => void }[] = [];
+  const arrived: (() => void)[] = [];
+  const ask = gather<number, string>({
+    slots,
+    maxBatch,
+    run: (items) =>
+      new Promise((resolve, reject) => {
+        batches.push({ items, end: (failure) => (failure ? reject(failure) : resolve(items.map((n) => `answer ${n}`))) });
+        arrived.shift()?.();
+      }),
+  });
+  const batch = async (index: number) => {
+    while (!batches[index]) await new Promise<void>((resolve) => arrived.push(resolve));
+    return batches[index] as (typeof batches)[number];
+  };
+  return { ask, batch, batches };
+}
+
+describe('gathered calls', () => {
+  it('what comes in one turn goes together, and each gets its own answer', async () => {
+    const { ask, batch } = controlled(2, 8);
+    const answers = Promise.all([1, 2, 3].map(ask));
+    const first = await batch(0);
+    expect(first.items).toEqual([1, 2, 3]);
+    first.end();
+    expect(await answers).toEqual(['answer 1', 'answer 2', 'answer 3']);
+  });
+
+  it('while all slots are busy the others wait, and then go together up to the limit', async () => {
+    const { ask, batch, batches } = controlled(1, 2);
+    const one = ask(1);
+    const first = await batch(0);
+    const rest = Promise.all([2, 3, 4].map(ask));
+    expect(batches).toHaveLength(1);
+    first.end();
+    await one;
+    (await batch(1)).end();
+    (await batch(2)).end();
+    await rest;
+    expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3], [4]]);
+  });
+
+  it('a failed batch fails its own calls only, and the next goes on', async () => {
+    const { ask, batch } = controlled(1, 8);
+    const one = ask(1);
+    (await batch(0)).end(new Error('gone'));
+    await expect(one).rejects.toThrow('gone');
+    const two = ask(2);
+    (await batch(1)).end();
+    expect(await two).toBe('answer 2');
+  });
+});

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { NONCE_WINDOW_MS, TIMESTAMP_SKEW_MS } from '@perennial/wire';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { tidy } from '../../src/engine/housekeeping.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+
+let fresh: FreshDatabase;
+beforeEach(async () => {
+  fresh = await freshDatabase();
+});
+afterEach(() => fresh.close());
+
+const MINUTE = 60_000;
+
+/** The database's clock decides, so the test asks it. */
+async function slotAfter(ms: number): Promise<number> {
+  const [row] = await fresh.database.query<{ slot: number }>(
+    `select (floor((extract(epoch from now()) * 1000 + $1) / $2)::bigint % 4)::integer as slot`,
+    [ms, NONCE_WINDOW_MS],
+  );
+  return row?.slot ?? -1;
+}
+
+const seen = (slot: number, minutesAgo: number) =>
+  fresh.database.query(
+    `insert into nonces (slot, channel_id, nonce, seen_at) values ($1, 1, $2, now() - $3::integer * interval '1 minute')`,
+    [slot, randomBytes(16), minutesAgo],
+  );
+const nonces = async () =>
+  (await fresh.database.query<{ n: number }>('select count(*) as n from nonces'))[0]?.n;
+
+describe('nonces', () => {
+  it('the slot that comes next is emptied once everything in it is past the window', async () => {
+    const stale = ((await slotAfter(TIMESTAMP_SKEW_MS)) + 1) % 4;
+    await seen(stale, 25);
+    await seen(stale, 11);
+    expect(await tidy(fresh.database)).toMatchObject({ nonceSlotEmptied: true });
+    expect(await nonces()).toBe(0);
+    expect(await tidy(fresh.database)).toMatchObject({ nonceSlotEmptied: false });
+  });
+
+  it('a slot that is still in use is left alone, whatever its number', async () => {
+    const stale = ((await slotAfter(TIMESTAMP_SKEW_MS)) + 1) % 4;
+    await seen(stale, 25);
+    await seen(stale, 9);
+    expect(await tidy(fresh.database)).toMatchObject({ nonceSlotEmptied: false });
+    expect(await nonces()).toBe(2);
+  });
+
+  it('every timestamp that is accepted, or was within the window, is in one of the other three slots', async () => {
+    const stale = ((await slotAfter(TIMESTAMP_SKEW_MS)) + 1) % 4;
+    for (let minute = -15; minute <= 5; minute += 1) {
+      expect(await slotAfter(minute * MINUTE)).not.toBe(stale);
+    }
+  });
+});
+
+describe('idempotent answers', () => {
+  const answer = (days: number) =>
+    fresh.database.query(
+      `insert into idempotency (channel_id, key, path, body_sha256, state, code, message, data, created_at)
+       values (1, $1, '/x', '\\x00', 'DONE', '0', 'success', 'null', now() - $2::float8 * interval '1 day')`,
+      [randomBytes(8).toString('hex'), days],
+    );
+  const answers = async () =>
+    (await fresh.database.query<{ n: number }>('select count(*) as n from idempotency'))[0]?.n;
+
+  it('are deleted after seven days and not before', async () => {
+    await answer(6.99);
+    await answer(7.01);
+    expect(await tidy(fresh.database)).toMatchObject({ idempotencyDeleted: 1 });
+    expect(await answers()).toBe(1);
+  });
+
+  it('go in bounded steps', async () => {
+    await fresh.database.query(
+      `insert into idempotency (channel_id, key, path, body_sha256, state, created_at)
+       select 1, n::text, '/x', '\\x00', 'DONE', now() - interval '8 days' from generate_series(1, 2500) n`,
+    );
+    const steps = [];
+    for (let step = 0; step < 4; step += 1) steps.push((await tidy(fresh.database)).idempotencyDeleted);
+    expect(steps).toEqual([1000, 1000, 500, 0]);
+  });
+});
