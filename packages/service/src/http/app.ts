@@ -5,7 +5,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
-import { refuseUnreadable } from './client-error.js';
+import { unreadableRefuser } from './client-error.js';
 import { answerThenLinger } from './linger.js';
 import type { ServiceMetrics } from './metrics.js';
 import { operationsRoutes } from './operations.js';
@@ -37,13 +37,15 @@ const HTTP_LIMITS = {
   keepAliveTimeout: 75_000,
   /** How often the first two are looked after; Node's own 30 s would let them be three times as long. */
   connectionsCheckingInterval: 1_000,
+  /** How long a client that is refused in the middle of sending may go on, so that it gets to read why. */
+  lingerTime: 5_000,
   maxHeaderSize: 16_384,
 };
 export type HttpLimits = Readonly<typeof HTTP_LIMITS>;
 
 export function createApp(deps: AppDeps): App {
   const { routes, clock, metrics, log, addresses } = deps;
-  const { requestTimeout, keepAliveTimeout, ...limits } = { ...HTTP_LIMITS, ...deps.httpLimits };
+  const { requestTimeout, keepAliveTimeout, lingerTime, ...limits } = { ...HTTP_LIMITS, ...deps.httpLimits };
   let draining = false;
   const app = fastify({
     logger: false,
@@ -57,7 +59,7 @@ export function createApp(deps: AppDeps): App {
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     genReqId: (request) => usableRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
-    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, clock),
+    clientErrorHandler: unreadableRefuser(clock, lingerTime),
     // A path that cannot be decoded is none of ours.
     frameworkErrors: (_error, _request, reply) => refuse(reply, refusalOf(new Rejection('PATH_NOT_FOUND'))),
     routerOptions: { maxParamLength: 100 },
@@ -78,7 +80,7 @@ export function createApp(deps: AppDeps): App {
     reply.resultCode = result.code;
     const text = envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now()));
     void reply.code(result.http).headers(headers).header('content-type', JSON_TYPE);
-    return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text) : reply.send(text);
+    return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text, lingerTime) : reply.send(text);
   }
 
   app.setErrorHandler((error, request, reply) => {

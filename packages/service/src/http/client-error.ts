@@ -14,25 +14,28 @@ const refused = new WeakSet<Socket>();
  * What is not readable as HTTP never reaches a route, and still gets the envelope. Broken headers are a malformed
  * header like any other (401001); the rest is 400001 under the status that HTTP has for it.
  */
-export function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
-  if (refused.has(socket)) return;
-  refused.add(socket);
-  if (error.code === 'ECONNRESET') socket.destroy();
-  else afterEarlierAnswers(socket, (unfinished) => answer(error.code ?? '', socket, clock, unfinished));
+export function unreadableRefuser(clock: Clock, lingerMs: number) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    if (error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    afterEarlierAnswers(socket, (unfinished) => {
+      if (!socket.writable || unfinished?.headersSent) socket.destroy();
+      else endThenLinger(socket, answerTo(error.code ?? '', unfinished, clock), lingerMs);
+    });
+  };
 }
 
-function answer(code: string, socket: Socket, clock: Clock, unfinished: ServerResponse | undefined): void {
-  if (!socket.writable || unfinished?.headersSent) {
-    socket.destroy();
-    return;
-  }
+function answerTo(code: string, unfinished: ServerResponse | undefined, clock: Clock): string {
   const { status, result, message } = meaning(code);
   const requestId = usableRequestId(unfinished?.req.headers[HEADER_KEYS.requestId]) ?? randomUUID();
   const body = envelopeText(result, message, 'null', requestId, formatTime(clock.now()));
-  endThenLinger(
-    socket,
+  return (
     `HTTP/1.1 ${status}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `Connection: close\r\n\r\n${body}`,
+    `Connection: close\r\n\r\n${body}`
   );
 }
 

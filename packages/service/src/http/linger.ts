@@ -4,31 +4,30 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
 
-/**
+/*
  * A socket that is closed while input is unread is reset, and a client that was still sending may lose the answer with
- * it. So the whole answer goes out first, and what still comes in is thrown away until the client stops, or this long.
+ * it. So the whole answer goes out first, and what still comes in is thrown away until the client stops, or for a while.
  */
-const LINGER_MS = 5_000;
 
 /** For an answer with `connection: close`: it ends, and with it the connection, when the client has said everything. */
-export function answerThenLinger(reply: FastifyReply, text: string): FastifyReply {
+export function answerThenLinger(reply: FastifyReply, text: string, lingerMs: number): FastifyReply {
   const request = reply.request.raw;
   if (request.complete) return reply.send(text);
   async function* answer() {
     yield text;
-    await discard(request);
+    await discard(request, lingerMs);
   }
   return reply.header('content-length', Buffer.byteLength(text)).send(Readable.from(answer(), { objectMode: false }));
 }
 
-async function discard(request: IncomingMessage): Promise<void> {
-  const signal = AbortSignal.timeout(LINGER_MS);
+async function discard(request: IncomingMessage, lingerMs: number): Promise<void> {
+  const signal = AbortSignal.timeout(lingerMs);
   await finished(request.resume(), { signal, cleanup: true }).catch(() => undefined);
 }
 
 /** The same for a socket that no longer speaks HTTP. */
-export function endThenLinger(socket: Socket, text: string): void {
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+export function endThenLinger(socket: Socket, text: string, lingerMs: number): void {
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));
   socket.end(text);
 }

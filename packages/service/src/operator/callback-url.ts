@@ -48,6 +48,8 @@ export function checkCallbackUrl(text: string, { local }: CallbackUrlRules): { u
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return { refusal: 'it holds a user name or password' };
   if (text.includes('#')) return { refusal: 'it holds a fragment (#)' };
+  // A webhook's signature covers the path and says that there is no query.
+  if (text.includes('?')) return { refusal: 'it holds a query (?)' };
   // Numbers in any spelling (0x7f.1, 2130706433) have become dotted by now.
   const host = url.hostname.replace(/\.$/, '');
   const here = local && THIS_MACHINE.has(host);

@@ -4,7 +4,7 @@ import { checkCallbackUrl } from '../../src/operator/callback-url.js';
 const ACCEPTED: readonly [text: string, stored: string][] = [
   ['https://partner.example/events', 'https://partner.example/events'],
   ['https://partner.example', 'https://partner.example/'],
-  ['https://PARTNER.example:8443/a%20b?x=1', 'https://partner.example:8443/a%20b?x=1'],
+  ['https://PARTNER.example:8443/a%20b', 'https://partner.example:8443/a%20b'],
   ['https://伙伴.example/', 'https://xn--5oq7b.example/'],
   ['https://8.8.8.8/hook', 'https://8.8.8.8/hook'],
   ['https://203.0.113.5/hook', 'https://203.0.113.5/hook'],
@@ -26,6 +26,8 @@ const REFUSED: readonly string[] = [
   'https://:password@partner.example/',
   'https://partner.example/#part',
   'https://partner.example/#',
+  'https://partner.example/events?x=1',
+  'https://partner.example/events?',
   ' https://partner.example/',
   'https://partner.example/a b',
   'https://part\nner.example/',
