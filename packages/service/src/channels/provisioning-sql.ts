@@ -1,4 +1,4 @@
-import type { EventType } from '@perennial/wire';
+import type { EventType } from '@perennial/wire/enums';
 import type { Queryable } from '../db/database.js';
 import type { SealedCredentials } from './credentials.js';
 import { type ChannelRow, findChannel } from './sql.js';

@@ -1,4 +1,4 @@
-import { eventTypes } from '@perennial/wire';
+import { eventTypes } from '@perennial/wire/enums';
 import {
   type CallbackEventType,
   type ChannelView,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ANY_BANK } from '@perennial/wire';
+import { ANY_BANK } from '@perennial/wire/enums';
 import type { Queryable } from '../db/database.js';
 import {
   describePaymentChannels,

@@ -1,4 +1,4 @@
-import { type PeriodType, periodTypes, settlementModes } from '@perennial/wire';
+import { type PeriodType, periodTypes, settlementModes } from '@perennial/wire/enums';
 import type { ChannelView } from '../channels/provisioning-sql.js';
 import type { Queryable } from '../db/database.js';
 import {

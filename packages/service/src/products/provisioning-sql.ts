@@ -1,4 +1,4 @@
-import type { PeriodType, SettlementMode } from '@perennial/wire';
+import type { PeriodType, SettlementMode } from '@perennial/wire/enums';
 import type { Queryable } from '../db/database.js';
 
 export interface BenefitView {
