@@ -67,7 +67,7 @@ function describeError(error: unknown): unknown {
   };
 }
 
-/** `invalid input syntax for type bigint: "6222…"` quotes what it was given. */
+/** `value "6222…" is out of range for type bigint` quotes what it was given. */
 function withoutValues(text: string): string {
-  return text.replace(/: "[^\n]*"/g, ': "…"');
+  return text.replace(/"[^\n]*"/g, '"…"');
 }

@@ -91,5 +91,6 @@ function oneLine(error: unknown): string {
   if (error instanceof PlainError) return error.message;
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE' || code === 'EACCES') return `cannot listen: ${error.message}; set PORT to another one`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `cannot listen: ${error.message}; check HOST`;
   return error.stack ?? error.message;
 }

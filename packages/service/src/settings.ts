@@ -121,7 +121,11 @@ function publicUrl(env: Env, environment: Environment): string | undefined {
 
 function keys(env: Env): Uint8Array[] | undefined {
   const current = text(env, 'MASTER_KEY');
-  if (current === undefined) return undefined;
+  if (current === undefined) {
+    if (text(env, 'MASTER_KEY_PREVIOUS'))
+      throw new SettingsError('MASTER_KEY_PREVIOUS makes sense only with MASTER_KEY');
+    return undefined;
+  }
   return [current, ...list(env, 'MASTER_KEY_PREVIOUS')].map((value, position) => {
     const bytes = Buffer.from(value, 'base64');
     // Node's decoder skips what is not base64, so only a value that it would write itself counts.

@@ -25,14 +25,15 @@ export function sealCredentials(vault: Vault, appId: string, credentials: Creden
   return { dataKey: vault.wrapKey(dataKey), ...sealUnder(dataKey, appId, credentials) };
 }
 
-/** New secrets for an existing channel keep its data key: other things may be sealed under it. */
+/** New secrets for an existing channel keep its data key, since other things may be sealed under it, wrapped anew. */
 export function resealCredentials(
   vault: Vault,
   appId: string,
   wrappedKey: string,
   credentials: Credentials,
 ): SealedCredentials {
-  return { dataKey: wrappedKey, ...sealUnder(vault.unwrapKey(wrappedKey), appId, credentials) };
+  const dataKey = vault.unwrapKey(wrappedKey);
+  return { dataKey: vault.wrapKey(dataKey), ...sealUnder(dataKey, appId, credentials) };
 }
 
 export function openCredentials(vault: Vault, appId: string, sealed: SealedCredentials): Credentials {

@@ -4,13 +4,25 @@ import type { Database } from '../db/database.js';
 const SLOTS = 4;
 /** Rows deleted per step: a step never holds locks or writes for long, whatever has piled up. */
 const STEP = 1000;
+/** Steps in one run: more than ten busy channels can write between two runs. */
+const STEPS = 500;
 
 /** Forgets what no request can ask for any more. Safe from many nodes: each step is harmless when done twice. */
 export async function tidy(database: Database): Promise<{ nonceSlotEmptied: boolean; idempotencyDeleted: number }> {
   return {
     nonceSlotEmptied: await emptyStaleNonceSlot(database),
-    idempotencyDeleted: await deleteOldAnswers(database),
+    idempotencyDeleted: await inSteps(() => deleteOldAnswers(database)),
   };
+}
+
+async function inSteps(step: () => Promise<number>): Promise<number> {
+  let total = 0;
+  for (let count = 1; count <= STEPS; count += 1) {
+    const done = await step();
+    total += done;
+    if (done < STEP) break;
+  }
+  return total;
 }
 
 /**

@@ -115,6 +115,12 @@ export function createApp(deps: AppDeps): App {
     }
   });
 
+  // A connection kept alive would keep a draining node alive with it.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (draining) void reply.header('connection', 'close');
+    done(null, payload);
+  });
+
   for (const route of routes) {
     const { open, serve } = pipeline(route, deps);
     app.route({

@@ -51,6 +51,7 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['MASTER_KEY', { MASTER_KEY: `${KEY}!` }],
     ['MASTER_KEY', { MASTER_KEY: randomBytes(31).toString('base64') }],
     ['MASTER_KEY_PREVIOUS', { MASTER_KEY: KEY, MASTER_KEY_PREVIOUS: 'short' }],
+    ['MASTER_KEY_PREVIOUS', { MASTER_KEY_PREVIOUS: KEY }],
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
     ['TRUSTED_PROXIES', { TRUSTED_PROXIES: '10.0.0.0/8,not-an-address' }],
     ['AUTH_FAILURES_PER_MINUTE', { AUTH_FAILURES_PER_MINUTE: '0' }],
@@ -132,6 +133,12 @@ describe('a start that cannot work says why in one line', () => {
     const fresh = await freshDatabase();
     await fresh.database.query(`insert into schema_migrations (version, name, sha256) values (999, 'future', 'x')`);
     expect(await refusal({ DATABASE_URL: fresh.url, MASTER_KEY: KEY })).toMatch(/version 999.*newer build/);
+    await fresh.close();
+  });
+
+  it('HOST is no address of this machine', async () => {
+    const fresh = await freshDatabase();
+    expect(await refusal({ DATABASE_URL: fresh.url, MASTER_KEY: KEY, HOST: 'no-such-host.invalid' })).toMatch(/HOST/);
     await fresh.close();
   });
 

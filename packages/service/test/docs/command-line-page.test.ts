@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ROOT, readPage, tableRows } from './pages.js';
+
+const run = promisify(execFile);
+
+/** `channel show <app-id>` and the like, with the options of each, as the program itself tells them. */
+const commands = new Map<string, Set<string>>();
+let nouns: string[] = [];
+let page = '';
+
+beforeAll(async () => {
+  page = await readPage('docs/command-line.md');
+  nouns = termsOf(await help()).map(firstWord);
+  for (const noun of nouns) {
+    const verbs = termsOf(await help(noun));
+    const optionsOfVerbs = await Promise.all(verbs.map(async (verb) => optionsIn(await help(noun, firstWord(verb)))));
+    for (const [index, verb] of verbs.entries()) commands.set(`${noun} ${verb}`, optionsOfVerbs[index] ?? new Set());
+  }
+});
+
+describe('docs/command-line.md', () => {
+  it('lists every command with its arguments, and no other', () => {
+    const listed = tableRows(page).map(([command]) => command);
+    expect(listed.toSorted()).toEqual([...commands.keys()].toSorted());
+  });
+
+  it('names every option under its noun, and no other', () => {
+    for (const noun of nouns) {
+      const text = page.split(/^## /m).find((section) => section.includes(`| \`${noun} `)) ?? '';
+      const known = [...commands]
+        .filter(([command]) => firstWord(command) === noun)
+        .flatMap(([, options]) => [...options]);
+      expect([...optionsIn(text)].toSorted(), noun).toEqual([...new Set(known)].toSorted());
+    }
+  });
+});
+
+async function help(...words: string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, [
+    path.join(ROOT, 'packages/service/bin/perennial.js'),
+    ...words,
+    '--help',
+  ]);
+  return stdout;
+}
+
+/** The entries under "Commands:", with their arguments and without their descriptions. */
+function termsOf(text: string): string[] {
+  const [, list = ''] = text.split(/^Commands:$/m);
+  return [...list.matchAll(/^ {2}(\S.*?)(?: {2,}|$)/gm)]
+    .map(([, term = '']) => term.replace(' [options]', ''))
+    .filter((term) => firstWord(term) !== 'help' && !term.startsWith('$'));
+}
+
+/** Without those that every command has. */
+function optionsIn(text: string): Set<string> {
+  const found = [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option);
+  return new Set(found.filter((option) => option !== '--json' && option !== '--help'));
+}
+
+function firstWord(text: string): string {
+  return text.split(' ', 1)[0] ?? '';
+}

@@ -1,0 +1,129 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from './pages.js';
+
+const run = promisify(execFile);
+
+/** What an example is run by, and the Debian packages of what it needs. */
+const EXAMPLES = [
+  { file: 'first-call.mjs', command: process.execPath, tools: {} },
+  { file: 'first_call.py', command: 'python3', tools: { python3: 'python3' } },
+  { file: 'first-call.sh', command: 'sh', tools: { openssl: 'openssl', curl: 'curl' } },
+] as const;
+
+/** Nothing of our own settings: the service gets the defaults, and a call to this machine needs no proxy. */
+const ENV = { PATH: process.env['PATH'] ?? '', HOME: os.homedir(), no_proxy: '127.0.0.1' };
+const INSTALLING = 300_000;
+
+let folder = '';
+let service: ChildProcess | undefined;
+const demoChannel = () => path.join(folder, 'demo-channel.json');
+
+beforeAll(async () => {
+  for (const { tools } of EXAMPLES) {
+    for (const [tool, debian] of Object.entries(tools)) await ensureTool(tool, debian);
+  }
+  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-examples-'));
+  service = await startService(folder);
+}, INSTALLING);
+
+afterAll(async () => {
+  if (service && service.exitCode === null) {
+    service.kill('SIGTERM');
+    await once(service, 'exit');
+  }
+  if (folder !== '') await rm(folder, { recursive: true, force: true });
+});
+
+describe.each(EXAMPLES)('examples/$file', ({ file, command }) => {
+  const example = (channel: string) => run(command, [path.join(ROOT, 'examples', file), channel], { env: ENV });
+
+  it('gets a token and prints what it signs and the products of the channel', async () => {
+    const { stdout, stderr } = await example(demoChannel());
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(
+      /Signed text\n {2}POST\n {2}\/openapi\/v1\/auth\/token\n {2}\(empty\)\n {2}[0-9a-f]{64}\n {2}\d{13}\n/,
+    );
+    expect(stdout).toMatch(/Signed text\n {2}POST\n {2}\/openapi\/v1\/products\/list\n/);
+    expect(stdout.match(/^Answer, HTTP 200$/gm)).toHaveLength(2);
+    const [, products = ''] = stdout.split('Products of this channel:\n');
+    expect([...products.matchAll(/^ {2}(\w+)/gm)].map(([, code]) => code)).toEqual([
+      'TEST_SPU_001',
+      'TEST_SPU_DAILY_7',
+    ]);
+  });
+
+  it('gives away neither the secret nor the whole token', async () => {
+    const { appSecret } = JSON.parse(await readFile(demoChannel(), 'utf8'));
+    const { stdout } = await example(demoChannel());
+    expect(stdout).not.toContain(appSecret);
+    expect(stdout).toMatch(/"accessToken": ?"[\w-]{8}\.\.\."/);
+  });
+
+  it('says in one line that the file is missing', async () => {
+    const missing = path.join(folder, 'nowhere.json');
+    await expect(example(missing)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^first.call: .*nowhere\.json cannot be read: it is written by npm start.*\n$/),
+    });
+  });
+
+  it('says in one line that the service is not running', async () => {
+    const stopped = path.join(folder, `stopped-${file}.json`);
+    const channel = JSON.parse(await readFile(demoChannel(), 'utf8'));
+    // Port 1 is nobody's.
+    await writeFile(stopped, JSON.stringify({ ...channel, baseUrl: 'http://127.0.0.1:1' }, undefined, 2));
+    await expect(example(stopped)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^first.call: nothing answers at http:\/\/127\.0\.0\.1:1: start the service with npm start\n$/,
+      ),
+    });
+  });
+});
+
+/** A service as people start it, on a free port; its address is in the demo channel's file. */
+async function startService(dataDir: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [path.join(ROOT, 'packages/service/dist/main.js')], {
+    env: { ...ENV, DATA_DIR: dataDir, PORT: '0' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const said: string[] = [];
+  for await (const line of createInterface({ input: child.stderr })) {
+    if (line.startsWith('Perennial is ready')) {
+      child.stderr.resume();
+      return child;
+    }
+    said.push(line);
+  }
+  throw new Error(`the service did not start: ${said.join('\n')}`);
+}
+
+/** A machine without the tool gets it from Debian; where that is not possible, the test fails and says why. */
+async function ensureTool(tool: string, debian: string): Promise<void> {
+  if (await isThere(tool)) return;
+  const advice = `${tool} is needed to run the examples and is not installed`;
+  if (process.getuid?.() !== 0 || !(await isThere('apt-get')))
+    throw new Error(`${advice}: install it and run the tests again`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  try {
+    await run('apt-get', ['update'], { env });
+    await run('apt-get', ['install', '--yes', '--no-install-recommends', debian], { env });
+  } catch (error) {
+    throw new Error(`${advice}, and apt-get cannot install ${debian}`, { cause: error });
+  }
+  if (!(await isThere(tool))) throw new Error(`${advice}, not even by apt-get install ${debian}`);
+}
+
+async function isThere(tool: string): Promise<boolean> {
+  return run('sh', ['-c', 'command -v "$0"', tool]).then(
+    () => true,
+    () => false,
+  );
+}

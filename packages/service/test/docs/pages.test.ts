@@ -1,0 +1,101 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { ENDPOINTS } from '@perennial/wire';
+import { describe, expect, it } from 'vitest';
+import { readSettings } from '../../src/settings.js';
+import { testService } from '../support/service.js';
+import { ROOT, readPage, tableRows } from './pages.js';
+
+describe('links', () => {
+  it('lead to files and headings that exist', async () => {
+    for (const name of await allPages()) {
+      for (const [, target = ''] of (await readPage(name)).matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^https?:/.test(target)) continue;
+        const [file = '', heading] = target.split('#');
+        const there = file === '' ? name : path.join(path.dirname(name), file);
+        const text = await readPage(there).catch(() => undefined);
+        expect(text, `${name}: ${target}`).toBeDefined();
+        if (heading !== undefined) expect(anchorsOf(text ?? ''), `${name}: ${target}`).toContain(heading);
+      }
+    }
+  });
+
+  it('lead from the list of decisions to every decision', async () => {
+    const names = (await readdir(path.join(ROOT, 'docs/decisions'))).filter((name) => name !== 'README.md');
+    const listed = [...(await readPage('docs/decisions/README.md')).matchAll(/\]\((\d{4}-[^)]+)\)/g)].map(
+      ([, name]) => name,
+    );
+    expect(listed.toSorted()).toEqual(names.toSorted());
+  });
+});
+
+describe('settings', () => {
+  const asked = new Set<string>();
+  const env = { MASTER_KEY: Buffer.alloc(32).toString('base64') };
+  readSettings(
+    new Proxy<Record<string, string | undefined>>(env, {
+      get: (of, name) => asked.add(String(name)) && of[String(name)],
+    }),
+  );
+
+  it.each(['README.md', 'docs/operations.md'])('are all on %s, and no others', async (name) => {
+    const [, section = ''] = (await readPage(name)).split(/^## Settings$/m);
+    const rows = tableRows(section.split(/^## /m)[0] ?? '');
+    expect(rows.map(([variable]) => variable).toSorted()).toEqual([...asked].toSorted());
+  });
+});
+
+describe('docs/interface.md', () => {
+  it('signs and encrypts its examples as the vectors do', async () => {
+    const page = await readPage('docs/interface.md');
+    const requests = JSON.parse(await readPage('packages/wire/vectors/request-signature.json'));
+    const fields = JSON.parse(await readPage('packages/wire/vectors/encrypted-fields.json'));
+    const [request] = requests.cases;
+    const [field] = fields.good;
+    const body = Buffer.from(request.bodyHex, 'hex').toString();
+    for (const text of [requests.appSecret, body, request.signText, request.signature, fields.aesKey, field.value]) {
+      expect(page).toContain(text);
+    }
+  });
+
+  it('lists every endpoint with what it needs', async () => {
+    const rows = endpointRows(await readPage('docs/interface.md'));
+    const yesOrNo = (value: boolean) => (value ? 'yes' : 'no');
+    expect(rows.map(([name, , token, write]) => [name, token, write])).toEqual(
+      Object.values(ENDPOINTS).map(({ name, token, write }) => [name, yesOrNo(token), yesOrNo(write)]),
+    );
+  });
+
+  it('says which endpoints are served', async () => {
+    const service = await testService();
+    try {
+      for (const [name = '', served] of endpointRows(await readPage('docs/interface.md'))) {
+        // What is served says that it wants POST, what is not is unknown.
+        const { status } = await fetch(`${service.baseUrl}/openapi/v1/${name}`);
+        expect([name, status]).toEqual([name, served === 'yes' ? 405 : 404]);
+      }
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+function endpointRows(page: string): string[][] {
+  const [, section = ''] = page.split(/^## Endpoints$/m);
+  return tableRows(section.split(/^## /m)[0] ?? '');
+}
+
+async function allPages(): Promise<string[]> {
+  const inDocs = await readdir(path.join(ROOT, 'docs'), { recursive: true });
+  const pages = inDocs.filter((name) => name.endsWith('.md')).map((name) => path.join('docs', name));
+  return ['README.md', 'CHANGELOG.md', 'packages/wire/README.md', ...pages];
+}
+
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}

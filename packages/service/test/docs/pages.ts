@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** The text of a page, by its path from the project's root. */
+export async function readPage(name: string): Promise<string> {
+  return readFile(path.join(ROOT, name), 'utf8');
+}
+
+/** The rows of all tables on a page as cells, without titles and rules; a code span loses its marks. */
+export function tableRows(page: string): string[][] {
+  const lines = page.split('\n');
+  return lines
+    .filter((line, index) => line.startsWith('|') && !isRule(line) && !isRule(lines[index + 1] ?? ''))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim().replace(/^`([^`]*)`$/, '$1')),
+    );
+}
+
+function isRule(line: string): boolean {
+  return /^\|(-+\|)+$/.test(line);
+}
