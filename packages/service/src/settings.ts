@@ -38,15 +38,14 @@ export function readSettings(env: Env = process.env): Settings {
   const port = integer(env, 'PORT', 8080, 0, 65_535);
   const databaseUrl = url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
   const masterKeys = keys(env);
-  if (environment === 'production') {
-    if (!masterKeys) throw new SettingsError('MASTER_KEY is required in production: 32 random bytes in base64');
-    if (!databaseUrl) throw new SettingsError('DATABASE_URL is required in production');
+  if (environment === 'production' && !masterKeys) {
+    throw new SettingsError('MASTER_KEY is required in production: 32 random bytes in base64');
   }
   return {
     environment,
     host,
     port,
-    publicUrl: publicUrl(env, environment),
+    publicUrl: url(env, 'PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, ''),
     dataDir: path.resolve(text(env, 'DATA_DIR') ?? 'data'),
     databaseUrl,
     databasePool: integer(env, 'DATABASE_POOL', 16, 2, 1000),
@@ -109,14 +108,6 @@ function url(env: Env, name: string, protocols: readonly string[]): string | und
     throw new SettingsError(`${name} must be an address that starts with ${protocols.join('// or ')}//`);
   }
   return value;
-}
-
-function publicUrl(env: Env, environment: Environment): string | undefined {
-  const value = url(env, 'PUBLIC_URL', environment === 'production' ? ['https:'] : ['http:', 'https:']);
-  if (value === undefined && environment === 'production') {
-    throw new SettingsError('PUBLIC_URL is required in production: redemption links carry it');
-  }
-  return value?.replace(/\/+$/, '');
 }
 
 function keys(env: Env): Uint8Array[] | undefined {
