@@ -12,12 +12,15 @@ import { readSettings, type Settings } from './settings.js';
 /** What is told to people goes to stderr, so that stdout is the log and nothing else. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
+// Whoever read our output may be gone; that is no reason to leave the database without a stop.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 /** Composition root: settings, database, service, signals. */
 async function main(): Promise<void> {
   const settings = readSettings();
   const log = createLog(settings.logLevel);
   const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       // Asked twice is asked urgently. The database recovers by itself at the next start.
       if (stopping.signal.aborted) process.exit(1);

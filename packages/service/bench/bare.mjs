@@ -1,0 +1,15 @@
+// The reference: fastify with a route for each path that reads the body as bytes, like the service, and answers with
+// the bytes that the service answered. A process of its own; ends with the one that started it.
+import fastify from 'fastify';
+
+process.once('disconnect', () => process.exit());
+
+process.once('message', async (answers) => {
+  const app = fastify({ logger: false, keepAliveTimeout: 75_000 });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  for (const [path, text] of Object.entries(answers)) {
+    app.post(path, (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(text));
+  }
+  process.send(await app.listen({ host: '127.0.0.1', port: 0 }));
+});

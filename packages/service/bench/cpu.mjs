@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+export const CAN_MEASURE = process.platform === 'linux';
+
+const ticksPerSecond = CAN_MEASURE ? Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' })) : 0;
+const inMicroseconds = (ticks) => (ticks * 1_000_000) / ticksPerSecond;
+
+/** CPU time of one process so far, in microseconds. */
+export function cpuOfProcess(pid) {
+  return inMicroseconds(statOf(pid)?.own ?? 0);
+}
+
+/** CPU time of everything that a process has started, also of what has ended since. */
+export function cpuOfDescendants(pid) {
+  const all = descendantsOf(pid).map((id) => statOf(id));
+  return inMicroseconds(all.reduce((sum, stat) => sum + (stat ? stat.own + stat.ended : 0), 0));
+}
+
+export function descendantsOf(pid) {
+  if (!CAN_MEASURE) return [];
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => statOf(name))
+    .filter((stat) => stat !== undefined);
+  const found = [pid];
+  for (const parent of found) found.push(...all.filter((stat) => stat.parent === parent).map((stat) => stat.pid));
+  return found.slice(1);
+}
+
+/** proc(5): the fields after the command's closing bracket, the state being the first. */
+function statOf(pid) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    const [, parent, , , , , , , , , , user, system, endedUser, endedSystem] = fields;
+    return { pid: Number(pid), parent, own: user + system, ended: endedUser + endedSystem };
+  } catch {
+    return undefined;
+  }
+}

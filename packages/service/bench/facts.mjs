@@ -1,0 +1,49 @@
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { median } from './table.mjs';
+
+const FILE_SYSTEMS = new Map([
+  [0xef53, 'ext'],
+  [0x58465342, 'xfs'],
+  [0x9123683e, 'btrfs'],
+  [0x794c7630, 'overlay'],
+  [0x01021994, 'tmpfs'],
+]);
+const WRITES = 50;
+
+/** What the figures depend on: without it they say nothing about another machine. */
+export async function machineFacts(dataDir) {
+  const [cpu] = os.cpus();
+  const { type } = await statfs(dataDir);
+  return {
+    cores: os.availableParallelism(),
+    cpu: cpu?.model.trim() || 'unknown',
+    node: process.version,
+    system: `${os.type()} ${os.release()}`,
+    fileSystem: FILE_SYSTEMS.get(type) ?? `type 0x${type.toString(16)}`,
+    syncMs: syncMs(path.join(dataDir, 'sync-probe')),
+    loadAverage: os.loadavg()[0] ?? 0,
+  };
+}
+
+/** Every admission commits, so one client alone never waits less than this. */
+function syncMs(file) {
+  const page = Buffer.alloc(8192, 1);
+  const fd = openSync(file, 'w');
+  try {
+    return median(
+      Array.from({ length: WRITES }, () => {
+        const since = performance.now();
+        writeSync(fd, page, 0, page.length, 0);
+        fdatasyncSync(fd);
+        return performance.now() - since;
+      }),
+    );
+  } finally {
+    closeSync(fd);
+    rmSync(file);
+  }
+}

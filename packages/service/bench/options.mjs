@@ -1,0 +1,60 @@
+import { parseArgs } from 'node:util';
+import { ROWS } from './rows.mjs';
+
+export const HELP = `npm run bench -- [options]
+
+  --seconds N     of each measured run, 1 to 60 (2)
+  --runs N        of each row and of the bare route beside it, 1 to 20 (5)
+  --rows A,B      only these: ${[...new Set(ROWS.flatMap((row) => [row.endpoint, row.name]))].join(', ')}
+  --json          the result as one JSON document on stdout, the table on stderr
+  --log-level L   of the service: warn, or info with a line for each request (warn)
+  --profile DIR   a CPU profile of the service in DIR (figures are then not comparable)
+`;
+
+export class UsageError extends Error {}
+
+/** Undefined: help was asked for. */
+export function readOptions(args) {
+  const { values } = parse(args);
+  if (values.help) return undefined;
+  const integer = (name, max) => {
+    const value = Number(values[name]);
+    if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+    throw new UsageError(`--${name} must be a whole number from 1 to ${max}, not "${values[name]}"`);
+  };
+  const oneOf = (name, allowed) => {
+    if (allowed.includes(values[name])) return values[name];
+    throw new UsageError(`--${name} must be ${allowed.join(' or ')}, not "${values[name]}"`);
+  };
+  const asked = values.rows?.split(',').map((name) => name.trim());
+  const unknown = asked?.find((name) => !ROWS.some((row) => row.name === name || row.endpoint === name));
+  if (unknown !== undefined) throw new UsageError(`there is no row "${unknown}"`);
+  const rows = ROWS.filter((row) => !asked || asked.includes(row.name) || asked.includes(row.endpoint));
+  return {
+    seconds: integer('seconds', 60),
+    runs: integer('runs', 20),
+    rows,
+    json: values.json,
+    logLevel: oneOf('log-level', ['warn', 'info']),
+    profile: values.profile,
+  };
+}
+
+function parse(args) {
+  try {
+    return parseArgs({
+      args,
+      options: {
+        seconds: { type: 'string', default: '2' },
+        runs: { type: 'string', default: '5' },
+        rows: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        'log-level': { type: 'string', default: 'warn' },
+        profile: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error.message);
+  }
+}

@@ -1,0 +1,60 @@
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+const shown = (digits) => (value) => (value === undefined || Number.isNaN(value) ? 'n/a' : value.toFixed(digits));
+const ratio = (value) => shown(value < 0.1 ? 3 : 2)(value);
+
+const COLUMNS = [
+  { head: 'row', of: ({ label }) => label },
+  { head: 'clients', of: ({ connections }) => String(connections) },
+  { head: 'rate/s', of: ({ rate }) => shown(0)(rate) },
+  { head: 'p50 ms', of: ({ p50 }) => shown(2)(p50) },
+  { head: 'p99 ms', of: ({ p99 }) => shown(2)(p99) },
+  { head: 'of bare', of: ({ ofBare }) => ratio(ofBare) },
+  { head: '(range)', of: ({ ofBareRange }) => ofBareRange?.map(ratio).join(' to ') ?? '' },
+  { head: 'node us', of: ({ cpu }) => shown(1)(cpu) },
+  { head: 'postgres us', of: ({ postgresCpu, isBare }) => (isBare ? '-' : shown(1)(postgresCpu)) },
+  { head: 'batch', of: ({ batch, isBare }) => (isBare ? '-' : shown(1)(batch)) },
+  { head: 'non-2xx', of: ({ failed }) => String(failed) },
+];
+
+/** The rows, each under the bare route that was measured in turn with it. */
+export function resultTable(results) {
+  const lines = results.flatMap(({ endpoint, connections, measured, reference, ofBare, ofBareRange }) => [
+    { ...reference, label: 'bare fastify route', connections, ofBare: 1, isBare: true },
+    { ...measured, label: endpoint, connections, ofBare, ofBareRange },
+  ]);
+  return aligned([COLUMNS.map(({ head }) => head), ...lines.map((line) => COLUMNS.map((column) => column.of(line)))]);
+}
+
+/** What authentication and admission cost a request: what products/list, answered from memory, takes beyond the bare route. */
+export function authenticationTable({ node, signature, token, rest, postgres }) {
+  const us = shown(1);
+  return aligned([
+    ['authentication and admission, CPU per request', 'us'],
+    ['node: products/list minus the bare route', us(node)],
+    ['  signature alone: sha256, HMAC, compare (measured in-process)', us(signature)],
+    ['  token alone (measured in-process)', us(token)],
+    ['  the rest: headers, limits, client side of the statement, schema, metrics', us(rest)],
+    ['postgres: the shared admission statement', us(postgres)],
+  ]);
+}
+
+export function factsText({ cores, cpu, node, system, postgres, fileSystem, syncMs, loadAverage, logLevel }) {
+  return (
+    `${cores} cores (${cpu}), load average at the start ${loadAverage.toFixed(2)}; ${system}; Node ${node}; ` +
+    `PostgreSQL ${postgres} on ${fileSystem}, fdatasync ${syncMs.toFixed(2)} ms; LOG_LEVEL=${logLevel}\n`
+  );
+}
+
+function aligned(rows) {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const line = (row) =>
+    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join('  ');
+  const rule = widths.map((width) => '-'.repeat(width)).join('  ');
+  const [head, ...body] = rows.map(line);
+  return `${[head, rule, ...body].join('\n')}\n`;
+}
