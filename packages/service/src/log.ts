@@ -42,7 +42,7 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
         paths: [...quoted, ...quoted.map((name) => `*${name}`), ...quoted.map((name) => `*.*${name}`)],
         censor: '[redacted]',
       },
-      serializers: { err: describeError },
+      serializers: { err: describeError, error: describeError },
     },
     ...(destination ? [destination] : []),
   );
@@ -62,12 +62,23 @@ function describeError(error: unknown): unknown {
     message: withoutValues(message),
     code,
     constraint,
-    stack: withoutValues(stack ?? ''),
+    stack: placesOf(stack ?? ''),
     ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
   };
 }
 
-/** `value "6222…" is out of range for type bigint` quotes what it was given. */
-function withoutValues(text: string): string {
-  return text.replace(/"[^\n]*"/g, '"…"');
+/**
+ * A message may repeat what it was given: `value "6222…" is out of range`. What is quoted goes, and so does what looks
+ * like a ciphertext, a key, a signature, a token, or the number of a card or a phone.
+ */
+function withoutValues(message: string): string {
+  return message.replace(/"[\s\S]*"/, '"…"').replace(/svc_aes_v1:\S*|[\w+/-]{40,}={0,2}|\d{11,}/g, '…');
+}
+
+/** The places alone: the first lines of a stack are the message once more. */
+function placesOf(stack: string): string {
+  return stack
+    .split('\n')
+    .filter((line) => /^ +at /.test(line))
+    .join('\n');
 }

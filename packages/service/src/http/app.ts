@@ -85,10 +85,9 @@ export function createApp(deps: AppDeps): App {
 
   app.setErrorHandler((error, request, reply) => {
     const refusal = refusalOf(error);
-    const hasHungUp = request.raw.destroyed && !request.raw.complete;
-    if (refusal.isFault && !hasHungUp) {
-      log.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
-    }
+    const where = { requestId: request.id, path: request.routeOptions.url };
+    if (request.raw.destroyed && !request.raw.complete) log.info(where, 'the client hung up');
+    else if (refusal.isFault) log.error({ err: error, ...where }, 'fault');
     // Tokens are looked at once the signature holds: who sends an old one is no stranger.
     if (refusal.result.http === 401 && !refusal.result.name.startsWith('TOKEN_')) void addresses.failed(request.ip);
     return refuse(reply, refusal);

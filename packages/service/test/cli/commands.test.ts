@@ -324,3 +324,28 @@ it('without a build it says what to do', async () => {
     stderr: expect.stringMatching(/^perennial: .*run npm start or npm run build first\n$/),
   });
 });
+
+it('production is provisioned in the same way, under its own rules', async () => {
+  const production = await freshDatabase();
+  const settings = {
+    SVC_ENVIRONMENT: 'production',
+    DATABASE_URL: production.url,
+    MASTER_KEY: Buffer.alloc(32, 9).toString('base64'),
+    PUBLIC_URL: 'https://subscriptions.example',
+    DATA_DIR: dataDir,
+  };
+  try {
+    const made = await perennial(['channel', 'create', '--name', 'Live', '--json'], settings);
+    const appId = expect.stringMatching(/^app_[a-z0-9]{16}$/);
+    expect(document(made)).toMatchObject({ appId, ratePerSecond: 200, rateBurst: 400 });
+    const mock = ['payment-channel', 'create', 'MOCK', '--name', 'm', '--gateway', 'sandbox', '--banks', '*'];
+    expect(await perennial(mock, settings)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('only in the sandbox'),
+    });
+    const astray = await perennial(['channel', 'list'], { DATABASE_URL: production.url, DATA_DIR: dataDir });
+    expect(astray).toMatchObject({ code: 1, stderr: expect.stringContaining('belongs to the production environment') });
+  } finally {
+    await production.close();
+  }
+});

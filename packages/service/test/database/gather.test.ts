@@ -10,7 +10,10 @@ function controlled(slots: number, maxBatch: number) {
     maxBatch,
     run: (items) =>
       new Promise((resolve, reject) => {
-        batches.push({ items, end: (failure) => (failure ? reject(failure) : resolve(items.map((n) => `answer ${n}`))) });
+        batches.push({
+          items,
+          end: (failure) => (failure ? reject(failure) : resolve(items.map((n) => `answer ${n}`))),
+        });
         arrived.shift()?.();
       }),
   });

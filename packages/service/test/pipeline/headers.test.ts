@@ -2,7 +2,7 @@ import { CONTENT_TYPE, HEADERS, PATH_PREFIX } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallOptions, ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
-import { rawExchange, requestBytes } from '../support/raw-http.js';
+import { rawExchange, rawExchangeUnread, requestBytes } from '../support/raw-http.js';
 import { type TestService, testService } from '../support/service.js';
 
 let service: TestService;
@@ -203,6 +203,13 @@ describe('bytes that no HTTP client sends', () => {
     const good = requestBytes(path, { ...headers, 'Content-Length': String(body.length) }, body);
     const replies = await rawExchange(service.baseUrl, Buffer.concat([good, Buffer.from('junk\r\n\r\n')]));
     expect(replies.map((reply) => reply.code)).toEqual(['0', '400001']);
+  });
+
+  it('400001: a client that sends 5 MB of junk before it reads gets the answer', async () => {
+    for (let n = 0; n < 5; n += 1) {
+      const replies = await rawExchangeUnread(service.baseUrl, Buffer.alloc(5 * 1024 * 1024, 'junk '));
+      expect(replies.map((reply) => reply.code)).toEqual(['400001']);
+    }
   });
 
   // Node would answer these two by itself, with an empty body.

@@ -53,6 +53,17 @@ export async function rawExchange(baseUrl: string, ...parts: readonly (string | 
   return raw.untilClosed();
 }
 
+/** The same for a client that sends all of it before it reads anything. */
+export async function rawExchangeUnread(baseUrl: string, bytes: Buffer): Promise<RawReply[]> {
+  const raw = rawConnection(baseUrl);
+  raw.socket.pause();
+  await new Promise<void>((resolve) => {
+    raw.socket.write(bytes, () => resolve());
+  });
+  raw.socket.resume();
+  return raw.untilClosed();
+}
+
 /** A request as text. An array sends the header several times; header values go out byte by byte, as latin1. */
 export function requestBytes(
   path: string,

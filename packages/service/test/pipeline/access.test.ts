@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { HEADERS, MAX_BODY_BYTES, Rejection } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addressAllowList } from '../../src/channels/channel.js';
+import { setIpAllowList } from '../../src/operator/channel-settings.js';
+import { resumeChannel, suspendChannel } from '../../src/operator/channels.js';
+import type { CallOptions, ChannelClient } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+import { type TestService, testService } from '../support/service.js';
+import { testRoute } from '../support/test-endpoint.js';
+
+let service: TestService;
+/** Stands behind a proxy on this machine and in 10.0.0.0/8, and believes it. */
+let behindProxy: Node;
+let channel: ChannelClient;
+let proxied: ChannelClient;
+let token: string;
+beforeAll(async () => {
+  const refusing = testRoute(
+    'test/refusing',
+    async () => {
+      throw new Rejection('SUBSCRIPTION_NOT_FOUND');
+    },
+    { write: true },
+  );
+  service = await testService({ moreRoutes: [refusing] });
+  behindProxy = await anotherNode(service, { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] });
+  channel = await service.channel();
+  proxied = behindProxy.client(channel);
+  token = await channel.getToken();
+});
+afterAll(async () => {
+  await behindProxy.close();
+  await service.close();
+});
+
+const allow = (...ranges: string[]) => setIpAllowList(service.operator, { appId: channel.credentials.appId, ranges });
+const list = (options: CallOptions = {}, by = channel) => by.callBare('products/list', {}, { token, ...options });
+const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
+
+describe('the IP allow-list', () => {
+  it('0: an empty one allows everybody', async () => {
+    await allow();
+    expect((await list()).code).toBe('0');
+  });
+
+  it('403001: an address that is not on it, from the next request on and on every node', async () => {
+    await allow('203.0.113.0/24');
+    for (const client of [channel, proxied]) {
+      const reply = await list({}, client);
+      expect(reply.status).toBe(200);
+      expectEnvelope(reply.envelope, '403001');
+    }
+    expect((await channel.callBare('auth/token', {})).code).toBe('403001');
+    await allow('127.0.0.1', '203.0.113.0/24');
+    for (const client of [channel, proxied]) expect((await list({}, client)).code).toBe('0');
+  });
+
+  it.each([
+    ['0', '203.0.113.7', ['203.0.113.7']],
+    ['403001', '203.0.113.8', ['203.0.113.7']],
+    ['0', '203.0.113.255', ['203.0.113.0/24']],
+    ['403001', '203.0.114.0', ['203.0.113.0/24']],
+    ['0', '::ffff:203.0.113.7', ['203.0.113.0/24']],
+    ['0', '::ffff:cb00:7107', ['203.0.113.0/24']],
+    ['403001', '::ffff:203.0.114.7', ['203.0.113.0/24']],
+    ['0', '2001:db8::7', ['203.0.113.0/24', '2001:db8::/32']],
+    ['0', '2001:DB8:0:0:0:0:0:7', ['2001:db8::7']],
+    ['403001', '2001:db9::7', ['2001:db8::/32']],
+    ['403001', '::1', ['127.0.0.1']],
+    ['0', '203.0.113.7', ['0.0.0.0/0']],
+    ['403001', '2001:db8::7', ['0.0.0.0/0']],
+    ['403001', 'unknown', ['0.0.0.0/0', '::/0']],
+    ['403001', '203.0.113.7:443', ['0.0.0.0/0', '::/0']],
+  ])('%s: %s against %j', async (code, address, ranges) => {
+    await allow(...ranges);
+    expect((await list(from(address), proxied)).code).toBe(code);
+  });
+
+  it('a client that has gone before it is asked for has no address, and is not allowed', () => {
+    const gone = undefined as unknown as string;
+    expect(addressAllowList(['0.0.0.0/0', '::/0'])(gone)).toBe(false);
+    expect(addressAllowList([])(gone)).toBe(true);
+  });
+});
+
+describe('X-Forwarded-For', () => {
+  beforeAll(() => allow('203.0.113.7'));
+  afterAll(() => allow());
+
+  it('403001: is not believed without a trusted proxy', async () => {
+    expect((await list(from('203.0.113.7'))).code).toBe('403001');
+  });
+
+  it('0: is believed from a trusted proxy', async () => {
+    expect((await list(from('203.0.113.7'), proxied)).code).toBe('0');
+  });
+
+  it('0: the last address that no trusted proxy has is the caller', async () => {
+    expect((await list(from('198.51.100.1, 203.0.113.7, 10.1.2.3'), proxied)).code).toBe('0');
+  });
+
+  it('403001: what the caller itself wrote in front does not count', async () => {
+    expect((await list(from('203.0.113.7, 198.51.100.1'), proxied)).code).toBe('403001');
+    expect((await list(from('203.0.113.7, 198.51.100.1, 10.1.2.3'), proxied)).code).toBe('403001');
+  });
+});
+
+describe('a suspended channel', () => {
+  it('403002: at once on every node, and 0 once it is resumed', async () => {
+    const { appId } = channel.credentials;
+    for (const client of [channel, proxied]) expect((await list({}, client)).code).toBe('0');
+    await suspendChannel(service.operator, { appId });
+    for (const client of [channel, proxied]) {
+      const reply = await list({}, client);
+      expect(reply.status).toBe(200);
+      expectEnvelope(reply.envelope, '403002');
+    }
+    expect((await channel.callBare('auth/token', {})).code).toBe('403002');
+    await resumeChannel(service.operator, { appId });
+    for (const client of [channel, proxied]) expect((await list({}, client)).code).toBe('0');
+  });
+
+  it('0: suspending one leaves the others alone', async () => {
+    const other = await service.channel();
+    await suspendChannel(service.operator, { appId: other.credentials.appId });
+    expect((await list({}, other)).code).toBe('403002');
+    expect((await list()).code).toBe('0');
+  });
+});
+
+/**
+ * The order of checks. Each row breaks one more thing than the row before it, and leaves everything else broken: the
+ * thing that comes earliest in the order is the answer.
+ */
+describe('precedence', () => {
+  const usedNonce = randomBytes(16).toString('hex');
+  const usedKey = 'a key of precedence'.replaceAll(' ', '-');
+  let victim: ChannelClient;
+  let options: CallOptions & { raw: string; path?: string };
+  const sql = (text: string) => service.fresh.database.query(text, [victim.credentials.appId]);
+
+  beforeAll(async () => {
+    victim = await service.channel();
+    options = { token: await victim.getToken(), raw: '{"orderNo":"1"}' };
+    const first = { ...options, nonce: usedNonce, idempotencyKey: usedKey };
+    expect((await victim.callBare('test/refusing', {}, first)).code).toBe('420001');
+  });
+
+  it.each<[string, string, () => Partial<typeof options> | Promise<Partial<typeof options>>]>([
+    ['420001', 'a business rule', () => ({})],
+    ['409001', 'the idempotency key', () => ({ idempotencyKey: usedKey, raw: '{"orderNo":"2"}' })],
+    ['400001', 'the body', () => ({ raw: '{"orderNo":2}' })],
+    ['401005', 'the token', () => ({ token: 'x' })],
+    [
+      '429001',
+      'the rate',
+      async () => {
+        await sql(`update rate_limits set tokens = 0, refilled_at = now() + interval '1 hour'
+                   where channel_id = (select channel_id from channels where app_id = $1)`);
+        return {};
+      },
+    ],
+    [
+      '403002',
+      'the suspended channel',
+      async () => {
+        await suspendChannel(service.operator, { appId: victim.credentials.appId });
+        return {};
+      },
+    ],
+    [
+      '403001',
+      'the address',
+      async () => {
+        await setIpAllowList(service.operator, { appId: victim.credentials.appId, ranges: ['203.0.113.7'] });
+        return {};
+      },
+    ],
+    ['401004', 'the nonce', () => ({ nonce: usedNonce })],
+    ['401002', 'the signature', () => ({ signRaw: 'something else' })],
+    ['400003', 'the size', () => ({ raw: ' '.repeat(MAX_BODY_BYTES + 1) })],
+    ['401003', 'the timestamp', () => ({ timestamp: service.clock.now() + 300_001 })],
+    ['401001', 'a header', () => ({ headers: { [HEADERS.contentType]: undefined } })],
+    ['405001', 'the method', () => ({ method: 'PUT' })],
+    ['404001', 'the path', () => ({ path: '/openapi/v1/test/other' })],
+  ])('%s: %s', async (code, _what, breakMore) => {
+    options = { ...options, ...(await breakMore()) };
+    const reply = await victim.callBare('test/refusing', {}, options);
+    expectEnvelope(reply.envelope, code);
+  });
+});

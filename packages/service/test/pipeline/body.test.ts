@@ -1,0 +1,183 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CallOptions, ChannelClient } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import { type TestService, testService } from '../support/service.js';
+import { DONE, testRoute } from '../support/test-endpoint.js';
+
+let service: TestService;
+let channel: ChannelClient;
+let token: string;
+/** What the action was handed, that is, what got through. */
+let taken: unknown;
+beforeAll(async () => {
+  const taking = testRoute('test/taking', async ({ answer }, request) => {
+    taken = request;
+    return answer(DONE);
+  });
+  service = await testService({ moreRoutes: [taking] });
+  channel = await service.channel();
+  token = await channel.getToken();
+});
+afterAll(() => service.close());
+
+const NAME = 'test/taking';
+const take = (raw: string | Buffer, options: CallOptions = {}) =>
+  channel.callBare(NAME, {}, { token, raw, ...options });
+
+async function expectRefused(raw: string | Buffer, message: RegExp, options: CallOptions = {}): Promise<void> {
+  const reply = await take(raw, options);
+  expect(reply.status).toBe(200);
+  expectEnvelope(reply.envelope, '400001');
+  expect(reply.envelope.message).toMatch(message);
+}
+
+describe('what a body is', () => {
+  it.each([
+    ['empty', ''],
+    ['white space', ' \n'],
+    ['an array', '[{"orderNo":"1"}]'],
+    ['null', 'null'],
+    ['true', 'true'],
+    ['a number', '12'],
+    ['a string', '"orderNo"'],
+    ['broken JSON', '{"orderNo":"1"'],
+    ['two objects', '{"orderNo":"1"}{}'],
+    ['a comma too many', '{"orderNo":"1",}'],
+    ['single quotes', "{'orderNo':'1'}"],
+    ['a comment', '{"orderNo":"1"} // now'],
+    ['NaN', '{"orderNo":NaN}'],
+    ['a form', 'orderNo=1'],
+    ['a byte order mark', '\uFEFF{"orderNo":"1"}'],
+    ['UTF-16', Buffer.from('{"orderNo":"1"}', 'utf16le')],
+    ['a control character', '{"orderNo":"\u0001"}'],
+  ])('400001: not %s', async (_what, raw) => {
+    await expectRefused(raw, /^body /);
+  });
+
+  it('0: an object, with white space around it and any field unknown', async () => {
+    const reply = await take(' {"orderNo":"1","invented":{"deep":[1,null,true]},"":""}\r\n');
+    expect(reply.code).toBe('0');
+    expect(taken).toMatchObject({ orderNo: '1' });
+  });
+
+  it('0: of a field that is there twice the last counts', async () => {
+    expect((await take('{"orderNo":"1","orderNo":"2"}')).code).toBe('0');
+    expect(taken).toEqual({ orderNo: '2' });
+  });
+
+  it('400001: gzip, said or not', async () => {
+    const zipped = gzipSync('{"orderNo":"1"}');
+    await expectRefused(zipped, /Content-Encoding/, { headers: { 'Content-Encoding': 'gzip' } });
+    await expectRefused('{"orderNo":"1"}', /Content-Encoding/, { headers: { 'Content-Encoding': 'br' } });
+    await expectRefused(zipped, /^body is not JSON/);
+    expect((await take('{"orderNo":"1"}', { headers: { 'Content-Encoding': 'identity' } })).code).toBe('0');
+  });
+});
+
+describe('text', () => {
+  const bytes = (...values: number[]) =>
+    Buffer.concat([Buffer.from('{"orderNo":"'), Buffer.of(...values), Buffer.from('"}')]);
+  it.each([
+    ['a stray byte', bytes(0xff)],
+    ['a character cut short', bytes(0xe4, 0xbd)],
+    ['an overlong NUL', bytes(0xc0, 0x80)],
+    ['an encoded surrogate', bytes(0xed, 0xa0, 0x80)],
+    ['beyond U+10FFFF', bytes(0xf4, 0x90, 0x80, 0x80)],
+    ['latin1', Buffer.from('{"orderNo":"é"}', 'latin1')],
+  ])('400001: invalid UTF-8 (%s)', async (_what, raw) => {
+    await expectRefused(raw, /UTF-8/);
+  });
+
+  it.each([
+    ['\\u0000', '{"orderNo":"a\\u0000b"}', /^orderNo/],
+    ['a lone surrogate', '{"orderNo":"\\ud800"}', /^orderNo/],
+    ['surrogates the wrong way round', '{"orderNo":"\\udc00\\ud800"}', /^orderNo/],
+    ['a lone surrogate in an unknown field', '{"orderNo":"1","x":{"y":["\\udfff"]}}', /^x\.y\[0\]/],
+    ['\\u0000 in an unknown field', '{"orderNo":"1","x":"\\u0000"}', /^x /],
+    ['\\u0000 in the name of a field', '{"orderNo":"1","\\u0000":1}', /field name/],
+    ['a lone surrogate in the name of a field', '{"orderNo":"1","x":{"\\ud800":1}}', /field name in x/],
+  ])('400001: %s', async (_what, raw, message) => {
+    await expectRefused(raw, message);
+  });
+
+  it('400001: a long name is not repeated in full', async () => {
+    const reply = await take(`{"${'n'.repeat(100_000)}":"\\u0000"}`);
+    expectEnvelope(reply.envelope, '400001');
+    expect(reply.text.length).toBeLessThan(1000);
+  });
+
+  it.each(['é', '订单', '😀', '\\ud83d\\ude00', 'a\\"\\\\b', '\\u2028'])('0: %s', async (text) => {
+    expect((await take(`{"orderNo":"${text}"}`)).code).toBe('0');
+    expect(taken).toEqual({ orderNo: JSON.parse(`"${text}"`) });
+  });
+});
+
+describe('the prototype', () => {
+  it.each([
+    '{"orderNo":"1","__proto__":{"polluted":true}}',
+    '{"orderNo":"1","__pr\\u006fto__":{"polluted":true}}',
+    '{"orderNo":"1","x":[{"__proto__":null}]}',
+  ])('400001: %s', async (raw) => {
+    await expectRefused(raw, /not allowed/);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it('400001: a required field is not found on it', async () => {
+    await expectRefused('{"constructor":{"prototype":{"orderNo":"1"}}}', /orderNo/);
+  });
+
+  it('0: constructor, prototype and toString are fields like any other', async () => {
+    expect((await take('{"orderNo":"1","constructor":1,"prototype":2,"toString":3,"hasOwnProperty":4}')).code).toBe(
+      '0',
+    );
+  });
+});
+
+describe('depth', () => {
+  const nested = (levels: number, [open, close] = ['[', ']']) =>
+    `{"orderNo":"1","x":${open.repeat(levels)}1${close.repeat(levels)}}`;
+
+  it('0: 32 levels', async () => {
+    expect((await take(nested(31))).code).toBe('0');
+    expect((await take(nested(31, ['{"y":', '}']))).code).toBe('0');
+  });
+
+  it.each([
+    ['33 levels', nested(32)],
+    ['33 levels of objects', nested(32, ['{"y":', '}'])],
+    ['100,000 levels', nested(100_000)],
+    ['100,000 levels that are never closed', '['.repeat(100_000)],
+    ['100,000 levels of objects', nested(100_000, ['{"y":', '}'])],
+  ])('400001: %s', async (_what, raw) => {
+    await expectRefused(raw, /levels deep/);
+  });
+
+  it('0: brackets in text are no levels, whatever is escaped around them', async () => {
+    expect((await take(`{"orderNo":"1","x":"\\"${'[{'.repeat(100)}\\\\"}`)).code).toBe('0');
+  });
+});
+
+describe('fields', () => {
+  it.each([
+    ['a number where an identifier belongs', '{"orderNo":12345678901234567890}', /^orderNo must be string/],
+    ['null', '{"orderNo":null}', /^orderNo/],
+    ['true', '{"orderNo":true}', /^orderNo/],
+    ['an array', '{"orderNo":["1"]}', /^orderNo/],
+    ['an object', '{"orderNo":{}}', /^orderNo/],
+    ['an empty string where an identifier belongs', '{"orderNo":""}', /^orderNo/],
+    ['a field missing', '{}', /orderNo or externalOrderNo/],
+  ])('400001: %s', async (_what, raw, message) => {
+    await expectRefused(raw, message);
+  });
+
+  it.each([
+    ['Latin', 'a'],
+    ['Chinese', '订'],
+    ['astral', '😀'],
+  ])('1024 characters are taken and 1025 are not (%s)', async (_what, character) => {
+    const body = (length: number) => JSON.stringify({ orderNo: '1', reason: character.repeat(length) });
+    expect((await take(body(1024))).code).toBe('0');
+    await expectRefused(body(1025), /^reason must NOT have more than 1024 characters/);
+  });
+});

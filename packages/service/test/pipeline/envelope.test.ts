@@ -1,0 +1,180 @@
+import { HEADERS, PATH_PREFIX } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openDatabase } from '../../src/db/database.js';
+import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import { type ChannelClient, send } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import { rawConnection, rawExchange, requestBytes } from '../support/raw-http.js';
+import { anotherNode } from '../support/second-node.js';
+import { type TestService, testService } from '../support/service.js';
+import { testRoute } from '../support/test-endpoint.js';
+
+const INNER = 'the inner detail';
+
+let service: TestService;
+let channel: ChannelClient;
+let captured: CapturedLog;
+beforeAll(async () => {
+  captured = capturedLog();
+  const moreRoutes = [
+    testRoute('test/throwing', async () => {
+      throw Object.assign(new Error(INNER), { statusCode: 418, code: 'FST_ERR_INVENTED' });
+    }),
+    testRoute('test/throwing-text', async () => {
+      throw INNER;
+    }),
+    testRoute('test/bad-sql', async () => {
+      await service.fresh.database.query(`select '${INNER}'::integer`);
+      throw new Error('unreachable');
+    }),
+    testRoute('test/bad-answer', async ({ answer }) => answer({ expiresIn: INNER })),
+  ];
+  service = await testService({ moreRoutes, log: captured.log });
+  channel = await service.channel();
+});
+afterAll(() => service.close());
+
+const request = (method: string, path: string, headers: Record<string, string> = {}, body = '') =>
+  send(service.baseUrl, method, path, headers, Buffer.from(body));
+
+describe('an unknown path', () => {
+  it.each([
+    '/',
+    '/openapi/v1/',
+    '/openapi/v1/nothing',
+    '/openapi/v1/auth/token/',
+    '/openapi/v1//auth/token',
+    '/openapi/v1/auth%2Ftoken',
+    '/openapi/v1/auth/token%20',
+    '/openapi/v1/auth/Token',
+    '/openapi/v2/auth/token',
+    '/openapi/v1/../v1/auth/token',
+    '/openapi/v1/%zz',
+    '/openapi/v1/auth/token%',
+    '/openapi/v1/%00',
+    '/__proto__',
+    `/${'x'.repeat(8000)}`,
+    '*',
+  ])('404001: %s', async (path) => {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const reply = await request(method, path);
+      expect(reply.status).toBe(404);
+      expectEnvelope(reply.envelope, '404001');
+      expect(reply.headers.allow).toBeUndefined();
+    }
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['that is too large', {}, ' '.repeat(2_000_000)],
+    ['of a strange type', { 'Content-Type': 'x' }, '{}'],
+    ['of no type', {}, '{}'],
+    ['in chunks', { 'Transfer-Encoding': 'chunked' }, '{}'],
+  ])('404001: whatever is wrong with a body %s', async (_what, headers, body) => {
+    expectEnvelope((await request('POST', '/nothing', headers, body)).envelope, '404001');
+  });
+
+  it('404001: echoes the request id', async () => {
+    const reply = await request('POST', '/nothing', { [HEADERS.requestId]: 'lost-1' });
+    expect(reply.envelope.requestId).toBe('lost-1');
+  });
+});
+
+describe('a method that is not POST', () => {
+  const path = `${PATH_PREFIX}auth/token`;
+
+  it.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])('405001: %s', async (method) => {
+    const [reply] = await rawExchange(service.baseUrl, requestBytes(path, { Connection: 'close' }, '', method));
+    // Node 20 does not know QUERY and cannot read the request at all.
+    if (method === 'QUERY' && reply?.status === 400) return expectEnvelope(reply.envelope, '400001');
+    expect(reply?.status).toBe(405);
+    expectEnvelope(reply?.envelope, '405001');
+    expect(reply?.headers['allow']).toBe('POST');
+    return undefined;
+  });
+
+  it('405001: with a query and a body', async () => {
+    const reply = await request('PUT', `${path}?a=1`, { 'Content-Type': 'x' }, ' '.repeat(2_000_000));
+    expectEnvelope(reply.envelope, '405001');
+  });
+
+  it('405: HEAD, which has no body', async () => {
+    const reply = await fetch(service.baseUrl + path, { method: 'HEAD' });
+    expect(reply.status).toBe(405);
+    expect(reply.headers.get('allow')).toBe('POST');
+    expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await reply.text()).toBe('');
+  });
+});
+
+describe('a fault', () => {
+  it.each(['test/throwing', 'test/throwing-text', 'test/bad-sql', 'test/bad-answer'])(
+    '500001: %s says nothing of its inside, and the log has the request id',
+    async (name) => {
+      const requestId = `fault-${name.replace('/', '-')}`;
+      const reply = await channel.call(name, { orderNo: '1' }, { requestId });
+      expect(reply.status).toBe(500);
+      expectEnvelope(reply.envelope, '500001');
+      expect(reply.envelope).toMatchObject({ requestId, message: 'internal error' });
+      expect(reply.text).not.toContain(INNER);
+      const line = captured.lines().find((one) => one.requestId === requestId && one.msg === 'fault');
+      expect(line).toMatchObject({ level: 50, path: PATH_PREFIX + name });
+      expect(line.err).toBeDefined();
+    },
+  );
+
+  it('500001: the next request is served', async () => {
+    expect((await channel.call('products/list', {})).code).toBe('0');
+  });
+
+  it('a client that hangs up in the middle of its body is no fault', async () => {
+    const faults = () => captured.lines().filter((line) => line.msg === 'fault').length;
+    const before = faults();
+    const headers = channel.signedHeaders('auth/token', Buffer.from('{}'), { requestId: 'hung-up' });
+    const raw = rawConnection(service.baseUrl);
+    const sent = { ...headers, 'Content-Length': '100', Expect: '100-continue' };
+    raw.write(requestBytes(`${PATH_PREFIX}auth/token`, sent));
+    await raw.replies(1);
+    raw.write('{');
+    raw.socket.resetAndDestroy();
+    await vi.waitFor(() => expect(captured.lines()).toContainEqual(expect.objectContaining({ requestId: 'hung-up' })));
+    expect(faults()).toBe(before);
+  });
+});
+
+describe('the database is gone', () => {
+  it('503001: with Retry-After, and a fault in the log', async () => {
+    const url = new URL(service.fresh.url);
+    url.port = '1';
+    const own = capturedLog();
+    const database = openDatabase({ url: url.href, pool: 2, name: 'test' });
+    const node = await anotherNode(service, { database, log: own.log });
+    const reply = await node.client(channel).callBare('auth/token', {}, { requestId: 'no-database' });
+    expect(reply.status).toBe(503);
+    expectEnvelope(reply.envelope, '503001');
+    expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(reply.text).not.toMatch(/ECONN|127\.0\.0\.1|postgres/i);
+    expect(own.lines().find((line) => line.msg === 'fault')).toMatchObject({ requestId: 'no-database' });
+    const ready = await send(node.baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0));
+    expect(ready.status).toBe(503);
+    expectEnvelope(ready.envelope, '503001');
+    const alive = await send(node.baseUrl, 'GET', '/healthz', {}, Buffer.alloc(0));
+    expectEnvelope(alive.envelope, '0');
+    await node.close();
+    await database.close();
+  });
+});
+
+describe('the timestamp of an answer', () => {
+  it.each([
+    ['a winter night', Date.UTC(2026, 0, 31, 16, 0, 0), '2026-02-01 00:00:00'],
+    ['the end of a year', Date.UTC(2026, 11, 31, 15, 59, 59, 999), '2026-12-31 23:59:59'],
+    ['a leap day', Date.UTC(2028, 1, 28, 20, 5, 9), '2028-02-29 04:05:09'],
+  ])('is in UTC+8, to the second (%s)', async (_what, now, timestamp) => {
+    const before = service.clock.now();
+    service.clock.set(now);
+    const token = await channel.getToken();
+    expect((await channel.callBare('products/list', {}, { token })).envelope.timestamp).toBe(timestamp);
+    expect((await request('GET', '/nothing')).envelope.timestamp).toBe(timestamp);
+    service.clock.set(before);
+  });
+});

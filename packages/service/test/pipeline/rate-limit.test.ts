@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { setLimits } from '../../src/operator/channel-settings.js';
+import { createChannel, suspendChannel } from '../../src/operator/channels.js';
+import { type CallOptions, type ChannelClient, channelClient, type Reply } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+import { type TestService, testService } from '../support/service.js';
+
+let service: TestService;
+let node: Node;
+beforeAll(async () => {
+  service = await testService();
+  node = await anotherNode(service);
+});
+afterAll(async () => {
+  await node.close();
+  await service.close();
+});
+
+async function channelWith(ratePerSecond: number, rateBurst: number): Promise<ChannelClient> {
+  const created = await createChannel(service.operator, { name: 'Busy channel', ratePerSecond, rateBurst });
+  return channelClient(service.baseUrl, created, () => service.clock.now());
+}
+
+const ask = (channel: ChannelClient) =>
+  channel.callBare('auth/token', { grantType: 'client_credentials', appId: channel.credentials.appId });
+const codes = (replies: readonly Reply[]) => replies.map((reply) => reply.code);
+async function inTurn(count: number, channel: ChannelClient): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  for (let n = 0; n < count; n += 1) replies.push(await ask(channel));
+  return replies;
+}
+
+/** The bucket runs on the database's clock: its last refill is moved. In the future, nothing comes in until then. */
+const refilledAt = (channel: ChannelClient, seconds: number) =>
+  service.fresh.database.query(
+    `update rate_limits set refilled_at = now() + $2 * interval '1 s'
+     where channel_id = (select channel_id from channels where app_id = $1)`,
+    [channel.credentials.appId, seconds],
+  );
+const stopRefill = (channel: ChannelClient) => refilledAt(channel, 3600);
+
+describe('the rate of a channel', () => {
+  let channel: ChannelClient;
+  beforeEach(async () => {
+    channel = await channelWith(2, 3);
+    await stopRefill(channel);
+  });
+
+  it('429001: after the burst, with Retry-After', async () => {
+    const replies = await inTurn(5, channel);
+    expect(codes(replies)).toEqual(['0', '0', '0', '429001', '429001']);
+    const refused = replies[4];
+    expect(refused?.status).toBe(429);
+    expectEnvelope(refused?.envelope, '429001');
+    expect(Number(refused?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  });
+
+  it('0: as much comes back as the time since then is worth', async () => {
+    await inTurn(4, channel);
+    await refilledAt(channel, -1);
+    // Asked at once: two and not three, whatever real time these take.
+    const first = await ask(channel);
+    await stopRefill(channel);
+    expect(codes([first, ...(await inTurn(2, channel))])).toEqual(['0', '0', '429001']);
+  });
+
+  it('0: a long pause saves up no more than the burst', async () => {
+    await refilledAt(channel, -86_400);
+    const first = await ask(channel);
+    await stopRefill(channel);
+    expect(codes([first, ...(await inTurn(3, channel))])).toEqual(['0', '0', '0', '429001']);
+  });
+
+  it('429001: a refused request costs nothing', async () => {
+    await inTurn(10, channel);
+    await refilledAt(channel, -0.6);
+    expect((await ask(channel)).code).toBe('0');
+  });
+
+  it('429001: no more than the burst is granted in total, over two nodes at once', async () => {
+    const busy = await channelWith(20, 20);
+    await stopRefill(busy);
+    const there = node.client(busy);
+    const replies = await Promise.all(Array.from({ length: 60 }, (_, n) => ask(n % 2 === 0 ? busy : there)));
+    expect(codes(replies).filter((code) => code === '0')).toHaveLength(20);
+    expect(codes(replies).filter((code) => code === '429001')).toHaveLength(40);
+  });
+
+  it("0: one channel's limit does not touch another's, in the same batches", async () => {
+    const other = await channelWith(50, 50);
+    const replies = await Promise.all(Array.from({ length: 40 }, (_, n) => ask(n % 2 === 0 ? channel : other)));
+    expect(codes(replies.filter((_, n) => n % 2 === 1))).toEqual(Array<string>(20).fill('0'));
+    expect(codes(replies.filter((_, n) => n % 2 === 0)).filter((code) => code === '0')).toHaveLength(3);
+  });
+
+  it('0: requests that are refused for another reason take nothing from the rate', async () => {
+    for (let n = 0; n < 5; n += 1) await channel.callBare('auth/token', {}, { signRaw: 'something else' });
+    const nonce = 'e'.repeat(32);
+    await channel.callBare('auth/token', {}, { nonce });
+    for (let n = 0; n < 5; n += 1) {
+      expect((await channel.callBare('auth/token', {}, { nonce })).code).toBe('401004');
+    }
+    expect(codes(await inTurn(3, channel))).toEqual(['0', '0', '429001']);
+  });
+
+  it('a smaller limit holds at once, also for what was saved up', async () => {
+    const busy = await channelWith(100, 200);
+    const there = node.client(busy);
+    expect(codes([await ask(busy), await ask(there)])).toEqual(['0', '0']);
+    await setLimits(service.operator, { appId: busy.credentials.appId, ratePerSecond: 1, rateBurst: 2 });
+    await stopRefill(busy);
+    expect(codes([await ask(busy), await ask(there), await ask(busy), await ask(there)])).toEqual([
+      '0',
+      '0',
+      '429001',
+      '429001',
+    ]);
+  });
+
+  it('a larger limit holds at once', async () => {
+    await inTurn(4, channel);
+    await setLimits(service.operator, { appId: channel.credentials.appId, ratePerSecond: 10, rateBurst: 10 });
+    await refilledAt(channel, -1);
+    expect(codes(await inTurn(10, channel))).toEqual(Array<string>(10).fill('0'));
+  });
+});
+
+describe('an address that keeps failing authentication', () => {
+  const FAILURES = 3;
+  let guarded: TestService;
+  let channel: ChannelClient;
+  beforeEach(async () => {
+    guarded = await testService({ authFailuresPerMinute: FAILURES, trustedProxies: ['127.0.0.1'] });
+    channel = await guarded.channel();
+    return () => guarded.close();
+  });
+
+  const from = (address: string, options: CallOptions = {}) =>
+    channel.call('products/list', {}, { ...options, headers: { 'X-Forwarded-For': address, ...options.headers } });
+  async function failFrom(address: string, fault: CallOptions = { signRaw: 'something else' }, code = '401002') {
+    for (let n = 0; n < FAILURES; n += 1) expect((await from(address, fault)).code).toBe(code);
+  }
+
+  it.each<[string, string, () => CallOptions]>([
+    ['401002', 'bad signatures', () => ({ signRaw: 'something else' })],
+    ['401001', 'missing headers', () => ({ headers: { 'X-SVC-Nonce': undefined } })],
+    ['401003', 'old timestamps', () => ({ timestamp: guarded.clock.now() - 300_001 })],
+    ['401002', 'unknown app ids', () => ({ headers: { 'X-SVC-App-Id': 'test_nobody' } })],
+  ])('429001: after %s for %s, even for a good request', async (code, _what, fault) => {
+    await from('203.0.113.7');
+    await failFrom('203.0.113.7', fault(), code);
+    const reply = await from('203.0.113.7');
+    expect(reply.status).toBe(429);
+    expectEnvelope(reply.envelope, '429001');
+    expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(Number(reply.headers['retry-after'])).toBeLessThanOrEqual(60);
+  });
+
+  it('0: one failure fewer is still forgiven', async () => {
+    for (let n = 1; n < FAILURES; n += 1) await from('203.0.113.7', { signRaw: 'something else' });
+    expect((await from('203.0.113.7')).code).toBe('0');
+  });
+
+  it('0: from another address', async () => {
+    await from('203.0.113.8');
+    await failFrom('203.0.113.7');
+    expect((await from('203.0.113.7')).code).toBe('429001');
+    expect((await from('203.0.113.8')).code).toBe('0');
+  });
+
+  it('429001: from the same /64 of IPv6, and 0 from the next', async () => {
+    await from('2001:db8:1:3::1');
+    await failFrom('2001:db8:1:2::1');
+    expect((await from('2001:db8:1:2:ffff::9')).code).toBe('429001');
+    expect((await from('2001:db8:1:3::1')).code).toBe('0');
+  });
+
+  // A large channel behind one address whose token runs out must not shut itself out of auth/token.
+  it.each<[string, string, CallOptions]>([
+    ['401005', 'tokens that are not valid', { token: 'x' }],
+    ['400001', 'bodies that are not valid', { raw: '[]' }],
+  ])('0: after %s for %s, which come after the signature', async (code, _what, fault) => {
+    await failFrom('203.0.113.7', fault, code);
+    expect((await from('203.0.113.7')).code).toBe('0');
+  });
+
+  it('403002: refusals of a channel that is known do not count', async () => {
+    await from('203.0.113.7');
+    await suspendChannel(guarded.operator, { appId: channel.credentials.appId });
+    await failFrom('203.0.113.7', {}, '403002');
+    expect((await from('203.0.113.7')).code).toBe('403002');
+  });
+});

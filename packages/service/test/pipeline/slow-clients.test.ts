@@ -1,0 +1,107 @@
+import { PATH_PREFIX } from '@perennial/wire';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createService } from '../../src/service.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import { rawConnection, requestBytes } from '../support/raw-http.js';
+import { type TestService, testService } from '../support/service.js';
+
+let service: TestService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  const httpLimits = {
+    headersTimeout: 300,
+    requestTimeout: 600,
+    keepAliveTimeout: 100,
+    connectionsCheckingInterval: 50,
+    lingerTime: 100,
+  };
+  service = await testService({ httpLimits });
+  channel = await service.channel();
+});
+afterAll(() => service.close());
+
+const path = `${PATH_PREFIX}auth/token`;
+const body = () => JSON.stringify({ grantType: 'client_credentials', appId: channel.credentials.appId });
+const headers = (requestId = 'slow') => ({
+  ...channel.signedHeaders('auth/token', Buffer.from(body()), { requestId }),
+  'Content-Length': String(body().length),
+});
+
+describe('a client that stalls', () => {
+  it.each<[string, () => string | Buffer]>([
+    ['before it says anything', () => ''],
+    ['in the middle of the first line', () => 'POST /open'],
+    ['in the middle of the headers', () => requestBytes(path, headers()).subarray(0, 200)],
+    ['in front of the body', () => requestBytes(path, headers())],
+    ['in the middle of the body', () => requestBytes(path, headers(), '{"grantType":')],
+  ])('408, 400001: %s: is answered and cut off', async (_where, bytes) => {
+    const raw = rawConnection(service.baseUrl);
+    raw.write(bytes());
+    const replies = await raw.untilClosed();
+    expect(replies.map((reply) => reply.status)).toEqual([408]);
+    expectEnvelope(replies[0]?.envelope, '400001');
+    expect(replies[0]?.headers['connection']).toBe('close');
+  });
+
+  it('408: echoes the request id when it got that far', async () => {
+    const raw = rawConnection(service.baseUrl);
+    raw.write(requestBytes(path, headers('stalled-1'), '{'));
+    expect((await raw.untilClosed())[0]?.envelope.requestId).toBe('stalled-1');
+  });
+
+  it('408: is cut off although it sends a byte now and then', async () => {
+    const raw = rawConnection(service.baseUrl);
+    raw.write('POST / HTTP/1.1\r\nX-Slow: ');
+    const dripping = setInterval(() => raw.write('x'), 20);
+    const replies = await raw.untilClosed().catch(() => raw.replies(1));
+    clearInterval(dripping);
+    expect(replies.map((reply) => reply.status)).toEqual([408]);
+  });
+
+  it('is let go also when it never closes its own side', async () => {
+    const raw = rawConnection(service.baseUrl);
+    raw.write('not HTTP\r\n\r\n');
+    await new Promise((resolve) => raw.socket.once('end', resolve));
+    // Half open now. Writing into a connection that the service has given up fails sooner or later.
+    const failed = new Promise((resolve) => raw.socket.once('error', resolve));
+    const writing = setInterval(() => raw.write('x'), 20);
+    await failed;
+    clearInterval(writing);
+    raw.close();
+  });
+});
+
+describe('a connection between two requests', () => {
+  it('0, 0: serves one after the other, and is closed when nothing more comes', async () => {
+    const raw = rawConnection(service.baseUrl);
+    raw.write(requestBytes(path, headers(), body()));
+    await raw.replies(1);
+    raw.write(requestBytes(path, headers(), body()));
+    const replies = await raw.untilClosed();
+    expect(replies.map((reply) => reply.code)).toEqual(['0', '0']);
+    expect(replies[1]?.headers['connection']).not.toBe('close');
+  });
+});
+
+describe('a service that says nothing else', () => {
+  it('has limits on headers, requests, idle connections, and looks after them', () => {
+    const { fresh, vault, clock } = service;
+    const usual = createService({
+      database: fresh.database,
+      vault,
+      clock,
+      log: pino({ level: 'silent' }),
+      trustedProxies: [],
+      authFailuresPerMinute: 600,
+    });
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = usual.server.server;
+    expect({ headersTimeout, requestTimeout, keepAliveTimeout }).toEqual({
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      keepAliveTimeout: 75_000,
+    });
+    return usual.stop();
+  });
+});

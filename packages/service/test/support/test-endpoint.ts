@@ -1,0 +1,25 @@
+import { ENDPOINTS, type Endpoint, PATH_PREFIX } from '@perennial/wire';
+import type { Action } from '../../src/action.js';
+import type { Route } from '../../src/http/routes.js';
+
+/** What an action of the endpoint below may answer with. */
+export const DONE = { accessToken: 'none', expiresIn: '0', expiresAt: '2026-01-31 12:00:00' };
+
+/** An endpoint beside the interface's own, which takes what orders/unsubscribe takes and does what a test likes. */
+export function testRoute(name: string, action: Action<unknown, unknown>, facts: Partial<Endpoint> = {}): Route {
+  const { request, check } = ENDPOINTS['orders/unsubscribe'];
+  const { response } = ENDPOINTS['auth/token'];
+  const endpoint: Endpoint = {
+    name,
+    path: `${PATH_PREFIX}${name}`,
+    summary: 'For a test',
+    token: true,
+    write: false,
+    request,
+    response,
+    ...(check ? { check } : {}),
+    codes: [],
+    ...facts,
+  };
+  return { endpoint, action };
+}
