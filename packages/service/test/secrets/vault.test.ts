@@ -2,7 +2,13 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newCredentials, openCredentials, resealCredentials, sealCredentials } from '../../src/channels/credentials.js';
+import {
+  type Credentials,
+  newCredentials,
+  openCredentials,
+  resealCredentials,
+  sealCredentials,
+} from '../../src/channels/credentials.js';
 import { masterKeys } from '../../src/secrets/master-key.js';
 import { newKey, openVault, seal, unseal, VaultError } from '../../src/secrets/vault.js';
 import { readSettings } from '../../src/settings.js';
@@ -50,7 +56,7 @@ describe('credentials of a channel', () => {
     expect(() => openCredentials(vault, 'test_a', { ...mine, aesKey: mine.appSecret })).toThrow(VaultError);
   });
 
-  const toBuffers = (value: Record<string, Uint8Array>) =>
+  const toBuffers = (value: Credentials) =>
     Object.fromEntries(Object.entries(value).map(([name, bytes]) => [name, Buffer.from(bytes)]));
 });
 
