@@ -72,7 +72,7 @@ describe('the registry of result codes', () => {
   it('orders the checks of every request', () => {
     const common = resultCodes.slice(0, 16).map((row) => row.code);
     expect(common).toEqual([
-      ...['404001', '405001', '401001', '400003', '401003', '401002', '401004', '403001', '403002'],
+      ...['404001', '405001', '401001', '401003', '400003', '401002', '401004', '403001', '403002'],
       ...['429001', '401005', '401006', '400001', '400002', '409001', '409002'],
     ]);
     expect(resultCodes.slice(-3).map((row) => row.code)).toEqual(['500001', '503001', '0']);

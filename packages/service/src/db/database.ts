@@ -49,6 +49,8 @@ export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOpti
   // Under synchronous replication a cancelled wait answers COMMIT with a warning: the outcome is unknown, not done.
   const doubtful = new WeakSet<pg.ClientBase>();
   pool.on('connect', (client) => {
+    // The pool listens to idle clients alone: one that breaks while it is checked out would end the process.
+    client.on('error', () => undefined);
     client.on('notice', (notice) => {
       if (notice.code === '01000') doubtful.add(client);
     });
