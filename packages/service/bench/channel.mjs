@@ -1,31 +1,62 @@
 import { findChannel } from '../dist/channels/sql.js';
+import { openEmbedded } from '../dist/db/embedded/index.js';
 import { openFromSettings } from '../dist/db/open.js';
 import { createChannel } from '../dist/operator/channels.js';
+import { authorizePaymentChannel } from '../dist/operator/payment-channel-authorizations.js';
+import { createPaymentChannel, updatePaymentChannel } from '../dist/operator/payment-channels.js';
 import { authorizeProduct, listProducts } from '../dist/operator/products.js';
 import { readSettings } from '../dist/settings.js';
-import { rowNamed } from './rows.mjs';
+import { BRIDGE, rowNamed } from './rows.mjs';
 import { call } from './signed.mjs';
 
 const APP_ID = 'test_bench';
 /** As high as an operator can set it: the limit is asked for every request and refuses none. */
 const RATE = { ratePerSecond: 1_000_000, rateBurst: 10_000_000 };
 
-/** A channel of the bench's own with every product of the demo, made beside the running service as an operator would. */
-export async function provisionChannel({ dataDir, baseUrl }) {
-  const settings = readSettings({ DATA_DIR: dataDir });
+/** The database of the running service, and the tools of an operator beside it. */
+export async function openBeside(dataDir) {
+  const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
+  const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: embedded.url });
   const { database, vault, close } = await openFromSettings(settings, { role: 'tool', log: () => undefined });
-  try {
-    const operator = { database, vault, environment: settings.environment, actor: 'bench' };
-    const { appSecret } = await createChannel(operator, { appId: APP_ID, name: 'Bench', ...RATE });
-    for (const { productCode } of await listProducts(operator)) {
-      await authorizeProduct(operator, { appId: APP_ID, productCode });
-    }
-    const { channelId, tokenEpoch } = await findChannel(database, APP_ID);
-    const [{ version }] = await database.query(`select current_setting('server_version') as version`);
-    const channel = { appId: APP_ID, appSecret, channelId, tokenEpoch };
-    const { data } = JSON.parse(await call(baseUrl, rowNamed('auth/token x1'), channel));
-    return { channel: { ...channel, token: data.accessToken }, vault, postgres: version };
-  } finally {
-    await close();
+  return {
+    database,
+    vault,
+    url: embedded.url,
+    operator: { database, vault, environment: settings.environment, actor: 'bench' },
+    async close() {
+      await close();
+      await embedded.release();
+    },
+  };
+}
+
+/** A channel of the bench's own with every product of the demo. */
+export async function provisionChannel({ operator, database }) {
+  const { appSecret, aesKey } = await createChannel(operator, { appId: APP_ID, name: 'Bench', ...RATE });
+  for (const { productCode } of await listProducts(operator)) {
+    await authorizeProduct(operator, { appId: APP_ID, productCode });
   }
+  const { channelId, tokenEpoch } = await findChannel(database, APP_ID);
+  return { appId: APP_ID, appSecret, aesKey, channelId, tokenEpoch };
+}
+
+/** The institution's key is made with its payment channel, and its address known once it runs. */
+export async function provisionInstitution({ operator }, start) {
+  const unknown = 'http://127.0.0.1:1/';
+  const { gatewayKey } = await createPaymentChannel(operator, {
+    code: BRIDGE,
+    displayName: 'Bench bank',
+    gateway: 'bridge',
+    gatewayUrl: unknown,
+    supportedBanks: ['*'],
+  });
+  const { pid, url } = await start(gatewayKey);
+  await updatePaymentChannel(operator, { code: BRIDGE, gatewayUrl: url });
+  await authorizePaymentChannel(operator, { appId: APP_ID, code: BRIDGE, shareEnabled: true });
+  return pid;
+}
+
+export async function tokenOf(baseUrl, channel) {
+  const { data } = JSON.parse(await call(baseUrl, rowNamed('auth/token x1'), channel));
+  return data.accessToken;
 }

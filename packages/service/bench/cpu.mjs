@@ -17,6 +17,11 @@ export function cpuOfDescendants(pid) {
   return inMicroseconds(all.reduce((sum, stat) => sum + (stat ? stat.own + stat.ended : 0), 0));
 }
 
+/** CPU time of the children that a process has had and waited for. */
+export function cpuOfEnded(pid) {
+  return inMicroseconds(statOf(pid)?.ended ?? 0);
+}
+
 export function descendantsOf(pid) {
   if (!CAN_MEASURE) return [];
   const all = readdirSync('/proc')

@@ -5,64 +5,85 @@ import { median } from './table.mjs';
 const WARM_UP = { requests: 25_000, connections: 32, seconds: 6 };
 const PROBE = { seconds: 1, requests: 20_000 };
 
-/** Compiles what the row needs, in the service and in the bare route. Once for each endpoint. */
-export async function warmUp(row, { service, bare, load, channel }) {
+/** Compiles what the row needs, in the service and in what it is measured beside. Once for each kind. */
+export async function warmUp(row, { service, reference, load, channel }) {
   await load('prepare', { row: row.name, channel, count: WARM_UP.requests });
-  for (const target of [bare, service]) await runOnce({ ...row, ...WARM_UP }, target, load, WARM_UP.seconds);
+  for (const target of [reference, service]) await target?.warm?.({ ...row, ...WARM_UP }, WARM_UP.seconds);
 }
 
 /**
- * A row and the bare route in turn, A B A B, with the same bytes: what drifts on this machine hits both. Figures are
- * medians over the runs; the ratio is the median of each pair's own.
+ * A row and its reference in turn, A B A B: what drifts on this machine hits both. Figures are medians over the runs; the
+ * ratio is the median of each pair's own. Without a reference there is no ratio.
  */
-export async function measureRow(row, { service, bare, load, channel, seconds, runs }) {
+export async function measureRow(row, { service, reference, load, channel, seconds, runs }) {
   const prepare = (count) => load('prepare', { row: row.name, channel, count });
-  const once = (target) => runOnce(row, target, load, seconds, { again: target === bare });
 
+  await reference?.prepare?.(row);
   await prepare(PROBE.requests);
-  const { rate } = await runOnce(row, service, load, PROBE.seconds);
+  const { rate } = await service.measure(row, PROBE.seconds);
 
   const pairs = [];
   for (let run = 0; run < runs; run += 1) {
     // Twice what the probe's rate would need; a run that is faster still ends early and is divided by its own time.
     await prepare(Math.ceil(rate * seconds * 2) + 1000);
-    const reference = await once(bare);
-    pairs.push({ reference, measured: await once(service) });
+    const beside = await reference?.measure(row, seconds);
+    pairs.push({ beside, measured: await service.measure(row, seconds) });
   }
-  const ratios = pairs.map(({ reference, measured }) => measured.rate / reference.rate);
+  const ratios = reference && pairs.map(({ beside, measured }) => measured.rate / beside.rate);
   return {
     name: row.name,
-    endpoint: row.endpoint,
+    kind: row.kind,
     connections: row.connections,
-    ofBare: median(ratios),
-    ofBareRange: [Math.min(...ratios), Math.max(...ratios)],
+    beside: row.reference,
+    ratio: ratios && median(ratios),
+    ratioRange: ratios && [Math.min(...ratios), Math.max(...ratios)],
     measured: medians(pairs.map((pair) => pair.measured)),
-    reference: medians(pairs.map((pair) => pair.reference)),
+    reference: reference && medians(pairs.map((pair) => pair.beside)),
   };
 }
 
-async function runOnce(row, { name, pid, baseUrl, isService }, load, seconds, { again = false } = {}) {
-  const port = Number(new URL(baseUrl).port);
+/** The bare route: the same bytes over and over, as it keeps nothing. */
+export function bareTarget({ pid, baseUrl, load }) {
+  const target = { name: 'the bare route', pid, baseUrl };
+  const measure = (row, seconds) => runOnce(row, target, load, seconds, { again: true });
+  return { warm: (row, seconds) => runOnce(row, target, load, seconds), measure };
+}
+
+/** The service, with the CPU of its database and of the institution where there is one. */
+export function serviceTarget({ pid, baseUrl, institutionPid, walBytes, load }) {
   const snapshot = async () => ({
-    own: CAN_MEASURE ? cpuOfProcess(pid) : undefined,
-    postgres: CAN_MEASURE && isService ? cpuOfDescendants(pid) : undefined,
-    ...(isService ? await admissionBatches(baseUrl) : {}),
+    postgres: CAN_MEASURE ? cpuOfDescendants(pid) : undefined,
+    institution: CAN_MEASURE && institutionPid !== undefined ? cpuOfProcess(institutionPid) : undefined,
+    wal: await walBytes(),
+    ...(await admissionBatches(baseUrl)),
   });
-  const before = await snapshot();
+  const measure = async (row, seconds) => {
+    const before = await snapshot();
+    const result = await runOnce(row, { name: 'the service', pid, baseUrl }, load, seconds);
+    const after = await snapshot();
+    const grown = (key) => (after[key] === undefined ? undefined : (after[key] - before[key]) / result.requests);
+    return {
+      ...result,
+      postgresCpu: grown('postgres'),
+      institutionCpu: row.needsInstitution ? grown('institution') : undefined,
+      walBytes: grown('wal'),
+      batch: (after.sum - before.sum) / (after.count - before.count),
+    };
+  };
+  return { warm: measure, measure };
+}
+
+async function runOnce(row, { name, pid, baseUrl }, load, seconds, { again = false } = {}) {
+  const port = Number(new URL(baseUrl).port);
+  const before = cpuOfProcess(pid);
   const result = await load('run', { port, connections: row.connections, seconds, again });
-  const after = await snapshot();
+  const used = cpuOfProcess(pid) - before;
   if (result.failed > 0 || result.requests === 0) {
     throw new Error(
       `${row.name} on ${name}: ${result.failed} of ${result.requests} failed, e.g.\n${result.firstFailure}`,
     );
   }
-  const perRequest = (key) => (after[key] === undefined ? undefined : (after[key] - before[key]) / result.requests);
-  return {
-    ...result,
-    cpu: perRequest('own'),
-    postgresCpu: perRequest('postgres'),
-    batch: isService ? (after.sum - before.sum) / (after.count - before.count) : undefined,
-  };
+  return { ...result, cpu: CAN_MEASURE ? used / result.requests : undefined };
 }
 
 async function admissionBatches(baseUrl) {
@@ -76,7 +97,18 @@ function medians(runs) {
     const values = runs.map((run) => run[key]).filter((value) => value !== undefined);
     return values.length === runs.length ? median(values) : undefined;
   };
-  const keys = ['rate', 'p50', 'p99', 'cpu', 'postgresCpu', 'batch', 'loadCpu'];
+  const keys = [
+    'rate',
+    'p50',
+    'p99',
+    'cpu',
+    'postgresCpu',
+    'institutionCpu',
+    'loadCpu',
+    'walBytes',
+    'batch',
+    'clients',
+  ];
   const failed = runs.reduce((sum, run) => sum + run.failed, 0);
   return { ...Object.fromEntries(keys.map((key) => [key, over(key)])), failed, runs };
 }

@@ -66,6 +66,13 @@ export function processes() {
       return { pid: one.pid, baseUrl };
     },
 
+    async startInstitution({ dataDir, key }) {
+      const one = keep('the institution', forked('institution.mjs'));
+      one.child.send({ dataDir, key });
+      const [url] = await orEnd(one, once(one.child, 'message'));
+      return { pid: one.pid, url };
+    },
+
     startLoad() {
       const one = keep('the load', forked('load.mjs'));
       return async (command, options) => {

@@ -1,18 +1,94 @@
+import { randomInt } from 'node:crypto';
+import { encryptField } from '@perennial/wire';
+
+/** The payment channel of mode A: the reference institution, a process of its own behind the bridge. */
+export const BRIDGE = 'BENCHBANK';
+const PRODUCT = 'TEST_SPU_001';
+
 /**
- * What is measured: a row is an endpoint, its bodies and a number of connections, each of which sends its next request
- * when the last one is answered. `body` is called for every request, so that a write can make each one different.
+ * What is measured: an endpoint, its bodies, numbers of connections, each of which sends its next request when the last
+ * one is answered, and what it is measured beside: the bare route, or pgbench with the script of that name in pgbench/.
+ * `body` is called for every request, so that a write can make each one different.
  */
-const ENDPOINTS = [
-  { endpoint: 'products/list', body: () => ({}) },
-  { endpoint: 'auth/token', body: ({ appId }) => ({ grantType: 'client_credentials', appId }) },
+const KINDS = [
+  { kind: 'products/list', endpoint: 'products/list', connections: [32, 1], reference: 'bare', body: () => ({}) },
+  {
+    kind: 'auth/token',
+    endpoint: 'auth/token',
+    connections: [32, 1],
+    reference: 'bare',
+    body: ({ appId }) => ({ grantType: 'client_credentials', appId }),
+  },
+  {
+    kind: 'orders/create B',
+    endpoint: 'orders/create',
+    connections: [32, 64],
+    reference: 'pgbench',
+    script: 'create-b.sql',
+    body: (channel) => ({ ...newOrder(channel), settlementMode: 'CHANNEL_COLLECT' }),
+  },
+  {
+    kind: 'orders/create A.2 over the bridge',
+    endpoint: 'orders/create',
+    connections: [32],
+    reference: 'pgbench',
+    script: 'create-a2.sql',
+    needsInstitution: true,
+    body: createShared,
+  },
+  {
+    kind: 'orders/query',
+    endpoint: 'orders/query',
+    connections: [32],
+    reference: 'pgbench',
+    script: 'query.sql',
+    needsOrders: true,
+    body: ({ orders }) => ({ orderNo: String(randomInt(orders.first, orders.last + 1)) }),
+  },
 ];
 
-export const ROWS = [32, 1].flatMap((connections) =>
-  ENDPOINTS.map((row) => ({ ...row, connections, name: `${row.endpoint} x${connections}` })),
+export const ROWS = KINDS.flatMap(({ connections: all, ...row }) =>
+  all.map((connections) => ({ ...row, connections, name: `${row.kind} x${connections}` })),
 );
 
 export function rowNamed(name) {
   const row = ROWS.find((one) => one.name === name);
   if (!row) throw new Error(`there is no row ${name}`);
   return row;
+}
+
+let made = 0;
+
+/** Nobody has made it before: the number holds the process and the moment it began to count. */
+const serial = `${process.pid.toString(36)}${Date.now().toString(36)}`;
+
+/** A user of its own for each order: number, user and mobile are all new to the database. */
+function newOrder({ aesKey }) {
+  made += 1;
+  const mobile = `1${String((made * 7_919 + process.pid) % 10_000_000_000).padStart(10, '0')}`;
+  return {
+    externalOrderNo: `bench-${serial}-${made}`,
+    productCode: PRODUCT,
+    channelUserId: `user-${serial}-${made}`,
+    mobileEncrypted: encryptField(mobile, Buffer.from(aesKey, 'base64')),
+  };
+}
+
+function createShared(channel) {
+  const order = newOrder(channel);
+  const sealed = (text) => encryptField(text, Buffer.from(channel.aesKey, 'base64'));
+  return {
+    ...order,
+    settlementMode: 'SVC_DEDUCT',
+    sharedAgreement: {
+      paymentChannelCode: BRIDGE,
+      // The last four characters choose a fault of the institution, and these none.
+      sharedAgreementNo: `${order.externalOrderNo}-good`,
+      bankCardNoEncrypted: sealed('6222020000001234567'),
+      bankMobileEncrypted: sealed('13800000001'),
+      certificateNoEncrypted: sealed('110101199001011234'),
+      realNameEncrypted: sealed('张三'),
+      channelUserId: order.channelUserId,
+    },
+  };
 }

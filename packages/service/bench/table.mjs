@@ -7,27 +7,39 @@ export function median(values) {
 const shown = (digits) => (value) => (value === undefined || Number.isNaN(value) ? 'n/a' : value.toFixed(digits));
 const ratio = (value) => shown(value < 0.1 ? 3 : 2)(value);
 
-const COLUMNS = [
+const dash = (digits) => (value) => (value === undefined ? '-' : shown(digits)(value));
+
+const columnsOf = (beside) => [
   { head: 'row', of: ({ label }) => label },
   { head: 'clients', of: ({ connections }) => String(connections) },
   { head: 'rate/s', of: ({ rate }) => shown(0)(rate) },
-  { head: 'p50 ms', of: ({ p50 }) => shown(2)(p50) },
-  { head: 'p99 ms', of: ({ p99 }) => shown(2)(p99) },
-  { head: 'of bare', of: ({ ofBare }) => ratio(ofBare) },
-  { head: '(range)', of: ({ ofBareRange }) => ofBareRange?.map(ratio).join(' to ') ?? '' },
-  { head: 'node us', of: ({ cpu }) => shown(1)(cpu) },
-  { head: 'postgres us', of: ({ postgresCpu, isBare }) => (isBare ? '-' : shown(1)(postgresCpu)) },
-  { head: 'batch', of: ({ batch, isBare }) => (isBare ? '-' : shown(1)(batch)) },
-  { head: 'non-2xx', of: ({ failed }) => String(failed) },
+  { head: 'p50 ms', of: ({ p50 }) => dash(2)(p50) },
+  { head: 'p99 ms', of: ({ p99 }) => dash(2)(p99) },
+  { head: `of ${beside}`, of: (line) => (line.ratio === undefined ? `no ${beside}` : ratio(line.ratio)) },
+  { head: '(range)', of: ({ ratioRange }) => ratioRange?.map(ratio).join(' to ') ?? '' },
+  { head: 'node us', of: ({ cpu }) => dash(1)(cpu) },
+  { head: 'postgres us', of: ({ postgresCpu }) => dash(1)(postgresCpu) },
+  { head: 'institution us', of: ({ institutionCpu }) => dash(1)(institutionCpu), beside: 'pgbench' },
+  { head: 'load us', of: ({ loadCpu }) => dash(1)(loadCpu) },
+  { head: 'WAL bytes', of: ({ walBytes }) => dash(0)(walBytes), beside: 'pgbench' },
+  { head: 'batch', of: ({ batch }) => dash(1)(batch) },
+  { head: 'non-2xx', of: ({ failed }) => String(failed), beside: 'bare' },
 ];
 
-/** The rows, each under the bare route that was measured in turn with it. */
-export function resultTable(results) {
-  const lines = results.flatMap(({ endpoint, connections, measured, reference, ofBare, ofBareRange }) => [
-    { ...reference, label: 'bare fastify route', connections, ofBare: 1, isBare: true },
-    { ...measured, label: endpoint, connections, ofBare, ofBareRange },
+const LABELS = { bare: 'bare fastify route', pgbench: 'pgbench' };
+
+/** The rows with that reference, each under what was measured in turn with it. Undefined when there are none. */
+export function resultTable(results, beside) {
+  const rows = results.filter((result) => result.beside === beside);
+  if (rows.length === 0) return undefined;
+  const columns = columnsOf(beside).filter((column) => (column.beside ?? beside) === beside);
+  const lines = rows.flatMap(({ kind, connections, measured, reference, ratio: of, ratioRange }) => [
+    ...(reference
+      ? [{ ...reference, label: LABELS[beside], connections: reference.clients ?? connections, ratio: 1 }]
+      : []),
+    { ...measured, label: kind, connections, ratio: of, ratioRange },
   ]);
-  return aligned([COLUMNS.map(({ head }) => head), ...lines.map((line) => COLUMNS.map((column) => column.of(line)))]);
+  return aligned([columns.map(({ head }) => head), ...lines.map((line) => columns.map((column) => column.of(line)))]);
 }
 
 /** What authentication and admission cost a request: what products/list, answered from memory, takes beyond the bare route. */

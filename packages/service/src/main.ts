@@ -37,11 +37,12 @@ async function main(): Promise<void> {
       stopping.abort();
     },
   });
-  const service = createService({ ...settings, ...opened, clock: systemClock, log });
+  let publicUrl = settings.publicUrl ?? '';
+  const service = createService({ ...settings, ...opened, clock: systemClock, log, publicUrl: () => publicUrl });
   try {
-    const baseUrl = await listen(service, settings);
-    banner(settings, baseUrl, await demo(settings, opened, baseUrl));
-    log.info({ environment: settings.environment, baseUrl }, 'serving');
+    publicUrl = await listen(service, settings);
+    banner(settings, publicUrl, await demo(settings, opened, publicUrl));
+    log.info({ environment: settings.environment, baseUrl: publicUrl }, 'serving');
     if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
     say('Stopping: running requests are finished first. Press Ctrl-C again to stop at once.');
   } finally {
@@ -75,7 +76,7 @@ function banner(settings: Settings, baseUrl: string, demoFile: string | undefine
   for (const [name = '', value = ''] of rows) say(`  ${name.padEnd(14)}${value}`);
   if (demoFile !== undefined) {
     const shown = path.relative(process.cwd(), demoFile);
-    say(`\n  First signed call, from another terminal:\n\n    node examples/first-call.mjs ${shown}\n`);
+    say(`\n  First order, from another terminal:\n\n    node examples/subscriptions.mjs ${shown}\n`);
   }
 }
 

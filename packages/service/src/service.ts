@@ -1,34 +1,49 @@
-import { ENDPOINTS } from '@perennial/wire';
 import type { Logger } from 'pino';
 import { accessTokens } from './channels/access-token.js';
-import { authToken } from './channels/auth-token.js';
-import { provisionedList } from './channels/listing.js';
 import { channelRegistry } from './channels/registry.js';
 import type { Clock } from './clock.js';
 import type { Database } from './db/database.js';
+import { cancelAtInstitutions } from './engine/agreement-cancellations.js';
 import { tidy } from './engine/housekeeping.js';
+import { askAboutPendingDebits } from './engine/pending-debits.js';
 import { every } from './engine/timer.js';
+import { bridgeGateway } from './gateways/bridge/bridge.js';
+import { NoticeRefused } from './gateways/gateway.js';
+import { type Gateways, gatewayRegistry, NoSuchGateway } from './gateways/registry.js';
+import { sandboxGateway } from './gateways/sandbox/gateway.js';
 import { addressLimit } from './http/address-limit.js';
 import { admission } from './http/admission.js';
 import { type App, createApp, type HttpLimits } from './http/app.js';
 import { serviceMetrics } from './http/metrics.js';
-import { type Route, route } from './http/routes.js';
+import type { Route } from './http/routes.js';
 import { type OnceOptions, onceRunner } from './idempotency/once.js';
-import { listAuthorizedPaymentChannels } from './payment-channels/sql.js';
-import { listAuthorizedProducts } from './products/sql.js';
+import { interfaceRoutes } from './interface.js';
+import { agreementEnder } from './orders/agreement-ended.js';
+import { noticeAcceptor } from './payments/notice.js';
+import { lookUp } from './secrets/look-up.js';
 import type { Vault } from './secrets/vault.js';
+import type { Environment } from './settings.js';
 
 export interface ServiceDeps {
   readonly database: Database;
   readonly vault: Vault;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly environment: Environment;
+  /** Where channels and users reach the service. */
+  readonly publicUrl: () => string;
   readonly trustedProxies: readonly string[];
   readonly authFailuresPerMinute: number;
   readonly httpLimits?: Partial<HttpLimits>;
   readonly idempotency?: OnceOptions;
+  /** In place of those that the payment channels name. */
+  readonly gateways?: Gateways;
+  /** In place of the policy's, for a test that cannot wait. */
+  readonly debitDeadlineMs?: number;
   /** Routes beside the interface's own. */
   readonly moreRoutes?: readonly Route[];
+  /** Whether this node also does what no request asks for. */
+  readonly engine?: boolean;
 }
 
 export interface Service extends App {
@@ -40,8 +55,16 @@ export function createService(deps: ServiceDeps): Service {
   const { database, vault, clock, log } = deps;
   const metrics = serviceMetrics(database);
   const tokens = accessTokens(vault, clock);
+  const channels = channelRegistry(database, vault);
+  const institutionNumbers = lookUp(database, vault, 'institution numbers');
+  const gateways =
+    deps.gateways ??
+    gatewayRegistry(database, {
+      sandbox: () => sandboxGateway(clock),
+      bridge: (url, wrappedKey) => bridgeGateway({ url, key: vault.unwrapKey(wrappedKey), clock, log }),
+    });
   const app = createApp({
-    routes: [...interfaceRoutes(database, tokens), ...(deps.moreRoutes ?? [])],
+    routes: [...interfaceRoutes({ ...deps, tokens, gateways, institutionNumbers }), ...(deps.moreRoutes ?? [])],
     database,
     clock,
     metrics,
@@ -49,33 +72,37 @@ export function createService(deps: ServiceDeps): Service {
     trustedProxies: deps.trustedProxies,
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
     addresses: addressLimit(deps.authFailuresPerMinute),
-    admit: admission({
-      database,
-      tokens,
-      channels: channelRegistry(database, vault),
-      observeBatch: metrics.observeBatch,
-    }),
+    admit: admission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
     runOnce: onceRunner(database, deps.idempotency),
+    notices: {
+      clock,
+      async verify(code, notice) {
+        // A payment channel that does not exist has no institution: the same answer as a bad signature.
+        const gateway = await gateways.of(code).catch((error: unknown) => {
+          throw error instanceof NoSuchGateway ? new NoticeRefused(error.message) : error;
+        });
+        return gateway.verifyNotice(notice);
+      },
+      accept: noticeAcceptor({
+        database,
+        clock,
+        endAgreement: agreementEnder({ database, channels, institutionNumbers, clock }),
+      }),
+    },
   });
-  const housekeeping = every(60, 'housekeeping', log, () => tidy(database));
+  const jobs =
+    deps.engine === false
+      ? []
+      : [
+          every(60, 'housekeeping', log, () => tidy(database)),
+          every(1, 'pending debits', log, () => askAboutPendingDebits({ database, channels, gateways, clock, log })),
+          every(5, 'agreement cancellations', log, () => cancelAtInstitutions({ database, channels, gateways, log })),
+        ];
   return {
     ...app,
     async stop() {
-      await Promise.all([app.drain(), housekeeping.stop()]);
+      await Promise.all([app.drain(), ...jobs.map((job) => job.stop())]);
+      await gateways.close?.();
     },
   };
-}
-
-function interfaceRoutes(database: Database, tokens: ReturnType<typeof accessTokens>): Route[] {
-  return [
-    route(ENDPOINTS['auth/token'], authToken(tokens)),
-    route(
-      ENDPOINTS['products/list'],
-      provisionedList((...page) => listAuthorizedProducts(database, ...page)),
-    ),
-    route(
-      ENDPOINTS['payment-channels/list'],
-      provisionedList((...page) => listAuthorizedPaymentChannels(database, ...page)),
-    ),
-  ];
 }

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import type { Sealing } from './sealing.js';
 
 /** A channel as a node holds it in memory: secrets opened, lists ready to ask. Valid for one version of its row. */
 export interface Channel {
@@ -11,6 +12,8 @@ export interface Channel {
   readonly aesKey: Uint8Array;
   readonly callbackSecret: Uint8Array;
   readonly ratePerSecond: number;
+  readonly voidedPeriodEvents: boolean;
+  readonly sealing: Sealing;
   /** Empty list: everybody is allowed. */
   allowsAddress(address: string): boolean;
 }
@@ -23,6 +26,7 @@ export function addressAllowList(ranges: readonly string[]): (address: string) =
     const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
     list.addSubnet(network, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
   }
-  // BlockList reads ::ffff:a.b.c.d as IPv4, which is what a dual-stack socket reports. A proxy may pass on anything.
+  // BlockList reads ::ffff:a.b.c.d as IPv4, which is what a dual-stack socket reports. One whose client has gone reports
+  // nothing.
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

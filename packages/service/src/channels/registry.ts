@@ -2,7 +2,8 @@ import type { Queryable } from '../db/database.js';
 import type { Vault } from '../secrets/vault.js';
 import { addressAllowList, type Channel } from './channel.js';
 import { openCredentials } from './credentials.js';
-import { findChannel } from './sql.js';
+import { sealing } from './sealing.js';
+import { findAppId, findChannel } from './sql.js';
 
 /**
  * The channels this node has met, with their secrets opened. An entry may be stale: whoever uses one compares its
@@ -11,6 +12,8 @@ import { findChannel } from './sql.js';
 export interface ChannelRegistry {
   get(appId: string): Promise<Channel | undefined>;
   reload(appId: string): Promise<Channel | undefined>;
+  /** For work that no request asked for. */
+  byId(channelId: number): Promise<Channel>;
 }
 
 export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
@@ -31,6 +34,8 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
       suspended: row.status === 'SUSPENDED',
       tokenEpoch: row.tokenEpoch,
       ratePerSecond: row.ratePerSecond,
+      voidedPeriodEvents: row.voidedPeriodEvents,
+      sealing: sealing(vault.unwrapKey(row.dataKey)),
       allowsAddress: addressAllowList(row.ipAllowList),
       ...openCredentials(vault, appId, row),
     };
@@ -52,5 +57,11 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
   return {
     get: async (appId) => known.get(appId) ?? loading.get(appId) ?? reload(appId),
     reload,
+    async byId(channelId) {
+      const appId = await findAppId(db, channelId);
+      const channel = appId === undefined ? undefined : await reload(appId);
+      if (!channel) throw new Error(`there is no channel ${channelId}`);
+      return channel;
+    },
   };
 }

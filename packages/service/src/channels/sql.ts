@@ -33,3 +33,20 @@ export async function findChannel(db: Queryable, appId: string): Promise<Channel
   );
   return row;
 }
+
+export async function findAppId(db: Queryable, channelId: number): Promise<string | undefined> {
+  const [row] = await db.query<{ appId: string }>('select app_id as "appId" from channels where channel_id = $1', [
+    channelId,
+  ]);
+  return row?.appId;
+}
+
+/** What a channel wants to be told, for work that no request asked for. */
+export async function eventSettings(db: Queryable, channelId: number): Promise<{ voidedPeriodEvents: boolean }> {
+  const [row] = await db.query<{ voidedPeriodEvents: boolean }>(
+    'select voided_period_events as "voidedPeriodEvents" from channels where channel_id = $1',
+    [channelId],
+  );
+  if (!row) throw new Error(`there is no channel ${channelId}`);
+  return row;
+}

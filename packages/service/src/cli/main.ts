@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addAudit } from './audit.js';
 import { addChannel } from './channel.js';
+import { addInstitution } from './institution.js';
 import { addMasterKey } from './master-key.js';
 import { addPaymentChannel } from './payment-channel.js';
 import { addProduct } from './product.js';
@@ -26,6 +27,7 @@ function program(): Command {
   addChannel(perennial);
   addProduct(perennial);
   addPaymentChannel(perennial);
+  addInstitution(perennial);
   addMasterKey(perennial);
   addAudit(perennial);
   return perennial;

@@ -8,6 +8,11 @@ export function addMasterKey(perennial: Command): void {
   verb(masterKey, 'rewrap', 'protect every channel with the current MASTER_KEY, so that the previous one can go', [
     'rewrap',
   ]).action(async (options: JsonOption) => {
-    await perform(options, rewrapKeys, ({ channels }) => `${channels} channels are under the current MASTER_KEY`);
+    await perform(
+      options,
+      rewrapKeys,
+      ({ channels, paymentChannels }) =>
+        `${channels} channels and ${paymentChannels} payment channels are under the current MASTER_KEY`,
+    );
   });
 }

@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import { createPaymentChannel, listPaymentChannels, updatePaymentChannel } from '../operator/payment-channels.js';
+import {
+  createPaymentChannel,
+  listPaymentChannels,
+  resetGatewayKey,
+  type ShownGatewayKey,
+  updatePaymentChannel,
+} from '../operator/payment-channels.js';
 import type { PaymentChannelFields, PaymentChannelView } from '../payment-channels/provisioning-sql.js';
 import { type JsonOption, perform, performList, verb } from './command.js';
 import { commaList, hours, type OrNone, wholeNumberOrNone } from './options.js';
@@ -22,7 +28,7 @@ export function addPaymentChannel(program: Command): void {
   ).action(async (code: string, options: FieldOptions & RequiredFields) => {
     const { name: displayName, gateway, banks: supportedBanks } = options;
     const input = { ...fieldsOf(options), code, gateway, displayName, supportedBanks };
-    await perform(options, (operator) => createPaymentChannel(operator, input), describe);
+    await perform(options, (operator) => createPaymentChannel(operator, input), withKey);
   });
 
   withFields(
@@ -38,6 +44,12 @@ export function addPaymentChannel(program: Command): void {
       (operator) => updatePaymentChannel(operator, { code, ...fieldsOf(options) }),
       (updated) => `${describe(updated)}${updated.changed ? '' : '\n\nIt was so already.'}`,
     );
+  });
+
+  verb(paymentChannel, 'reset-key <code>', 'a new key for its bridge; the old one stops working at once', [
+    'reset-key UNIPAY',
+  ]).action(async (code: string, options: JsonOption) => {
+    await perform(options, (operator) => resetGatewayKey(operator, { code }), withKey);
   });
 
   verb(paymentChannel, 'list', 'all payment channels', ['list', 'list --json']).action(async (options: JsonOption) => {
@@ -99,6 +111,12 @@ function listText(paymentChannels: readonly PaymentChannelView[]): string {
       `${one.channels.length}`,
     ]),
   );
+}
+
+/** The key is shown this once; a gateway without one has nothing to show. */
+function withKey({ gatewayKey, ...one }: PaymentChannelView & ShownGatewayKey): string {
+  if (gatewayKey === undefined) return describe(one);
+  return `${describe(one)}\n\nKey of the bridge, shown this once:\n\n  ${gatewayKey}`;
 }
 
 function describe(one: PaymentChannelView): string {

@@ -41,9 +41,11 @@ export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOpti
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
-    // lock_timeout is what a twin of an idempotent request waits at most (docs/decisions/0003-idempotency.md).
+    // lock_timeout is what a twin of an idempotent request waits at most (docs/decisions/0003-idempotency.md). A named
+    // statement keeps its plan: one made while a table was a page long would read it whole until it is next analyzed.
     options:
-      '-c TimeZone=Asia/Shanghai -c lock_timeout=10s -c statement_timeout=30s -c idle_in_transaction_session_timeout=30s',
+      '-c TimeZone=Asia/Shanghai -c lock_timeout=10s -c statement_timeout=30s ' +
+      '-c idle_in_transaction_session_timeout=30s -c enable_seqscan=off',
   });
   pool.on('error', (error) => onIdleError?.(error));
   // Under synchronous replication a cancelled wait answers COMMIT with a warning: the outcome is unknown, not done.

@@ -7,11 +7,18 @@ const STEP = 1000;
 /** Steps in one run: more than ten busy channels can write between two runs. */
 const STEPS = 500;
 
+export interface Tidied {
+  readonly nonceSlotEmptied: boolean;
+  readonly idempotencyDeleted: number;
+  readonly sendsDeleted: number;
+}
+
 /** Forgets what no request can ask for any more. Safe from many nodes: each step is harmless when done twice. */
-export async function tidy(database: Database): Promise<{ nonceSlotEmptied: boolean; idempotencyDeleted: number }> {
+export async function tidy(database: Database): Promise<Tidied> {
   return {
     nonceSlotEmptied: await emptyStaleNonceSlot(database),
     idempotencyDeleted: await inSteps(() => deleteOldAnswers(database)),
+    sendsDeleted: await inSteps(() => deleteOldSends(database)),
   };
 }
 
@@ -55,6 +62,16 @@ async function deleteOldAnswers(database: Database): Promise<number> {
        select ctid from idempotency where created_at <= now() - $1::double precision * interval '1 ms'
        limit $2 for update skip locked)) returning 1`,
     [IDEMPOTENCY_WINDOW_MS, STEP],
+  );
+  return rows.length;
+}
+
+/** Codes are counted over a day; another day is for nodes whose clocks differ. */
+async function deleteOldSends(database: Database): Promise<number> {
+  const rows = await database.query(
+    `delete from sms_sends where ctid = any(array(
+       select ctid from sms_sends where sent_at <= now() - interval '2 days' limit $1 for update skip locked)) returning 1`,
+    [STEP],
   );
   return rows.length;
 }

@@ -8,6 +8,7 @@ import type { Database } from '../db/database.js';
 import { unreadableRefuser } from './client-error.js';
 import { answerThenLinger } from './linger.js';
 import type { ServiceMetrics } from './metrics.js';
+import { type NoticeDeps, noticeRoutes } from './notices.js';
 import { operationsRoutes } from './operations.js';
 import { type PipelineDeps, pipeline } from './pipeline.js';
 import { bodyTooLarge, Draining, JSON_TYPE, type Refusal, refusalOf } from './respond.js';
@@ -19,6 +20,7 @@ export interface AppDeps extends PipelineDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly metrics: ServiceMetrics;
+  readonly notices: NoticeDeps;
   readonly log: Logger;
   readonly trustedProxies: readonly string[];
   readonly httpLimits?: Partial<HttpLimits>;
@@ -133,6 +135,7 @@ export function createApp(deps: AppDeps): App {
       handler: serve,
     });
   }
+  noticeRoutes(app, deps.notices);
   operationsRoutes(app, { ...deps, isDraining: () => draining });
 
   return {

@@ -28,8 +28,17 @@ export interface Answer {
  */
 export interface Once {
   readonly interrupted: string | undefined;
+  /** For an action that writes the row itself, in a statement it shares with others: what the row holds, if there is a key. */
+  readonly row: OnceRow | undefined;
   begin(tx: Queryable, subject: string): Promise<void>;
   finish(tx: Queryable, answer: Answer): Promise<Answer>;
+}
+
+/** The action inserts it RUNNING or DONE and says so here; a unique violation on it is `new KeyTaken()`. */
+export interface OnceRow extends IdempotencyId {
+  readonly leaseSeconds: number;
+  begun(): void;
+  finished(): void;
 }
 
 export interface OnceRequest {
@@ -47,10 +56,11 @@ export interface OnceOptions {
 }
 
 /** Thrown inside an action's transaction when another request has the key: it rolls the effects back. */
-class KeyTaken extends Error {}
+export class KeyTaken extends Error {}
 
 const WITHOUT_KEY: Once = {
   interrupted: undefined,
+  row: undefined,
   begin: async () => undefined,
   finish: async (_tx, answer) => answer,
 };
@@ -104,6 +114,16 @@ export function onceRunner(database: Database, { waitMs = 10_000, leaseSeconds =
     let finished = false;
     const once: Once = {
       interrupted: interrupted?.subject ?? undefined,
+      row: {
+        ...id,
+        leaseSeconds,
+        begun: () => {
+          begun = true;
+        },
+        finished: () => {
+          finished = true;
+        },
+      },
       async begin(tx, subject) {
         if (!(await orInProgress(insertRunning(tx, id, subject, leaseSeconds)))) throw new KeyTaken();
         begun = true;

@@ -10,8 +10,10 @@ import {
   type PaymentChannelFields,
   type PaymentChannelView,
   raiseVersionsOfAuthorized,
+  storeGatewayKey,
   storePaymentChannel,
 } from '../payment-channels/provisioning-sql.js';
+import { newKey } from '../secrets/vault.js';
 import type { Environment } from '../settings.js';
 import { recordAudit } from './audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
@@ -34,10 +36,15 @@ export interface CreatePaymentChannelInput
   readonly supportedBanks: readonly string[];
 }
 
+/** What a bridge signs with and checks signatures by, in base64. Shown when it is made and never again. */
+export interface ShownGatewayKey {
+  readonly gatewayKey?: string;
+}
+
 export async function createPaymentChannel(
   operator: Operator,
   { code: subject, gateway: asked, ...given }: CreatePaymentChannelInput,
-): Promise<PaymentChannelView> {
+): Promise<PaymentChannelView & ShownGatewayKey> {
   requireCode('the payment channel code', subject);
   const gateway = requireOneOf('the gateway', asked, GATEWAYS);
   if (gateway === 'sandbox' && operator.environment !== 'sandbox') {
@@ -45,14 +52,36 @@ export async function createPaymentChannel(
   }
   const blank = { gatewayUrl: null, bankCodeRequired: false, debitsPerSecond: null, debitHours: null };
   const fields = requireFields(operator.environment, gateway, { ...blank, ...given });
+  const key = gateway === 'bridge' ? newKey() : undefined;
   return inTransaction(operator, async (tx) => {
     if (!(await insertPaymentChannel(tx, subject, gateway, fields))) {
       throw new OperatorError(`there is already a payment channel ${quoted(subject)}`);
     }
+    if (key) await storeGatewayKey(tx, subject, operator.vault.wrapKey(key));
     const detail = { gateway, ...fields };
     await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.create', subject, detail });
-    return viewOf(tx, subject);
+    return { ...(await viewOf(tx, subject)), ...shown(key) };
   });
+}
+
+/** A new key for a bridge: the old one stops working at once, in both directions. */
+export async function resetGatewayKey(
+  operator: Operator,
+  { code: subject }: { readonly code: string },
+): Promise<PaymentChannelView & ShownGatewayKey> {
+  const key = newKey();
+  return inTransaction(operator, async (tx) => {
+    if (!(await lockPaymentChannel(tx, subject, 'change'))) throw noPaymentChannel(subject);
+    const view = await viewOf(tx, subject);
+    if (view.gateway !== 'bridge') throw new OperatorError(`the ${view.gateway} gateway has no key`);
+    await storeGatewayKey(tx, subject, operator.vault.wrapKey(key));
+    await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.reset-key', subject, detail: {} });
+    return { ...view, ...shown(key) };
+  });
+}
+
+function shown(key: Uint8Array | undefined): ShownGatewayKey {
+  return key ? { gatewayKey: Buffer.from(key).toString('base64') } : {};
 }
 
 export interface UpdatePaymentChannelInput extends Partial<PaymentChannelFields> {

@@ -15,7 +15,10 @@ beforeAll(async () => {
   page = await readPage('docs/command-line.md');
   nouns = termsOf(await help()).map(firstWord);
   for (const noun of nouns) {
-    const verbs = termsOf(await help(noun));
+    const text = await help(noun);
+    const verbs = termsOf(text);
+    // A noun that is a command by itself.
+    if (verbs.length === 0) commands.set(noun, optionsIn(text));
     const optionsOfVerbs = await Promise.all(verbs.map(async (verb) => optionsIn(await help(noun, firstWord(verb)))));
     for (const [index, verb] of verbs.entries()) commands.set(`${noun} ${verb}`, optionsOfVerbs[index] ?? new Set());
   }
@@ -29,7 +32,7 @@ describe('docs/command-line.md', () => {
 
   it('names every option under its noun, and no other', () => {
     for (const noun of nouns) {
-      const text = page.split(/^## /m).find((section) => section.includes(`| \`${noun} `)) ?? '';
+      const text = page.split(/^## /m).find((section) => new RegExp(`^\\| \`${noun}[ \`]`, 'm').test(section)) ?? '';
       const known = [...commands]
         .filter(([command]) => firstWord(command) === noun)
         .flatMap(([, options]) => [...options]);

@@ -10,8 +10,8 @@ import { ROOT } from './pages.js';
 
 const run = promisify(execFile);
 
-/** What an example is run by, and the Debian packages of what it needs. */
-const EXAMPLES = [
+/** The examples of a first call: what each is run by, and the Debian packages of what it needs. */
+const FIRST_CALLS = [
   { file: 'first-call.mjs', command: process.execPath, tools: {} },
   { file: 'first_call.py', command: 'python3', tools: { python3: 'python3' } },
   { file: 'first-call.sh', command: 'sh', tools: { openssl: 'openssl', curl: 'curl' } },
@@ -26,7 +26,7 @@ let service: ChildProcess | undefined;
 const demoChannel = () => path.join(folder, 'demo-channel.json');
 
 beforeAll(async () => {
-  for (const { tools } of EXAMPLES) {
+  for (const { tools } of FIRST_CALLS) {
     for (const [tool, debian] of Object.entries(tools)) await ensureTool(tool, debian);
   }
   folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-examples-'));
@@ -41,8 +41,11 @@ afterAll(async () => {
   if (folder !== '') await rm(folder, { recursive: true, force: true });
 });
 
-describe.each(EXAMPLES)('examples/$file', ({ file, command }) => {
-  const example = (channel: string) => run(command, [path.join(ROOT, 'examples', file), channel], { env: ENV });
+const runExample = (command: string, file: string, channel: string) =>
+  run(command, [path.join(ROOT, 'examples', file), channel], { env: ENV });
+
+describe.each(FIRST_CALLS)('examples/$file', ({ file, command }) => {
+  const example = (channel: string) => runExample(command, file, channel);
 
   it('gets a token and prints what it signs and the products of the channel', async () => {
     const { stdout, stderr } = await example(demoChannel());
@@ -65,28 +68,113 @@ describe.each(EXAMPLES)('examples/$file', ({ file, command }) => {
     expect(stdout).not.toContain(appSecret);
     expect(stdout).toMatch(/"accessToken": ?"[\w-]{8}\.\.\."/);
   });
+});
 
-  it('says in one line that the file is missing', async () => {
-    const missing = path.join(folder, 'nowhere.json');
-    await expect(example(missing)).rejects.toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^first.call: .*nowhere\.json cannot be read: it is written by npm start.*\n$/),
+describe('examples/subscriptions.mjs', () => {
+  const example = () => runExample(process.execPath, 'subscriptions.mjs', demoChannel());
+
+  it('makes an order in each of the three ways and shows what became of it', async () => {
+    const { stdout, stderr } = await example();
+    expect(stderr).toBe('');
+    const calls = callsIn(stdout);
+    expect(calls.map(({ endpoint }) => endpoint)).toEqual([
+      'auth/token',
+      'products/list',
+      'agreements/bind-sms',
+      'agreements/bind-confirm',
+      ...['orders/create', 'orders/query'], // A.1
+      ...['orders/create', 'orders/query'], // A.2
+      ...['orders/create', 'orders/query'], // B
+      'orders/create', // sent again
+      'orders/list',
+      'payments/query',
+      'orders/unsubscribe',
+    ]);
+    for (const { endpoint, shown } of calls) expect(shown['code'], endpoint).toMatch(/^0 success/);
+    expect(calls[2]?.shown['binding']).toMatch(/^\d+ BIND_ING, SEND_SUCCESS$/);
+    expect(calls[3]?.shown['agreement']).toMatch(/^AG\d+ BIND_SUCCESS$/);
+    for (const [index, paid] of [
+      [4, 'SUCCESS'],
+      [5, 'SUCCESS'],
+      [6, 'SUCCESS'],
+      [7, 'SUCCESS'],
+      [8, 'BILLED'],
+      [9, 'BILLED'],
+    ] as const) {
+      const shown = calls[index]?.shown ?? {};
+      expect(shown['order']).toMatch(/^\d+ ACTIVE$/);
+      expect(shown['period 1']).toMatch(new RegExp(`^\\d+0001 ${paid}$`));
+      expect(shown['later']).toBe('11 x WAIT');
+      expect(shown['redeemUrl']).toMatch(
+        /^http:\/\/127\.0\.0\.1:\d+\/redeem\?orderNo=\d+&appId=test_demo&.*&sig=[\w-]{43}$/,
+      );
+    }
+    expect(calls[12]?.shown['period']).toMatch(/^\d+0001 SUCCESS, paid \d{4}-/);
+    expect(calls[13]?.shown).toMatchObject({
+      order: calls[4]?.shown['order']?.replace('ACTIVE', 'UNSUBSCRIBED'),
+      'period 1': calls[4]?.shown['period 1'],
+      later: '11 x CANCELED',
+      next: 'nothing',
+      redeemUrl: 'none',
     });
   });
 
-  it('says in one line that the service is not running', async () => {
-    const stopped = path.join(folder, `stopped-${file}.json`);
-    const channel = JSON.parse(await readFile(demoChannel(), 'utf8'));
-    // Port 1 is nobody's.
-    await writeFile(stopped, JSON.stringify({ ...channel, baseUrl: 'http://127.0.0.1:1' }, undefined, 2));
-    await expect(example(stopped)).rejects.toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(
-        /^first.call: nothing answers at http:\/\/127\.0\.0\.1:1: start the service with npm start\n$/,
-      ),
-    });
+  it('gets the first answer again for a resend, and only then', async () => {
+    const calls = callsIn((await example()).stdout);
+    const [first, again] = [calls[8]?.shown, calls[10]?.shown];
+    expect(again).toEqual({ ...first, code: '0 success, Idempotency-Replayed: true' });
+    expect(calls.filter(({ shown }) => shown['code']?.includes('Replayed'))).toHaveLength(1);
+  });
+
+  it('gives away no secret, token or ciphertext', async () => {
+    const { appSecret, aesKey, callbackSecret } = JSON.parse(await readFile(demoChannel(), 'utf8'));
+    const { stdout } = await example();
+    for (const secret of [appSecret, aesKey, callbackSecret]) expect(stdout).not.toContain(secret);
+    expect(stdout).not.toContain('accessToken');
+    expect(stdout).not.toMatch(/svc_aes_v1:[^"]{20}/);
   });
 });
+
+describe.each([...FIRST_CALLS, { file: 'subscriptions.mjs', command: process.execPath }])(
+  'examples/$file, when something is missing',
+  ({ file, command }) => {
+    const name = path.parse(file).name;
+    const example = (channel: string) => runExample(command, file, channel);
+
+    it('says in one line that the file is missing', async () => {
+      const missing = path.join(folder, 'nowhere.json');
+      await expect(example(missing)).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(
+          new RegExp(`^${name}: .*nowhere\\.json cannot be read: it is written by npm start.*\n$`),
+        ),
+      });
+    });
+
+    it('says in one line that the service is not running', async () => {
+      const stopped = path.join(folder, `stopped-${file}.json`);
+      const channel = JSON.parse(await readFile(demoChannel(), 'utf8'));
+      // Port 1 is nobody's.
+      await writeFile(stopped, JSON.stringify({ ...channel, baseUrl: 'http://127.0.0.1:1' }, undefined, 2));
+      await expect(example(stopped)).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(
+          new RegExp(`^${name}: nothing answers at http://127\\.0\\.0\\.1:1: start the service with npm start\n$`),
+        ),
+      });
+    });
+  },
+);
+
+/** The calls that an example has shown, each with the names and values under it; of equal names the last. */
+function callsIn(text: string): { endpoint: string; shown: Record<string, string> }[] {
+  return [...text.matchAll(/^([a-z-]+\/[a-z-]+) \{.*\n((?: {2}.*\n)*)/gm)].map(([, endpoint = '', lines = '']) => ({
+    endpoint,
+    shown: Object.fromEntries(
+      [...lines.matchAll(/^ {2}(.{10}) (.*)$/gm)].map(([, name = '', value = '']) => [name.trim(), value]),
+    ),
+  }));
+}
 
 /** A service as people start it, on a free port; its address is in the demo channel's file. */
 async function startService(dataDir: string): Promise<ChildProcess> {

@@ -50,10 +50,16 @@ describe('docs/interface.md', () => {
     const page = await readPage('docs/interface.md');
     const requests = JSON.parse(await readPage('packages/wire/vectors/request-signature.json'));
     const fields = JSON.parse(await readPage('packages/wire/vectors/encrypted-fields.json'));
+    const links = JSON.parse(await readPage('packages/wire/vectors/redeem-link.json'));
     const [request] = requests.cases;
     const [field] = fields.good;
+    const [link] = links.cases;
     const body = Buffer.from(request.bodyHex, 'hex').toString();
-    for (const text of [requests.appSecret, body, request.signText, request.signature, fields.aesKey, field.value]) {
+    for (const text of [
+      ...[requests.appSecret, body, request.signText, request.signature],
+      ...[fields.aesKey, field.value],
+      ...[links.callbackSecret, link.orderNo, link.appId, link.channelUserId, String(link.exp), link.sig],
+    ]) {
       expect(page).toContain(text);
     }
   });

@@ -4,6 +4,7 @@ import { findChannel } from '../../src/channels/sql.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { createChannel } from '../../src/operator/channels.js';
 import { rewrapKeys } from '../../src/operator/master-key.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
 import { newKey, openVault } from '../../src/secrets/vault.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
@@ -19,6 +20,14 @@ it('after a rewrap the previous master key is needed no more, and the secrets ar
     ({ database: fresh.database, vault: openVault(keys), environment: 'sandbox', actor: 'test' }) as const;
   const created = await createChannel(operator(previous), { name: 'Old' });
   await createChannel(operator(previous), { name: 'Older' });
+  const bridge = {
+    code: 'B',
+    gateway: 'bridge',
+    gatewayUrl: 'https://b.example',
+    displayName: 'B',
+    supportedBanks: ['*'],
+  };
+  await createPaymentChannel(operator(previous), bridge);
   const secret = async (...keys: Uint8Array[]) => {
     const row = await findChannel(fresh.database, created.appId);
     if (!row) throw new Error('no such channel');
@@ -26,11 +35,15 @@ it('after a rewrap the previous master key is needed no more, and the secrets ar
   };
   await expect(secret(current)).rejects.toThrow(/no master key/);
 
-  expect(await rewrapKeys(operator(current, previous))).toEqual({ channels: 2 });
+  expect(await rewrapKeys(operator(current, previous))).toEqual({ channels: 2, paymentChannels: 1 });
   expect(await secret(current)).toBe(created.appSecret);
   await expect(secret(previous)).rejects.toThrow(/no master key/);
   const [entry] = await listAudit(operator(current), { subject: 'installation' });
-  expect(entry).toMatchObject({ action: 'master-key.rewrap', actor: 'test', detail: { channels: 2 } });
+  expect(entry).toMatchObject({
+    action: 'master-key.rewrap',
+    actor: 'test',
+    detail: { channels: 2, paymentChannels: 1 },
+  });
 });
 
 it('without the previous key nothing is changed', async () => {

@@ -93,6 +93,8 @@ describe('a service that says nothing else', () => {
       vault,
       clock,
       log: pino({ level: 'silent' }),
+      environment: 'sandbox',
+      publicUrl: () => 'https://pay.example',
       trustedProxies: [],
       authFailuresPerMinute: 600,
     });

@@ -10,14 +10,35 @@ import { packageRoot } from '../support/processes.js';
 const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['ground', /^(clock|plain-error|settings|log)\.ts$|^db\/(database|gather)\.ts$|^db\/embedded\/|^secrets\//],
   ['database', /^db\//],
-  // What the tables say: SQL, and what is read from rows without asking anybody.
-  ['rows', /sql\.ts$|^channels\/(channel|credentials|registry|access-token)\.ts$|^idempotency\//],
+  ['gateways', /^gateways\/|^institution\//],
+  // What the tables say: SQL, states as rows of data, and what follows from rows without asking anybody.
+  [
+    'rows',
+    new RegExp(
+      [
+        'sql\\.ts$',
+        '^idempotency/',
+        '^channels/(channel|credentials|registry|access-token|sealing)\\.ts$',
+        '^products/catalog\\.ts$',
+        '^(orders|payments|agreements)/states\\.ts$',
+        '^orders/(numbers|calendar|order|redeem|reference|view)\\.ts$',
+        '^agreements/(card|plaintext|payment-channel|shared|institution)\\.ts$',
+        '^users/',
+        '^payments/policy\\.ts$',
+      ].join('|'),
+    ),
+  ],
   ['action', /^action\.ts$/],
+  // What several actions have in common: settle, emit, issue, store, end.
+  [
+    'steps',
+    /^events\/|^benefits\/|^payments\/(settle|debit|notice)\.ts$|^orders\/(store|end|new-order|create-deduct|agreement-ended)\.ts$|^agreements\/(for-order|sms-limit)\.ts$/,
+  ],
   // One per endpoint. An action never imports an action.
-  ['endpoints', /^(channels|products|payment-channels)\//],
+  ['endpoints', /^(channels|products|payment-channels|agreements|orders|payments)\//],
   ['outside', /^(http|engine|operator)\//],
   ['command line', /^cli\//],
-  ['service', /^service\.ts$/],
+  ['service', /^(interface|service)\.ts$/],
   ['main', /^main\.ts$/],
 ];
 

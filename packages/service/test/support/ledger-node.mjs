@@ -86,6 +86,7 @@ const service = createService({
   ...settings,
   ...opened,
   clock: systemClock,
+  publicUrl: () => 'https://pay.example',
   log,
   idempotency: JSON.parse(process.env['LEDGER_OPTIONS'] ?? '{}'),
   moreRoutes: [route(endpoint('test/add'), add), route(endpoint('test/two-step'), twoStep)],

@@ -1,0 +1,72 @@
+// A channel's side of the interface, shared by the examples: what it takes to sign, send and encrypt. On Node's own
+// modules only.
+import { createCipheriv, createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+export const print = (text = '') => process.stdout.write(`${text}\n`);
+
+/** The channel in the file that the command line names, as npm start wrote it. */
+export function readChannel() {
+  const file = process.argv[2] ?? 'data/demo-channel.json';
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return stop(`${file} cannot be read: it is written by npm start; name it if your DATA_DIR is elsewhere`);
+  }
+}
+
+/** The text to sign and the headers that go with a body. */
+export function sign(channel, urlPath, body) {
+  const timestamp = String(Date.now());
+  const nonce = randomBytes(16).toString('hex');
+  const requestId = randomUUID();
+
+  // Seven lines; the third is the query string, which is empty. The digest is over the bytes that are sent.
+  const digest = createHash('sha256').update(body).digest('hex');
+  const signText = ['POST', urlPath, '', digest, timestamp, nonce, requestId].join('\n');
+  const appSecret = Buffer.from(channel.appSecret, 'base64');
+  const signature = createHmac('sha256', appSecret).update(signText).digest('base64');
+
+  const headers = {
+    'Content-Type': 'application/json;charset=UTF-8',
+    'X-SVC-App-Id': channel.appId,
+    'X-SVC-Timestamp': timestamp,
+    'X-SVC-Nonce': nonce,
+    'X-SVC-Request-Id': requestId,
+    'X-SVC-Signature': signature,
+  };
+  return { signText, signature, headers };
+}
+
+/** Signs and sends one request. `token` is for every endpoint but auth/token, `idempotencyKey` for those that write. */
+export async function send(channel, endpoint, content, { token, idempotencyKey } = {}) {
+  const urlPath = `/openapi/v1/${endpoint}`;
+  const url = channel.baseUrl + urlPath;
+  const body = Buffer.from(JSON.stringify(content));
+  const { signText, signature, headers } = sign(channel, urlPath, body);
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey;
+  const response = await fetch(url, { method: 'POST', headers, body }).catch(() =>
+    stop(`nothing answers at ${channel.baseUrl}: start the service with npm start`),
+  );
+  return {
+    sent: { url, body, signText, signature },
+    status: response.status,
+    replayed: response.headers.get('Idempotency-Replayed') === 'true',
+    answer: await response.json(),
+  };
+}
+
+/** A value for a field whose name ends in Encrypted: AES-256-CBC behind a fresh IV, all of it in base64. */
+export function encrypt(channel, text) {
+  const iv = randomBytes(16);
+  const cipher = createCipheriv('aes-256-cbc', Buffer.from(channel.aesKey, 'base64'), iv);
+  const bytes = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final()]);
+  return `svc_aes_v1:${bytes.toString('base64')}`;
+}
+
+export function stop(reason) {
+  process.stderr.write(`${path.basename(process.argv[1], '.mjs')}: ${reason}\n`);
+  process.exit(1);
+}

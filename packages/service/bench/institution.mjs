@@ -1,0 +1,11 @@
+// The reference institution in a process of its own, which ends with the one that started it.
+import { startInstitution } from '../dist/institution/institution.js';
+
+process.once('message', async ({ dataDir, key }) => {
+  const clock = { now: Date.now };
+  const institution = await startInstitution({ dataDir, port: 0, key: Buffer.from(key, 'base64'), clock });
+  const stop = () => institution.stop().then(() => process.exit());
+  process.once('disconnect', stop);
+  process.once('SIGTERM', stop);
+  process.send(institution.url);
+});

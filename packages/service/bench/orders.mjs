@@ -1,0 +1,63 @@
+const FIRST = 800_000_000_001;
+const COUNT = 4000;
+
+/** Numbers of pgbench's own orders, apart from the service's; a block for each connection, as a node takes one. */
+export async function makeNumbers(database) {
+  await database.query('create sequence bench_numbers as bigint start with 500000000001 cache 1000');
+}
+
+/** Orders at the end of their year, for the reads: twelve periods stored, the benefits of each, most of them expired. */
+export async function makeOrders(database, channelId) {
+  const last = FIRST + COUNT - 1;
+  const bounds = [channelId, FIRST, last];
+  await database.query(
+    `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
+       period_type, period, total_cycles, amount_cent, created_at, success_at, cycle_no, next_due_at, paid_cycles,
+       paid_amount_cent, latest_payment_status)
+     select n, $1, 'read-' || n, 'reader-' || n, 'TEST_SPU_001', 'CHANNEL_COLLECT', 'ACTIVE', 'MONTH', 1, 12, 1990,
+       now() - interval '11 months', now() - interval '11 months', 12, now() + interval '1 month', 12, 12 * 1990, 'BILLED'
+     from generate_series($2::bigint, $3::bigint) n`,
+    bounds,
+  );
+  await database.query(
+    `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
+     select n, cycle, $1, 'BILLED', at, at, 1990
+     from generate_series($2::bigint, $3::bigint) n, generate_series(1, 12) cycle,
+       lateral (select now() - (12 - cycle) * interval '1 month' as at)`,
+    bounds,
+  );
+  await database.query(
+    `insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, issued_at,
+       expires_at)
+     select n, cycle, position, $1, 'BENEFIT_' || position, 'Benefit', 500, at, at + interval '90 days'
+     from generate_series($2::bigint, $3::bigint) n, generate_series(1, 12) cycle, generate_series(1, 2) position,
+       lateral (select now() - (12 - cycle) * interval '1 month' as at)`,
+    bounds,
+  );
+  await database.query('vacuum analyze orders, payments, benefits');
+  return { first: FIRST, last };
+}
+
+/** What one order has stored of sealed and serialised text, by the names that the pgbench scripts have for it. */
+export async function textsOf(database, orderNo) {
+  const [texts] = await database.query(
+    `select u.mobile, i.data as answer, a.institution_no, a.details,
+       (select e.data from events e where e.order_no = o.order_no and e.cycle_no is not null) as payment_event,
+       (select e.data from events e where e.order_no = o.order_no and e.cycle_no is null) as order_event
+     from orders o
+       join channel_users u using (channel_id, channel_user_id)
+       join idempotency i on i.channel_id = o.channel_id and (i.data::json ->> 'orderNo')::bigint = o.order_no
+       left join agreements a using (agreement_id)
+     where o.order_no = $1`,
+    [orderNo],
+  );
+  return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== null));
+}
+
+/** How much the database has written to its log so far. */
+export async function walBytes(database) {
+  const [{ bytes }] = await database.query(
+    `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as bytes`,
+  );
+  return bytes;
+}

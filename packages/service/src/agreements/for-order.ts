@@ -1,0 +1,122 @@
+import { type OrdersCreateRequest, Rejection, type SharedAgreement } from '@perennial/wire';
+import type { Channel } from '../channels/channel.js';
+import type { Clock } from '../clock.js';
+import type { Database } from '../db/database.js';
+import type { CardDetails } from '../gateways/gateway.js';
+import type { AgreementInsert } from '../orders/new-order-sql.js';
+import type { Catalog } from '../products/catalog.js';
+import type { LookUp } from '../secrets/look-up.js';
+import { checkUserMobile, userRow } from '../users/mobile.js';
+import { institutionNo } from './card.js';
+import { requireShareable } from './payment-channel.js';
+import { readPlaintext } from './plaintext.js';
+import { readSharedCard, sharedAgreementRow } from './shared.js';
+import { type AgreementRow, findBinding, nextAgreementId } from './sql.js';
+
+/** On what an order of mode A will run, and what has to be stored with it. */
+export interface AgreementForOrder {
+  readonly agreementId: number;
+  readonly channelUserId: string;
+  readonly paymentChannelCode: string;
+  /** In the clear, for the call to the institution. */
+  readonly institutionNo: string;
+  readonly shared: boolean;
+  /** The login mobile to bind, hash in hex; nothing when the binding has seen to it. */
+  readonly mobile: { readonly hash: string; readonly sealed: string } | undefined;
+  readonly insert: AgreementInsert | null;
+}
+
+/** What a creation holds of a person, in the clear. */
+export interface Personal {
+  readonly mobile: string | undefined;
+  readonly card: CardDetails | undefined;
+}
+
+/** Before anything is looked up: a ciphertext that cannot be read is answered before the business rules. */
+export function readPersonal(channel: Channel, request: OrdersCreateRequest): Personal {
+  const { mobileEncrypted, sharedAgreement: shared } = request;
+  return {
+    mobile:
+      mobileEncrypted === undefined ? undefined : readPlaintext(channel, 'mobile', mobileEncrypted, 'mobileEncrypted'),
+    card: shared === undefined ? undefined : readSharedCard(channel, shared, 'sharedAgreement'),
+  };
+}
+
+export interface AgreementDeps {
+  readonly database: Database;
+  readonly catalog: Catalog;
+  readonly institutionNumbers: LookUp;
+  readonly clock: Clock;
+}
+
+export async function agreementForOrder(
+  deps: AgreementDeps,
+  channel: Channel,
+  request: OrdersCreateRequest,
+  personal: Personal,
+): Promise<AgreementForOrder> {
+  return request.sharedAgreement === undefined || personal.card === undefined
+    ? boundAgreement(deps, channel, request, personal)
+    : sharedAgreement(deps, channel, request.sharedAgreement, { ...personal, card: personal.card });
+}
+
+/** A.1: the user's own binding, made before. */
+async function boundAgreement(
+  deps: AgreementDeps,
+  channel: Channel,
+  request: OrdersCreateRequest,
+  { mobile }: Personal,
+): Promise<AgreementForOrder> {
+  const bound = await findBinding(deps.database, channel.channelId, request.bindOrderNo ?? '');
+  if (!bound) throw new Rejection('AGREEMENT_NOT_FOUND');
+  if (request.channelUserId !== undefined && request.channelUserId !== bound.channelUserId) {
+    throw new Rejection('PARAM_INVALID', "channelUserId is not the agreement's");
+  }
+  if (bound.status !== 'BIND_SUCCESS') throw new Rejection('AGREEMENT_NOT_BOUND');
+  const authorized = await deps.catalog.paymentChannels(channel);
+  if (!authorized.has(bound.paymentChannelCode)) throw new Rejection('PAYMENT_CHANNEL_NOT_ALLOWED');
+  if (mobile !== undefined) await checkUserMobile(deps.database, channel, bound.channelUserId, mobile);
+  return {
+    agreementId: bound.agreementId,
+    channelUserId: bound.channelUserId,
+    paymentChannelCode: bound.paymentChannelCode,
+    institutionNo: institutionNo(channel, bound),
+    shared: false,
+    mobile: undefined,
+    insert: null,
+  };
+}
+
+/** A.2: the channel's own agreement, which comes with the order. */
+async function sharedAgreement(
+  { database, catalog, institutionNumbers, clock }: AgreementDeps,
+  channel: Channel,
+  shared: SharedAgreement,
+  { card, mobile = '' }: Personal & { readonly card: CardDetails },
+): Promise<AgreementForOrder> {
+  requireShareable(await catalog.paymentChannels(channel), shared.paymentChannelCode, 'SHARED_AGREEMENT_NOT_ALLOWED');
+  const agreementId = await nextAgreementId(database);
+  const row = sharedAgreementRow(channel, shared, card, { agreementId, now: clock.now() });
+  const user = userRow(channel, shared.channelUserId, mobile);
+  return {
+    agreementId: row.agreementId,
+    channelUserId: shared.channelUserId,
+    paymentChannelCode: shared.paymentChannelCode,
+    institutionNo: shared.sharedAgreementNo,
+    shared: true,
+    mobile: { hash: user.mobileHash.toString('hex'), sealed: user.mobile },
+    insert: insertOf(row, await institutionNumbers.hash(shared.sharedAgreementNo)),
+  };
+}
+
+function insertOf(row: AgreementRow, institutionHash: Buffer): AgreementInsert {
+  return {
+    agreement_no: row.agreementNo ?? '',
+    institution_no: row.institutionNo ?? '',
+    institution_hash: institutionHash.toString('hex'),
+    card_hash: row.cardHash.toString('hex'),
+    certificate_hash: row.certificateHash.toString('hex'),
+    card_tail: row.cardTail,
+    details: row.details,
+  };
+}

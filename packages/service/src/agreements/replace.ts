@@ -1,0 +1,79 @@
+import { type AffectedPayment, Rejection, type ReplaceData, type ReplaceRequest } from '@perennial/wire';
+import type { Action } from '../action.js';
+import type { Clock } from '../clock.js';
+import type { Database } from '../db/database.js';
+import { paymentOrderNo } from '../orders/numbers.js';
+import { allPayments, type Order, type Payment } from '../orders/order.js';
+import { orderReference } from '../orders/reference.js';
+import { findPayments, lockOrder } from '../orders/sql.js';
+import type { Catalog } from '../products/catalog.js';
+import type { LookUp } from '../secrets/look-up.js';
+import { requireShareable } from './payment-channel.js';
+import { switchAgreement } from './replace-sql.js';
+import { readSharedCard, sharedAgreementRow } from './shared.js';
+import { insertAgreement, nextAgreementId } from './sql.js';
+
+export interface ReplaceDeps {
+  readonly database: Database;
+  readonly catalog: Catalog;
+  readonly institutionNumbers: LookUp;
+  readonly clock: Clock;
+}
+
+/** Everything takes effect in one transaction before the answer; no event tells of it. */
+export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceData> {
+  const { database, catalog, institutionNumbers, clock } = deps;
+  return async ({ channel, once, answer }, request) => {
+    const shared = request.newSharedAgreement;
+    const card = readSharedCard(channel, shared, 'newSharedAgreement');
+    const reference = orderReference(request);
+    const authorized = await catalog.paymentChannels(channel);
+    const agreementId = await nextAgreementId(database);
+    const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
+    return database.transaction(async (tx) => {
+      const order = requireReplaceable(await lockOrder(tx, channel.channelId, reference), shared.channelUserId);
+      requireShareable(authorized, shared.paymentChannelCode, 'PAYMENT_CHANNEL_NOT_ALLOWED');
+      const row = sharedAgreementRow(channel, shared, card, { agreementId, now: clock.now() });
+      await insertAgreement(tx, { ...row, institutionHash });
+      const oldAgreementNo = await switchAgreement(tx, order.orderNo, order.agreementId, agreementId);
+      const payments = await findPayments(tx, order.orderNo);
+      return once.finish(
+        tx,
+        answer({
+          orderNo: String(order.orderNo),
+          oldAgreementNo,
+          newAgreementNo: row.agreementNo ?? '',
+          paymentChannelCode: row.paymentChannelCode,
+          affectedPayments: affected(order, payments),
+          retriedNow: [],
+        }),
+      );
+    });
+  };
+}
+
+type Replaceable = Order & { readonly agreementId: number };
+
+function requireReplaceable(order: Order | undefined, channelUserId: string): Replaceable {
+  if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
+  if (channelUserId !== order.channelUserId) {
+    throw new Rejection('PARAM_INVALID', "newSharedAgreement.channelUserId is not the order's");
+  }
+  if (!order.shared || order.agreementId === null) throw new Rejection('AGREEMENT_REPLACE_NOT_ALLOWED');
+  if (order.status === 'UNSUBSCRIBED' || order.status === 'TERMINATED')
+    throw new Rejection('SUBSCRIPTION_UNSUBSCRIBED');
+  if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
+  return { ...order, agreementId: order.agreementId };
+}
+
+const SWITCHES: readonly Payment['status'][] = ['WAIT', 'PROCESSING', 'FAIL_RETRY'];
+
+function affected(order: Order, started: readonly Payment[]): AffectedPayment[] {
+  return allPayments(order, started)
+    .filter((payment) => SWITCHES.includes(payment.status))
+    .map(({ cycleNo, status }) => ({
+      paymentOrderNo: paymentOrderNo(order.orderNo, cycleNo),
+      cycleNo,
+      previousStatus: status,
+    }));
+}

@@ -1,0 +1,234 @@
+import type { AgreementSource, AgreementStatus } from '@perennial/wire';
+import type { Queryable } from '../db/database.js';
+
+/** Which card, sealed and hashed under the channel's keys. */
+export interface CardColumns {
+  readonly cardHash: Buffer;
+  readonly certificateHash: Buffer;
+  readonly cardTail: string;
+  /** Sealed. */
+  readonly details: string;
+  readonly bankCode: string | null;
+}
+
+export interface AgreementRow extends CardColumns {
+  readonly agreementId: number;
+  readonly channelId: number;
+  readonly channelUserId: string;
+  readonly paymentChannelCode: string;
+  readonly source: AgreementSource;
+  readonly status: AgreementStatus;
+  /** Null until it is bound. */
+  readonly agreementNo: string | null;
+  /** Sealed; null until it is bound. */
+  readonly institutionNo: string | null;
+  /** Of the same, written with it; never read back. */
+  readonly institutionHash?: Buffer;
+  /** Unix milliseconds, as every time here. */
+  readonly createdAt: number;
+}
+
+/** An agreement of source SELF_BINDING, with the code that is under way. */
+export interface BindingRow extends AgreementRow {
+  readonly codeSentAt: number | null;
+  readonly wrongCodes: number;
+  readonly gatewayReference: string | null;
+}
+
+const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`;
+const time = (parameter: string) => `to_timestamp(${parameter}::double precision / 1000)`;
+
+const AGREEMENT_COLUMNS = `a.agreement_id as "agreementId", a.channel_id as "channelId",
+  a.channel_user_id as "channelUserId", a.payment_channel_code as "paymentChannelCode", a.source, a.status,
+  a.agreement_no as "agreementNo", a.institution_no as "institutionNo", a.card_hash as "cardHash",
+  a.certificate_hash as "certificateHash", a.card_tail as "cardTail", a.details, a.bank_code as "bankCode",
+  ${ms('a.created_at')} as "createdAt"`;
+const BINDING_COLUMNS = `${AGREEMENT_COLUMNS}, ${ms('a.code_sent_at')} as "codeSentAt", a.wrong_codes as "wrongCodes",
+  a.gateway_reference as "gatewayReference"`;
+
+export async function nextAgreementId(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ id: number }>(`select nextval('agreement_numbers') as id`);
+  if (!row) throw new Error('a sequence gave no number');
+  return row.id;
+}
+
+export async function insertAgreement(tx: Queryable, row: AgreementRow): Promise<void> {
+  await tx.query(
+    {
+      name: 'insert-agreement',
+      text: `insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status,
+               agreement_no, institution_no, card_hash, certificate_hash, card_tail, details, bank_code, created_at,
+               changed_at, institution_hash)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${time('$14')}, ${time('$14')}, $15)`,
+    },
+    [
+      row.agreementId,
+      row.channelId,
+      row.channelUserId,
+      row.paymentChannelCode,
+      row.source,
+      row.status,
+      row.agreementNo,
+      row.institutionNo,
+      row.cardHash,
+      row.certificateHash,
+      row.cardTail,
+      row.details,
+      row.bankCode,
+      row.createdAt,
+      row.institutionHash ?? null,
+    ],
+  );
+}
+
+/** Spelled exactly as it was given out: anything else is as unknown as a number that never was. */
+const BIND_ORDER_NO = /^[1-9][0-9]{0,14}$/;
+
+/** Whose binding it is, is part of the question: another channel's, or a shared agreement, is as unknown as none. */
+async function binding(
+  db: Queryable,
+  channelId: number,
+  bindOrderNo: string,
+  lock: '' | 'for update',
+): Promise<BindingRow | undefined> {
+  if (!BIND_ORDER_NO.test(bindOrderNo)) return undefined;
+  const [row] = await db.query<BindingRow>(
+    {
+      name: lock === '' ? 'find-binding' : 'lock-binding',
+      text: `select ${BINDING_COLUMNS} from agreements a
+             where a.agreement_id = $1 and a.channel_id = $2 and a.source = 'SELF_BINDING' ${lock}`,
+    },
+    [bindOrderNo, channelId],
+  );
+  return row;
+}
+
+export async function findBinding(
+  db: Queryable,
+  channelId: number,
+  bindOrderNo: string,
+): Promise<BindingRow | undefined> {
+  return binding(db, channelId, bindOrderNo, '');
+}
+
+/** Under its row lock: everything that changes a binding takes it first. */
+export async function lockBinding(
+  tx: Queryable,
+  channelId: number,
+  bindOrderNo: string,
+): Promise<BindingRow | undefined> {
+  return binding(tx, channelId, bindOrderNo, 'for update');
+}
+
+/** Another code is about to be sent, maybe for another card: the former code, and what it was tried with, is over. */
+export async function restartBinding(
+  tx: Queryable,
+  agreementId: number,
+  status: AgreementStatus,
+  card: CardColumns,
+  now: number,
+): Promise<void> {
+  await tx.query(
+    `update agreements set status = $2, card_hash = $3, certificate_hash = $4, card_tail = $5, details = $6,
+       bank_code = $7, code_sent_at = null, wrong_codes = 0, gateway_reference = null, changed_at = ${time('$8')}
+     where agreement_id = $1`,
+    [agreementId, status, card.cardHash, card.certificateHash, card.cardTail, card.details, card.bankCode, now],
+  );
+}
+
+/** False when the binding has moved on since this card was stored: then the code that was sent is not its code. */
+export async function storeCodeSent(
+  tx: Queryable,
+  { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
+  sent: { readonly at: number; readonly reference: string | undefined },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update agreements set code_sent_at = ${time('$3')}, gateway_reference = $4, changed_at = ${time('$3')}
+     where agreement_id = $1 and details = $2 and status = 'BIND_ING' returning 1`,
+    [agreementId, details, sent.at, sent.reference ?? null],
+  );
+  return rows.length === 1;
+}
+
+/** Counted before the institution is asked, so that codes tried at the same time are counted too. */
+export async function countTry(tx: Queryable, agreementId: number): Promise<void> {
+  await tx.query('update agreements set wrong_codes = wrong_codes + 1 where agreement_id = $1', [agreementId]);
+}
+
+/** The institution did not say that the code was wrong. */
+export async function uncountTry(
+  db: Queryable,
+  { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
+): Promise<void> {
+  await db.query(
+    `update agreements set wrong_codes = wrong_codes - 1
+     where agreement_id = $1 and details = $2 and wrong_codes > 0`,
+    [agreementId, details],
+  );
+}
+
+/** With the card that the institution was asked about, should another have been stored in the meantime. */
+export async function storeBound(
+  tx: Queryable,
+  row: AgreementRow & { readonly agreementNo: string; readonly institutionNo: string },
+  now: number,
+): Promise<void> {
+  await tx.query(
+    `update agreements set status = $2, agreement_no = $3, institution_no = $4, card_hash = $5,
+       certificate_hash = $6, card_tail = $7, details = $8, bank_code = $9, changed_at = ${time('$10')},
+       institution_hash = $11
+     where agreement_id = $1`,
+    [
+      row.agreementId,
+      row.status,
+      row.agreementNo,
+      row.institutionNo,
+      row.cardHash,
+      row.certificateHash,
+      row.cardTail,
+      row.details,
+      row.bankCode,
+      now,
+      row.institutionHash ?? null,
+    ],
+  );
+}
+
+/** The code is spent with it. Nothing happens to a binding that has got another card or code since. */
+export async function storeRefused(
+  tx: Queryable,
+  { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
+  status: AgreementStatus,
+  now: number,
+): Promise<void> {
+  await tx.query(
+    `update agreements set status = $3, code_sent_at = null, changed_at = ${time('$4')}
+     where agreement_id = $1 and details = $2`,
+    [agreementId, details, status, now],
+  );
+}
+
+export interface AgreementFilter {
+  readonly channelUserId: string | undefined;
+  readonly cardHash: Buffer | undefined;
+  readonly certificateHash: Buffer | undefined;
+}
+
+/** Agreements that were bound at some time and match all that is given, newest first. Bound is: has a number. */
+export async function listBoundAgreements(
+  db: Queryable,
+  channelId: number,
+  filter: AgreementFilter,
+  limit: number,
+  offset: number,
+): Promise<AgreementRow[]> {
+  return db.query<AgreementRow>(
+    `select ${AGREEMENT_COLUMNS} from agreements a
+     where a.channel_id = $1 and a.agreement_no is not null
+       and ($2::text is null or key_of(a.channel_user_id) = key_of($2))
+       and ($3::bytea is null or a.card_hash = $3)
+       and ($4::bytea is null or a.certificate_hash = $4)
+     order by a.agreement_id desc limit $5 offset $6`,
+    [channelId, filter.channelUserId ?? null, filter.cardHash ?? null, filter.certificateHash ?? null, limit, offset],
+  );
+}

@@ -1,0 +1,47 @@
+import { type BankData, encryptField, pageOf, type UserDataData, type UserDataRequest } from '@perennial/wire';
+import type { Action } from '../action.js';
+import type { Channel } from '../channels/channel.js';
+import type { Queryable } from '../db/database.js';
+import { cardDetails } from './card.js';
+import { type PlaintextKind, readPlaintext } from './plaintext.js';
+import { type AgreementRow, listBoundAgreements } from './sql.js';
+
+/** agreements/user-data: agreements that match every filter given, under the key that the channel has now. */
+export function userData({ database }: { readonly database: Queryable }): Action<UserDataRequest, UserDataData> {
+  return async ({ channel, answer }, request) => {
+    const { page, size } = pageOf(request);
+    const filter = {
+      channelUserId: request.channelUserId,
+      cardHash: hashOf(channel, 'card', request.bankCardNoEncrypted, 'bankCardNoEncrypted'),
+      certificateHash: hashOf(channel, 'certificate', request.certificateNoEncrypted, 'certificateNoEncrypted'),
+    };
+    // One more than asked tells whether there is another page.
+    const rows = await listBoundAgreements(database, channel.channelId, filter, size + 1, (page - 1) * size);
+    const bankDataList = rows.slice(0, size).map((row) => bankData(channel, row));
+    return answer({ bankDataList, page, size, hasMore: rows.length > size });
+  };
+}
+
+function hashOf(
+  channel: Channel,
+  kind: PlaintextKind & ('card' | 'certificate'),
+  ciphertext: string | undefined,
+  field: string,
+): Buffer | undefined {
+  if (ciphertext === undefined) return undefined;
+  return channel.sealing.hash(readPlaintext(channel, kind, ciphertext, field), kind);
+}
+
+function bankData(channel: Channel, row: AgreementRow): BankData {
+  if (row.agreementNo === null) throw new Error(`agreement ${row.agreementId} was never bound`);
+  const card = cardDetails(channel, row);
+  return {
+    bindOrderNo: row.source === 'SELF_BINDING' ? String(row.agreementId) : null,
+    agreementNo: row.agreementNo,
+    bankCardNoEncrypted: encryptField(card.bankCardNo, channel.aesKey),
+    certificateNoEncrypted: encryptField(card.certificateNo, channel.aesKey),
+    realNameEncrypted: encryptField(card.realName, channel.aesKey),
+    bankMobileEncrypted: encryptField(card.bankMobile, channel.aesKey),
+    agreementStatus: row.status,
+  };
+}

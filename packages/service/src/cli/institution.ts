@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { systemClock } from '../clock.js';
+import { PlainError } from '../plain-error.js';
+import { wholeNumber } from './options.js';
+import { record, table } from './table.js';
+
+const EXAMPLES = `
+Examples:
+  $ perennial institution
+  $ perennial institution --notice-url http://127.0.0.1:8080/gateway/v1/notices/REFBANK --control`;
+
+interface Options {
+  readonly port: number;
+  readonly host: string;
+  readonly dataDir: string;
+  readonly keyFile?: string;
+  readonly noticeUrl?: string;
+  readonly control?: boolean;
+}
+
+export function addInstitution(perennial: Command): void {
+  perennial
+    .command('institution')
+    .description('run the reference payment institution until Ctrl-C; it needs no database')
+    .option('--port <n>', 'port to listen on, 0 for any that is free', wholeNumber, 8090)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--data-dir <folder>', 'where its ledger is kept', path.join('data', 'institution'))
+    .option(
+      '--key-file <file>',
+      'key shared with the service, 32 bytes in base64 (default: bridge.key in the data folder, made when missing)',
+    )
+    .option('--notice-url <url>', 'where notices are sent; without it results are told only to those who ask')
+    .option('--control', 'serve GET /ledger and POST /control to this machine')
+    .addHelpText('after', EXAMPLES)
+    .action(run);
+}
+
+async function run({ port, host, dataDir, keyFile, noticeUrl, control = false }: Options): Promise<void> {
+  if (port > 65_535) throw new PlainError('--port must be a whole number from 0 to 65535');
+  // Loaded here, so that the other commands start without an HTTP server.
+  const { startInstitution } = await import('../institution/institution.js');
+  const { FAULTS } = await import('../institution/faults.js');
+  const folder = path.resolve(dataDir);
+  const keyPath = path.resolve(keyFile ?? path.join(folder, 'bridge.key'));
+  const key = await readKey(keyPath);
+  const institution = await startInstitution({
+    dataDir: folder,
+    port,
+    host,
+    key,
+    ...(noticeUrl === undefined ? {} : { noticeUrl }),
+    control,
+    clock: systemClock,
+  }).catch((error: unknown) => {
+    throw explained(error);
+  });
+
+  const rows: [string, string][] = [
+    ['  Bridge', institution.url],
+    ['  Key', keyPath],
+    ['  Ledger', folder],
+    ['  Notices', noticeUrl ?? 'none are sent'],
+    ['  Control', control ? `${institution.url}/control  ${institution.url}/ledger` : 'off'],
+  ];
+  const faults = FAULTS.map(({ tail, name, does }) => [`  ${tail}`, name, does]);
+  say(`\nThe reference institution is ready. It moves no money.\n\n${record(rows)}\n`);
+  say(`${table(['  TAIL', 'FAULT', 'WHAT IT DOES'], faults)}\n`);
+  say('  A tail is the last four characters of the bound card, or of a shared agreement number.\n');
+
+  await askedToStop();
+  say('Stopping.');
+  await institution.stop();
+}
+
+/** Asked twice is asked urgently: the journal is safe either way. */
+async function askedToStop(): Promise<void> {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (stopping.signal.aborted) process.exit(1);
+      stopping.abort();
+    });
+  }
+  await once(stopping.signal, 'abort');
+}
+
+async function readKey(file: string): Promise<Buffer> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new PlainError(`the key cannot be read: ${error.message}`);
+  });
+  if (text === undefined) return makeKey(file);
+  const key = Buffer.from(text.trim(), 'base64');
+  // Node's decoder skips what is not base64, so only a value that it would write itself counts.
+  if (key.length !== 32 || key.toString('base64') !== text.trim()) {
+    throw new PlainError(`${file} must hold 32 bytes in base64`);
+  }
+  return key;
+}
+
+async function makeKey(file: string): Promise<Buffer> {
+  const key = randomBytes(32);
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+  return key;
+}
+
+function explained(error: unknown): unknown {
+  const failed = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
+  if (!(error instanceof Error)) return error;
+  if (failed === 'listen') return new PlainError(`cannot listen: ${error.message}; set --port or --host`);
+  if (failed === 'getaddrinfo') return new PlainError(`cannot listen: ${error.message}; check --host`);
+  return error;
+}
+
+/** As the service does: what is told to people goes to stderr. */
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

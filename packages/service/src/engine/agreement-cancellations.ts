@@ -1,0 +1,79 @@
+import type { Logger } from 'pino';
+import { institutionNo } from '../agreements/card.js';
+import type { ChannelRegistry } from '../channels/registry.js';
+import type { Database, Queryable } from '../db/database.js';
+import type { Gateways } from '../gateways/registry.js';
+import { raiseAlert } from '../payments/alerts-sql.js';
+
+export interface CancellationDeps {
+  readonly database: Database;
+  readonly channels: ChannelRegistry;
+  readonly gateways: Gateways;
+  readonly log: Logger;
+}
+
+interface Canceled {
+  readonly agreementId: number;
+  readonly agreementNo: string;
+  readonly institutionNo: string;
+  readonly channelId: number;
+  readonly paymentChannelCode: string;
+  readonly tries: number;
+}
+
+const BATCH = 32;
+const LEASE_SECONDS = 30;
+const MAX_TRIES = 10;
+const LONGEST_SECONDS = 3600;
+
+/** Agreements that ended here are ended at their institution too. Failing raises an alert and changes no order. */
+export async function cancelAtInstitutions(deps: CancellationDeps): Promise<number> {
+  const claimed = await claim(deps.database);
+  await Promise.all(
+    claimed.map(async (agreement) => {
+      try {
+        await cancel(deps, agreement);
+      } catch (err) {
+        deps.log.warn({ err, agreementNo: agreement.agreementNo }, 'cancelling an agreement failed');
+      }
+    }),
+  );
+  return claimed.length;
+}
+
+async function cancel({ database, channels, gateways }: CancellationDeps, agreement: Canceled): Promise<void> {
+  const channel = await channels.byId(agreement.channelId);
+  const gateway = await gateways.of(agreement.paymentChannelCode);
+  const { agreementNo } = agreement;
+  const outcome = await gateway
+    .cancelAgreement({ agreementNo, institutionNo: institutionNo(channel, agreement) })
+    .catch(() => ({ kind: 'unknown' }) as const);
+  if (outcome.kind === 'canceled') return finish(database, agreement.agreementId);
+  const detail = outcome.kind === 'refused' ? outcome.reason : 'no answer';
+  await raiseAlert(database, 'agreement-cancel-failed', agreementNo, detail);
+  if (outcome.kind === 'refused' || agreement.tries >= MAX_TRIES) return finish(database, agreement.agreementId);
+  await again(database, agreement.agreementId, Math.min(10 * 2 ** agreement.tries, LONGEST_SECONDS));
+}
+
+/** For this node alone until the lease is over, which is also when it is tried again should this node die. */
+async function claim(db: Queryable): Promise<Canceled[]> {
+  return db.query<Canceled>(
+    `update agreements a set cancel_at = now() + $2::integer * interval '1 s', cancel_tries = a.cancel_tries + 1
+     where a.agreement_id in (select agreement_id from agreements where cancel_at <= now()
+       order by cancel_at limit $1 for update skip locked)
+     returning a.agreement_id as "agreementId", a.agreement_no as "agreementNo", a.institution_no as "institutionNo",
+       a.channel_id as "channelId", a.payment_channel_code as "paymentChannelCode", a.cancel_tries as tries`,
+    [BATCH, LEASE_SECONDS],
+  );
+}
+
+async function finish(db: Queryable, agreementId: number): Promise<void> {
+  await db.query('update agreements set cancel_at = null where agreement_id = $1', [agreementId]);
+}
+
+async function again(db: Queryable, agreementId: number, seconds: number): Promise<void> {
+  await db.query(`update agreements set cancel_at = now() + $2::integer * interval '1 s' where agreement_id = $1`, [
+    agreementId,
+    seconds,
+  ]);
+}

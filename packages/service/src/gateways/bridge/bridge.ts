@@ -1,0 +1,134 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../clock.js';
+import { PlainError } from '../../plain-error.js';
+import { type Gateway, NoticeRefused, type StatementLine } from '../gateway.js';
+import { bridgeClient } from './client.js';
+import {
+  bindCodeOutcome,
+  bindOutcome,
+  cancelOutcome,
+  debitOutcome,
+  debitQueryOutcome,
+  noticeOf,
+  refundOutcome,
+  refundQueryOutcome,
+  statementPage,
+} from './outcomes.js';
+import {
+  checkSigned,
+  type Fields,
+  MAX_MESSAGE_BYTES,
+  MAX_STATEMENT_BYTES,
+  type Operation,
+  readFields,
+} from './protocol.js';
+
+export interface Deadlines {
+  readonly debit: number;
+  readonly other: number;
+}
+
+/** A first debit is answered while the channel waits, so it has less time than the rest. */
+const DEADLINES: Deadlines = { debit: 8_000, other: 10_000 };
+const CONNECTIONS = 64;
+
+export interface BridgeOptions {
+  /** http(s)://host:port/path, without a query. */
+  readonly url: string;
+  /** Shared with the institution, 32 bytes. */
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+  readonly deadlineMs?: Partial<Deadlines>;
+  /** At most this many calls are under way at once; further ones wait, within their deadline. */
+  readonly connections?: number;
+  readonly log?: Logger;
+}
+
+export interface BridgeGateway extends Gateway {
+  /** Breaks off what is under way: its outcome is unknown. */
+  close(): Promise<void>;
+}
+
+/** The day cannot be had as a whole; lines that were yielded before are no statement. */
+export class StatementUnavailable extends PlainError {}
+
+/** An institution behind the protocol of docs/bridge.md. */
+export function bridgeGateway({ url, key, clock, deadlineMs, connections, log }: BridgeOptions): BridgeGateway {
+  const deadlines = { ...DEADLINES, ...deadlineMs };
+  const client = bridgeClient({ url, key, clock, connections: connections ?? CONNECTIONS, log });
+
+  const call = (operation: Operation, body: object, number?: string): Promise<Fields | undefined> =>
+    client.call({
+      operation,
+      body,
+      ...(number === undefined ? {} : { number }),
+      deadlineMs: operation === 'debit' ? deadlines.debit : deadlines.other,
+      maxBytes: operation === 'statement' ? MAX_STATEMENT_BYTES : MAX_MESSAGE_BYTES,
+    });
+
+  return {
+    async sendBindCode({ bindOrderNo, bankCode, card }) {
+      const { bankCardNo, certificateNo, certType, realName, bankMobile } = card;
+      return bindCodeOutcome(
+        await call('bind-code', {
+          bindOrderNo,
+          bankCode: bankCode ?? null,
+          card: { bankCardNo, certificateNo, certType, realName, bankMobile },
+        }),
+      );
+    },
+
+    async confirmBind({ bindOrderNo, reference, smsCode }) {
+      return bindOutcome(await call('bind-confirm', { bindOrderNo, reference: reference ?? null, smsCode }));
+    },
+
+    async debit({ attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
+      const body = { attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
+      return debitOutcome(await call('debit', body, attemptNo), attemptNo);
+    },
+
+    async queryDebit({ attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
+      const body = { attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
+      return debitQueryOutcome(await call('debit-query', body), attemptNo);
+    },
+
+    async refund({ refundNo, attemptNo, amountCent }) {
+      return refundOutcome(await call('refund', { refundNo, attemptNo, amountCent }, refundNo), refundNo);
+    },
+
+    async queryRefund({ refundNo }) {
+      return refundQueryOutcome(await call('refund-query', { refundNo }), refundNo);
+    },
+
+    async cancelAgreement({ agreementNo, institutionNo }) {
+      return cancelOutcome(await call('agreement-cancel', { agreementNo, institutionNo }));
+    },
+
+    verifyNotice({ path, headers, body, now }) {
+      if (body.length > MAX_MESSAGE_BYTES) throw new NoticeRefused('the notice is too large');
+      const checked = checkSigned({ path, query: '', headers, body, now }, key);
+      if (!checked.trusted) throw new NoticeRefused(checked.why);
+      const fields = readFields(body);
+      const notice = fields === undefined ? undefined : noticeOf(fields);
+      if (notice === undefined) throw new NoticeRefused('the notice has no result that is known');
+      return notice;
+    },
+
+    async *statement(day): AsyncGenerator<StatementLine> {
+      let cursor: string | undefined;
+      do {
+        const answer = await call('statement', { day, cursor: cursor ?? null });
+        const page = answer === undefined ? undefined : statementPage(answer, day);
+        if (page === undefined)
+          throw new StatementUnavailable(`the bridge gave no statement of ${day} that can be used`);
+        if (page.nextCursor !== undefined && page.nextCursor === cursor) {
+          throw new StatementUnavailable(`the bridge repeats a page of the statement of ${day}`);
+        }
+        yield* page.lines;
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+    },
+
+    close: () => client.close(),
+  };
+}

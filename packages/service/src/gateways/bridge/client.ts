@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import { Pool } from 'undici';
+import type { Clock } from '../../clock.js';
+import { PlainError } from '../../plain-error.js';
+import {
+  BRIDGE_HEADERS,
+  CONTENT_TYPE,
+  type Fields,
+  isSignedResponse,
+  KEY_BYTES,
+  type Operation,
+  readFields,
+  signedHeaders,
+} from './protocol.js';
+
+export interface ClientOptions {
+  /** Of the bridge: the operations' names are put behind its path. */
+  readonly url: string;
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+  readonly connections: number;
+  readonly log: Logger | undefined;
+}
+
+export interface Call {
+  readonly operation: Operation;
+  /** May hold card data: it is sent, and otherwise never looked at. */
+  readonly body: object;
+  readonly number?: string;
+  readonly deadlineMs: number;
+  readonly maxBytes: number;
+}
+
+export interface BridgeClient {
+  /** The trusted answer, or undefined when there is none: then nobody knows whether the call had an effect. */
+  call(call: Call): Promise<Fields | undefined>;
+  close(): Promise<void>;
+}
+
+export function bridgeClient({ url, key, clock, connections, log }: ClientOptions): BridgeClient {
+  const { origin, basePath } = addressOf(url);
+  if (key.length !== KEY_BYTES) throw new PlainError(`the key of a bridge must have ${KEY_BYTES} bytes`);
+  // One request at a time on a connection: with pipelining, one slow debit would hold up those behind it.
+  const pool = new Pool(origin, { connections, pipelining: 1, allowH2: false });
+
+  async function exchange(call: Call, requestId: string): Promise<Fields> {
+    const path = `${basePath}/${call.operation}`;
+    const body = Buffer.from(JSON.stringify(call.body));
+    const headers = signedHeaders({ path, body, now: clock.now(), requestId }, key);
+    const response = await pool.request({
+      method: 'POST',
+      path,
+      body,
+      headers: {
+        'content-type': CONTENT_TYPE,
+        ...headers,
+        ...(call.number === undefined ? {} : { [BRIDGE_HEADERS.idempotencyKey]: call.number }),
+      },
+      // The one deadline: waiting for a connection, making it, headers and body.
+      signal: AbortSignal.timeout(call.deadlineMs),
+    });
+    const answer = await readUpTo(response.body, call.maxBytes);
+    if (answer === undefined) throw new Untrusted('the answer is too large');
+    // Redirects are not followed, and whatever else is not 200 has no outcome in it.
+    if (response.statusCode !== 200) throw new Untrusted(`HTTP status ${response.statusCode}`);
+    const signature = response.headers[BRIDGE_HEADERS.signature];
+    if (!isSignedResponse(signature, path, headers[BRIDGE_HEADERS.nonce] ?? '', answer, key)) {
+      throw new Untrusted('the signature of the answer does not match');
+    }
+    const fields = readFields(answer);
+    if (fields === undefined) throw new Untrusted('the answer is not a JSON object');
+    return fields;
+  }
+
+  return {
+    async call(call) {
+      const requestId = randomUUID();
+      try {
+        return await exchange(call, requestId);
+      } catch (error) {
+        log?.warn(
+          { operation: call.operation, number: call.number, requestId, why: describe(error) },
+          'no answer of the bridge that could be trusted',
+        );
+        return undefined;
+      }
+    },
+    async close() {
+      await pool.destroy();
+    },
+  };
+}
+
+class Untrusted extends Error {}
+
+/** Names and codes only: an HTTP client's message may repeat what it was given. */
+function describe(error: unknown): string {
+  if (error instanceof Untrusted) return error.message;
+  if (!(error instanceof Error)) return 'something that is no error';
+  if (error.name === 'TimeoutError') return 'the deadline has passed';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+async function readUpTo(stream: Readable, maxBytes: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    // Leaving the loop ends the connection, and with it the rest.
+    if (length > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length);
+}
+
+function addressOf(text: string): { readonly origin: string; readonly basePath: string } {
+  const wrong = 'the address of a bridge must start with http:// or https:// and have no user, query or fragment';
+  if (!URL.canParse(text)) throw new PlainError(wrong);
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new PlainError(wrong);
+  if (`${url.username}${url.password}${url.search}${url.hash}` !== '') throw new PlainError(wrong);
+  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
+}

@@ -1,0 +1,118 @@
+/**
+ * The port to a payment institution. An adapter translates; it decides nothing about orders, and keeps nothing that
+ * must survive. Every call has a deadline of its own. `unknown` means that the institution may or may not have acted:
+ * whoever asked must ask again with the same number, and must not try with another.
+ */
+export interface Gateway {
+  sendBindCode(request: BindCodeRequest): Promise<BindCodeOutcome>;
+  confirmBind(request: BindConfirmation): Promise<BindOutcome>;
+  /** Safe to repeat with the same attemptNo: the institution debits once. */
+  debit(request: DebitRequest): Promise<DebitOutcome>;
+  queryDebit(request: DebitQuery): Promise<DebitOutcome | NotFound>;
+  /** Safe to repeat with the same refundNo. */
+  refund(request: RefundRequest): Promise<RefundOutcome>;
+  queryRefund(request: RefundQuery): Promise<RefundOutcome | NotFound>;
+  cancelAgreement(request: AgreementCancellation): Promise<CancelOutcome>;
+  /** Throws NoticeRefused unless the notice is really the institution's. */
+  verifyNotice(notice: RawNotice): Notice;
+  /** What the institution booked on a day of Asia/Shanghai, yyyy-MM-dd. */
+  statement(day: string): AsyncIterable<StatementLine>;
+  /** Lets go of connections; what is under way has an unknown outcome. */
+  close?(): Promise<void>;
+}
+
+/** Card data in the clear: exists only between the sealed column and the institution. */
+export interface CardDetails {
+  readonly bankCardNo: string;
+  readonly certificateNo: string;
+  readonly certType: string;
+  readonly realName: string;
+  readonly bankMobile: string;
+}
+
+export interface BindCodeRequest {
+  readonly bindOrderNo: string;
+  readonly bankCode: string | undefined;
+  readonly card: CardDetails;
+}
+export type BindCodeOutcome =
+  | { readonly kind: 'sent'; readonly reference: string | undefined }
+  | { readonly kind: 'not-sent'; readonly reason: string }
+  | { readonly kind: 'unknown' };
+
+export interface BindConfirmation {
+  readonly bindOrderNo: string;
+  readonly reference: string | undefined;
+  readonly smsCode: string;
+}
+export type BindOutcome =
+  | { readonly kind: 'bound'; readonly institutionNo: string }
+  /** `wrong-code`: another code may still be right. `refused`: this binding will never be. */
+  | { readonly kind: 'wrong-code' | 'refused'; readonly reason: string }
+  | { readonly kind: 'unknown' };
+
+export interface DebitRequest {
+  readonly attemptNo: string;
+  readonly institutionNo: string;
+  readonly amountCent: number;
+  readonly orderNo: string;
+  readonly cycleNo: number;
+  /** The channel's own number: what the sandbox's triggers look at. */
+  readonly externalOrderNo: string;
+  /** When the attempt was written down, Unix milliseconds. */
+  readonly startedAt: number;
+}
+export type DebitQuery = Omit<DebitRequest, 'institutionNo'>;
+
+export type DebitOutcome =
+  | { readonly kind: 'success'; readonly paidAt: number; readonly amountCent: number; readonly institutionRef: string }
+  | { readonly kind: 'declined'; readonly decline: Decline; readonly reason: string }
+  /** Taken, and its result will come: by a notice or by asking, at the latest then (Unix milliseconds). */
+  | { readonly kind: 'pending'; readonly askAt?: number }
+  | { readonly kind: 'unknown' };
+/** Whether trying again later can help, cannot, or the agreement itself is gone. */
+export type Decline = 'retryable' | 'final' | 'agreement-invalid';
+/** The institution has never seen the number. */
+export type NotFound = { readonly kind: 'not-found' };
+
+export interface RefundRequest {
+  readonly refundNo: string;
+  readonly attemptNo: string;
+  readonly amountCent: number;
+}
+export type RefundQuery = Pick<RefundRequest, 'refundNo'>;
+export type RefundOutcome =
+  | { readonly kind: 'success'; readonly refundedAt: number; readonly amountCent: number }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'unknown' };
+
+export interface AgreementCancellation {
+  readonly agreementNo: string;
+  readonly institutionNo: string;
+}
+export type CancelOutcome =
+  | { readonly kind: 'canceled' | 'unknown' }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+export interface RawNotice {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Buffer;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+export type Notice =
+  | { readonly kind: 'debit'; readonly attemptNo: string; readonly outcome: DebitOutcome }
+  | { readonly kind: 'agreement-canceled'; readonly institutionNo: string; readonly reason: string };
+export class NoticeRefused extends Error {}
+
+export interface StatementLine {
+  readonly kind: 'debit' | 'refund';
+  /** attemptNo or refundNo. */
+  readonly number: string;
+  readonly amountCent: number;
+  readonly status: 'SUCCESS' | 'FAIL' | 'PENDING';
+  readonly bookedAt: number;
+  readonly institutionRef: string;
+}

@@ -1,0 +1,118 @@
+import { BlockList } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Fields, fieldsOf, MAX_TEXT_LENGTH, numberOf, readFields, textOf } from '../gateways/bridge/protocol.js';
+import type { Delays, Desk } from './desk.js';
+import { type FaultBook, readFaultRule } from './faults.js';
+import type { Journal } from './journal.js';
+import type { Ledger } from './ledger.js';
+
+export interface ControlOptions {
+  readonly desk: Desk;
+  readonly ledger: Ledger;
+  readonly journal: Journal;
+  readonly faults: FaultBook;
+  readonly setDelays: (changed: Partial<Delays>) => Delays;
+}
+
+const DELAYS = ['settleMs', 'answerMs', 'lateNoticeMs', 'noticeRetryMs', 'longestNoticeRetryMs'] as const;
+
+/** The unsigned side, for tests and people at the machine itself. */
+export function controlRoutes(app: FastifyInstance, options: ControlOptions): void {
+  const { ledger, journal } = options;
+  app.register(async (scope) => {
+    scope.addHook('onRequest', async (request, reply) => {
+      if (!isLocal(request)) await reply.code(403).send({ error: 'only from the machine itself' });
+    });
+    scope.get('/ledger', async () => {
+      const view = ledgerView(ledger);
+      // What is shown is on the disk.
+      await journal.synced();
+      return view;
+    });
+    scope.post('/control', async (request, reply) => {
+      const fields = Buffer.isBuffer(request.body) ? readFields(request.body) : undefined;
+      const done = await control(fields ?? {}, options);
+      return typeof done === 'string' ? reply.code(400).send({ error: done }) : done;
+    });
+  });
+}
+
+/** What was done, or what is wrong with the call. */
+async function control(fields: Fields, { desk, faults, setDelays }: ControlOptions): Promise<object | string> {
+  switch (fields['action']) {
+    case 'set': {
+      const rule = readFaultRule(fields);
+      if (typeof rule === 'string') return rule;
+      faults.set(rule);
+      return { set: rule };
+    }
+    case 'clear':
+      faults.clear();
+      return { cleared: true };
+    case 'settle': {
+      const attemptNo = numberOf(fields['attemptNo']);
+      if (attemptNo === undefined) return 'attemptNo is needed';
+      return { settled: await desk.settleDebit(attemptNo) };
+    }
+    case 'end-agreement': {
+      const institutionNo = textOf(fields['institutionNo'], MAX_TEXT_LENGTH);
+      if (institutionNo === undefined) return 'institutionNo is needed';
+      await desk.endAgreement(institutionNo, 'ended by the customer');
+      return { ended: institutionNo };
+    }
+    case 'delays': {
+      const given = fieldsOf(fields['delays']) ?? {};
+      const wrong = Object.entries(given).find(
+        ([name, value]) => !DELAYS.some((one) => one === name) || !Number.isSafeInteger(value) || Number(value) < 0,
+      );
+      if (wrong !== undefined) return `delays are whole milliseconds by name: ${DELAYS.join(', ')}`;
+      return { delays: setDelays(given) };
+    }
+    default:
+      return 'action must be set, clear, settle, end-agreement or delays';
+  }
+}
+
+/** Everything that was debited and refunded, and how often each attempt number came. */
+function ledgerView({ debits, refunds, arrivals, canceled, owedNotices }: Ledger): object {
+  return {
+    debits: [...debits.values()].map(({ attemptNo, institutionNo, askedCent, ref, result, booked, refundedCent }) => ({
+      attemptNo,
+      institutionNo,
+      askedCent,
+      status: result.status,
+      debitedCent: result.status === 'SUCCESS' ? result.amountCent : 0,
+      refundedCent,
+      bookedAt: booked.at,
+      institutionRef: ref,
+      arrivals: arrivals.get(attemptNo) ?? 0,
+    })),
+    refunds: [...refunds.values()].map(({ refundNo, attemptNo, amountCent, ref, result, booked }) => ({
+      refundNo,
+      attemptNo,
+      amountCent,
+      status: result.status,
+      bookedAt: booked.at,
+      institutionRef: ref,
+    })),
+    arrivals: Object.fromEntries(arrivals),
+    canceledAgreements: [...canceled],
+    owedNotices: [...owedNotices.keys()],
+  };
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+export function isLoopback(address: string | undefined): boolean {
+  if (address === undefined) return false;
+  const plain = address.replace(/^::ffff:(?=\d)/i, '');
+  return loopback.check(plain, plain.includes(':') ? 'ipv6' : 'ipv4');
+}
+
+/** A proxy on this machine speaks for somebody else, and so does a browser that a foreign page is open in. */
+function isLocal({ raw, headers }: FastifyRequest): boolean {
+  const forSomebodyElse = ['origin', 'forwarded', 'x-forwarded-for'].some((name) => headers[name] !== undefined);
+  return isLoopback(raw.socket.remoteAddress) && !forSomebodyElse;
+}

@@ -1,0 +1,70 @@
+import { ENDPOINTS } from '@perennial/wire';
+import { bindConfirm } from './agreements/bind-confirm.js';
+import { bindSms } from './agreements/bind-sms.js';
+import { replaceAgreement } from './agreements/replace.js';
+import { userData } from './agreements/user-data.js';
+import type { AccessTokens } from './channels/access-token.js';
+import { authToken } from './channels/auth-token.js';
+import { provisionedList } from './channels/listing.js';
+import type { Clock } from './clock.js';
+import type { Database } from './db/database.js';
+import type { Gateways } from './gateways/registry.js';
+import { type Route, route } from './http/routes.js';
+import { createOrder } from './orders/create.js';
+import { createDeduct } from './orders/create-deduct.js';
+import { listUserOrders } from './orders/list.js';
+import { orderNumbers } from './orders/numbers.js';
+import { queryOrder } from './orders/query.js';
+import { redeemLinks } from './orders/redeem.js';
+import { orderStore } from './orders/store.js';
+import { unsubscribe } from './orders/unsubscribe.js';
+import { listAuthorizedPaymentChannels } from './payment-channels/sql.js';
+import { queryPayment } from './payments/query.js';
+import { catalog } from './products/catalog.js';
+import { listAuthorizedProducts } from './products/sql.js';
+import type { LookUp } from './secrets/look-up.js';
+import type { Environment } from './settings.js';
+
+export interface InterfaceDeps {
+  readonly database: Database;
+  readonly tokens: AccessTokens;
+  readonly gateways: Gateways;
+  readonly institutionNumbers: LookUp;
+  readonly clock: Clock;
+  readonly environment: Environment;
+  /** Where redemption links lead; asked for each, since a free port is known only once it is taken. */
+  readonly publicUrl: () => string;
+  readonly debitDeadlineMs?: number;
+}
+
+/** The route table: every endpoint of the interface with the action behind it. */
+export function interfaceRoutes({ tokens, publicUrl, ...deps }: InterfaceDeps): Route[] {
+  const { database, clock } = deps;
+  const shared = {
+    ...deps,
+    catalog: catalog(database),
+    redeemLink: redeemLinks(publicUrl, clock),
+    nextOrderNo: orderNumbers(database),
+    store: orderStore(database),
+  };
+  return [
+    route(ENDPOINTS['auth/token'], authToken(tokens)),
+    route(
+      ENDPOINTS['products/list'],
+      provisionedList((...page) => listAuthorizedProducts(database, ...page)),
+    ),
+    route(
+      ENDPOINTS['payment-channels/list'],
+      provisionedList((...page) => listAuthorizedPaymentChannels(database, ...page)),
+    ),
+    route(ENDPOINTS['agreements/bind-sms'], bindSms(shared)),
+    route(ENDPOINTS['agreements/bind-confirm'], bindConfirm(shared)),
+    route(ENDPOINTS['agreements/user-data'], userData(shared)),
+    route(ENDPOINTS['agreements/replace'], replaceAgreement(shared)),
+    route(ENDPOINTS['orders/create'], createOrder({ ...shared, deduct: createDeduct(shared) })),
+    route(ENDPOINTS['orders/query'], queryOrder(shared)),
+    route(ENDPOINTS['orders/list'], listUserOrders(shared)),
+    route(ENDPOINTS['orders/unsubscribe'], unsubscribe(database, clock)),
+    route(ENDPOINTS['payments/query'], queryPayment(database, clock)),
+  ];
+}

@@ -1,0 +1,125 @@
+import type { MainOrder, OrdersCreateRequest } from '@perennial/wire';
+import type { ActionContext } from '../action.js';
+import { type AgreementForOrder, agreementForOrder, type Personal } from '../agreements/for-order.js';
+import { institutionNoOf } from '../agreements/institution.js';
+import type { Channel } from '../channels/channel.js';
+import type { Clock } from '../clock.js';
+import type { Database, Queryable } from '../db/database.js';
+import type { DebitOutcome } from '../gateways/gateway.js';
+import type { Gateways } from '../gateways/registry.js';
+import type { Answer } from '../idempotency/once.js';
+import { type Attempt, askAgainIn, findFirstAttempt } from '../payments/attempts-sql.js';
+import { askDebit, debitRequest, sendDebit, trusted } from '../payments/debit.js';
+import { FIRST_ASK_SECONDS } from '../payments/policy.js';
+import { settle } from '../payments/settle.js';
+import type { Catalog, CatalogProduct } from '../products/catalog.js';
+import type { LookUp } from '../secrets/look-up.js';
+import { deductedOrder, idempotencyRow, newOrderRow } from './new-order.js';
+import type { RedeemLink } from './redeem.js';
+import { findOrder } from './sql.js';
+import type { StoreOrder } from './store.js';
+import { viewOf } from './view.js';
+
+type Context = ActionContext<MainOrder>;
+
+export interface CreateDeduct {
+  create(context: Context, request: OrdersCreateRequest, personal: Personal, product: CatalogProduct): Promise<Answer>;
+  /** Goes on with a creation that was cut off between its two transactions. */
+  resume(context: Context, orderNo: string): Promise<Answer>;
+}
+
+export interface DeductDeps {
+  readonly database: Database;
+  readonly catalog: Catalog;
+  readonly gateways: Gateways;
+  readonly institutionNumbers: LookUp;
+  readonly clock: Clock;
+  readonly redeemLink: RedeemLink;
+  readonly nextOrderNo: () => Promise<number>;
+  readonly store: StoreOrder;
+  /** In place of the policy's, for a test that cannot wait. */
+  readonly debitDeadlineMs?: number;
+}
+
+/**
+ * Mode A: everything is written down, then the institution is called with nothing held, then the result is settled. A
+ * crash anywhere between leaves an attempt that is asked about, by the resend or by the pending-debits job.
+ */
+export function createDeduct(deps: DeductDeps): CreateDeduct {
+  const { database, gateways, clock, redeemLink } = deps;
+
+  async function conclude(context: Context, attempt: Attempt, outcome: DebitOutcome): Promise<Answer> {
+    const { channel, once, answer } = context;
+    return database.transaction(async (tx) => {
+      if (outcome.kind === 'success' || outcome.kind === 'declined') await settle(tx, attempt, outcome, clock.now());
+      else if (outcome.kind === 'pending' && outcome.askAt !== undefined) {
+        await askAgainIn(tx, attempt, Math.max(0, (outcome.askAt - clock.now()) / 1000));
+      }
+      return once.finish(tx, answer(await view(tx, channel, attempt.orderNo)));
+    });
+  }
+
+  async function view(tx: Queryable, channel: Channel, orderNo: number): Promise<MainOrder> {
+    const found = await findOrder(tx, channel.channelId, { orderNo }, clock.now());
+    if (!found) throw new Error(`order ${orderNo} was stored and is not there`);
+    return viewOf(channel, found, redeemLink);
+  }
+
+  return {
+    async create(context, request, personal, product) {
+      const { channel, once } = context;
+      const agreement = await agreementForOrder(deps, channel, request, personal);
+      const orderNo = await deps.nextOrderNo();
+      const identity = {
+        orderNo,
+        channelId: channel.channelId,
+        externalOrderNo: request.externalOrderNo,
+        channelUserId: agreement.channelUserId,
+      };
+      const { order, payment, events } = deductedOrder(identity, product, agreement, clock.now());
+      await deps.store({
+        ...newOrderRow(order, payment, events),
+        ...agreementColumns(agreement),
+        ask_after_seconds: FIRST_ASK_SECONDS,
+        idempotency: idempotencyRow(once.row, { state: 'RUNNING', subject: String(orderNo) }),
+      });
+      once.row?.begun();
+      const attempt: Attempt = {
+        orderNo,
+        cycleNo: 1,
+        tryNo: 1,
+        channelId: channel.channelId,
+        agreementId: agreement.agreementId,
+        paymentChannelCode: agreement.paymentChannelCode,
+        amountCent: order.amountCent,
+        status: 'STARTED',
+        startedAt: order.createdAt,
+        asked: 0,
+        externalOrderNo: order.externalOrderNo,
+      };
+      const gateway = await gateways.of(agreement.paymentChannelCode);
+      const outcome = await sendDebit(gateway, debitRequest(attempt, agreement.institutionNo), deps.debitDeadlineMs);
+      return conclude(context, attempt, await trusted(database, attempt, outcome));
+    },
+
+    async resume(context, subject) {
+      const attempt = await findFirstAttempt(database, Number(subject));
+      if (!attempt) throw new Error(`order ${subject} was begun and has no attempt`);
+      // Settled meanwhile, by the job or a notice: only the answer is still owed.
+      if (attempt.status !== 'STARTED') return conclude(context, attempt, { kind: 'unknown' });
+      const institutionNo = await institutionNoOf(database, context.channel, attempt.agreementId);
+      const gateway = await gateways.of(attempt.paymentChannelCode);
+      const outcome = await askDebit(gateway, debitRequest(attempt, institutionNo), deps.debitDeadlineMs);
+      return conclude(context, attempt, await trusted(database, attempt, outcome));
+    },
+  };
+}
+
+function agreementColumns(agreement: AgreementForOrder) {
+  return {
+    mobile_hash: agreement.mobile?.hash ?? null,
+    mobile: agreement.mobile?.sealed ?? null,
+    payment_channel_code: agreement.paymentChannelCode,
+    agreement: agreement.insert,
+  };
+}

@@ -1,0 +1,92 @@
+import { type MainOrder, type OrdersCreateRequest, Rejection, type SettlementMode } from '@perennial/wire';
+import type { Action, ActionContext } from '../action.js';
+import { type Personal, readPersonal } from '../agreements/for-order.js';
+import type { Clock } from '../clock.js';
+import type { Database } from '../db/database.js';
+import type { Answer } from '../idempotency/once.js';
+import type { Catalog, CatalogProduct } from '../products/catalog.js';
+import { userRow } from '../users/mobile.js';
+import type { CreateDeduct } from './create-deduct.js';
+import { collectedOrder, idempotencyRow, newOrderRow } from './new-order.js';
+import { mainOrder } from './order.js';
+import type { RedeemLink } from './redeem.js';
+import { externalOrderExists } from './sql.js';
+import type { StoreOrder } from './store.js';
+
+export interface CreateDeps {
+  readonly database: Database;
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly redeemLink: RedeemLink;
+  readonly nextOrderNo: () => Promise<number>;
+  readonly store: StoreOrder;
+  readonly deduct: CreateDeduct;
+}
+
+type Context = ActionContext<MainOrder>;
+
+export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, MainOrder> {
+  return async (context, request) => {
+    if (context.once.interrupted !== undefined) return deps.deduct.resume(context, context.once.interrupted);
+    const personal = readPersonal(context.channel, request);
+    try {
+      const product = await deps.catalog.product(context.channel, request.productCode);
+      checkProduct(product, request);
+      return await (request.settlementMode === 'CHANNEL_COLLECT'
+        ? collect(deps, context, request, personal, product)
+        : deps.deduct.create(context, request, personal, product));
+    } catch (error) {
+      // A resent order hears that it exists, whatever has changed around it since.
+      if (error instanceof Rejection && (await externalOrderExists(deps.database, request.externalOrderNo))) {
+        throw new Rejection('SUBSCRIPTION_ALREADY_EXISTS');
+      }
+      throw error;
+    }
+  };
+}
+
+function checkProduct(product: CatalogProduct, request: OrdersCreateRequest): void {
+  const modes: readonly SettlementMode[] = product.settlementModes;
+  if (!modes.includes(request.settlementMode)) throw new Rejection('SETTLEMENT_MODE_MISMATCH');
+  for (const field of ['periodType', 'period', 'totalCycles'] as const) {
+    if (request[field] !== undefined && request[field] !== product[field]) {
+      throw new Rejection('CYCLE_MISMATCH', `${field} is ${product[field]} for this product`);
+    }
+  }
+}
+
+/** Mode B: billed in the moment it is written, in one statement with everything that follows from it. */
+async function collect(
+  deps: CreateDeps,
+  context: Context,
+  request: OrdersCreateRequest,
+  { mobile = '' }: Personal,
+  product: CatalogProduct,
+): Promise<Answer> {
+  const { channel, once, answer } = context;
+  const user = userRow(channel, request.channelUserId ?? '', mobile);
+  const orderNo = await deps.nextOrderNo();
+  const created = collectedOrder(
+    {
+      orderNo,
+      channelId: channel.channelId,
+      externalOrderNo: request.externalOrderNo,
+      channelUserId: user.channelUserId,
+    },
+    product,
+    deps.clock.now(),
+  );
+  const link = deps.redeemLink(channel, orderNo, user.channelUserId);
+  const done = answer(mainOrder(created.order, [created.payment], link));
+  await deps.store({
+    ...newOrderRow(created.order, created.payment, created.events),
+    mobile_hash: user.mobileHash.toString('hex'),
+    mobile: user.mobile,
+    channel_agreement_ref: request.channelAgreementRef ?? null,
+    benefits: product.benefits,
+    benefits_expire_at: created.benefitsExpireAt,
+    idempotency: idempotencyRow(once.row, { state: 'DONE', answer: done }),
+  });
+  once.row?.finished();
+  return done;
+}

@@ -1,0 +1,162 @@
+import {
+  formatTime,
+  type MainOrder,
+  type OrderPayload,
+  type OrderStatus,
+  type PaymentPayload,
+  type PaymentRecord,
+  type PaymentStatus,
+  type PeriodType,
+  type SettlementMode,
+} from '@perennial/wire';
+import { dueAt } from './calendar.js';
+import { paymentOrderNo } from './numbers.js';
+
+/** An order as it is stored, times in Unix milliseconds. */
+export interface Order {
+  readonly orderNo: number;
+  readonly channelId: number;
+  readonly externalOrderNo: string;
+  readonly channelUserId: string;
+  readonly productCode: string;
+  readonly settlementMode: SettlementMode;
+  readonly status: OrderStatus;
+  readonly periodType: PeriodType;
+  readonly period: number;
+  readonly totalCycles: number;
+  readonly amountCent: number;
+  readonly createdAt: number;
+  readonly successAt: number | null;
+  readonly unsubscribedAt: number | null;
+  /** The last period that was started. */
+  readonly cycleNo: number;
+  readonly nextDueAt: number | null;
+  readonly paidCycles: number;
+  readonly paidAmountCent: number;
+  readonly refundAmountCent: number;
+  readonly latestPaymentStatus: PaymentStatus | null;
+  readonly agreementId: number | null;
+  readonly shared: boolean;
+}
+
+/** A period that was started. */
+export interface Payment {
+  readonly cycleNo: number;
+  readonly status: PaymentStatus;
+  readonly expectAt: number;
+  readonly paidAt: number | null;
+  readonly amountCent: number;
+  readonly refundAmountCent: number;
+  readonly refundAt: number | null;
+}
+
+export const timeOrNull = (at: number | null): string | null => (at === null ? null : formatTime(at));
+
+/** The next moment a debit or billing is planned; what else may be due, completion say, is none of the channel's. */
+export function nextPayTime(order: Order): string | null {
+  if (order.status !== 'ACTIVE') return null;
+  const isPlanned = order.cycleNo < order.totalCycles || order.latestPaymentStatus === 'FAIL_RETRY';
+  return isPlanned ? timeOrNull(order.nextDueAt) : null;
+}
+
+/** A period that was not started: it follows from its order. Nothing when there will be none. */
+export function derivedStatus(order: Order): 'WAIT' | 'CANCELED' | undefined {
+  if (order.status === 'ACTIVE') return 'WAIT';
+  return order.status === 'UNSUBSCRIBED' ? 'CANCELED' : undefined;
+}
+
+export function derivedPayment(order: Order, cycleNo: number, status: PaymentStatus): Payment {
+  return {
+    cycleNo,
+    status,
+    expectAt: dueAt(order.createdAt, order, cycleNo),
+    paidAt: null,
+    amountCent: order.amountCent,
+    refundAmountCent: 0,
+    refundAt: null,
+  };
+}
+
+/** Started periods as given, the others derived, in the order of their numbers. */
+export function allPayments(order: Order, started: readonly Payment[]): Payment[] {
+  const status = derivedStatus(order);
+  if (status === undefined) return [...started];
+  const derived = Array.from({ length: order.totalCycles - order.cycleNo }, (_, index) =>
+    derivedPayment(order, order.cycleNo + index + 1, status),
+  );
+  return [...started, ...derived];
+}
+
+/** One period, without making the others. */
+export function paymentAt(order: Order, started: readonly Payment[], cycleNo: number): Payment | undefined {
+  if (cycleNo <= order.cycleNo) return started.find((payment) => payment.cycleNo === cycleNo);
+  const status = derivedStatus(order);
+  return status === undefined || cycleNo > order.totalCycles ? undefined : derivedPayment(order, cycleNo, status);
+}
+
+function paymentRecord(order: Order, payment: Payment): PaymentRecord {
+  return {
+    paymentOrderNo: paymentOrderNo(order.orderNo, payment.cycleNo),
+    cycleNo: payment.cycleNo,
+    expectPayTime: formatTime(payment.expectAt),
+    paidAt: timeOrNull(payment.paidAt),
+    amountCent: payment.amountCent,
+    refundAmountCent: payment.refundAmountCent,
+    paymentStatus: payment.status,
+  };
+}
+
+export function mainOrder(order: Order, started: readonly Payment[], redeemUrl: string | null): MainOrder {
+  return {
+    orderNo: String(order.orderNo),
+    externalOrderNo: order.externalOrderNo,
+    createTime: formatTime(order.createdAt),
+    orderStatus: order.status,
+    orderSuccessTime: timeOrNull(order.successAt),
+    periodType: order.periodType,
+    period: order.period,
+    totalCycles: order.totalCycles,
+    totalPaidAmountCent: order.paidAmountCent,
+    totalRefundAmountCent: order.refundAmountCent,
+    nextPayTime: nextPayTime(order),
+    unsubscribeTime: timeOrNull(order.unsubscribedAt),
+    redeemUrl,
+    paymentRecords: allPayments(order, started).map((payment) => paymentRecord(order, payment)),
+  };
+}
+
+export function orderPayload(order: Order): OrderPayload {
+  return {
+    orderNo: String(order.orderNo),
+    externalOrderNo: order.externalOrderNo,
+    createTime: formatTime(order.createdAt),
+    orderStatus: order.status,
+    orderSuccessTime: timeOrNull(order.successAt),
+    periodType: order.periodType,
+    period: order.period,
+    totalCycles: order.totalCycles,
+    totalPaidAmountCent: order.paidAmountCent,
+    totalPaidCycles: order.paidCycles,
+    totalRefundAmountCent: order.refundAmountCent,
+    latestPaymentStatus: order.latestPaymentStatus,
+    nextPayTime: nextPayTime(order),
+  };
+}
+
+/** Without mobileEncrypted: it is made under the channel's key when the event is sent. */
+export function paymentPayload(order: Order, payment: Payment): Omit<PaymentPayload, 'mobileEncrypted'> {
+  return {
+    orderNo: String(order.orderNo),
+    externalOrderNo: order.externalOrderNo,
+    paymentOrderNo: paymentOrderNo(order.orderNo, payment.cycleNo),
+    channelUserId: order.channelUserId,
+    cycleNo: payment.cycleNo,
+    expectPayTime: formatTime(payment.expectAt),
+    paidAt: timeOrNull(payment.paidAt),
+    amountCent: payment.amountCent,
+    refundTime: timeOrNull(payment.refundAt),
+    refundAmountCent: payment.refundAmountCent,
+    paymentStatus: payment.status,
+    agreementShareFlag: order.shared,
+  };
+}

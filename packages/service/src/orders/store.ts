@@ -1,0 +1,86 @@
+import { IDEMPOTENCY_WINDOW_MS, Rejection } from '@perennial/wire';
+import { constraintOf, type Database, sqlState, Unavailable } from '../db/database.js';
+import { gather } from '../db/gather.js';
+import { KeyTaken } from '../idempotency/once.js';
+import { deleteExpiredKey, insertOrders, type NewOrderRefusal, type NewOrderRow } from './new-order-sql.js';
+
+export type StoreOrder = (row: NewOrderRow) => Promise<void>;
+
+type Verdict = NewOrderRefusal | 'KEY_TAKEN' | Error | undefined;
+
+const DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
+
+/**
+ * Writes a new order down, together with others that are created at the same time (docs/decisions/0012). Throws the
+ * order's own Rejection or KeyTaken; what is wrong with another order in the batch is never this one's business.
+ */
+export function orderStore(database: Database): StoreOrder {
+  const store = gather<NewOrderRow, Verdict>({ maxBatch: 16, slots: 3, run: (rows) => storeBatch(database, rows) });
+  return async (row) => {
+    const verdict = await store(row);
+    if (verdict instanceof Error) throw verdict;
+    if (verdict === 'KEY_TAKEN') throw new KeyTaken();
+    if (verdict !== undefined) throw new Rejection(verdict);
+  };
+}
+
+async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Promise<Verdict[]> {
+  const { first, rest } = withoutTwins(rows);
+  const verdicts = new Map<NewOrderRow, Verdict>();
+  const keep = (some: readonly NewOrderRow[], judged: readonly Verdict[]) => {
+    some.forEach((row, index) => {
+      verdicts.set(row, judged[index]);
+    });
+  };
+  try {
+    keep(first, await insertOrders(database, first));
+  } catch (error) {
+    // Whatever is wrong with one of them is not the others' business; a database that is away is everybody's.
+    if (error instanceof Unavailable) throw error;
+    for (const row of first) keep([row], [await storeAlone(database, row)]);
+  }
+  // Each sees what the one before it has left.
+  for (const row of rest) keep([row], [await storeAlone(database, row)]);
+  return rows.map((row) => verdicts.get(row));
+}
+
+/**
+ * After a unique violation the row that was in the way is visible, so the second time its refusal is known. Any other error is
+ * this order's own, and is handed back so that the next one has its turn.
+ */
+async function storeAlone(database: Database, row: NewOrderRow): Promise<Verdict> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const [verdict] = await insertOrders(database, [row]);
+      return verdict;
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      if (sqlState(error) !== '23505' || attempt === 5)
+        return error instanceof Error ? error : new Error(String(error));
+      if (constraintOf(error) !== 'idempotency_pkey') continue;
+      const expired = row.idempotency && (await deleteExpiredKey(database, row.channel_id, row.idempotency.key, DAYS));
+      if (!expired) return 'KEY_TAKEN';
+    }
+  }
+}
+
+/** Rows of one statement do not see each other, so no two may claim the same number, user, mobile or key. */
+function withoutTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; rest: NewOrderRow[] } {
+  const claimed = new Set<string>();
+  const first: NewOrderRow[] = [];
+  const rest: NewOrderRow[] = [];
+  for (const row of rows) {
+    const claims = [
+      `number ${row.external_order_no}`,
+      `user ${row.channel_id} ${row.channel_user_id}`,
+      ...(row.mobile_hash === null ? [] : [`mobile ${row.channel_id} ${row.mobile_hash}`]),
+      ...(row.idempotency === null ? [] : [`key ${row.channel_id} ${row.idempotency.key}`]),
+    ];
+    if (claims.some((claim) => claimed.has(claim))) rest.push(row);
+    else {
+      for (const claim of claims) claimed.add(claim);
+      first.push(row);
+    }
+  }
+  return { first, rest };
+}

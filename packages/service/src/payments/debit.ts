@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Queryable } from '../db/database.js';
+import type { DebitOutcome, DebitRequest, Gateway } from '../gateways/gateway.js';
+import { attemptNo } from '../orders/numbers.js';
+import { raiseAlert } from './alerts-sql.js';
+import type { Attempt } from './attempts-sql.js';
+import { DEBIT_DEADLINE_MS } from './policy.js';
+
+/** What an attempt says to the institution. */
+export function debitRequest(attempt: Attempt, institutionNo: string): DebitRequest {
+  return {
+    attemptNo: attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo),
+    institutionNo,
+    amountCent: attempt.amountCent,
+    orderNo: String(attempt.orderNo),
+    cycleNo: attempt.cycleNo,
+    externalOrderNo: attempt.externalOrderNo,
+    startedAt: attempt.startedAt,
+  };
+}
+
+/** Calls for the first time. Whatever goes wrong on the way, the institution may have acted. */
+export async function sendDebit(
+  gateway: Gateway,
+  request: DebitRequest,
+  deadlineMs = DEBIT_DEADLINE_MS,
+): Promise<DebitOutcome> {
+  return withinDeadline(async () => gateway.debit(request), deadlineMs);
+}
+
+/**
+ * Asks what became of it. An institution that has never seen the number is sent the same number again, which is safe
+ * however late the first one may still arrive.
+ */
+export async function askDebit(
+  gateway: Gateway,
+  request: DebitRequest,
+  deadlineMs = DEBIT_DEADLINE_MS,
+): Promise<DebitOutcome> {
+  const answer = await withinDeadline(async () => gateway.queryDebit(request), deadlineMs);
+  return answer.kind === 'not-found' ? sendDebit(gateway, request, deadlineMs) : answer;
+}
+
+async function withinDeadline<Outcome extends { readonly kind: string }>(
+  call: () => Promise<Outcome>,
+  deadlineMs: number,
+): Promise<Outcome | { readonly kind: 'unknown' }> {
+  const over = new AbortController();
+  const unknown = { kind: 'unknown' } as const;
+  const late = delay(deadlineMs, unknown, { signal: over.signal }).catch(() => unknown);
+  try {
+    return await Promise.race([call().catch(() => unknown), late]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** A success over another amount is no success that we asked for: it stays open, and somebody has to look. */
+export async function trusted(db: Queryable, attempt: Attempt, outcome: DebitOutcome): Promise<DebitOutcome> {
+  if (outcome.kind !== 'success' || outcome.amountCent === attempt.amountCent) return outcome;
+  const number = attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);
+  await raiseAlert(db, 'debit-wrong-amount', number, `asked for ${attempt.amountCent}, debited ${outcome.amountCent}`);
+  return { kind: 'unknown' };
+}

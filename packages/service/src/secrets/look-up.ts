@@ -1,0 +1,42 @@
+import { createHmac } from 'node:crypto';
+import type { Queryable } from '../db/database.js';
+import { newKey, type Vault } from './vault.js';
+
+/** Finds what is sealed again across channels, by a hash under a key of the installation. */
+export interface LookUp {
+  hash(text: string): Promise<Buffer>;
+}
+
+/** The key is made on first use and stays for good, wrapped under the master key, so that hashes outlive its change. */
+export function lookUp(db: Queryable, vault: Vault, purpose: 'institution numbers'): LookUp {
+  let key: Promise<Uint8Array> | undefined;
+  const load = async (): Promise<Uint8Array> => {
+    await db.query('insert into look_up_keys (purpose, wrapped) values ($1, $2) on conflict do nothing', [
+      purpose,
+      vault.wrapKey(newKey()),
+    ]);
+    const [row] = await db.query<{ wrapped: string }>('select wrapped from look_up_keys where purpose = $1', [purpose]);
+    if (!row) throw new Error(`the key for ${purpose} is not there`);
+    return vault.unwrapKey(row.wrapped);
+  };
+  return {
+    async hash(text) {
+      key ??= load();
+      // A failed reading is not remembered.
+      key.catch(() => {
+        key = undefined;
+      });
+      return createHmac('sha256', await key)
+        .update(text)
+        .digest();
+    },
+  };
+}
+
+export async function lockLookUpKeys(tx: Queryable): Promise<{ purpose: string; wrapped: string }[]> {
+  return tx.query('select purpose, wrapped from look_up_keys order by purpose for update');
+}
+
+export async function storeLookUpKey(tx: Queryable, purpose: string, wrapped: string): Promise<void> {
+  await tx.query('update look_up_keys set wrapped = $2 where purpose = $1', [purpose, wrapped]);
+}

@@ -1,0 +1,360 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cardDetails, institutionNo } from '../../src/agreements/card.js';
+import { insertAgreement, nextAgreementId } from '../../src/agreements/sql.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import {
+  type AgreementsService,
+  agreementsService,
+  boundBinding,
+  confirmBody,
+  confirmCode,
+  encrypt,
+  gate,
+  meetingOf,
+  person,
+  sendCode,
+  sentBinding,
+  stored,
+} from './support.js';
+
+const LIFETIME = 5 * 60_000;
+
+let service: AgreementsService;
+let production: AgreementsService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  [service, production] = await Promise.all([agreementsService(), agreementsService({ environment: 'production' })]);
+});
+beforeEach(async () => {
+  service.gateway.reset();
+  production.gateway.reset();
+  channel = await service.channel();
+});
+afterAll(() => Promise.all([service.close(), production.close()]));
+
+describe('agreements/bind-confirm, answered by the institution', () => {
+  it('0: BIND_SUCCESS with the number of the agreement', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who);
+    const reply = await confirmCode(channel, bindOrderNo, '654321');
+    expectEnvelope(reply.envelope, '0');
+    expect(reply.data).toEqual({
+      agreementNo: `AG${bindOrderNo}`,
+      agreementStatus: 'BIND_SUCCESS',
+      bankCardTailNo: who.bankCardNo.slice(-4),
+    });
+    expect(service.gateway.confirms).toEqual([{ bindOrderNo, reference: `ref-${bindOrderNo}-1`, smsCode: '654321' }]);
+    const row = await stored(service, bindOrderNo);
+    expect(row).toMatchObject({ status: 'BIND_SUCCESS', agreement_no: `AG${bindOrderNo}` });
+    const sealed = { agreementId: Number(bindOrderNo), institutionNo: row.institution_no };
+    expect(institutionNo(await service.inMemory(channel), sealed)).toBe(`inst-${bindOrderNo}`);
+  });
+
+  it('0: BIND_FAIL for a wrong code; the binding stays open and the right one still binds it', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who);
+    service.gateway.onConfirm = async () => ({ kind: 'wrong-code', reason: 'that is not the code' });
+    const reply = await confirmCode(channel, bindOrderNo);
+    expect(reply.data).toEqual({
+      agreementNo: null,
+      agreementStatus: 'BIND_FAIL',
+      bankCardTailNo: who.bankCardNo.slice(-4),
+      failReason: 'that is not the code',
+    });
+    expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_ING', wrong_codes: 1, code_sent: true });
+    service.gateway.reset();
+    expect((await confirmCode(channel, bindOrderNo)).data.agreementStatus).toBe('BIND_SUCCESS');
+  });
+
+  it('0: BIND_FAIL for a refusal, and with that the binding is finished', async () => {
+    const bindOrderNo = await sentBinding(channel);
+    service.gateway.onConfirm = async () => ({ kind: 'refused', reason: 'card is blocked' });
+    const reply = await confirmCode(channel, bindOrderNo);
+    expect(reply.data).toMatchObject({
+      agreementNo: null,
+      agreementStatus: 'BIND_FAIL',
+      failReason: 'card is blocked',
+    });
+    expect((await stored(service, bindOrderNo)).status).toBe('BIND_FAIL');
+    expect((await confirmCode(channel, bindOrderNo)).code).toBe('410003');
+    expect(service.gateway.confirms).toHaveLength(1);
+  });
+
+  it('503001: the institution did not say; the binding stays open, no try is lost, and the resend binds', async () => {
+    const bindOrderNo = await sentBinding(channel);
+    const body = confirmBody(channel, bindOrderNo);
+    service.gateway.onConfirm = async () => ({ kind: 'unknown' });
+    const reply = await channel.call('agreements/bind-confirm', body, { idempotencyKey: `unsaid-${bindOrderNo}` });
+    expect(reply.status).toBe(503);
+    expect(reply.code).toBe('503001');
+    expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_ING', wrong_codes: 0 });
+    service.gateway.reset();
+    // The same request again, after its code has run out: the institution may well have bound it the first time.
+    service.clock.advance(LIFETIME + 1);
+    const again = await channel.call('agreements/bind-confirm', body, { idempotencyKey: `unsaid-${bindOrderNo}` });
+    expect(again.data.agreementStatus).toBe('BIND_SUCCESS');
+    expect(service.gateway.confirms).toHaveLength(1);
+  });
+
+  it('503001, then another request binds: the resend of the first is answered what is stored', async () => {
+    const bindOrderNo = await sentBinding(channel);
+    const body = confirmBody(channel, bindOrderNo);
+    service.gateway.onConfirm = async () => ({ kind: 'unknown' });
+    await channel.call('agreements/bind-confirm', body, { idempotencyKey: `other-${bindOrderNo}` });
+    service.gateway.reset();
+    const other = await confirmCode(channel, bindOrderNo);
+    const again = await channel.call('agreements/bind-confirm', body, { idempotencyKey: `other-${bindOrderNo}` });
+    expect(again.data).toEqual(other.data);
+    expect(service.gateway.confirms).toHaveLength(1);
+  });
+
+  it.each([
+    ['bound', { kind: 'bound', institutionNo: 'x' }],
+    ['refused', { kind: 'refused', reason: 'no' }],
+    ['wrong-code', { kind: 'wrong-code', reason: 'no' }],
+  ] as const)('0: a resend with the same key is answered the same: %s', async (_kind, outcome) => {
+    const bindOrderNo = await sentBinding(channel);
+    service.gateway.onConfirm = async () => outcome;
+    const body = confirmBody(channel, bindOrderNo);
+    const first = await channel.call('agreements/bind-confirm', body, { idempotencyKey: 'one' });
+    const again = await channel.call('agreements/bind-confirm', body, { idempotencyKey: 'one' });
+    expect(first.code).toBe('0');
+    expect(again.data).toEqual(first.data);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(service.gateway.confirms).toHaveLength(1);
+  });
+});
+
+describe('agreements/bind-confirm, refused by the service', () => {
+  it("410001: unknown, another channel's, a shared agreement's, misspelt: one and the same answer", async () => {
+    const stranger = await service.channel();
+    const foreign = await sentBinding(stranger);
+    const memory = await service.inMemory(channel);
+    const agreementId = await nextAgreementId(service.fresh.database);
+    await insertAgreement(service.fresh.database, {
+      agreementId,
+      channelId: memory.channelId,
+      channelUserId: 'u',
+      paymentChannelCode: 'PAY',
+      source: 'SHARED_FROM_CHANNEL',
+      status: 'BIND_SUCCESS',
+      agreementNo: `AG${agreementId}`,
+      institutionNo: 'sealed',
+      cardHash: Buffer.alloc(32),
+      certificateHash: Buffer.alloc(32),
+      cardTail: '0000',
+      details: 'sealed',
+      bankCode: null,
+      createdAt: service.clock.now(),
+    });
+    const asked = ['100', foreign, String(agreementId), `0${foreign}`, `AG${foreign}`, '9'.repeat(40)];
+    const replies = await Promise.all(asked.map((bindOrderNo) => confirmCode(channel, bindOrderNo)));
+    expect(new Set(replies.map(({ envelope }) => `${envelope.code} ${envelope.message}`)).size).toBe(1);
+    expect(replies[0]?.code).toBe('410001');
+    expect(service.gateway.confirms).toEqual([]);
+  });
+
+  it.each(['BIND_SUCCESS', 'BIND_FAIL', 'CANCELED', 'REPLACED'])('410003: it is %s', async (status) => {
+    const bindOrderNo = await boundBinding(channel);
+    await service.fresh.database.query('update agreements set status = $2 where agreement_id = $1', [
+      bindOrderNo,
+      status,
+    ]);
+    expect((await confirmCode(channel, bindOrderNo)).code).toBe('410003');
+    expect(service.gateway.confirms).toHaveLength(1);
+  });
+
+  it('410004: one millisecond past five minutes, and not before', async () => {
+    const [good, late] = [await sentBinding(channel), await sentBinding(channel)];
+    service.clock.advance(LIFETIME);
+    expect((await confirmCode(channel, good)).data.agreementStatus).toBe('BIND_SUCCESS');
+    service.clock.advance(1);
+    expect((await confirmCode(channel, late)).code).toBe('410004');
+    expect(service.gateway.confirms).toHaveLength(1);
+  });
+
+  it('410004: a new code has its own five minutes', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who);
+    service.clock.advance(LIFETIME + 1);
+    expect((await confirmCode(channel, bindOrderNo)).code).toBe('410004');
+    await sendCode(channel, who, { bindOrderNo });
+    service.clock.advance(LIFETIME);
+    expect((await confirmCode(channel, bindOrderNo)).code).toBe('0');
+  });
+
+  it('410004: no code was ever sent', async () => {
+    service.gateway.onSend = async () => ({ kind: 'not-sent', reason: 'no' });
+    const { bindOrderNo } = (await sendCode(channel, person())).data;
+    expect((await confirmCode(channel, bindOrderNo)).code).toBe('410004');
+    expect(service.gateway.confirms).toEqual([]);
+  });
+
+  it("400002: the code under another channel's key, or in the clear; a binding that is closed makes no difference", async () => {
+    const stranger = await service.channel();
+    const bindOrderNo = await boundBinding(channel);
+    for (const smsCodeEncrypted of ['123456', '', encrypt(stranger, 'a text of three whole blocks of AES!')]) {
+      const reply = await channel.call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted });
+      expect(reply.code).toBe('400002');
+    }
+  });
+
+  it.each([['bindOrderNo'], ['smsCodeEncrypted']])('400001: %s is missing', async (field) => {
+    const body: Record<string, unknown> = { ...confirmBody(channel, '100'), [field]: undefined };
+    const reply = await channel.call('agreements/bind-confirm', body);
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain(field);
+  });
+
+  it.each([[''], ['1'.repeat(33)]])('400001: the code is %j', async (code) => {
+    const reply = await confirmCode(channel, await sentBinding(channel), code);
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain('smsCodeEncrypted');
+  });
+});
+
+describe('agreements/bind-confirm, wrong codes', () => {
+  it('410004: the sixth in production is not asked about, not even when it is right; a new code may be tried again', async () => {
+    const client = await production.channel();
+    const who = person();
+    const bindOrderNo = await sentBinding(client, who);
+    production.gateway.onConfirm = async () => ({ kind: 'wrong-code', reason: 'no' });
+    for (let n = 1; n <= 5; n += 1) {
+      expect((await confirmCode(client, bindOrderNo)).data.agreementStatus).toBe('BIND_FAIL');
+    }
+    production.gateway.onConfirm = async () => ({ kind: 'bound', institutionNo: 'x' });
+    expect((await confirmCode(client, bindOrderNo)).code).toBe('410004');
+    expect(production.gateway.confirms).toHaveLength(5);
+    production.clock.advance(60_000);
+    await sendCode(client, who, { bindOrderNo });
+    expect((await confirmCode(client, bindOrderNo)).data.agreementStatus).toBe('BIND_SUCCESS');
+  });
+
+  it('410004: twenty at once in production: five are asked about', async () => {
+    const client = await production.channel();
+    const bindOrderNo = await sentBinding(client);
+    const together = meetingOf(5);
+    production.gateway.onConfirm = async () => {
+      await together();
+      return { kind: 'wrong-code', reason: 'no' };
+    };
+    const replies = await Promise.all(Array.from({ length: 20 }, () => confirmCode(client, bindOrderNo)));
+    expect(replies.map(({ code }) => code).sort()).toEqual([...Array(5).fill('0'), ...Array(15).fill('410004')]);
+    expect(production.gateway.confirms).toHaveLength(5);
+  });
+
+  it('0: the sandbox does not count', async () => {
+    const bindOrderNo = await sentBinding(channel);
+    service.gateway.onConfirm = async () => ({ kind: 'wrong-code', reason: 'no' });
+    for (let n = 1; n <= 6; n += 1) await confirmCode(channel, bindOrderNo);
+    service.gateway.onConfirm = async () => ({ kind: 'bound', institutionNo: 'x' });
+    expect((await confirmCode(channel, bindOrderNo)).data.agreementStatus).toBe('BIND_SUCCESS');
+  });
+});
+
+describe('agreements/bind-confirm, at the same time', () => {
+  it('0: eight right ones bind once and are answered alike', async () => {
+    const bindOrderNo = await sentBinding(channel);
+    const together = meetingOf(8);
+    service.gateway.onConfirm = async () => {
+      await together();
+      return { kind: 'bound', institutionNo: `inst-${service.gateway.confirms.length}` };
+    };
+    const replies = await Promise.all(Array.from({ length: 8 }, () => confirmCode(channel, bindOrderNo)));
+    expect(new Set(replies.map(({ code, data }) => JSON.stringify([code, data]))).size).toBe(1);
+    expect(replies[0]?.data.agreementNo).toBe(`AG${bindOrderNo}`);
+    expect((await stored(service, bindOrderNo)).status).toBe('BIND_SUCCESS');
+  });
+
+  it.each(['wrong-code', 'refused'] as const)(
+    '0: a %s that comes after the binding is answered what is stored',
+    async (kind) => {
+      const bindOrderNo = await sentBinding(channel);
+      const slow = gate();
+      service.gateway.onConfirm = async () => {
+        await slow.stand();
+        return { kind, reason: 'no' };
+      };
+      const loser = confirmCode(channel, bindOrderNo);
+      await slow.reached;
+      service.gateway.reset();
+      const winner = await confirmCode(channel, bindOrderNo);
+      slow.open();
+      expect((await loser).data).toEqual(winner.data);
+      expect((await stored(service, bindOrderNo)).status).toBe('BIND_SUCCESS');
+    },
+  );
+
+  it('410003: one that comes after a refusal, whatever the institution told it', async () => {
+    const bindOrderNo = await sentBinding(channel);
+    const slow = gate();
+    service.gateway.onConfirm = async () => {
+      await slow.stand();
+      return { kind: 'bound', institutionNo: 'x' };
+    };
+    const late = confirmCode(channel, bindOrderNo);
+    await slow.reached;
+    service.gateway.onConfirm = async () => ({ kind: 'refused', reason: 'no' });
+    await confirmCode(channel, bindOrderNo);
+    slow.open();
+    expect((await late).code).toBe('410003');
+    expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_FAIL', agreement_no: null });
+  });
+
+  it('0: another card is sent meanwhile: bound is the card that the code was for', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who);
+    const slow = gate();
+    service.gateway.onConfirm = async () => {
+      await slow.stand();
+      return { kind: 'bound', institutionNo: 'x' };
+    };
+    const confirming = confirmCode(channel, bindOrderNo);
+    await slow.reached;
+    const other = { ...person(), channelUserId: who.channelUserId, mobile: who.mobile };
+    await sendCode(channel, other, { bindOrderNo });
+    slow.open();
+    expect((await confirming).data).toMatchObject({ bankCardTailNo: who.bankCardNo.slice(-4) });
+    const { details } = await stored(service, bindOrderNo);
+    const card = cardDetails(await service.inMemory(channel), { agreementId: Number(bindOrderNo), details });
+    expect(card.bankCardNo).toBe(who.bankCardNo);
+  });
+
+  it('0: another code is sent meanwhile: a refusal of the old one does not end the new one', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who);
+    const slow = gate();
+    service.gateway.onConfirm = async () => {
+      await slow.stand();
+      return { kind: 'refused', reason: 'no' };
+    };
+    const confirming = confirmCode(channel, bindOrderNo);
+    await slow.reached;
+    await sendCode(channel, who, { bindOrderNo });
+    slow.open();
+    expect((await confirming).data.agreementStatus).toBe('BIND_FAIL');
+    service.gateway.reset();
+    expect((await confirmCode(channel, bindOrderNo)).data.agreementStatus).toBe('BIND_SUCCESS');
+  });
+});
+
+describe('agreements/bind-confirm in the sandbox', () => {
+  it.each([
+    ['000000', 'BIND_FAIL', 'BIND_FAIL'],
+    ['123456', 'BIND_SUCCESS', 'BIND_SUCCESS'],
+    ['0', 'BIND_SUCCESS', 'BIND_SUCCESS'],
+  ])('0: %s is %s', async (code, answered, kept) => {
+    const sandbox = await agreementsService({ sandbox: true });
+    try {
+      const client = await sandbox.channel();
+      const bindOrderNo = await sentBinding(client);
+      const reply = await confirmCode(client, bindOrderNo, code);
+      expect(reply.data.agreementStatus).toBe(answered);
+      expect('failReason' in reply.data).toBe(answered === 'BIND_FAIL');
+      expect((await stored(sandbox, bindOrderNo)).status).toBe(kept);
+    } finally {
+      await sandbox.close();
+    }
+  });
+});

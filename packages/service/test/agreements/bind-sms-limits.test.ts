@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { reserveSend } from '../../src/agreements/sms-limit.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { until } from '../support/processes.js';
+import {
+  type AgreementsService,
+  agreementsService,
+  bindSmsBody,
+  gate,
+  meetingOf,
+  person,
+  sendCode,
+  sentBinding,
+  stored,
+} from './support.js';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+let service: AgreementsService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  service = await agreementsService({ environment: 'production' });
+});
+beforeEach(async () => {
+  service.gateway.reset();
+  channel = await service.channel();
+});
+afterAll(() => service.close());
+
+/** Tokens live for two hours, so after a longer while the client needs another. */
+function later(ms: number): void {
+  service.clock.advance(ms);
+  channel = service.client(channel.credentials);
+}
+
+describe('agreements/bind-sms in production, how often', () => {
+  it('429002: a second code within 60 s; at 60 s it is sent', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who);
+    later(MINUTE - 1);
+    const reply = await sendCode(channel, who, { bindOrderNo });
+    expect(reply.status).toBe(200);
+    expect(reply.code).toBe('429002');
+    expect(service.gateway.sends).toHaveLength(1);
+    // The first code is still good: nothing was touched.
+    expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_ING', code_sent: true });
+    later(1);
+    expect((await sendCode(channel, who, { bindOrderNo })).data.smsStatus).toBe('SEND_SUCCESS');
+  });
+
+  it('429002: it is about the bank mobile, whoever asks with whichever card', async () => {
+    const { bankMobile } = person();
+    await sentBinding(channel, person({ bankMobile }));
+    expect((await sendCode(channel, person({ bankMobile }))).code).toBe('429002');
+    expect((await sendCode(channel, person())).code).toBe('0');
+  });
+
+  it('429002: the eleventh within 24 hours; when the first is a day old there is room for one', async () => {
+    const who = person();
+    for (let n = 0; n < 10; n += 1) {
+      await sentBinding(channel, who);
+      later(MINUTE);
+    }
+    expect((await sendCode(channel, who)).code).toBe('429002');
+    later(DAY - 10 * MINUTE - 1);
+    expect((await sendCode(channel, who)).code).toBe('429002');
+    later(1);
+    expect((await sendCode(channel, who)).code).toBe('0');
+    expect(service.gateway.sends).toHaveLength(11);
+  });
+
+  it('429002 is not kept: the same key works once the minute is over', async () => {
+    const who = person();
+    await sentBinding(channel, who);
+    const body = bindSmsBody(channel, who);
+    const options = { idempotencyKey: 'again' };
+    expect((await channel.call('agreements/bind-sms', body, options)).code).toBe('429002');
+    later(MINUTE);
+    const reply = await channel.call('agreements/bind-sms', body, options);
+    expect(reply.code).toBe('0');
+    expect(reply.headers['idempotency-replayed']).toBeUndefined();
+  });
+
+  it('0: a code that was not sent does not count', async () => {
+    const who = person();
+    service.gateway.onSend = async () => ({ kind: 'not-sent', reason: 'no' });
+    for (let n = 0; n < 11; n += 1) expect((await sendCode(channel, who)).data.smsStatus).toBe('SEND_FAIL');
+    service.gateway.reset();
+    expect((await sendCode(channel, who)).data.smsStatus).toBe('SEND_SUCCESS');
+  });
+
+  it('429002: a code that may have been sent counts', async () => {
+    const who = person();
+    service.gateway.onSend = async () => ({ kind: 'unknown' });
+    expect((await sendCode(channel, who)).data.smsStatus).toBe('SEND_FAIL');
+    expect((await sendCode(channel, who)).code).toBe('429002');
+  });
+
+  it('429002: of twenty requests at once for one bank mobile one sends', async () => {
+    const { bankMobile } = person();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => sendCode(channel, person({ bankMobile }))));
+    expect(replies.map(({ code }) => code).sort()).toEqual(['0', ...Array(19).fill('429002')]);
+    expect(service.gateway.sends).toHaveLength(1);
+  });
+
+  it('0: twenty for as many bank mobiles do not wait for each other', async () => {
+    const together = meetingOf(20);
+    service.gateway.onSend = async () => {
+      await together();
+      return { kind: 'sent', reference: undefined };
+    };
+    const replies = await Promise.all(Array.from({ length: 20 }, () => sendCode(channel, person())));
+    expect(replies.map(({ code }) => code)).toEqual(Array(20).fill('0'));
+  });
+
+  it.each([
+    ['429002', 'is committed'],
+    ['0', 'is rolled back'],
+  ])('%s: a request waits for another that is about to send to the number, and that one %s', async (code, _what) => {
+    const who = person();
+    const other = await holdNumber(who.bankMobile);
+    const waiting = sendCode(channel, who);
+    await until('the request waiting', async () => (await waitingAtLocks()) === 1);
+    await (code === '0' ? other.rollBack() : other.commit());
+    expect((await waiting).code).toBe(code);
+  });
+
+  it('0: a twin on another node gets the answer of the first, not 429002', async () => {
+    const elsewhere = (await service.node(service.gateway))(channel);
+    await elsewhere.call('agreements/user-data', { channelUserId: 'for a token' });
+    const who = person();
+    const body = bindSmsBody(channel, who);
+    // Both are past admission, where neither finds the other, before either gets any further.
+    const other = await holdNumber(who.bankMobile);
+    const twins = [channel, elsewhere].map((by) => by.call('agreements/bind-sms', body, { idempotencyKey: 'twin' }));
+    await until('both waiting', async () => (await waitingAtLocks()) === 2);
+    await other.rollBack();
+    const replies = await Promise.all(twins);
+    expect(replies.map(({ code }) => code)).toEqual(['0', '0']);
+    expect(replies[1]?.data).toEqual(replies[0]?.data);
+    expect(service.gateway.sends).toHaveLength(1);
+  });
+});
+
+async function waitingAtLocks(): Promise<number | undefined> {
+  const [row] = await service.fresh.database.query<{ n: number }>(
+    `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return row?.n;
+}
+
+/** Another transaction that has counted a code to the number and is not through yet. */
+async function holdNumber(bankMobile: string) {
+  const { sealing } = await service.inMemory(channel);
+  const inside = gate();
+  let fails = false;
+  const done = service.fresh.database
+    .transaction(async (tx) => {
+      await reserveSend(tx, sealing.hash(bankMobile, 'bank mobile'), service.clock.now(), { resumed: false });
+      await inside.stand();
+      if (fails) throw new Error('rolled back');
+    })
+    .catch((error: Error) => error.message);
+  await inside.reached;
+  return {
+    async commit(): Promise<void> {
+      inside.open();
+      await done;
+    },
+    async rollBack(): Promise<void> {
+      fails = true;
+      inside.open();
+      await done;
+    },
+  };
+}

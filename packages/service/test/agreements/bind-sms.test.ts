@@ -1,0 +1,415 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cardDetails } from '../../src/agreements/card.js';
+import { authorizePaymentChannel, withdrawPaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import {
+  type AgreementsService,
+  agreementsService,
+  bindSmsBody,
+  boundBinding,
+  confirmCode,
+  encrypt,
+  gate,
+  person,
+  sendCode,
+  sentBinding,
+  stored,
+} from './support.js';
+
+let service: AgreementsService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  service = await agreementsService();
+});
+beforeEach(async () => {
+  service.gateway.reset();
+  channel = await service.channel();
+});
+afterAll(() => service.close());
+
+const agreementsOf = async (channelUserId: string) =>
+  (
+    await service.fresh.database.query<{ n: number }>(
+      'select count(*) as n from agreements where channel_user_id = $1',
+      [channelUserId],
+    )
+  )[0]?.n;
+const usersOf = async (channelUserId: string) =>
+  (
+    await service.fresh.database.query<{ n: number }>(
+      'select count(*) as n from channel_users where channel_user_id = $1',
+      [channelUserId],
+    )
+  )[0]?.n;
+
+describe('agreements/bind-sms, sent', () => {
+  it('0: SEND_SUCCESS, and the institution gets the card in the clear', async () => {
+    const who = person();
+    const reply = await sendCode(channel, who, { bankCode: 'ICBC', certType: 'PASSPORT', productCode: 'MONTHLY' });
+    expect(reply.status).toBe(200);
+    expectEnvelope(reply.envelope, '0');
+    expect(reply.data).toEqual({
+      bindOrderNo: expect.stringMatching(/^[1-9][0-9]+$/),
+      paymentChannelCode: 'PAY',
+      agreementStatus: 'BIND_ING',
+      smsStatus: 'SEND_SUCCESS',
+    });
+    expect(service.gateway.sends).toEqual([
+      {
+        bindOrderNo: reply.data.bindOrderNo,
+        bankCode: 'ICBC',
+        card: {
+          bankCardNo: who.bankCardNo,
+          certificateNo: who.certificateNo,
+          certType: 'PASSPORT',
+          realName: who.realName,
+          bankMobile: who.bankMobile,
+        },
+      },
+    ]);
+  });
+
+  it('0: certType is ID_CARD and no bank is named unless said otherwise; an empty productCode is none', async () => {
+    const reply = await sendCode(channel, person(), { productCode: '' });
+    expect(reply.code).toBe('0');
+    expect(service.gateway.sends).toMatchObject([{ bankCode: undefined, card: { certType: 'ID_CARD' } }]);
+  });
+
+  it('0: SEND_FAIL with the reason; the binding is open, the mobile is not bound', async () => {
+    service.gateway.onSend = async () => ({ kind: 'not-sent', reason: 'number is not served' });
+    const who = person();
+    const reply = await sendCode(channel, who);
+    expect(reply.data).toEqual({
+      bindOrderNo: expect.any(String),
+      paymentChannelCode: 'PAY',
+      agreementStatus: 'BIND_ING',
+      smsStatus: 'SEND_FAIL',
+      failReason: 'number is not served',
+    });
+    expect(await stored(service, reply.data.bindOrderNo)).toMatchObject({ status: 'BIND_ING', code_sent: false });
+    expect(await usersOf(who.channelUserId)).toBe(0);
+    // So the user may come back with another mobile.
+    service.gateway.reset();
+    expect((await sendCode(channel, { ...who, mobile: person().mobile })).data.smsStatus).toBe('SEND_SUCCESS');
+    expect(await usersOf(who.channelUserId)).toBe(1);
+  });
+
+  it('0: SEND_FAIL when the institution does not say whether it sent', async () => {
+    service.gateway.onSend = async () => ({ kind: 'unknown' });
+    const who = person();
+    const reply = await sendCode(channel, who);
+    expect(reply.data).toMatchObject({ smsStatus: 'SEND_FAIL', failReason: expect.stringContaining('try again') });
+    expect(await usersOf(who.channelUserId)).toBe(0);
+  });
+
+  it('0: a mobile that is bound to this user is good for the next card', async () => {
+    const who = person();
+    const first = await sentBinding(channel, who);
+    const second = await sentBinding(channel, { ...person(), channelUserId: who.channelUserId, mobile: who.mobile });
+    expect(second).not.toBe(first);
+    expect(await usersOf(who.channelUserId)).toBe(1);
+  });
+
+  it('0: a resend with the same key is answered the same and sends nothing', async () => {
+    const body = bindSmsBody(channel, person());
+    const first = await channel.call('agreements/bind-sms', body, { idempotencyKey: 'one' });
+    const again = await channel.call('agreements/bind-sms', body, { idempotencyKey: 'one' });
+    expect(first.data.smsStatus).toBe('SEND_SUCCESS');
+    expect(again.data).toEqual(first.data);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(service.gateway.sends).toHaveLength(1);
+  });
+
+  it('0: twenty twins at once send one code', async () => {
+    const body = bindSmsBody(channel, person());
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => channel.call('agreements/bind-sms', body, { idempotencyKey: 'twins' })),
+    );
+    expect(new Set(replies.map((reply) => JSON.stringify([reply.code, reply.data]))).size).toBe(1);
+    expect(service.gateway.sends).toHaveLength(1);
+  });
+});
+
+describe('agreements/bind-sms, the effective payment channel', () => {
+  it.each([
+    ['the one that is named', {}, { paymentChannelCode: 'SOME' }, 'SOME'],
+    ['the default', {}, {}, 'PAY'],
+    ['the only one', { paymentChannels: ['SOME'] }, {}, 'SOME'],
+    ['named although there is a default', {}, { paymentChannelCode: 'BANK', bankCode: 'CCB' }, 'BANK'],
+  ] as const)('0: %s', async (_what, options, more, effective) => {
+    const reply = await sendCode(await service.channel(options), person(), more);
+    expect(reply.data).toMatchObject({ smsStatus: 'SEND_SUCCESS', paymentChannelCode: effective });
+  });
+
+  it.each([
+    ['there are two and no default', { paymentChannels: ['BANK', 'SOME'] }],
+    ['there is none at all', { paymentChannels: [] }],
+  ] as const)('410006: none is named, and %s', async (_what, options) => {
+    expect((await sendCode(await service.channel(options), person())).code).toBe('410006');
+    expect(service.gateway.sends).toEqual([]);
+  });
+
+  it.each([['NOBODYS'], ['UNHEARD_OF']])('403003: %s is not authorized', async (paymentChannelCode) => {
+    expect((await sendCode(channel, person(), { paymentChannelCode })).code).toBe('403003');
+    expect(service.gateway.sends).toEqual([]);
+  });
+
+  it.each([
+    ['0', 'any bank of a payment channel for all', { bankCode: 'XYZ' }],
+    ['410005', 'missing where it is needed', { paymentChannelCode: 'BANK' }],
+    ['410005', 'not on the list', { paymentChannelCode: 'BANK', bankCode: 'XYZ' }],
+    ['410005', '* is no bank', { paymentChannelCode: 'BANK', bankCode: '*' }],
+    ['0', 'on the list', { paymentChannelCode: 'BANK', bankCode: 'ICBC' }],
+    ['0', 'missing where it is not needed', { paymentChannelCode: 'SOME' }],
+    ['410005', 'not needed, given, and not on the list', { paymentChannelCode: 'SOME', bankCode: 'XYZ' }],
+  ])('%s: bankCode %s', async (code, _what, more) => {
+    expect((await sendCode(channel, person(), more)).code).toBe(code);
+    expect(service.gateway.sends).toHaveLength(code === '0' ? 1 : 0);
+  });
+});
+
+describe('agreements/bind-sms, the product', () => {
+  it.each([
+    ['420005', 'UNHEARD_OF'],
+    ['420006', 'UNAUTHORIZED'],
+  ])('%s: %s', async (code, productCode) => {
+    const who = person();
+    expect((await sendCode(channel, who, { productCode })).code).toBe(code);
+    expect(service.gateway.sends).toEqual([]);
+    expect(await agreementsOf(who.channelUserId)).toBe(0);
+  });
+});
+
+const FIELDS = [
+  'mobileEncrypted',
+  'bankCardNoEncrypted',
+  'certificateNoEncrypted',
+  'realNameEncrypted',
+  'bankMobileEncrypted',
+];
+
+describe('agreements/bind-sms, what is encrypted', () => {
+  it.each(FIELDS)("400002: %s under another channel's key", async (field) => {
+    const stranger = await service.channel();
+    const who = person();
+    // A wrong key now and then yields padding that looks right: then the text is no UTF-8, and that is the same answer.
+    const reply = await sendCode(channel, who, { [field]: encrypt(stranger, 'a text of three whole blocks of AES!') });
+    expect(reply.code).toBe('400002');
+    expect(service.gateway.sends).toEqual([]);
+    expect(await agreementsOf(who.channelUserId)).toBe(0);
+  });
+
+  it.each([
+    ['in the clear', () => '13800138000'],
+    ['empty', () => ''],
+    ['cut short', () => encrypt(channel, '13800138000').slice(0, -4)],
+  ])('400002: a field that is %s', async (_what, value) => {
+    expect((await sendCode(channel, person(), { bankMobileEncrypted: value() })).code).toBe('400002');
+  });
+
+  it.each([
+    ['mobileEncrypted', '1234'],
+    ['mobileEncrypted', '1'.repeat(21)],
+    ['mobileEncrypted', '138 0013 8000'],
+    ['mobileEncrypted', '13800138000+'],
+    ['bankMobileEncrypted', ''],
+    ['bankMobileEncrypted', '++13800138000'],
+    ['bankMobileEncrypted', '１３８００１３８０００'],
+    ['bankCardNoEncrypted', '1234567'],
+    ['bankCardNoEncrypted', '1'.repeat(33)],
+    ['bankCardNoEncrypted', '6222 0212 3456 7890'],
+    ['bankCardNoEncrypted', '62220212345678\n'],
+    ['realNameEncrypted', ''],
+    ['realNameEncrypted', '王'.repeat(101)],
+    ['certificateNoEncrypted', ''],
+    ['certificateNoEncrypted', 'X'.repeat(65)],
+  ])('400001: %s holds %j; the message names the field and not the value', async (field, text) => {
+    const reply = await sendCode(channel, person(), { [field]: encrypt(channel, text) });
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain(field);
+    if (text !== '') expect(reply.text).not.toContain(text);
+    expect(service.gateway.sends).toEqual([]);
+  });
+
+  it.each([
+    ['mobileEncrypted', '12345'],
+    ['mobileEncrypted', `+${'1'.repeat(20)}`],
+    ['bankCardNoEncrypted', '12345678'],
+    ['bankCardNoEncrypted', '1'.repeat(32)],
+    ['realNameEncrypted', '𠮷'.repeat(100)],
+    ['certificateNoEncrypted', 'X'.repeat(64)],
+  ])('0: %s may hold %j', async (field, text) => {
+    expect((await sendCode(channel, person(), { [field]: encrypt(channel, text) })).code).toBe('0');
+  });
+
+  it.each([...FIELDS, 'channelUserId'])('400001: %s is missing', async (field) => {
+    const { [field]: _left, ...body } = bindSmsBody(channel, person());
+    const reply = await channel.call('agreements/bind-sms', body);
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain(field);
+  });
+});
+
+describe('agreements/bind-sms again, with bindOrderNo', () => {
+  it('0: the same binding, open, with the new card, and the institution is asked about that', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who);
+    const newer = { ...person(), channelUserId: who.channelUserId, mobile: who.mobile };
+    const reply = await sendCode(channel, newer, { bindOrderNo, paymentChannelCode: 'PAY' });
+    expect(reply.data).toMatchObject({ bindOrderNo, paymentChannelCode: 'PAY', smsStatus: 'SEND_SUCCESS' });
+    expect(service.gateway.sends.map(({ card }) => card.bankCardNo)).toEqual([who.bankCardNo, newer.bankCardNo]);
+    const row = await stored(service, bindOrderNo);
+    expect(row).toMatchObject({ status: 'BIND_ING', code_sent: true, card_tail: newer.bankCardNo.slice(-4) });
+    const details = { agreementId: Number(bindOrderNo), details: row.details };
+    expect(cardDetails(await service.inMemory(channel), details)).toMatchObject({ bankCardNo: newer.bankCardNo });
+    expect(await agreementsOf(who.channelUserId)).toBe(1);
+  });
+
+  it('0: paymentChannelCode left out stays what it was, not the default', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who, { paymentChannelCode: 'SOME' });
+    expect((await sendCode(channel, who, { bindOrderNo })).data.paymentChannelCode).toBe('SOME');
+  });
+
+  it('0: after BIND_FAIL it is open again', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who);
+    service.gateway.onConfirm = async () => ({ kind: 'refused', reason: 'no' });
+    await confirmCode(channel, bindOrderNo);
+    expect((await stored(service, bindOrderNo)).status).toBe('BIND_FAIL');
+    expect((await sendCode(channel, who, { bindOrderNo })).data).toMatchObject({ agreementStatus: 'BIND_ING' });
+    expect((await stored(service, bindOrderNo)).status).toBe('BIND_ING');
+    service.gateway.reset();
+    expect((await confirmCode(channel, bindOrderNo)).data.agreementStatus).toBe('BIND_SUCCESS');
+  });
+
+  it('0: a second send that fails ends the first code, which was for another card', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who);
+    service.gateway.onSend = async () => ({ kind: 'not-sent', reason: 'no' });
+    expect((await sendCode(channel, who, { bindOrderNo })).data.smsStatus).toBe('SEND_FAIL');
+    expect((await confirmCode(channel, bindOrderNo)).code).toBe('410004');
+    expect(service.gateway.confirms).toEqual([]);
+  });
+
+  it('0: of two sends on their way at once the later one counts, whichever is answered first', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who);
+    const early = gate();
+    service.gateway.onSend = async () => {
+      await early.stand();
+      return { kind: 'sent', reference: 'early' };
+    };
+    const first = sendCode(channel, who, { bindOrderNo });
+    await early.reached;
+    service.gateway.onSend = async () => ({ kind: 'sent', reference: 'late' });
+    expect((await sendCode(channel, who, { bindOrderNo })).data.smsStatus).toBe('SEND_SUCCESS');
+    early.open();
+    expect((await first).data).toMatchObject({ smsStatus: 'SEND_FAIL', failReason: expect.any(String) });
+    await confirmCode(channel, bindOrderNo);
+    expect(service.gateway.confirms).toMatchObject([{ reference: 'late' }]);
+  });
+
+  it("410001: unknown, another channel's, misspelt, or beyond 64 bits: one and the same answer", async () => {
+    const stranger = await service.channel();
+    const who = person();
+    const foreign = await sentBinding(stranger, who);
+    const asked = ['100', foreign, `0${foreign}`, ` ${foreign}`, '-1', 'x', '9'.repeat(15), '9'.repeat(40)];
+    const replies = await Promise.all(asked.map((bindOrderNo) => sendCode(channel, who, { bindOrderNo })));
+    expect(new Set(replies.map(({ envelope }) => `${envelope.code} ${envelope.message}`)).size).toBe(1);
+    expect(replies[0]?.code).toBe('410001');
+    expect(service.gateway.sends).toHaveLength(1);
+  });
+
+  it('400001: bindOrderNo as a number', async () => {
+    const who = person();
+    const bindOrderNo = Number(await sentBinding(channel, who));
+    expect((await sendCode(channel, who, { bindOrderNo })).code).toBe('400001');
+  });
+
+  it("400001: another channelUserId than the binding's", async () => {
+    const bindOrderNo = await sentBinding(channel);
+    const reply = await sendCode(channel, person(), { bindOrderNo });
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain('channelUserId');
+  });
+
+  it('410007: another payment channel', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who);
+    const reply = await sendCode(channel, who, { bindOrderNo, paymentChannelCode: 'SOME' });
+    expect(reply.code).toBe('410007');
+    expect(await stored(service, bindOrderNo)).toMatchObject({ code_sent: true });
+  });
+
+  it('403003: its payment channel is no longer authorized', async () => {
+    const { appId } = channel.credentials;
+    const who = person();
+    const bindOrderNo = await sentBinding(channel, who);
+    await withdrawPaymentChannel(service.operator, { appId, code: 'PAY' });
+    expect((await sendCode(channel, who, { bindOrderNo })).code).toBe('403003');
+    await authorizePaymentChannel(service.operator, { appId, code: 'PAY' });
+    expect((await sendCode(channel, who, { bindOrderNo })).code).toBe('0');
+  });
+
+  it.each(['BIND_SUCCESS', 'CANCELED', 'REPLACED'])('410003: it is %s', async (status) => {
+    const who = person();
+    const bindOrderNo = await boundBinding(channel, who);
+    await service.fresh.database.query('update agreements set status = $2 where agreement_id = $1', [
+      bindOrderNo,
+      status,
+    ]);
+    expect((await sendCode(channel, who, { bindOrderNo })).code).toBe('410003');
+    expect(service.gateway.sends).toHaveLength(1);
+  });
+});
+
+/** Each row breaks one rule fewer than the last: the first that is broken is the answer. */
+describe('agreements/bind-sms, which of several', () => {
+  it('answers in the order of the codes', async () => {
+    const who = person();
+    const closed = await boundBinding(channel, who);
+    const open = await sentBinding(channel, who, { paymentChannelCode: 'SOME' });
+    const wrong = { productCode: 'UNAUTHORIZED', bankCode: 'XYZ' };
+    const stranger = { ...who, mobile: person().mobile };
+    const table = [
+      ['400002', person(), { ...wrong, bindOrderNo: closed, paymentChannelCode: 'SOME', mobileEncrypted: 'x' }],
+      ['400001', person(), { ...wrong, bindOrderNo: closed, paymentChannelCode: 'SOME' }],
+      ['420006', stranger, { ...wrong, bindOrderNo: 'none', paymentChannelCode: 'NOBODYS' }],
+      ['410001', stranger, { bankCode: 'XYZ', bindOrderNo: 'none', paymentChannelCode: 'NOBODYS' }],
+      ['410003', stranger, { bankCode: 'XYZ', bindOrderNo: closed, paymentChannelCode: 'SOME' }],
+      ['410007', stranger, { bankCode: 'XYZ', bindOrderNo: open, paymentChannelCode: 'NOBODYS' }],
+      ['403003', stranger, { bankCode: 'XYZ', paymentChannelCode: 'NOBODYS' }],
+      ['410005', stranger, { bankCode: 'XYZ', bindOrderNo: open }],
+      ['410010', stranger, { bindOrderNo: open }],
+      ['0', who, { bindOrderNo: open }],
+    ] as const;
+    const codes: string[] = [];
+    for (const [, sender, more] of table) codes.push((await sendCode(channel, sender, more)).code);
+    expect(codes).toEqual(table.map(([code]) => code));
+  });
+});
+
+describe('agreements/bind-sms in the sandbox', () => {
+  it.each([
+    ['SEND_FAIL', '13800138009'],
+    ['SEND_SUCCESS', '13900139000'],
+  ])('0: %s to %s', async (smsStatus, bankMobile) => {
+    const sandbox = await agreementsService({ sandbox: true });
+    try {
+      const reply = await sendCode(await sandbox.channel(), person({ bankMobile }));
+      expect(reply.data).toMatchObject({ agreementStatus: 'BIND_ING', smsStatus });
+      expect('failReason' in reply.data).toBe(smsStatus === 'SEND_FAIL');
+    } finally {
+      await sandbox.close();
+    }
+  });
+
+  it('0: as many codes as one likes', async () => {
+    const who = person();
+    for (let n = 0; n < 12; n += 1) await sentBinding(channel, who);
+    const rows = await service.fresh.database.query('select from sms_sends');
+    expect(rows).toEqual([]);
+  });
+});

@@ -1,0 +1,317 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { encryptField } from '@perennial/wire';
+import type { Channel } from '../../src/channels/channel.js';
+import { channelRegistry } from '../../src/channels/registry.js';
+import { type Database, openDatabase } from '../../src/db/database.js';
+import type {
+  BindCodeOutcome,
+  BindCodeRequest,
+  BindConfirmation,
+  BindOutcome,
+  Gateway,
+} from '../../src/gateways/gateway.js';
+import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
+import type { OnceOptions } from '../../src/idempotency/once.js';
+import { createChannel } from '../../src/operator/channels.js';
+import type { Operator } from '../../src/operator/operator.js';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { openVault } from '../../src/secrets/vault.js';
+import { createService, type Service } from '../../src/service.js';
+import type { Environment } from '../../src/settings.js';
+import { PRODUCT } from '../operator/support.js';
+import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import { type ChannelClient, type ChannelCredentials, channelClient } from '../support/channel-client.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { manualClock } from '../support/service.js';
+
+/** An institution that does what a test says, and remembers what it was asked. */
+export interface FakeGateway extends Gateway {
+  readonly sends: BindCodeRequest[];
+  readonly confirms: BindConfirmation[];
+  onSend: (request: BindCodeRequest) => Promise<BindCodeOutcome>;
+  onConfirm: (request: BindConfirmation) => Promise<BindOutcome>;
+  /** Sends every code, binds every card, and forgets what it was asked. */
+  reset(): void;
+}
+
+export function fakeGateway(): FakeGateway {
+  const never = () => {
+    throw new Error('agreements do not ask for this');
+  };
+  const fake: FakeGateway = {
+    sends: [],
+    confirms: [],
+    onSend: never,
+    onConfirm: never,
+    reset() {
+      fake.sends.length = 0;
+      fake.confirms.length = 0;
+      fake.onSend = async ({ bindOrderNo }) => ({ kind: 'sent', reference: `ref-${bindOrderNo}-${fake.sends.length}` });
+      fake.onConfirm = async ({ bindOrderNo }) => ({ kind: 'bound', institutionNo: `inst-${bindOrderNo}` });
+    },
+    sendBindCode(request) {
+      fake.sends.push(request);
+      return fake.onSend(request);
+    },
+    confirmBind(request) {
+      fake.confirms.push(request);
+      return fake.onConfirm(request);
+    },
+    debit: never,
+    queryDebit: never,
+    refund: never,
+    queryRefund: never,
+    cancelAgreement: never,
+    verifyNotice: never,
+    statement: never,
+  };
+  fake.reset();
+  return fake;
+}
+
+export type PaymentChannelName = 'PAY' | 'BANK' | 'SOME';
+
+export interface ChannelOptions {
+  /** The default of them is PAY, if it is among them and `isDefault` is not false. Unset: PAY, BANK and SOME. */
+  readonly paymentChannels?: readonly PaymentChannelName[];
+  readonly isDefault?: boolean;
+}
+
+export interface AgreementsService {
+  readonly gateway: FakeGateway;
+  readonly clock: ReturnType<typeof manualClock>;
+  readonly fresh: FreshDatabase;
+  readonly operator: Operator;
+  readonly log: CapturedLog;
+  channel(options?: ChannelOptions): Promise<ChannelClient>;
+  /** The same channel with a token of its own. */
+  client(credentials: ChannelCredentials): ChannelClient;
+  /** One more node on the same database; the client calls that one. */
+  node(gateway: Gateway, idempotency?: OnceOptions): Promise<(client: ChannelClient) => ChannelClient>;
+  /** The channel as a node holds it in memory. */
+  inMemory(client: ChannelClient): Promise<Channel>;
+  close(): Promise<void>;
+}
+
+export interface AgreementsOptions {
+  readonly environment?: Environment;
+  /** The real sandbox in place of the fake. */
+  readonly sandbox?: boolean;
+}
+
+/** The three agreements endpoints over real HTTP and a real database, with an institution and a clock of the test's. */
+export async function agreementsService(options: AgreementsOptions = {}): Promise<AgreementsService> {
+  const { environment = 'sandbox', sandbox = false } = options;
+  const fresh = await freshDatabase();
+  const vault = openVault([randomBytes(32)]);
+  const clock = manualClock();
+  const gateway = fakeGateway();
+  const log = capturedLog();
+  const operator: Operator = { database: fresh.database, vault, environment: 'sandbox', actor: 'test' };
+  await stock(operator);
+
+  async function listen(database: Database, institution: Gateway, idempotency: OnceOptions) {
+    const service = createService({
+      database,
+      vault,
+      clock,
+      log: log.log,
+      trustedProxies: [],
+      authFailuresPerMinute: 100_000,
+      idempotency,
+      environment,
+      gateways: { of: async () => institution },
+      publicUrl: () => 'https://pay.example',
+      engine: false,
+    });
+    await service.server.listen({ host: '127.0.0.1', port: 0 });
+    return { service, baseUrl: `http://127.0.0.1:${(service.server.server.address() as AddressInfo).port}` };
+  }
+
+  const first = await listen(fresh.database, sandbox ? sandboxGateway(clock) : gateway, { leaseSeconds: 0.2 });
+  const services: Service[] = [first.service];
+  const databases: Database[] = [];
+  const registry = channelRegistry(fresh.database, vault);
+  const clientAt = (baseUrl: string) => (credentials: ChannelCredentials) =>
+    channelClient(baseUrl, credentials, () => clock.now());
+  const client = clientAt(first.baseUrl);
+  return {
+    gateway,
+    clock,
+    fresh,
+    operator,
+    log,
+    client,
+    async channel(options = {}) {
+      const created = await createChannel(operator, { name: 'Test channel', ratePerSecond: 10_000 });
+      await authorize(operator, created.appId, options);
+      return client(created);
+    },
+    async node(institution, idempotency = {}) {
+      const database = openDatabase({ url: fresh.url, pool: 8, name: 'test node' });
+      const { service, baseUrl } = await listen(database, institution, idempotency);
+      services.push(service);
+      databases.push(database);
+      return ({ credentials }) => clientAt(baseUrl)(credentials);
+    },
+    async inMemory({ credentials }) {
+      const channel = await registry.reload(credentials.appId);
+      if (!channel) throw new Error(`no channel ${credentials.appId}`);
+      return channel;
+    },
+    async close() {
+      await Promise.all(services.map((service) => service.stop()));
+      await Promise.all(databases.map((database) => database.close()));
+      await fresh.close();
+    },
+  };
+}
+
+async function stock(operator: Operator): Promise<void> {
+  await createProduct(operator, PRODUCT);
+  await createProduct(operator, { ...PRODUCT, productCode: 'UNAUTHORIZED' });
+  const made = { gateway: 'sandbox', displayName: 'Pay' };
+  await createPaymentChannel(operator, { ...made, code: 'PAY', supportedBanks: ['*'] });
+  await createPaymentChannel(operator, { ...made, code: 'SOME', supportedBanks: ['ICBC', 'CCB'] });
+  await createPaymentChannel(operator, {
+    ...made,
+    code: 'BANK',
+    supportedBanks: ['ICBC', 'CCB'],
+    bankCodeRequired: true,
+  });
+  await createPaymentChannel(operator, { ...made, code: 'NOBODYS', supportedBanks: ['*'] });
+}
+
+async function authorize(operator: Operator, appId: string, options: ChannelOptions): Promise<void> {
+  await authorizeProduct(operator, { appId, productCode: PRODUCT.productCode });
+  const { paymentChannels = ['PAY', 'BANK', 'SOME'], isDefault = true } = options;
+  for (const code of paymentChannels) {
+    await authorizePaymentChannel(operator, {
+      appId,
+      code,
+      isDefault: isDefault && code === 'PAY',
+      shareEnabled: code === 'PAY',
+    });
+  }
+}
+
+const digits = (count: number) => Array.from({ length: count }, () => randomInt(10)).join('');
+
+/** Somebody with a card. No number ends in 9, which the sandbox does not send to. */
+export interface Person {
+  readonly channelUserId: string;
+  readonly mobile: string;
+  readonly bankCardNo: string;
+  readonly certificateNo: string;
+  readonly realName: string;
+  readonly bankMobile: string;
+}
+
+export function person(more: Partial<Person> = {}): Person {
+  return {
+    channelUserId: `user-${randomUUID()}`,
+    mobile: `+861${digits(9)}1`,
+    bankCardNo: `6222${digits(15)}`,
+    certificateNo: `11010119${digits(9)}X`,
+    realName: `王${randomUUID()}`,
+    bankMobile: `1${digits(9)}2`,
+    ...more,
+  };
+}
+
+export function encrypt(client: ChannelClient, text: string): string {
+  return encryptField(text, Buffer.from(client.credentials.aesKey, 'base64'));
+}
+
+export function bindSmsBody(client: ChannelClient, who: Person, more: object = {}): Record<string, unknown> {
+  return {
+    channelUserId: who.channelUserId,
+    mobileEncrypted: encrypt(client, who.mobile),
+    bankCardNoEncrypted: encrypt(client, who.bankCardNo),
+    certificateNoEncrypted: encrypt(client, who.certificateNo),
+    realNameEncrypted: encrypt(client, who.realName),
+    bankMobileEncrypted: encrypt(client, who.bankMobile),
+    ...more,
+  };
+}
+
+export function sendCode(client: ChannelClient, who: Person, more: object = {}) {
+  return client.call('agreements/bind-sms', bindSmsBody(client, who, more));
+}
+
+export function confirmBody(client: ChannelClient, bindOrderNo: string, smsCode = '123456') {
+  return { bindOrderNo, smsCodeEncrypted: encrypt(client, smsCode) };
+}
+
+export function confirmCode(client: ChannelClient, bindOrderNo: string, smsCode = '123456') {
+  return client.call('agreements/bind-confirm', confirmBody(client, bindOrderNo, smsCode));
+}
+
+/** A binding with a code on its way to the user. */
+export async function sentBinding(client: ChannelClient, who = person(), more: object = {}): Promise<string> {
+  const reply = await sendCode(client, who, more);
+  if (reply.data?.smsStatus !== 'SEND_SUCCESS') throw new Error(`bind-sms answered ${reply.text}`);
+  return reply.data.bindOrderNo;
+}
+
+export async function boundBinding(client: ChannelClient, who = person(), more: object = {}): Promise<string> {
+  const bindOrderNo = await sentBinding(client, who, more);
+  const reply = await confirmCode(client, bindOrderNo);
+  if (reply.data?.agreementStatus !== 'BIND_SUCCESS') throw new Error(`bind-confirm answered ${reply.text}`);
+  return bindOrderNo;
+}
+
+export interface StoredAgreement {
+  readonly status: string;
+  readonly wrong_codes: number;
+  readonly code_sent: boolean;
+  readonly card_tail: string;
+  readonly agreement_no: string | null;
+  readonly details: string;
+  readonly institution_no: string | null;
+}
+
+export async function stored(service: AgreementsService, bindOrderNo: string): Promise<StoredAgreement> {
+  const [row] = await service.fresh.database.query<StoredAgreement>(
+    `select status, wrong_codes, code_sent_at is not null as code_sent, card_tail, agreement_no, details, institution_no
+     from agreements where agreement_id = $1`,
+    [bindOrderNo],
+  );
+  if (!row) throw new Error(`no agreement ${bindOrderNo}`);
+  return row;
+}
+
+/** Holds everybody who comes until the given number is there; then all go on at once. */
+export function meetingOf(count: number): () => Promise<void> {
+  let arrived = 0;
+  const door = gate();
+  return async () => {
+    arrived += 1;
+    if (arrived === count) door.open();
+    await door.passed;
+  };
+}
+
+/** Closed until a test opens it. `reached` is for who wants to know that somebody stands before it. */
+export function gate() {
+  let open: () => void = () => undefined;
+  let arrive: () => void = () => undefined;
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const reached = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  return {
+    passed,
+    reached,
+    open: () => open(),
+    async stand(): Promise<void> {
+      arrive();
+      await passed;
+    },
+  };
+}

@@ -1,0 +1,222 @@
+import { decryptField } from '@perennial/wire';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newSharedAgreement } from '../../src/agreements/shared.js';
+import { insertAgreement, nextAgreementId } from '../../src/agreements/sql.js';
+import { resetCredentials } from '../../src/operator/channels.js';
+import { catalog } from '../../src/products/catalog.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import {
+  type AgreementsService,
+  agreementsService,
+  boundBinding,
+  confirmCode,
+  encrypt,
+  type Person,
+  person,
+  sentBinding,
+} from './support.js';
+
+let service: AgreementsService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  service = await agreementsService();
+});
+beforeEach(async () => {
+  service.gateway.reset();
+  channel = await service.channel();
+});
+afterAll(() => service.close());
+
+const ask = (body: object, by = channel) => by.call('agreements/user-data', body);
+
+interface Item {
+  readonly bindOrderNo: string | null;
+  readonly agreementNo: string;
+  readonly agreementStatus: string;
+  readonly bankCardNoEncrypted: string;
+  readonly certificateNoEncrypted: string;
+  readonly realNameEncrypted: string;
+  readonly bankMobileEncrypted: string;
+}
+
+const opened = (item: Item, by = channel) => {
+  const open = (value: string) => decryptField(value, Buffer.from(by.credentials.aesKey, 'base64'));
+  return {
+    bankCardNo: open(item.bankCardNoEncrypted),
+    certificateNo: open(item.certificateNoEncrypted),
+    realName: open(item.realNameEncrypted),
+    bankMobile: open(item.bankMobileEncrypted),
+  };
+};
+const cardOf = ({ bankCardNo, certificateNo, realName, bankMobile }: Person) => ({
+  bankCardNo,
+  certificateNo,
+  realName,
+  bankMobile,
+});
+const numbers = async (body: object) => (await ask(body)).data.bankDataList.map((item: Item) => item.bindOrderNo);
+
+describe('agreements/user-data', () => {
+  it('0: the card comes back under the key of the channel, with a new IV each time', async () => {
+    const who = person();
+    const bindOrderNo = await boundBinding(channel, who);
+    const reply = await ask({ channelUserId: who.channelUserId });
+    expectEnvelope(reply.envelope, '0');
+    expect(reply.data).toEqual({
+      bankDataList: [
+        {
+          bindOrderNo,
+          agreementNo: `AG${bindOrderNo}`,
+          agreementStatus: 'BIND_SUCCESS',
+          bankCardNoEncrypted: expect.stringMatching(/^svc_aes_v1:/),
+          certificateNoEncrypted: expect.stringMatching(/^svc_aes_v1:/),
+          realNameEncrypted: expect.stringMatching(/^svc_aes_v1:/),
+          bankMobileEncrypted: expect.stringMatching(/^svc_aes_v1:/),
+        },
+      ],
+      page: 1,
+      size: 100,
+      hasMore: false,
+    });
+    const [item] = reply.data.bankDataList;
+    expect(opened(item)).toEqual(cardOf(who));
+    const [again] = (await ask({ channelUserId: who.channelUserId })).data.bankDataList;
+    expect(again.bankCardNoEncrypted).not.toBe(item.bankCardNoEncrypted);
+    expect(opened(again)).toEqual(cardOf(who));
+  });
+
+  it('0: found by card, by document, and by several filters only when all of them match', async () => {
+    const who = person();
+    const first = await boundBinding(channel, who);
+    const second = await boundBinding(channel, { ...who, bankCardNo: person().bankCardNo });
+    await boundBinding(channel);
+    const card = { bankCardNoEncrypted: encrypt(channel, who.bankCardNo) };
+    const certificate = { certificateNoEncrypted: encrypt(channel, who.certificateNo) };
+    const user = { channelUserId: who.channelUserId };
+    expect(await numbers(card)).toEqual([first]);
+    expect(await numbers(certificate)).toEqual([second, first]);
+    expect(await numbers(user)).toEqual([second, first]);
+    expect(await numbers({ ...user, ...certificate, ...card })).toEqual([first]);
+    expect(await numbers({ channelUserId: 'nobody', ...card })).toEqual([]);
+    expect(await numbers({ ...card, certificateNoEncrypted: encrypt(channel, 'another') })).toEqual([]);
+  });
+
+  it('0: nothing found is an empty list', async () => {
+    const reply = await ask({ channelUserId: 'nobody' });
+    expect(reply.data).toEqual({ bankDataList: [], page: 1, size: 100, hasMore: false });
+  });
+
+  it("0: another channel's agreements are not there, whichever way they are asked for", async () => {
+    const who = person();
+    await boundBinding(await service.channel(), who);
+    expect(await numbers({ channelUserId: who.channelUserId })).toEqual([]);
+    expect(await numbers({ bankCardNoEncrypted: encrypt(channel, who.bankCardNo) })).toEqual([]);
+  });
+
+  it('0: what was bound at some time: not what is being bound, and not what failed', async () => {
+    const { channelUserId, mobile } = person();
+    const next = () => person({ channelUserId, mobile });
+    await sentBinding(channel, next());
+    const failed = await sentBinding(channel, next());
+    service.gateway.onConfirm = async () => ({ kind: 'refused', reason: 'no' });
+    await confirmCode(channel, failed);
+    service.gateway.reset();
+    const expected: object[] = [];
+    for (const status of ['BIND_SUCCESS', 'CANCELED', 'REPLACED']) {
+      const bindOrderNo = await boundBinding(channel, next());
+      await service.fresh.database.query('update agreements set status = $2 where agreement_id = $1', [
+        bindOrderNo,
+        status,
+      ]);
+      expected.unshift({ bindOrderNo, agreementStatus: status });
+    }
+    expect((await ask({ channelUserId })).data.bankDataList).toMatchObject(expected);
+  });
+
+  it('0: a shared agreement has no bindOrderNo', async () => {
+    const who = person();
+    const memory = await service.inMemory(channel);
+    const shared = {
+      paymentChannelCode: 'PAY',
+      sharedAgreementNo: 'SHARED-1',
+      channelUserId: who.channelUserId,
+      bankCardNoEncrypted: encrypt(channel, who.bankCardNo),
+      bankMobileEncrypted: encrypt(channel, who.bankMobile),
+      certificateNoEncrypted: encrypt(channel, who.certificateNo),
+      realNameEncrypted: encrypt(channel, who.realName),
+    };
+    const agreementId = await nextAgreementId(service.fresh.database);
+    const row = newSharedAgreement(memory, shared, {
+      agreementId,
+      now: service.clock.now(),
+      paymentChannels: await catalog(service.fresh.database).paymentChannels(memory),
+      unauthorized: 'SHARED_AGREEMENT_NOT_ALLOWED',
+      field: 'sharedAgreement',
+    });
+    await insertAgreement(service.fresh.database, row);
+    const { bankDataList } = (await ask({ bankCardNoEncrypted: encrypt(channel, who.bankCardNo) })).data;
+    expect(bankDataList).toMatchObject([
+      { bindOrderNo: null, agreementNo: `AG${agreementId}`, agreementStatus: 'BIND_SUCCESS' },
+    ]);
+    expect(opened(bankDataList[0])).toEqual(cardOf(who));
+  });
+
+  it('0: pages, newest first, that together give every agreement once', async () => {
+    const { channelUserId, mobile } = person();
+    const all: string[] = [];
+    for (let n = 0; n < 5; n += 1) all.unshift(await boundBinding(channel, person({ channelUserId, mobile })));
+    const page = async (number: number, size = 2) => {
+      const { data } = await ask({ channelUserId, page: number, size });
+      return {
+        found: data.bankDataList.map((item: Item) => item.bindOrderNo),
+        rest: [data.page, data.size, data.hasMore],
+      };
+    };
+    expect(await page(1)).toEqual({ found: all.slice(0, 2), rest: [1, 2, true] });
+    expect(await page(2)).toEqual({ found: all.slice(2, 4), rest: [2, 2, true] });
+    expect(await page(3)).toEqual({ found: all.slice(4), rest: [3, 2, false] });
+    expect(await page(4)).toEqual({ found: [], rest: [4, 2, false] });
+    expect(await page(1, 5)).toEqual({ found: all, rest: [1, 5, false] });
+    expect(await page(2_147_483_647, 100)).toEqual({ found: [], rest: [2_147_483_647, 100, false] });
+  });
+
+  it('0: after a reset of the aesKey it is the new key that opens what was stored under the old one', async () => {
+    const who = person();
+    await boundBinding(channel, who);
+    const { appId } = channel.credentials;
+    const reset = await resetCredentials(service.operator, { appId, names: ['aesKey'] });
+    const renewed = service.client({ ...channel.credentials, ...reset });
+    const old = encrypt(channel, who.bankCardNo);
+    expect((await ask({ bankCardNoEncrypted: old }, renewed)).code).toBe('400002');
+    const reply = await ask({ bankCardNoEncrypted: encrypt(renewed, who.bankCardNo) }, renewed);
+    expect(reply.data.bankDataList).toHaveLength(1);
+    expect(opened(reply.data.bankDataList[0], renewed)).toEqual(cardOf(who));
+  });
+
+  it('400001: no filter', async () => {
+    expect((await ask({})).code).toBe('400001');
+    expect((await ask({ page: 1, size: 10 })).code).toBe('400001');
+  });
+
+  it.each([
+    ['bankCardNoEncrypted', '1234'],
+    ['certificateNoEncrypted', ''],
+  ])('400001: %s holds %j', async (field, text) => {
+    const reply = await ask({ channelUserId: 'u', [field]: encrypt(channel, text) });
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain(field);
+  });
+
+  it.each(['bankCardNoEncrypted', 'certificateNoEncrypted'])(
+    "400002: %s under another channel's key",
+    async (field) => {
+      const stranger = await service.channel();
+      const reply = await ask({
+        channelUserId: 'u',
+        [field]: encrypt(stranger, 'a text of three whole blocks of AES!'),
+      });
+      expect(reply.code).toBe('400002');
+    },
+  );
+});

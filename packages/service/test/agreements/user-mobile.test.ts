@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bindUserMobile, checkUserMobile, userMobile } from '../../src/users/mobile.js';
+import { findUser } from '../../src/users/sql.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { until } from '../support/processes.js';
+import {
+  type AgreementsService,
+  agreementsService,
+  bindSmsBody,
+  confirmCode,
+  gate,
+  meetingOf,
+  person,
+  sendCode,
+  sentBinding,
+} from './support.js';
+
+let service: AgreementsService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  service = await agreementsService();
+});
+beforeEach(async () => {
+  service.gateway.reset();
+  channel = await service.channel();
+});
+afterAll(() => service.close());
+
+const SENT = { kind: 'sent', reference: undefined } as const;
+
+describe('one login mobile, one user', () => {
+  it('410010: the user is known under another mobile, and nothing is sent', async () => {
+    const who = person();
+    await sentBinding(channel, who);
+    expect((await sendCode(channel, { ...who, mobile: person().mobile })).code).toBe('410010');
+    expect(service.gateway.sends).toHaveLength(1);
+  });
+
+  it('410011: the mobile belongs to another user, and nothing is sent', async () => {
+    const who = person();
+    await sentBinding(channel, who);
+    expect((await sendCode(channel, { ...who, channelUserId: 'somebody-else' })).code).toBe('410011');
+    expect(service.gateway.sends).toHaveLength(1);
+  });
+
+  it('410010 comes first when both are so', async () => {
+    const [one, two] = [person(), person()];
+    await sentBinding(channel, one);
+    await sentBinding(channel, two);
+    expect((await sendCode(channel, { ...one, mobile: two.mobile })).code).toBe('410010');
+  });
+
+  it('0: the same mobile and the same user id at another channel are another user', async () => {
+    const who = person();
+    await sentBinding(channel, who);
+    const elsewhere = await service.channel();
+    expect((await sendCode(elsewhere, { ...who, channelUserId: 'another' })).code).toBe('0');
+    expect((await sendCode(elsewhere, { ...person(), channelUserId: who.channelUserId })).code).toBe('0');
+  });
+
+  it('the bank mobile is free: two users may have the same', async () => {
+    const who = person();
+    await sentBinding(channel, who);
+    expect((await sendCode(channel, person({ bankMobile: who.bankMobile }))).code).toBe('0');
+  });
+});
+
+describe('at the same time', () => {
+  it('410011: one mobile for eight users: one of them gets it', async () => {
+    const { mobile } = person();
+    const together = meetingOf(8);
+    service.gateway.onSend = async () => {
+      await together();
+      return SENT;
+    };
+    const replies = await Promise.all(Array.from({ length: 8 }, () => sendCode(channel, person({ mobile }))));
+    expect(replies.map(({ code }) => code).sort()).toEqual(['0', ...Array(7).fill('410011')]);
+  });
+
+  it('410010: one user with eight mobiles: one of them counts', async () => {
+    const { channelUserId } = person();
+    const together = meetingOf(8);
+    service.gateway.onSend = async () => {
+      await together();
+      return SENT;
+    };
+    const replies = await Promise.all(Array.from({ length: 8 }, () => sendCode(channel, person({ channelUserId }))));
+    expect(replies.map(({ code }) => code).sort()).toEqual(['0', ...Array(7).fill('410010')]);
+  });
+
+  it('0: one user with one mobile and eight cards: all of them', async () => {
+    const { channelUserId, mobile } = person();
+    const together = meetingOf(8);
+    service.gateway.onSend = async () => {
+      await together();
+      return SENT;
+    };
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, () => sendCode(channel, person({ channelUserId, mobile }))),
+    );
+    expect(replies.map(({ code }) => code)).toEqual(Array(8).fill('0'));
+  });
+
+  it('the rejection of a race is kept under the key, and that code cannot be confirmed', async () => {
+    const { mobile } = person();
+    const late = gate();
+    service.gateway.onSend = async () => {
+      await late.stand();
+      return SENT;
+    };
+    const loser = person({ mobile });
+    const options = { idempotencyKey: 'loser' };
+    const request = bindSmsBody(channel, loser);
+    const losing = channel.call('agreements/bind-sms', request, options);
+    await late.reached;
+    service.gateway.onSend = async () => SENT;
+    await sentBinding(channel, person({ mobile }));
+    late.open();
+    expect((await losing).code).toBe('410011');
+    const again = await channel.call('agreements/bind-sms', request, options);
+    expect(again.code).toBe('410011');
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    const [row] = await service.fresh.database.query<{ id: string }>(
+      'select agreement_id::text as id from agreements where channel_user_id = $1',
+      [loser.channelUserId],
+    );
+    expect((await confirmCode(channel, row?.id ?? '')).code).toBe('410004');
+  });
+
+  it('who waits for another transaction to take the mobile gets it when that one is rolled back', async () => {
+    const memory = await service.inMemory(channel);
+    const { database } = service.fresh;
+    const { mobile } = person();
+    const inside = gate();
+    const rolledBack = database
+      .transaction(async (tx) => {
+        await bindUserMobile(tx, memory, 'first', mobile, service.clock.now());
+        await inside.stand();
+        throw new Error('rolled back');
+      })
+      .catch((error: Error) => error.message);
+    await inside.reached;
+    const second = database.transaction((tx) => bindUserMobile(tx, memory, 'second', mobile, service.clock.now()));
+    await until('the second waiting', async () => {
+      const [row] = await database.query<{ n: number }>(
+        `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return row?.n === 1;
+    });
+    inside.open();
+    expect(await rolledBack).toBe('rolled back');
+    await second;
+    expect(await checkUserMobile(database, memory, 'second', mobile)).toBe('bound');
+  });
+});
+
+describe('what is stored', () => {
+  it('opens again for its own user alone', async () => {
+    const who = person();
+    const memory = await service.inMemory(channel);
+    expect(await checkUserMobile(service.fresh.database, memory, who.channelUserId, who.mobile)).toBe('new');
+    await sentBinding(channel, who);
+    expect(await checkUserMobile(service.fresh.database, memory, who.channelUserId, who.mobile)).toBe('bound');
+    const row = await findUser(service.fresh.database, memory.channelId, who.channelUserId);
+    if (!row) throw new Error('not bound');
+    expect(userMobile(memory, row)).toBe(who.mobile);
+    expect(() => userMobile(memory, { ...row, channelUserId: 'another' })).toThrow('does not open');
+    const stranger = await service.inMemory(await service.channel());
+    expect(() => userMobile(stranger, row)).toThrow('does not open');
+  });
+});

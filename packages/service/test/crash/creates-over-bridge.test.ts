@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto';
+import net from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createChannel } from '../../src/operator/channels.js';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { openVault } from '../../src/secrets/vault.js';
+import { ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
+import { type ChannelClient, type ChannelCredentials, channelClient, type Reply } from '../support/channel-client.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { sharedAgreement, sharedRequest } from '../support/demo.js';
+import { ledgerPort, packageRoot, type Running, start, until } from '../support/processes.js';
+
+const ORDERS = 520;
+const CONNECTIONS = 16;
+const KILL_EVERY = 80;
+const NAMED_KILLS = 4;
+const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
+/** Of the institution's faults: declines, pending ones, lost, broken, forged and late answers and notices. */
+const FAULTS = ['0001', '0002', '0004', '0005', '0006', '0007', '0008', '0010', '0011', '0012', '0015', '0016'];
+
+let fresh: FreshDatabase;
+const masterKey = randomBytes(32);
+let channel: ChannelCredentials;
+let port: number;
+
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  port = await freePort();
+});
+afterAll(() => fresh.close());
+
+interface Acknowledged {
+  readonly externalOrderNo: string;
+  readonly reply: Reply;
+}
+
+it(`${ORDERS} creates over the bridge while the service is killed and answers are lost: both sides agree to the cent`, async () => {
+  const institution = await bridgedInstitution();
+  const node = keptAlive(port);
+  const client = channelClient(`http://127.0.0.1:${port}`, channel);
+  const numbers = Array.from({ length: ORDERS }, (_, n) => `crash-${n}${killPoint(n)}`);
+  const acknowledged: Acknowledged[] = [];
+
+  const queue = [...numbers.entries()];
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      for (let next = queue.shift(); next; next = queue.shift()) {
+        const [n, externalOrderNo] = next;
+        acknowledged.push({ externalOrderNo, reply: await createUntilAnswered(client, n, externalOrderNo) });
+        if (acknowledged.length % KILL_EVERY === 0) node.kill();
+      }
+    }),
+  );
+  expect(node.kills()).toBeGreaterThanOrEqual(POINTS.length * NAMED_KILLS);
+
+  // Time passes: everything that is still open is asked about.
+  await until(
+    'every debit known',
+    async () => {
+      await fresh.database.query('update debit_attempts set ask_at = now() where ask_at > now()');
+      const open = await fresh.database.query(`select from debit_attempts where status = 'STARTED'`);
+      return open.length === 0;
+    },
+    60_000,
+  );
+  await agree(acknowledged, await ledgerOf(institution));
+  await node.stop();
+}, 240_000);
+
+/** The institution's own books against the service's. */
+async function agree(acknowledged: readonly Acknowledged[], ledger: Awaited<ReturnType<typeof ledgerOf>>) {
+  const rows = await fresh.database.query<{
+    externalOrderNo: string;
+    orderNo: string;
+    status: string;
+    paid: number;
+    attempts: number;
+    attemptNo: string;
+  }>(
+    `select o.external_order_no as "externalOrderNo", o.order_no::text as "orderNo", o.status, o.paid_amount_cent as paid,
+       (select count(*) from debit_attempts a where a.order_no = o.order_no) as attempts,
+       o.order_no || '000101' as "attemptNo"
+     from orders o`,
+  );
+  const byNumber = new Map(rows.map((row) => [row.externalOrderNo, row]));
+  const debited = new Map(ledger.debits.map((debit) => [debit.attemptNo, debit]));
+
+  // Nothing acknowledged is lost, and what was said stays true or has gone on from there.
+  expect(acknowledged).toHaveLength(ORDERS);
+  for (const { externalOrderNo, reply } of acknowledged) {
+    const row = byNumber.get(externalOrderNo);
+    expect(row?.orderNo).toBe(reply.data.orderNo);
+    if (reply.data.orderStatus !== 'INITIALIZING') expect(row?.status).toBe(reply.data.orderStatus);
+  }
+  expect(rows).toHaveLength(ORDERS);
+
+  // No order is debited twice, none debited and FAIL, none ACTIVE and not debited; to the cent.
+  expect(new Set(ledger.debits.map((debit) => debit.attemptNo)).size).toBe(ledger.debits.length);
+  for (const row of rows) {
+    expect(row.attempts).toBe(1);
+    const cents = debited.get(row.attemptNo)?.debitedCent ?? 0;
+    expect({ ...row, cents }).toMatchObject({ cents: row.paid });
+    expect(row.status).toBe(cents > 0 ? 'ACTIVE' : 'TERMINATED');
+  }
+  const known = new Set(rows.map((row) => row.attemptNo));
+  expect(ledger.debits.filter((debit) => !known.has(debit.attemptNo))).toEqual([]);
+  const total = ledger.debits.reduce((sum, debit) => sum + debit.debitedCent, 0);
+  expect(total).toBe(rows.reduce((sum, row) => sum + row.paid, 0));
+  expect(total).toBeGreaterThan(0);
+
+  // Each result once: two events, and the benefits of one period for a paid order.
+  const [counts] = await fresh.database.query<{ events: number; benefits: number; active: number }>(
+    `select (select count(*) from events) as events, (select count(*) from benefits) as benefits,
+       (select count(*) from orders where status = 'ACTIVE') as active`,
+  );
+  expect(counts).toEqual({ events: 2 * ORDERS, benefits: counts?.active, active: counts?.active });
+}
+
+/** As a channel should: the same key again after a lost connection, a fault or a twin still at work. */
+async function createUntilAnswered(client: ChannelClient, n: number, externalOrderNo: string): Promise<Reply> {
+  const user = `user-${n}`;
+  const tail = n % 3 === 0 ? FAULTS[(n / 3) % FAULTS.length] : '8888';
+  const shared = sharedAgreement(client, user, { paymentChannelCode: 'BRIDGE', sharedAgreementNo: `${user}-${tail}` });
+  const mobileEncrypted = { channelUserId: user, externalOrderNo, productCode: 'CRASH', sharedAgreement: shared };
+  const raw = JSON.stringify(sharedRequest(client, mobileEncrypted));
+  return until(
+    `an answer for ${externalOrderNo}`,
+    async () => {
+      try {
+        const reply = await client.call('orders/create', undefined, { raw, idempotencyKey: `key-${n}` });
+        if (reply.status >= 500 || reply.code === '409002') return undefined;
+        expect(reply.code, reply.text).toBe('0');
+        return reply;
+      } catch (error) {
+        if (error instanceof Error && /ECONN|socket hang up|EPIPE|auth\/token answered/.test(error.message))
+          return undefined;
+        throw error;
+      }
+    },
+    90_000,
+  );
+}
+
+const killPoint = (n: number): string => {
+  const point = n % 40 === 7 ? POINTS[Math.floor(n / 40) % POINTS.length] : undefined;
+  return point === undefined ? '' : `-KILL-${point}`;
+};
+
+/** A node that is started again whenever it has died. */
+function keptAlive(onPort: number) {
+  let running: Running | undefined;
+  let stopped = false;
+  let kills = 0;
+  const env = {
+    DATABASE_URL: fresh.url,
+    MASTER_KEY: masterKey.toString('base64'),
+    PORT: String(onPort),
+    LOG_LEVEL: 'silent',
+  };
+  const loop = (async () => {
+    while (!stopped) {
+      running = start(`${packageRoot}/test/support/bridge-node.mjs`, env);
+      const code = await running.exited;
+      if (!stopped && code !== null) throw new Error(`the node ended with ${code}: ${running.stderr()}`);
+      kills += 1;
+    }
+  })();
+  return {
+    kills: () => kills,
+    kill: () => running?.child.kill('SIGKILL'),
+    async stop() {
+      stopped = true;
+      if (running) await ledgerPort(running).catch(() => undefined);
+      running?.child.kill('SIGTERM');
+      await loop;
+    },
+  };
+}
+
+async function bridgedInstitution(): Promise<{ url: string }> {
+  const operator = {
+    database: fresh.database,
+    vault: openVault([masterKey]),
+    environment: 'sandbox',
+    actor: 'test',
+  } as const;
+  const institutionPort = await freePort();
+  const bridge = await createPaymentChannel(operator, {
+    code: 'BRIDGE',
+    gateway: 'bridge',
+    gatewayUrl: `http://127.0.0.1:${institutionPort}`,
+    displayName: 'Bridge',
+    supportedBanks: ['*'],
+  });
+  await createProduct(operator, {
+    productCode: 'CRASH',
+    productName: 'Crash',
+    settlementModes: ['SVC_DEDUCT'],
+    periodType: 'MONTH',
+    period: 1,
+    totalCycles: 12,
+    amountCent: 1990,
+    benefits: [{ benefitCode: 'PASS', name: 'Pass', faceValueCent: 1990 }],
+  });
+  channel = await createChannel(operator, { name: 'Crash', ratePerSecond: 100_000 });
+  await authorizeProduct(operator, { appId: channel.appId, productCode: 'CRASH' });
+  await authorizePaymentChannel(operator, {
+    appId: channel.appId,
+    code: 'BRIDGE',
+    isDefault: true,
+    shareEnabled: true,
+  });
+  const { url } = await spawnInstitution({
+    port: institutionPort,
+    key: bridge.gatewayKey,
+    dataDir: await temporaryFolder(),
+    noticeUrl: `http://127.0.0.1:${port}/gateway/v1/notices/BRIDGE`,
+    delays: { settleMs: 500, lateNoticeMs: 100, noticeRetryMs: 100, longestNoticeRetryMs: 500 },
+  });
+  return { url };
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port: free } = server.address() as net.AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return free;
+}

@@ -1,0 +1,306 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.js';
+import { bridgeGateway, StatementUnavailable } from '../../src/gateways/bridge/bridge.js';
+import { signResponse } from '../../src/gateways/bridge/protocol.js';
+import { debitOf, gatewayTo, KEY } from '../institution/support.js';
+import { capturedLog } from '../support/captured-log.js';
+
+const SUCCESS = {
+  attemptNo: '1',
+  status: 'SUCCESS',
+  amountCent: 1990,
+  paidAt: 1_700_000_000_000,
+  institutionRef: 'R1',
+};
+const unknown = { kind: 'unknown' };
+
+type Answer = (request: http.IncomingMessage, response: http.ServerResponse, body: Buffer) => void;
+
+/** A bridge that answers as the test likes. */
+async function bridge(answer: Answer): Promise<string> {
+  const server = http.createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    answer(request, response, Buffer.concat(chunks));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Signed as it should be, unless the test changes what is signed. */
+function signed(
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+  body: string | object,
+  change: Partial<{ path: string; nonce: string; key: Buffer; status: number; headers: Record<string, string> }> = {},
+): void {
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const {
+    path = request.url ?? '',
+    nonce = String(request.headers['x-bridge-nonce']),
+    key = KEY,
+    status = 200,
+  } = change;
+  response.writeHead(status, { 'x-bridge-signature': signResponse(path, nonce, bytes, key), ...change.headers });
+  response.end(bytes);
+}
+
+describe('an answer', () => {
+  it('that is signed for this request counts', async () => {
+    const gateway = gatewayTo(await bridge((request, response) => signed(request, response, SUCCESS)));
+    expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success', amountCent: 1990 });
+  });
+
+  it('comes from beneath the path of the address', async () => {
+    const paths: (string | undefined)[] = [];
+    const url = await bridge((request, response) => {
+      paths.push(request.url);
+      signed(request, response, SUCCESS);
+    });
+    expect(await gatewayTo(`${url}/banks/one/`).debit(debitOf('1'))).toMatchObject({ kind: 'success' });
+    expect(paths).toEqual(['/banks/one/debit']);
+  });
+
+  it.each<[string, Answer]>([
+    ['unsigned', (_request, response) => response.end(JSON.stringify(SUCCESS))],
+    [
+      'signed with another key',
+      (request, response) => signed(request, response, SUCCESS, { key: Buffer.alloc(32, 8) }),
+    ],
+    ['signed for another path', (request, response) => signed(request, response, SUCCESS, { path: '/refund' })],
+    [
+      'signed for another request',
+      (request, response) => signed(request, response, SUCCESS, { nonce: '0'.repeat(32) }),
+    ],
+    [
+      'changed after it was signed',
+      (request, response) => {
+        const bytes = Buffer.from(JSON.stringify(SUCCESS));
+        const nonce = String(request.headers['x-bridge-nonce']);
+        response.setHeader('x-bridge-signature', signResponse('/debit', nonce, bytes, KEY));
+        response.end(JSON.stringify({ ...SUCCESS, amountCent: 1 }));
+      },
+    ],
+    [
+      'with a signature that is not base64',
+      (_request, response) => {
+        response.setHeader('x-bridge-signature', `${'A'.repeat(42)}*=`);
+        response.end(JSON.stringify(SUCCESS));
+      },
+    ],
+    ['about another debit', (request, response) => signed(request, response, { ...SUCCESS, attemptNo: '2' })],
+    ['not JSON', (request, response) => signed(request, response, 'SUCCESS')],
+    ['an array', (request, response) => signed(request, response, '[]')],
+    ['empty', (request, response) => signed(request, response, '')],
+    ['of a status nobody knows', (request, response) => signed(request, response, { ...SUCCESS, status: 'OK' })],
+    ['with HTTP 500', (request, response) => signed(request, response, SUCCESS, { status: 500 })],
+    ['with HTTP 201', (request, response) => signed(request, response, SUCCESS, { status: 201 })],
+    ['with HTTP 409', (request, response) => signed(request, response, { error: 'conflict' }, { status: 409 })],
+    [
+      'a redirect, which is not followed',
+      (request, response) => signed(request, response, SUCCESS, { status: 307, headers: { location: '/debit' } }),
+    ],
+    ['too large', (request, response) => signed(request, response, { ...SUCCESS, padding: 'x'.repeat(65_536) })],
+    ['endless', (_request, response) => void endless(response)],
+    ['a reset connection', (request) => void request.socket.resetAndDestroy()],
+    [
+      'cut off in the middle',
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write('{"attemptNo"', () => response.destroy());
+      },
+    ],
+  ])('%s is unknown: neither success nor failure', async (_what, answer) => {
+    const gateway = gatewayTo(await bridge(answer));
+    expect(await gateway.debit(debitOf('1'))).toEqual(unknown);
+    expect(await gateway.queryDebit(debitOf('1'))).toEqual(unknown);
+  });
+
+  it('that is the largest allowed counts', async () => {
+    const length = 65_536 - JSON.stringify({ ...SUCCESS, padding: '' }).length;
+    const url = await bridge((request, response) =>
+      signed(request, response, { ...SUCCESS, padding: 'x'.repeat(length) }),
+    );
+    expect(await gatewayTo(url).debit(debitOf('1'))).toMatchObject({ kind: 'success' });
+  });
+
+  it('is unknown when nobody listens', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    expect(await gatewayTo(`http://127.0.0.1:${port}`).debit(debitOf('1'))).toEqual(unknown);
+  });
+});
+
+function endless(response: http.ServerResponse): void {
+  const chunk = 'x'.repeat(16_384);
+  const more = () => {
+    while (!response.destroyed && response.write(chunk));
+  };
+  response.on('drain', more);
+  more();
+}
+
+describe('the deadline', () => {
+  // Short, so that it is met; that it ends the call at all is what counts, not when.
+  const deadlineMs = { debit: 150, other: 150 };
+
+  it('ends a call to a bridge that never accepts the request', async () => {
+    const server = createServer((socket) => void socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const gateway = gatewayTo(`http://127.0.0.1:${port}`, { deadlineMs });
+    expect(await gateway.debit(debitOf('1'))).toEqual(unknown);
+  });
+
+  it('ends a call whose headers came, and whose body drips', async () => {
+    const url = await bridge((_request, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 10);
+      response.on('close', () => clearInterval(drip));
+    });
+    const gateway = gatewayTo(url, { deadlineMs });
+    expect(await gateway.debit(debitOf('1'))).toEqual(unknown);
+    expect(await gateway.refund({ refundNo: '1', attemptNo: '1', amountCent: 1 })).toEqual(unknown);
+    expect(await gateway.cancelAgreement({ agreementNo: '1', institutionNo: 'a' })).toEqual(unknown);
+  });
+
+  it('ends a call that waits for a free connection', async () => {
+    const gateway = gatewayTo(await bridge(() => undefined), { deadlineMs, connections: 1 });
+    const outcomes = await Promise.all(['1', '2', '3'].map((attemptNo) => gateway.debit(debitOf(attemptNo))));
+    expect(outcomes).toEqual([unknown, unknown, unknown]);
+  });
+
+  it('of a debit is its own', async () => {
+    const gateway = gatewayTo(
+      await bridge((request, response) => {
+        if (request.url === '/debit-query') signed(request, response, SUCCESS);
+      }),
+      { deadlineMs: { debit: 50, other: 60_000 } },
+    );
+    expect(await gateway.debit(debitOf('1'))).toEqual(unknown);
+    expect(await gateway.queryDebit(debitOf('1'))).toMatchObject({ kind: 'success' });
+  });
+});
+
+describe('a request', () => {
+  it('carries the attempt number as its idempotency key, and only the documented fields', async () => {
+    const seen: { url: string | undefined; key: unknown; type: unknown; body: object }[] = [];
+    const url = await bridge((request, response, body) => {
+      const { 'idempotency-key': key, 'content-type': type } = request.headers;
+      seen.push({ url: request.url, key, type, body: JSON.parse(body.toString()) });
+      signed(request, response, {});
+    });
+    const gateway = gatewayTo(url);
+    await gateway.debit({ ...debitOf('42'), ...{ secret: 'x' } });
+    await gateway.refund({ refundNo: '43', attemptNo: '42', amountCent: 5 });
+    await gateway.queryDebit(debitOf('42'));
+    const type = 'application/json;charset=UTF-8';
+    expect(seen).toEqual([
+      { url: '/debit', key: '42', type, body: debitOf('42') },
+      { url: '/refund', key: '43', type, body: { refundNo: '43', attemptNo: '42', amountCent: 5 } },
+      {
+        url: '/debit-query',
+        key: undefined,
+        type,
+        body: expect.not.objectContaining({ institutionNo: 'SHARED-8888' }),
+      },
+    ]);
+  });
+
+  it('uses its connection again', async () => {
+    const sockets = new Set<unknown>();
+    const url = await bridge((request, response) => {
+      sockets.add(request.socket);
+      signed(request, response, SUCCESS);
+    });
+    const gateway = gatewayTo(url, { connections: 1 });
+    for (let count = 0; count < 10; count += 1) await gateway.debit(debitOf('1'));
+    expect(sockets.size).toBe(1);
+  });
+
+  it('leaves nothing of a card, a code or a key in the log', async () => {
+    const { log, text, lines } = capturedLog();
+    const gateway = gatewayTo(await bridge((_request, response) => response.end()), { log });
+    const card = {
+      bankCardNo: '6222021234567890',
+      certificateNo: '110101199001011237',
+      certType: 'ID_CARD',
+      realName: 'Han Meimei',
+      bankMobile: '13812345678',
+    };
+    expect(await gateway.sendBindCode({ bindOrderNo: '55', bankCode: undefined, card })).toEqual(unknown);
+    expect(await gateway.confirmBind({ bindOrderNo: '55', reference: undefined, smsCode: '654321' })).toEqual(unknown);
+    expect(await gateway.debit(debitOf('1', 'secret-agreement'))).toEqual(unknown);
+    expect(lines()).toMatchObject([
+      { operation: 'bind-code', why: 'the signature of the answer does not match' },
+      { operation: 'bind-confirm' },
+      { operation: 'debit', number: '1' },
+    ]);
+    const secrets = [...Object.values(card), '654321', 'secret-agreement', KEY.toString('base64')];
+    for (const secret of secrets) expect(text()).not.toContain(secret);
+  });
+
+  it.each([
+    ['no address', 'nowhere', KEY],
+    ['another protocol', 'ftp://bank.example/', KEY],
+    ['a query', 'https://bank.example/?a=1', KEY],
+    ['a user', 'https://user:pass@bank.example/', KEY],
+    ['a short key', 'https://bank.example/', Buffer.alloc(31)],
+  ])('cannot be made to %s', (_what, url, key) => {
+    expect(() => bridgeGateway({ url, key, clock: systemClock })).toThrow(/must/);
+  });
+});
+
+describe('a statement', () => {
+  const line = (number: string) => ({
+    kind: 'DEBIT',
+    number,
+    amountCent: 1990,
+    status: 'SUCCESS',
+    bookedAt: 1_700_000_000_000,
+    institutionRef: `R${number}`,
+  });
+  async function read(answer: (cursor: unknown) => object) {
+    const url = await bridge((request, response, body) =>
+      signed(request, response, answer(JSON.parse(body.toString()).cursor)),
+    );
+    const numbers: string[] = [];
+    for await (const { number } of gatewayTo(url).statement('2026-03-20')) numbers.push(number);
+    return numbers;
+  }
+  const day = '2026-03-20';
+
+  it('is read page by page', async () => {
+    const numbers = await read((cursor) =>
+      cursor === null ? { day, lines: [line('1')], nextCursor: 'x' } : { day, lines: [line('2')], nextCursor: null },
+    );
+    expect(numbers).toEqual(['1', '2']);
+  });
+
+  it('has pages of up to 1 MB', async () => {
+    const padding = 'x'.repeat(1_000_000);
+    expect(await read(() => ({ day, lines: [line('1')], nextCursor: null, padding }))).toEqual(['1']);
+    await expect(read(() => ({ day, lines: [], nextCursor: null, padding: `${padding}${padding}` }))).rejects.toThrow(
+      StatementUnavailable,
+    );
+  });
+
+  it.each<[string, (cursor: unknown) => object]>([
+    ['breaks off', (cursor) => (cursor === null ? { day, lines: [line('1')], nextCursor: 'x' } : {})],
+    ['goes in a circle', () => ({ day, lines: [line('1')], nextCursor: 'x' })],
+    ['is of another day', () => ({ day: '2026-03-21', lines: [], nextCursor: null })],
+  ])('that %s is not taken for a whole one', async (_what, answer) => {
+    await expect(read(answer)).rejects.toThrow(StatementUnavailable);
+  });
+});

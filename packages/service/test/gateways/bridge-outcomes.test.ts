@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  bindCodeOutcome,
+  bindOutcome,
+  cancelOutcome,
+  debitOutcome,
+  debitQueryOutcome,
+  noticeOf,
+  refundOutcome,
+  refundQueryOutcome,
+  statementPage,
+} from '../../src/gateways/bridge/outcomes.js';
+import { type Fields, fieldsOf } from '../../src/gateways/bridge/protocol.js';
+
+const SUCCESS = {
+  attemptNo: '7',
+  status: 'SUCCESS',
+  amountCent: 1990,
+  paidAt: 1_700_000_000_000,
+  institutionRef: 'R1',
+};
+const REFUNDED = { refundNo: '7', status: 'SUCCESS', amountCent: 10, refundedAt: 1_700_000_000_000 };
+const LINE = {
+  kind: 'DEBIT',
+  number: '7',
+  amountCent: 1990,
+  status: 'SUCCESS',
+  bookedAt: 1_700_000_000_000,
+  institutionRef: 'R1',
+};
+
+const unknown = { kind: 'unknown' };
+
+describe('a debit', () => {
+  it.each<[string, Fields | undefined, object]>([
+    ['success', SUCCESS, { kind: 'success', amountCent: 1990, paidAt: 1_700_000_000_000, institutionRef: 'R1' }],
+    ['success of another amount', { ...SUCCESS, amountCent: 1 }, { kind: 'success', amountCent: 1 }],
+    ['pending', { attemptNo: '7', status: 'PENDING' }, { kind: 'pending' }],
+    [
+      'retryable',
+      { attemptNo: '7', status: 'DECLINED', decline: 'RETRYABLE', reason: 'no money' },
+      { kind: 'declined', decline: 'retryable', reason: 'no money' },
+    ],
+    [
+      'final, without a reason',
+      { attemptNo: '7', status: 'DECLINED', decline: 'FINAL' },
+      { kind: 'declined', decline: 'final', reason: '' },
+    ],
+    [
+      'agreement invalid',
+      { attemptNo: '7', status: 'DECLINED', decline: 'AGREEMENT_INVALID', reason: 4 },
+      { kind: 'declined', decline: 'agreement-invalid', reason: '' },
+    ],
+    ['no answer', undefined, unknown],
+    ['nothing in it', {}, unknown],
+    ['another number', { ...SUCCESS, attemptNo: '8' }, unknown],
+    ['a number that is one', { ...SUCCESS, attemptNo: 7 }, unknown],
+    ['a status nobody knows', { ...SUCCESS, status: 'success' }, unknown],
+    ['not found, which is no answer to a debit', { attemptNo: '7', status: 'NOT_FOUND' }, unknown],
+    ['success without an amount', { ...SUCCESS, amountCent: undefined }, unknown],
+    ['success of nothing', { ...SUCCESS, amountCent: 0 }, unknown],
+    ['success of less than nothing', { ...SUCCESS, amountCent: -1990 }, unknown],
+    ['success of parts of a cent', { ...SUCCESS, amountCent: 19.9 }, unknown],
+    ['success of a text', { ...SUCCESS, amountCent: '1990' }, unknown],
+    ['success of too much', { ...SUCCESS, amountCent: 2 ** 53 }, unknown],
+    ['success at no time', { ...SUCCESS, paidAt: undefined }, unknown],
+    ['success at a time that cannot be written', { ...SUCCESS, paidAt: 8.64e15 }, unknown],
+    ['success without a reference', { ...SUCCESS, institutionRef: '' }, unknown],
+    ['success with an unprintable reference', { ...SUCCESS, institutionRef: 'a\u0000b' }, unknown],
+    ['a decline of no kind', { attemptNo: '7', status: 'DECLINED', reason: 'x' }, unknown],
+    ['a decline of a kind nobody knows', { attemptNo: '7', status: 'DECLINED', decline: 'constructor' }, unknown],
+  ])('answered with %s', (_what, answer, expected) => {
+    expect(debitOutcome(answer, '7')).toMatchObject(expected);
+    if (answer?.['status'] !== 'NOT_FOUND') expect(debitQueryOutcome(answer, '7')).toMatchObject(expected);
+  });
+
+  it('that is asked about may not be found', () => {
+    expect(debitQueryOutcome({ attemptNo: '7', status: 'NOT_FOUND' }, '7')).toEqual({ kind: 'not-found' });
+    expect(debitQueryOutcome({ attemptNo: '8', status: 'NOT_FOUND' }, '7')).toEqual(unknown);
+  });
+
+  it('is told with a reason in which no card or mobile stands', () => {
+    const reason = `card 6222 0212 3456 7890 of 13812345678\n${'x'.repeat(500)}`;
+    const outcome = debitOutcome({ attemptNo: '7', status: 'DECLINED', decline: 'FINAL', reason }, '7');
+    expect(outcome).toMatchObject({ reason: expect.stringMatching(/^card … of … x{180,}$/) });
+    expect(outcome.kind === 'declined' && outcome.reason.length).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('a refund', () => {
+  it.each<[string, Fields | undefined, object]>([
+    ['success', REFUNDED, { kind: 'success', amountCent: 10, refundedAt: 1_700_000_000_000 }],
+    ['pending', { refundNo: '7', status: 'PENDING' }, { kind: 'pending' }],
+    ['refused', { refundNo: '7', status: 'REFUSED', reason: 'no' }, { kind: 'refused', reason: 'no' }],
+    ['no answer', undefined, unknown],
+    ['another number', { ...REFUNDED, refundNo: '8' }, unknown],
+    ['success without an amount', { ...REFUNDED, amountCent: null }, unknown],
+    ['success at no time', { ...REFUNDED, refundedAt: 0 }, unknown],
+    ['a status nobody knows', { ...REFUNDED, status: 'DONE' }, unknown],
+  ])('answered with %s', (_what, answer, expected) => {
+    expect(refundOutcome(answer, '7')).toMatchObject(expected);
+    expect(refundQueryOutcome(answer, '7')).toMatchObject(expected);
+  });
+
+  it('that is asked about may not be found', () => {
+    const answer = { refundNo: '7', status: 'NOT_FOUND' };
+    expect(refundQueryOutcome(answer, '7')).toEqual({ kind: 'not-found' });
+    expect(refundOutcome(answer, '7')).toEqual(unknown);
+  });
+});
+
+describe('an agreement', () => {
+  it('is answered for', () => {
+    expect(bindCodeOutcome({ status: 'SENT', reference: 'r' })).toEqual({ kind: 'sent', reference: 'r' });
+    expect(bindCodeOutcome({ status: 'SENT', reference: null })).toEqual({ kind: 'sent', reference: undefined });
+    expect(bindCodeOutcome({ status: 'SENT', reference: 4 })).toEqual(unknown);
+    expect(bindCodeOutcome({ status: 'NOT_SENT', reason: 'x' })).toEqual({ kind: 'not-sent', reason: 'x' });
+    expect(bindCodeOutcome({ status: 'sent' })).toEqual(unknown);
+    expect(bindOutcome({ status: 'BOUND', institutionNo: 'A1' })).toEqual({ kind: 'bound', institutionNo: 'A1' });
+    expect(bindOutcome({ status: 'BOUND', institutionNo: '\ud800' })).toEqual(unknown);
+    expect(bindOutcome({ status: 'BOUND' })).toEqual(unknown);
+    expect(bindOutcome({ status: 'WRONG_CODE' })).toEqual({ kind: 'wrong-code', reason: '' });
+    expect(bindOutcome({ status: 'REFUSED', reason: 'x' })).toEqual({ kind: 'refused', reason: 'x' });
+    expect(bindOutcome(undefined)).toEqual(unknown);
+    expect(cancelOutcome({ status: 'CANCELED' })).toEqual({ kind: 'canceled' });
+    expect(cancelOutcome({ status: 'REFUSED', reason: 'x' })).toEqual({ kind: 'refused', reason: 'x' });
+    expect(cancelOutcome({ status: 'OK' })).toEqual(unknown);
+  });
+});
+
+describe('a page of a statement', () => {
+  const page = (more: object) =>
+    statementPage({ day: '2026-03-20', lines: [LINE], nextCursor: null, ...more }, '2026-03-20');
+
+  it('is taken as a whole', () => {
+    expect(page({})).toEqual({ lines: [{ ...LINE, kind: 'debit' }], nextCursor: undefined });
+    expect(page({ nextCursor: 'x' })?.nextCursor).toBe('x');
+    expect(page({ lines: [] })?.lines).toEqual([]);
+  });
+
+  it.each<[string, object]>([
+    ['of another day', { day: '2026-03-21' }],
+    ['without lines', { lines: undefined }],
+    ['with a line that is none', { lines: [LINE, null] }],
+    ['with a line of no kind', { lines: [LINE, { ...LINE, kind: 'debit' }] }],
+    ['with a line of no status', { lines: [{ ...LINE, status: 'DONE' }] }],
+    ['with a line without an amount', { lines: [{ ...LINE, amountCent: 1.5 }] }],
+    ['with too many lines', { lines: Array.from({ length: 1001 }, () => LINE) }],
+    ['that does not say whether it is the last', { nextCursor: undefined }],
+    ['that is empty and yet not the last', { lines: [], nextCursor: 'x' }],
+  ])('%s is none', (_what, more) => {
+    expect(page(more)).toBeUndefined();
+  });
+});
+
+it('whatever comes, there is an outcome, and success only where it was said', () => {
+  const word = fc.constantFrom(
+    ...['SUCCESS', 'DECLINED', 'PENDING', 'NOT_FOUND', 'RETRYABLE', 'BOUND', 'SENT', 'DEBIT', '7', '__proto__', ''],
+  );
+  const value = fc.oneof(word, fc.jsonValue(), fc.integer(), fc.constant(undefined));
+  const names = [
+    'status',
+    'attemptNo',
+    'refundNo',
+    'amountCent',
+    'paidAt',
+    'institutionRef',
+    'decline',
+    'reason',
+    'kind',
+  ];
+  const answer = fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] });
+  fc.assert(
+    fc.property(answer, (given) => {
+      const fields = fieldsOf(given) ?? {};
+      const outcome = debitQueryOutcome(fields, '7');
+      if (outcome.kind === 'success') expect(fields['status']).toBe('SUCCESS');
+      if (outcome.kind !== 'unknown') expect(fields['attemptNo']).toBe('7');
+      noticeOf(fields);
+      refundQueryOutcome(fields, '7');
+      bindOutcome(fields);
+      bindCodeOutcome(fields);
+      cancelOutcome(fields);
+      statementPage(fields, '7');
+    }),
+  );
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import type { DebitOutcome } from '../../src/gateways/gateway.js';
+import { FAULTS, type FaultName } from '../../src/institution/faults.js';
+import { attached, control, debitOf, ledgerOf, noticeEndpoint } from './support.js';
+
+type Kind = DebitOutcome['kind'] | 'not-found';
+
+/** For each fault: what the service hears, what it hears when it asks, and what really happened. */
+const EXPECTED: Record<FaultName, { debit: object; query: object; debitedCent: number | undefined }> = {
+  'decline-retryable': declined('retryable'),
+  'decline-final': declined('final'),
+  'agreement-invalid': declined('agreement-invalid'),
+  'pending-success': told('pending', 'success', 1990),
+  'pending-decline': told('pending', 'declined', 0, { decline: 'final' }),
+  'pending-retryable': told('pending', 'declined', 0, { decline: 'retryable' }),
+  'answer-lost': told('unknown', 'success', 1990),
+  'error-before': told('unknown', 'not-found', undefined),
+  'error-after': told('unknown', 'success', 1990),
+  delay: told('unknown', 'success', 1990),
+  'duplicate-notice': told('pending', 'success', 1990),
+  'late-notice': told('pending', 'success', 1990),
+  'forged-notice': told('pending', 'success', 1990),
+  'wrong-amount': {
+    debit: { kind: 'success', amountCent: 1991 },
+    query: { kind: 'success', amountCent: 1990 },
+    debitedCent: 1990,
+  },
+  'wrong-debit': {
+    debit: { kind: 'success', amountCent: 1991 },
+    query: { kind: 'success', amountCent: 1991 },
+    debitedCent: 1991,
+  },
+  'forged-answer': told('unknown', 'success', 1990),
+  'garbage-answer': told('unknown', 'success', 1990),
+  'oversized-answer': told('unknown', 'success', 1990),
+  'refund-refused': told('success', 'success', 1990),
+  'refund-pending': told('success', 'success', 1990),
+  'agreement-ended': told('success', 'success', 1990),
+  'cancel-refused': told('success', 'success', 1990),
+};
+
+function declined(decline: string) {
+  const outcome = { kind: 'declined', decline };
+  return { debit: outcome, query: outcome, debitedCent: 0 };
+}
+
+function told(debit: Kind, query: Kind, debitedCent: number | undefined, more: object = {}) {
+  return { debit: { kind: debit }, query: { kind: query, ...more }, debitedCent };
+}
+
+describe('a debit on a card whose tail is', () => {
+  it.each(FAULTS)('$tail ($name) is told as it should be, and the ledger knows better', async ({ tail, name }) => {
+    const endpoint = await noticeEndpoint();
+    const { institution, gateway } = await attached(
+      // Nothing settles before it is told to, so that PENDING is what is heard first.
+      { noticeUrl: endpoint.url, delays: { settleMs: 3_600_000, answerMs: 3_600_000 } },
+      { deadlineMs: { debit: name === 'delay' ? 1_500 : 8_000 } },
+    );
+    const expected = EXPECTED[name];
+    const debit = debitOf('7001', tail);
+
+    expect(await gateway.debit(debit)).toMatchObject(expected.debit);
+    await control(institution, { action: 'settle', attemptNo: '7001' });
+    expect(await gateway.queryDebit(debit)).toMatchObject(expected.query);
+
+    const { debits, arrivals } = await ledgerOf(institution);
+    expect(debits.map(({ debitedCent }) => debitedCent)).toEqual(
+      expected.debitedCent === undefined ? [] : [expected.debitedCent],
+    );
+    expect(arrivals).toEqual({ 7001: 1 });
+  });
+
+  it.each(['answer-lost', 'error-before', 'error-after', 'forged-answer', 'garbage-answer', 'oversized-answer'])(
+    'that of %s is debited once, however often the number is sent',
+    async (name) => {
+      const { institution, gateway } = await attached();
+      const debit = debitOf('7001', FAULTS.find((fault) => fault.name === name)?.tail);
+      expect(await gateway.debit(debit)).toEqual({ kind: 'unknown' });
+      const second = await gateway.debit(debit);
+      expect(second).toMatchObject({ kind: 'success', amountCent: 1990 });
+      expect(await gateway.debit(debit)).toEqual(second);
+      const { debits } = await ledgerOf(institution);
+      expect(debits).toMatchObject([{ attemptNo: '7001', debitedCent: 1990, arrivals: 3 }]);
+    },
+  );
+
+  it('is that of the bound card, not that of the number it was bound under', async () => {
+    const { gateway } = await attached();
+    const card = {
+      bankCardNo: '6222020000000002',
+      certificateNo: '110101199001011237',
+      certType: 'ID_CARD',
+      realName: 'Li Lei',
+      bankMobile: '13800000000',
+    };
+    await gateway.sendBindCode({ bindOrderNo: '55', bankCode: undefined, card });
+    const bound = await gateway.confirmBind({ bindOrderNo: '55', reference: undefined, smsCode: '123456' });
+    if (bound.kind !== 'bound') throw new Error(bound.kind);
+    const debit = debitOf('7001', '', { institutionNo: bound.institutionNo });
+    expect(await gateway.debit(debit)).toMatchObject({ kind: 'declined', decline: 'final' });
+  });
+});
+
+describe('a fault set by a control call', () => {
+  it('is for the next requests, as many as it says', async () => {
+    const { institution, gateway } = await attached();
+    await control(institution, { action: 'set', fault: 'error-before', times: 2 });
+    const kinds = [];
+    for (const attemptNo of ['1', '2', '3']) kinds.push((await gateway.debit(debitOf(attemptNo))).kind);
+    expect(kinds).toEqual(['unknown', 'unknown', 'success']);
+  });
+
+  it('is for one attempt number alone', async () => {
+    const { institution, gateway } = await attached();
+    await control(institution, { action: 'set', fault: 'decline-final', number: '2' });
+    const kinds = [];
+    for (const attemptNo of ['1', '2', '3']) kinds.push((await gateway.debit(debitOf(attemptNo))).kind);
+    expect(kinds).toEqual(['success', 'declined', 'success']);
+  });
+
+  it('is for a tail, before what the table says of it', async () => {
+    const { institution, gateway } = await attached();
+    await control(institution, { action: 'set', fault: 'none', tail: '0002' });
+    await control(institution, { action: 'set', fault: 'decline-retryable', tail: '4444' });
+    expect(await gateway.debit(debitOf('1', '0002'))).toMatchObject({ kind: 'success' });
+    expect(await gateway.debit(debitOf('2', '4444'))).toMatchObject({ kind: 'declined', decline: 'retryable' });
+    await control(institution, { action: 'clear' });
+    expect(await gateway.debit(debitOf('3', '0002'))).toMatchObject({ kind: 'declined', decline: 'final' });
+    expect(await gateway.debit(debitOf('4', '4444'))).toMatchObject({ kind: 'success' });
+  });
+
+  it('can be for any operation when it is one of the way there and back', async () => {
+    const { institution, gateway } = await attached();
+    await gateway.debit(debitOf('1'));
+    await control(institution, { action: 'set', fault: 'answer-lost', operation: 'debit-query', times: 1 });
+    expect(await gateway.queryDebit(debitOf('1'))).toEqual({ kind: 'unknown' });
+    expect(await gateway.queryDebit(debitOf('1'))).toMatchObject({ kind: 'success' });
+    await control(institution, { action: 'set', fault: 'error-after', operation: 'refund', times: 1 });
+    const refund = { refundNo: 'r1', attemptNo: '1', amountCent: 100 };
+    expect(await gateway.refund(refund)).toEqual({ kind: 'unknown' });
+    expect(await gateway.queryRefund(refund)).toMatchObject({ kind: 'success', amountCent: 100 });
+  });
+});

@@ -1,0 +1,13 @@
+// A reference institution as a process of its own, from the compiled code (npx tsc -b), so that it can be killed.
+// Its one argument is the options as JSON, the key in base64.
+import { systemClock } from '../../dist/clock.js';
+import { startInstitution } from '../../dist/institution/institution.js';
+
+const { key, ...options } = JSON.parse(process.argv[2]);
+const institution = await startInstitution({ ...options, key: Buffer.from(key, 'base64'), clock: systemClock });
+process.stdout.write(`${JSON.stringify({ ready: true, url: institution.url })}\n`);
+process.stdin.resume();
+process.stdin.once('end', async () => {
+  await institution.stop();
+  process.exit(0);
+});

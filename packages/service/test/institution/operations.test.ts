@@ -1,0 +1,282 @@
+import { formatTime } from '@perennial/wire';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.js';
+import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
+import type { StatementLine } from '../../src/gateways/gateway.js';
+import { attached, control, debitOf, KEY, ledgerOf } from './support.js';
+
+const CARD = {
+  bankCardNo: '6222021234567890',
+  certificateNo: '110101199001011237',
+  certType: 'ID_CARD',
+  realName: 'Han Meimei',
+  bankMobile: '13800000000',
+};
+
+describe('debits', () => {
+  it('1000 at once under 100 numbers are 100 debits', async () => {
+    const { institution, gateway } = await attached({}, { deadlineMs: { debit: 60_000 } });
+    const outcomes = await Promise.all(
+      Array.from({ length: 1000 }, (_, index) => gateway.debit(debitOf(`${index % 100}`))),
+    );
+    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['success']));
+    expect(new Set(outcomes.map((outcome) => outcome.kind === 'success' && outcome.institutionRef)).size).toBe(100);
+    const { debits } = await ledgerOf(institution);
+    expect(debits).toHaveLength(100);
+    expect(debits.every(({ arrivals, debitedCent }) => arrivals === 10 && debitedCent === 1990)).toBe(true);
+  });
+
+  it.each([
+    ['amount', { amountCent: 1 }],
+    ['agreement', { institutionNo: 'ANOTHER' }],
+  ])('a number that comes with another %s is refused, and nobody is told that it failed', async (_what, more) => {
+    const { institution, gateway } = await attached();
+    await gateway.debit(debitOf('1'));
+    expect(await gateway.debit(debitOf('1', '8888', more))).toEqual({ kind: 'unknown' });
+    expect(await gateway.queryDebit(debitOf('1'))).toMatchObject({ kind: 'success', amountCent: 1990 });
+    expect((await ledgerOf(institution)).debits).toMatchObject([{ debitedCent: 1990, arrivals: 2 }]);
+  });
+
+  it('a number that never came is not found', async () => {
+    const { gateway } = await attached();
+    expect(await gateway.queryDebit(debitOf('1'))).toEqual({ kind: 'not-found' });
+    expect(await gateway.queryRefund({ refundNo: '1' })).toEqual({ kind: 'not-found' });
+  });
+
+  it('a shared agreement number may hold any text', async () => {
+    const { gateway } = await attached();
+    const debit = debitOf('1', '', { institutionNo: '协议 "№" 42', externalOrderNo: '订单' });
+    expect(await gateway.debit(debit)).toMatchObject({ kind: 'success' });
+  });
+});
+
+describe('agreements', () => {
+  it('are bound with a code, and the same answer comes again', async () => {
+    const { gateway } = await attached();
+    const sent = await gateway.sendBindCode({ bindOrderNo: '55', bankCode: 'ICBC', card: CARD });
+    if (sent.kind !== 'sent') throw new Error(sent.kind);
+    const confirmation = { bindOrderNo: '55', reference: sent.reference, smsCode: '123456' };
+    expect(await gateway.confirmBind({ ...confirmation, smsCode: '000000' })).toMatchObject({ kind: 'wrong-code' });
+    const bound = await gateway.confirmBind(confirmation);
+    if (bound.kind !== 'bound') throw new Error(bound.kind);
+    expect(await gateway.confirmBind(confirmation)).toEqual(bound);
+    const debit = debitOf('1', '', { institutionNo: bound.institutionNo });
+    expect(await gateway.debit(debit)).toMatchObject({ kind: 'success' });
+  });
+
+  it('are not bound without a code, with a refused one, or to a phone that cannot be reached', async () => {
+    const { gateway } = await attached();
+    const confirmation = { bindOrderNo: '55', reference: undefined, smsCode: '999999' };
+    expect(await gateway.confirmBind(confirmation)).toMatchObject({ kind: 'refused' });
+    const unreachable = { ...CARD, bankMobile: '13800000009' };
+    const request = { bindOrderNo: '55', bankCode: undefined, card: CARD };
+    expect(await gateway.sendBindCode({ ...request, card: unreachable })).toMatchObject({ kind: 'not-sent' });
+    await gateway.sendBindCode(request);
+    expect(await gateway.confirmBind(confirmation)).toMatchObject({ kind: 'refused' });
+    expect(await gateway.confirmBind({ ...confirmation, smsCode: '123456' })).toMatchObject({ kind: 'refused' });
+    // Another code may be asked for.
+    await gateway.sendBindCode(request);
+    expect(await gateway.confirmBind({ ...confirmation, smsCode: '123456' })).toMatchObject({ kind: 'bound' });
+  });
+
+  it('that were canceled take no debit, and stay canceled', async () => {
+    const { institution, gateway, dataDir } = await attached();
+    const cancellation = { agreementNo: '9', institutionNo: 'SHARED-8888' };
+    expect(await gateway.cancelAgreement(cancellation)).toEqual({ kind: 'canceled' });
+    expect(await gateway.cancelAgreement(cancellation)).toEqual({ kind: 'canceled' });
+    const invalid = { kind: 'declined', decline: 'agreement-invalid' };
+    expect(await gateway.debit(debitOf('1'))).toMatchObject(invalid);
+    await institution.stop();
+    const again = await attached({ dataDir });
+    expect(await again.gateway.debit(debitOf('2'))).toMatchObject(invalid);
+  });
+
+  it('of tail 0022 cannot be canceled', async () => {
+    const { gateway } = await attached();
+    const cancellation = { agreementNo: '9', institutionNo: 'SHARED-0022' };
+    expect(await gateway.cancelAgreement(cancellation)).toMatchObject({ kind: 'refused' });
+  });
+});
+
+describe('refunds', () => {
+  const refund = (refundNo: string, amountCent: number) => ({ refundNo, attemptNo: '1', amountCent });
+
+  it('are done once under one number, and never for more than the debit', async () => {
+    const { institution, gateway, dataDir } = await attached();
+    await gateway.debit(debitOf('1'));
+    const first = await gateway.refund(refund('r1', 1000));
+    expect(first).toMatchObject({ kind: 'success', amountCent: 1000 });
+    expect(await gateway.refund(refund('r1', 1000))).toEqual(first);
+    expect(await gateway.refund(refund('r1', 999))).toEqual({ kind: 'unknown' });
+    expect(await gateway.refund(refund('r2', 991))).toMatchObject({ kind: 'refused' });
+    expect(await gateway.refund(refund('r3', 990))).toMatchObject({ kind: 'success' });
+    expect(await gateway.refund(refund('r4', 1))).toMatchObject({ kind: 'refused' });
+    await institution.stop();
+    const again = await attached({ dataDir });
+    expect(await again.gateway.refund(refund('r5', 1))).toMatchObject({ kind: 'refused' });
+    expect(await again.gateway.refund(refund('r1', 1000))).toEqual(first);
+    expect((await ledgerOf(again.institution)).debits).toMatchObject([{ debitedCent: 1990, refundedCent: 1990 }]);
+  });
+
+  it('that come at once share what there is', async () => {
+    const { institution, gateway } = await attached();
+    await gateway.debit(debitOf('1'));
+    const outcomes = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => gateway.refund(refund(`r${index}`, 100))),
+    );
+    expect(outcomes.filter(({ kind }) => kind === 'success')).toHaveLength(19);
+    expect(outcomes.filter(({ kind }) => kind === 'refused')).toHaveLength(21);
+    expect((await ledgerOf(institution)).debits).toMatchObject([{ refundedCent: 1900 }]);
+  });
+
+  it('of a debit that never was, or was declined, are refused', async () => {
+    const { gateway } = await attached();
+    expect(await gateway.refund(refund('r1', 1))).toMatchObject({ kind: 'refused' });
+    await gateway.debit(debitOf('1', '0002'));
+    expect(await gateway.refund(refund('r2', 1))).toMatchObject({ kind: 'refused' });
+  });
+
+  it('of tail 0019 are refused, of tail 0020 pending first', async () => {
+    const { gateway } = await attached({ delays: { settleMs: 60 } });
+    await gateway.debit(debitOf('1', '0019'));
+    expect(await gateway.refund(refund('r1', 1))).toMatchObject({ kind: 'refused' });
+    await gateway.debit(debitOf('2', '0020'));
+    const pending = { refundNo: 'r2', attemptNo: '2', amountCent: 5 };
+    expect(await gateway.refund(pending)).toEqual({ kind: 'pending' });
+    for (;;) {
+      const outcome = await gateway.queryRefund(pending);
+      if (outcome.kind === 'pending') continue;
+      expect(outcome).toMatchObject({ kind: 'success', amountCent: 5 });
+      break;
+    }
+  });
+});
+
+describe('the statement', () => {
+  const DAY = 86_400_000;
+  const NOON = 1_773_979_200_000;
+
+  async function read(lines: AsyncIterable<StatementLine>): Promise<StatementLine[]> {
+    const all: StatementLine[] = [];
+    for await (const line of lines) all.push(line);
+    return all;
+  }
+
+  it('adds up over its pages to what the ledger says, day by day', async () => {
+    let now = NOON;
+    const clock = { now: () => now };
+    const { institution, gateway } = await attached(
+      { clock, statementPageLines: 7, delays: { settleMs: 3_600_000_000 } },
+      { clock },
+    );
+    await Promise.all(Array.from({ length: 40 }, (_, index) => gateway.debit(debitOf(`a${index}`))));
+    await gateway.debit(debitOf('a40', '0002'));
+    await gateway.debit(debitOf('a41', '0004'));
+    await gateway.refund({ refundNo: 'r1', attemptNo: 'a0', amountCent: 500 });
+    const first = formatTime(now).slice(0, 10);
+    now += DAY;
+    await gateway.debit(debitOf('b1'));
+    const second = formatTime(now).slice(0, 10);
+
+    const dayOne = await read(gateway.statement(first));
+    expect(dayOne).toHaveLength(43);
+    expect(new Set(dayOne.map(({ kind, number }) => `${kind} ${number}`)).size).toBe(43);
+    expect(dayOne.find(({ number }) => number === 'a40')).toMatchObject({ status: 'FAIL' });
+    expect(dayOne.find(({ number }) => number === 'a41')).toMatchObject({ status: 'PENDING', bookedAt: NOON });
+    expect((await read(gateway.statement(second))).map(({ number }) => number)).toEqual(['b1']);
+
+    // Settled on the second day: booked there, and no longer here.
+    await control(institution, { action: 'settle', attemptNo: 'a41' });
+    expect(await read(gateway.statement(first))).toHaveLength(42);
+    const dayTwo = await read(gateway.statement(second));
+    expect(dayTwo).toMatchObject([{ number: 'b1' }, { number: 'a41', status: 'SUCCESS', bookedAt: NOON + DAY }]);
+
+    const { debits, refunds } = await ledgerOf(institution);
+    const booked = [...(await read(gateway.statement(first))), ...dayTwo].filter(({ status }) => status === 'SUCCESS');
+    const sum = (kind: string) =>
+      booked.filter((line) => line.kind === kind).reduce((cents, line) => cents + line.amountCent, 0);
+    expect(sum('debit')).toBe(debits.reduce((cents, { debitedCent }) => cents + debitedCent, 0));
+    expect(sum('refund')).toBe(refunds.reduce((cents, { amountCent }) => cents + amountCent, 0));
+    expect(sum('debit')).toBe(42 * 1990);
+  });
+
+  it('begins and ends with the day in Shanghai, and is empty when nothing was booked', async () => {
+    let now = Date.parse('2026-03-20T23:59:59.999+08:00');
+    const clock = { now: () => now };
+    const { gateway } = await attached({ clock }, { clock });
+    await gateway.debit(debitOf('1'));
+    now += 1;
+    await gateway.debit(debitOf('2'));
+    expect(await read(gateway.statement('2026-03-20'))).toMatchObject([{ number: '1' }]);
+    expect(await read(gateway.statement('2026-03-21'))).toMatchObject([{ number: '2' }]);
+    expect(await read(gateway.statement('2026-03-22'))).toEqual([]);
+  });
+
+  it('is the same after a restart', async () => {
+    const clock = { now: () => NOON };
+    const { institution, gateway, dataDir } = await attached({ clock }, { clock });
+    for (const [attemptNo, tail] of [
+      ['1', '8888'],
+      ['2', '0004'],
+      ['3', '0001'],
+    ]) {
+      await gateway.debit(debitOf(attemptNo ?? '', tail));
+    }
+    const day = formatTime(NOON).slice(0, 10);
+    const before = await read(gateway.statement(day));
+    await institution.stop();
+    const again = await attached({ clock, dataDir }, { clock });
+    expect((await read(again.gateway.statement(day))).length).toBe(before.length);
+  });
+});
+
+describe('a request that is not from the service', () => {
+  async function post(
+    url: string,
+    change: Record<string, string>,
+    sign: Partial<{ key: Buffer; now: number; path: string }> = {},
+  ) {
+    const body = Buffer.from(JSON.stringify(debitOf('1')));
+    const { key = KEY, now = systemClock.now(), path = '/debit' } = sign;
+    const signed = signedHeaders({ path, body, now, requestId: 'r-1' }, key);
+    const headers = { 'content-type': 'application/json', 'idempotency-key': '1', ...signed, ...change };
+    return fetch(`${url}/debit`, { method: 'POST', body, headers });
+  }
+
+  it.each([
+    ['signed with another key', {}, { key: Buffer.alloc(32, 8) }],
+    ['signed for another path', {}, { path: '/refund' }],
+    ['five minutes and more old', {}, { now: systemClock.now() - 300_001 - 10_000 }],
+    ['five minutes and more early', {}, { now: systemClock.now() + 300_001 + 60_000 }],
+    ['without a timestamp', { 'x-bridge-timestamp': '' }, {}],
+    ['with a malformed nonce', { 'x-bridge-nonce': 'xyz' }, {}],
+    ['without a request id', { 'x-bridge-request-id': '' }, {}],
+    ['with a short signature', { 'x-bridge-signature': 'AAAA' }, {}],
+    ['with a signature that is not base64', { 'x-bridge-signature': '*'.repeat(44) }, {}],
+  ])('because it is %s gets 401, nothing that is signed, and no debit', async (_why, change, sign) => {
+    const { institution } = await attached();
+    const response = await post(institution.url, change, sign);
+    expect(response.status).toBe(401);
+    expect(response.headers.get('x-bridge-signature')).toBeNull();
+    expect((await ledgerOf(institution)).arrivals).toEqual({});
+  });
+
+  it('is told so by the adapter: unknown', async () => {
+    const { gateway } = await attached({}, { key: Buffer.alloc(32, 8) });
+    expect(await gateway.debit(debitOf('1'))).toEqual({ kind: 'unknown' });
+    expect(await gateway.queryDebit(debitOf('1'))).toEqual({ kind: 'unknown' });
+  });
+
+  it('and one that is well signed but malformed gets 400 and no debit', async () => {
+    const { institution } = await attached();
+    expect((await post(institution.url, { 'idempotency-key': '2' })).status).toBe(400);
+    expect((await ledgerOf(institution)).arrivals).toEqual({});
+    expect((await post(institution.url, {})).status).toBe(200);
+  });
+
+  it('and one that is too large gets 413', async () => {
+    const { institution } = await attached();
+    const response = await fetch(`${institution.url}/debit`, { method: 'POST', body: 'x'.repeat(70_000) });
+    expect(response.status).toBe(413);
+  });
+});

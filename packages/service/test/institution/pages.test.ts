@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises';
+import http from 'node:http';
+import path from 'node:path';
+import { hmacSha256, toBase64 } from '@perennial/wire';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { OPERATIONS, type Operation, responseSignText, signResponse } from '../../src/gateways/bridge/protocol.js';
+import { FAULTS } from '../../src/institution/faults.js';
+import { ROOT, readPage, tableRows } from '../docs/pages.js';
+import { attached, debitOf, gatewayTo, noticeEndpoint } from './support.js';
+
+async function openApi() {
+  return JSON.parse(await readFile(path.join(ROOT, 'docs/bridge.openapi.json'), 'utf8'));
+}
+
+describe('docs/bridge.md', () => {
+  it('has the table of faults, and no other', async () => {
+    const [, section = ''] = (await readPage('docs/bridge.md')).split(/^### Faults$/m);
+    const rows = tableRows(section.split(/^### /m)[0] ?? '');
+    expect(rows).toEqual(FAULTS.map(({ tail, name, does }) => [tail, name, does]));
+  });
+
+  it('has every operation, and no other', async () => {
+    const [, section = ''] = (await readPage('docs/bridge.md')).split(/^## Operations$/m);
+    const paths = tableRows(section.split(/^## /m)[0] ?? '').map(([name = '']) => name);
+    expect(paths.filter((name) => name.startsWith('/'))).toEqual(OPERATIONS.map((name) => `/${name}`));
+  });
+
+  it('signs its example as the code does', async () => {
+    const page = await readPage('docs/bridge.md');
+    const key = Buffer.from(/Key `([^`]+)`/.exec(page)?.[1] ?? '', 'base64');
+    const [request = '', signText = '', answer = '', answerText = ''] = [
+      ...(page.split('### An example')[1] ?? '').matchAll(/```\n([\s\S]*?)\n```/g),
+    ].map(([, text]) => text);
+    expect(request).toContain('attemptNo');
+    expect(page).toContain(`\`${toBase64(hmacSha256(key, signText))}\``);
+    const nonce = signText.split('\n')[5] ?? '';
+    expect(responseSignText('/debit', nonce, Buffer.from(answer))).toBe(answerText);
+    expect(page).toContain(`\`${signResponse('/debit', nonce, Buffer.from(answer), key)}\``);
+  });
+});
+
+describe('docs/bridge.openapi.json', () => {
+  it('has every operation, and no other', async () => {
+    expect(Object.keys((await openApi()).paths)).toEqual(OPERATIONS.map((name) => `/${name}`));
+  });
+
+  it('describes what the two sides really say to each other', async () => {
+    const document = await openApi();
+    const ajv = new Ajv2020({ strict: false });
+    ajv.addSchema(document, 'bridge');
+    const valid = (name: string, value: unknown) => {
+      const validate = ajv.getSchema(`bridge#/components/schemas/${name}`);
+      expect(validate?.(value), `${name} ${JSON.stringify(value)} ${JSON.stringify(validate?.errors)}`).toBe(true);
+    };
+    const endpoint = await noticeEndpoint();
+    const { institution } = await attached({ noticeUrl: endpoint.url });
+    const said: { operation: Operation; request: unknown; answer: unknown }[] = [];
+    const between = await listeningProxy(institution.url, (entry) => said.push(entry));
+    const gateway = gatewayTo(between);
+
+    const card = { bankCardNo: '6222', certificateNo: '1', certType: 'ID_CARD', realName: 'Li', bankMobile: '138' };
+    await gateway.sendBindCode({ bindOrderNo: '5', bankCode: 'ICBC', card });
+    await gateway.sendBindCode({ bindOrderNo: '5', bankCode: undefined, card: { ...card, bankMobile: '9' } });
+    for (const smsCode of ['000000', '1'])
+      await gateway.confirmBind({ bindOrderNo: '5', reference: undefined, smsCode });
+    await gateway.confirmBind({ bindOrderNo: '6', reference: 'x', smsCode: '1' });
+    for (const tail of ['8888', '0001', '0002', '0003', '0004', '0005', '0020', '0021']) {
+      await gateway.debit(debitOf(`d${tail}`, tail));
+      await gateway.queryDebit(debitOf(`d${tail}`, tail));
+    }
+    await gateway.queryDebit(debitOf('never'));
+    for (const tail of ['8888', '0001', '0020']) {
+      await gateway.refund({ refundNo: `r${tail}`, attemptNo: `d${tail}`, amountCent: 5 });
+      await gateway.queryRefund({ refundNo: `r${tail}` });
+    }
+    await gateway.queryRefund({ refundNo: 'never' });
+    for (const tail of ['8888', '0022']) {
+      await gateway.cancelAgreement({ agreementNo: '1', institutionNo: `SHARED-${tail}` });
+    }
+    const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format(new Date());
+    for await (const line of gateway.statement(today))
+      valid('StatementLine', { ...line, kind: line.kind.toUpperCase() });
+
+    expect(new Set(said.map(({ operation }) => operation))).toEqual(new Set(OPERATIONS));
+    for (const { operation, request, answer } of said) {
+      const name = operation.replace(/(?:^|-)(\w)/g, (_all, letter: string) => letter.toUpperCase());
+      valid(`${name}Request`, request);
+      valid(`${name}Answer`, answer);
+    }
+    for (const { body } of await endpoint.count(3)) valid('Notice', JSON.parse(body.toString()));
+  });
+});
+
+/** Hands everything on as it is, and tells what it was. */
+async function listeningProxy(
+  target: string,
+  heard: (entry: { operation: Operation; request: unknown; answer: unknown }) => void,
+): Promise<string> {
+  const server = http.createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    const { host: _host, connection: _connection, 'content-length': _length, ...headers } = request.headers;
+    const answer = await fetch(`${target}${request.url}`, {
+      method: 'POST',
+      body,
+      headers: headers as Record<string, string>,
+    });
+    const text = await answer.text();
+    const operation = OPERATIONS.find((name) => `/${name}` === request.url);
+    if (operation !== undefined) heard({ operation, request: JSON.parse(body.toString()), answer: JSON.parse(text) });
+    response.writeHead(answer.status, { 'x-bridge-signature': answer.headers.get('x-bridge-signature') ?? '' });
+    response.end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+}

@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.js';
+import { type BridgeGateway, type BridgeOptions, bridgeGateway } from '../../src/gateways/bridge/bridge.js';
+import type { DebitRequest } from '../../src/gateways/gateway.js';
+import { type Institution, type InstitutionOptions, startInstitution } from '../../src/institution/institution.js';
+import { lockFile } from '../../src/institution/lock.js';
+import { type Running, until, watch } from '../support/processes.js';
+
+export const KEY = Buffer.alloc(32, 7);
+const CHILD = fileURLToPath(new URL('institution-child.mjs', import.meta.url));
+
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-institution-'));
+  const lock = await lockFile(folder);
+  onTestFinished(async () => {
+    await rm(folder, { recursive: true, force: true });
+    // An institution that was killed has left it.
+    await rm(lock, { force: true });
+  });
+  return folder;
+}
+
+/** Pending things settle at once and notices do not wait, unless a test says otherwise. */
+const QUICK = { settleMs: 0, lateNoticeMs: 0, noticeRetryMs: 1, longestNoticeRetryMs: 5 };
+
+export interface Attached {
+  readonly institution: Institution;
+  readonly gateway: BridgeGateway;
+  readonly dataDir: string;
+}
+
+/** A real institution on a real port, and the service's adapter to it; both end with the test. */
+export async function attached(
+  options: Partial<InstitutionOptions> = {},
+  gatewayOptions: Partial<BridgeOptions> = {},
+): Promise<Attached> {
+  const dataDir = options.dataDir ?? (await temporaryFolder());
+  const institution = await startInstitution({
+    port: 0,
+    key: KEY,
+    clock: systemClock,
+    control: true,
+    ...options,
+    delays: { ...QUICK, ...options.delays },
+    dataDir,
+  });
+  onTestFinished(() => institution.stop());
+  return { institution, gateway: gatewayTo(institution.url, gatewayOptions), dataDir };
+}
+
+export function gatewayTo(url: string, options: Partial<BridgeOptions> = {}): BridgeGateway {
+  const gateway = bridgeGateway({ url, key: KEY, clock: systemClock, ...options });
+  onTestFinished(() => gateway.close());
+  return gateway;
+}
+
+/** An institution that can be killed; `through` is a command that runs it. */
+export async function spawnInstitution(
+  options: object,
+  through: readonly string[] = [],
+): Promise<{ readonly running: Running; readonly url: string }> {
+  const given = JSON.stringify({ port: 0, key: KEY.toString('base64'), control: true, ...options });
+  const [command = '', ...args] = [...through, process.execPath, CHILD, given];
+  const running = watch(spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] }));
+  onTestFinished(() => {
+    running.child.kill('SIGKILL');
+  });
+  const url = await until('an institution that serves', () => {
+    if (running.child.exitCode !== null) throw new Error(`the institution ended: ${running.stderr()}`);
+    const line = running.stdout().match(/^\{"ready".*$/m)?.[0];
+    return line === undefined ? undefined : (JSON.parse(line).url as string);
+  });
+  return { running, url };
+}
+
+/** On an agreement that the channel shared, with the tail that is wanted. */
+export function debitOf(attemptNo: string, tail = '8888', more: Partial<DebitRequest> = {}): DebitRequest {
+  return {
+    attemptNo,
+    institutionNo: `SHARED-${tail}`,
+    amountCent: 1990,
+    orderNo: '1001',
+    cycleNo: 1,
+    externalOrderNo: 'order-1',
+    startedAt: 1_700_000_000_000,
+    ...more,
+  };
+}
+
+export interface LedgerView {
+  readonly debits: readonly {
+    readonly attemptNo: string;
+    readonly status: string;
+    readonly debitedCent: number;
+    readonly refundedCent: number;
+    readonly arrivals: number;
+  }[];
+  readonly refunds: readonly { readonly refundNo: string; readonly amountCent: number; readonly status: string }[];
+  readonly arrivals: Readonly<Record<string, number>>;
+  readonly canceledAgreements: readonly string[];
+  readonly owedNotices: readonly string[];
+}
+
+export async function ledgerOf({ url }: { readonly url: string }): Promise<LedgerView> {
+  const response = await fetch(`${url}/ledger`);
+  return (await response.json()) as LedgerView;
+}
+
+export async function control({ url }: { readonly url: string }, body: object): Promise<Response> {
+  return fetch(`${url}/control`, { method: 'POST', body: JSON.stringify(body) });
+}
+
+export interface ReceivedNotice {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Buffer;
+}
+
+/** The service's notice endpoint. Answers with the statuses given, one each, and then with 200. */
+export async function noticeEndpoint(statuses: readonly number[] = []) {
+  const received: ReceivedNotice[] = [];
+  const left = [...statuses];
+  const server = http.createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const headers = request.headers as Record<string, string | undefined>;
+    received.push({ path: request.url ?? '', headers, body: Buffer.concat(chunks) });
+    response.writeHead(left.shift() ?? 200).end();
+    server.emit('notice');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/gateway/v1/notices/REFBANK`,
+    received,
+    /** Resolves once this many have come. */
+    async count(wanted: number): Promise<readonly ReceivedNotice[]> {
+      while (received.length < wanted) await once(server, 'notice');
+      return received;
+    },
+  };
+}
+
+/** What the service would make of a notice it got. */
+export function understood(gateway: BridgeGateway, { path: at, headers, body }: ReceivedNotice) {
+  return gateway.verifyNotice({ path: at, headers, body, now: systemClock.now() });
+}

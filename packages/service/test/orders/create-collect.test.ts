@@ -1,0 +1,340 @@
+import { verifyRedeemLink } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { PRODUCT } from '../operator/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel, encrypted, mobileOf, unique } from '../support/demo.js';
+import { type TestService, testService } from '../support/service.js';
+import { anotherChannel } from './support.js';
+
+let service: TestService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  service = await testService();
+  channel = await demoChannel(service);
+});
+afterAll(() => service.close());
+
+const create = (body: object, options = {}) => channel.call('orders/create', body, options);
+const eventsOf = async (orderNo: string) =>
+  service.fresh.database.query<{ event_type: string; data: string }>(
+    'select event_type, data from events where order_no = $1 order by event_no',
+    [orderNo],
+  );
+
+describe('orders/create in mode B', () => {
+  it('0: active and billed at once, every period listed, a link that is signed', async () => {
+    const request = collectRequest(channel, { channelAgreementRef: 'their own reference' });
+    const reply = await create(request);
+    expect(reply.code, reply.text).toBe('0');
+    const { paymentRecords, redeemUrl, ...order } = reply.data;
+    expect(order).toEqual({
+      orderNo: expect.stringMatching(/^\d{12}$/),
+      externalOrderNo: request.externalOrderNo,
+      createTime: '2026-01-31 12:00:00',
+      orderStatus: 'ACTIVE',
+      orderSuccessTime: '2026-01-31 12:00:00',
+      periodType: 'MONTH',
+      period: 1,
+      totalCycles: 12,
+      totalPaidAmountCent: 1990,
+      totalRefundAmountCent: 0,
+      nextPayTime: '2026-02-28 12:00:00',
+      unsubscribeTime: null,
+    });
+    expect(paymentRecords).toHaveLength(12);
+    expect(paymentRecords[0]).toEqual({
+      paymentOrderNo: `${order.orderNo}0001`,
+      cycleNo: 1,
+      expectPayTime: '2026-01-31 12:00:00',
+      paidAt: '2026-01-31 12:00:00',
+      amountCent: 1990,
+      refundAmountCent: 0,
+      paymentStatus: 'BILLED',
+    });
+    expect(paymentRecords[2]).toMatchObject({
+      expectPayTime: '2026-03-31 12:00:00',
+      paidAt: null,
+      paymentStatus: 'WAIT',
+    });
+    const url = new URL(redeemUrl);
+    expect(`${url.origin}${url.pathname}`).toBe('https://pay.example/redeem');
+    const exp = Number(url.searchParams.get('exp'));
+    expect(exp).toBe(service.clock.now() / 1000 + 7 * 86_400);
+    const signed = {
+      orderNo: order.orderNo,
+      appId: channel.credentials.appId,
+      channelUserId: request.channelUserId,
+      exp,
+    };
+    const secret = Buffer.from(channel.credentials.callbackSecret, 'base64');
+    expect(verifyRedeemLink(signed, url.searchParams.get('sig') ?? '', secret)).toBe(true);
+  });
+
+  it('0: a query says the same', async () => {
+    const request = collectRequest(channel);
+    const created = (await create(request)).data;
+    expect((await channel.call('orders/query', { orderNo: created.orderNo })).data).toEqual(created);
+    expect((await channel.call('orders/query', { externalOrderNo: request.externalOrderNo })).data).toEqual(created);
+  });
+
+  it('0: two events, the payment first, with the payloads of the interface', async () => {
+    const request = collectRequest(channel);
+    const { orderNo } = (await create(request)).data;
+    const events = await eventsOf(orderNo);
+    expect(events.map((event) => event.event_type)).toEqual(['payment.status.changed', 'order.status.changed']);
+    expect(events.map((event) => JSON.parse(event.data))).toEqual([
+      {
+        orderNo,
+        externalOrderNo: request.externalOrderNo,
+        paymentOrderNo: `${orderNo}0001`,
+        channelUserId: request.channelUserId,
+        cycleNo: 1,
+        expectPayTime: '2026-01-31 12:00:00',
+        paidAt: '2026-01-31 12:00:00',
+        amountCent: 1990,
+        refundTime: null,
+        refundAmountCent: 0,
+        paymentStatus: 'BILLED',
+        agreementShareFlag: false,
+      },
+      {
+        orderNo,
+        externalOrderNo: request.externalOrderNo,
+        createTime: '2026-01-31 12:00:00',
+        orderStatus: 'ACTIVE',
+        orderSuccessTime: '2026-01-31 12:00:00',
+        periodType: 'MONTH',
+        period: 1,
+        totalCycles: 12,
+        totalPaidAmountCent: 1990,
+        totalPaidCycles: 1,
+        totalRefundAmountCent: 0,
+        latestPaymentStatus: 'BILLED',
+        nextPayTime: '2026-02-28 12:00:00',
+      },
+    ]);
+  });
+
+  it('0: benefits of the product are issued for ninety days', async () => {
+    const { orderNo } = (await create(collectRequest(channel))).data;
+    const rows = await service.fresh.database.query(
+      `select benefit_code, face_value_cent, status, to_char(expires_at, 'YYYY-MM-DD HH24:MI:SS') as expires
+       from benefits where order_no = $1 order by position`,
+      [orderNo],
+    );
+    expect(rows).toEqual([
+      { benefit_code: 'VIP_PASS', face_value_cent: 1500, status: 'ISSUED', expires: '2026-05-01 12:00:00' },
+      { benefit_code: 'COUPON', face_value_cent: 490, status: 'ISSUED', expires: '2026-05-01 12:00:00' },
+    ]);
+  });
+
+  it.each([
+    ['bindOrderNo is of another mode', { bindOrderNo: '1' }, '400001', 'bindOrderNo'],
+    ['sharedAgreement is of another mode', { sharedAgreement: {} }, '400001', 'sharedAgreement'],
+    ['channelUserId is missing', { channelUserId: undefined }, '400001', 'channelUserId'],
+    ['mobileEncrypted is missing', { mobileEncrypted: undefined }, '400001', 'mobileEncrypted'],
+    ['settlementMode is missing', { settlementMode: undefined }, '400001', 'settlementMode'],
+    ['settlementMode is unknown', { settlementMode: 'BARTER' }, '400001', 'settlementMode'],
+    ['externalOrderNo is a number', { externalOrderNo: 12 }, '400001', 'externalOrderNo'],
+    ['mobileEncrypted is no ciphertext', { mobileEncrypted: '13800000000' }, '400002', ''],
+    ['the product does not exist', { productCode: 'NO_SUCH' }, '420005', ''],
+    ['periodType differs', { periodType: 'DAY' }, '420007', 'periodType'],
+    ['period differs', { period: 2 }, '420007', 'period'],
+    ['totalCycles differs', { totalCycles: 11 }, '420007', 'totalCycles'],
+  ])('%s', async (_what, change, code, words) => {
+    const request = { ...collectRequest(channel), ...change };
+    const reply = await create(request);
+    expect(reply.code, reply.text).toBe(code);
+    expect(reply.envelope.message).toContain(words);
+    expect((await channel.call('orders/query', { externalOrderNo: String(request.externalOrderNo) })).code).toBe(
+      '420001',
+    );
+  });
+
+  it('0: cycle fields that equal the product', async () => {
+    expect((await create(collectRequest(channel, { periodType: 'MONTH', period: 1, totalCycles: 12 }))).code).toBe('0');
+  });
+
+  it('400002: a ciphertext under another key, 400001: one that holds no mobile', async () => {
+    const other = await service.channel();
+    expect((await create(collectRequest(channel, { mobileEncrypted: encrypted(other, '13800000000') }))).code).toBe(
+      '400002',
+    );
+    const reply = await create(collectRequest(channel, { mobileEncrypted: encrypted(channel, 'call me') }));
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain('mobileEncrypted');
+  });
+
+  it('420006: a product of another channel', async () => {
+    const other = await service.channel();
+    const request = collectRequest(other);
+    expect((await other.call('orders/create', request)).code).toBe('420006');
+  });
+
+  it('420002: the number is used, by this channel or any other, whatever else is wrong', async () => {
+    const first = collectRequest(channel);
+    expect((await create(first)).code).toBe('0');
+    expect((await create(collectRequest(channel, { externalOrderNo: first.externalOrderNo }))).code).toBe('420002');
+    const again = collectRequest(channel, { externalOrderNo: first.externalOrderNo, productCode: 'NO_SUCH' });
+    expect((await create(again)).code).toBe('420002');
+    const other = await service.channel();
+    const foreign = collectRequest(other, { externalOrderNo: first.externalOrderNo });
+    expect((await other.call('orders/create', foreign)).code).toBe('420002');
+  });
+
+  it('400002 comes before what the business rules say', async () => {
+    const both = { mobileEncrypted: 'no ciphertext', productCode: 'NO_SUCH' };
+    expect((await create(collectRequest(channel, both))).code).toBe('400002');
+  });
+
+  it('410010: another mobile for a known user; 410011: a known mobile for another user', async () => {
+    const known = collectRequest(channel);
+    await create(known);
+    const user = known.channelUserId;
+    const mismatch = collectRequest(channel, {
+      channelUserId: user,
+      mobileEncrypted: encrypted(channel, '19900000000'),
+    });
+    expect((await create(mismatch)).code).toBe('410010');
+    const occupied = collectRequest(channel, { mobileEncrypted: encrypted(channel, mobileOf(user)) });
+    expect((await create(occupied)).code).toBe('410011');
+    expect((await create(collectRequest(channel, { channelUserId: user }))).code).toBe('0');
+  });
+
+  it('0: the same user and mobile in another channel are another user', async () => {
+    const user = unique('user');
+    const other = await anotherChannel(service);
+    expect((await create(collectRequest(channel, { channelUserId: user }))).code).toBe('0');
+    const otherMobile = { channelUserId: user, mobileEncrypted: encrypted(other, '19800000000') };
+    expect((await other.call('orders/create', collectRequest(other, otherMobile))).code).toBe('0');
+    const rows = await service.fresh.database.query('select from channel_users where channel_user_id = $1', [user]);
+    expect(rows).toHaveLength(2);
+  });
+
+  it('420009: a product that is sold in the other mode alone', async () => {
+    await createProduct(service.operator, { ...PRODUCT, productCode: 'DEDUCT_ONLY' });
+    await authorizeProduct(service.operator, { appId: 'test_demo', productCode: 'DEDUCT_ONLY' });
+    expect((await create(collectRequest(channel, { productCode: 'DEDUCT_ONLY' }))).code).toBe('420009');
+  });
+
+  it('0: channelAgreementRef is kept, also empty; absent it is null', async () => {
+    for (const [given, kept] of [
+      [{ channelAgreementRef: '合同 7' }, '合同 7'],
+      [{ channelAgreementRef: '' }, ''],
+      [{}, null],
+    ] as const) {
+      const { orderNo } = (await create(collectRequest(channel, given))).data;
+      expect(
+        await service.fresh.database.query('select channel_agreement_ref as ref from orders where order_no = $1', [
+          orderNo,
+        ]),
+      ).toEqual([{ ref: kept }]);
+    }
+  });
+
+  it('0: times are whole seconds, from the moment of creation', async () => {
+    const before = service.clock.now();
+    service.clock.advance(999);
+    const { data } = await create(collectRequest(channel));
+    service.clock.set(before);
+    expect((await channel.call('orders/query', { orderNo: data.orderNo })).data).toEqual(data);
+    const [row] = await service.fresh.database.query<{ ms: number }>(
+      'select (extract(epoch from created_at) * 1000)::bigint as ms from orders where order_no = $1',
+      [data.orderNo],
+    );
+    expect(row?.ms).toBe(before);
+  });
+
+  it('0: a replay gives the first answer, link and all; 409001 when the body differs', async () => {
+    const request = collectRequest(channel);
+    const idempotencyKey = unique('key');
+    const first = await create(request, { idempotencyKey });
+    const before = service.clock.now();
+    service.clock.advance(60_000);
+    const again = await create(request, { idempotencyKey });
+    service.clock.set(before);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.data).toEqual(first.data);
+    expect((await create({ ...request, channelAgreementRef: 'x' }, { idempotencyKey })).code).toBe('409001');
+    const rows = await service.fresh.database.query('select from events where order_no = $1', [first.data.orderNo]);
+    expect(rows).toHaveLength(2);
+  });
+
+  it('420002 and 420005: a replay stays refused, also once the reason is gone', async () => {
+    const idempotencyKey = unique('key');
+    const request = collectRequest(channel, { productCode: 'SOON' });
+    expect((await create(request, { idempotencyKey })).code).toBe('420005');
+    await createProduct(service.operator, { ...PRODUCT, productCode: 'SOON', settlementModes: ['CHANNEL_COLLECT'] });
+    await authorizeProduct(service.operator, { appId: 'test_demo', productCode: 'SOON' });
+    const again = await create(request, { idempotencyKey });
+    expect([again.code, again.headers['idempotency-replayed']]).toEqual(['420005', 'true']);
+    expect((await create(request, { idempotencyKey: unique('key') })).code).toBe('0');
+  });
+});
+
+describe('names as long as the interface allows', () => {
+  const long = (mark: string) => `${mark}${'长'.repeat(1024 - mark.length)}`;
+
+  it('0: 1,024 characters of three bytes each; they are unique and are found again', async () => {
+    const request = collectRequest(channel, { externalOrderNo: long('a'), channelUserId: long('u') });
+    const created = await create(request);
+    expect(created.code, created.text).toBe('0');
+    const found = await channel.call('orders/query', { externalOrderNo: request.externalOrderNo });
+    expect(found.data.orderNo).toBe(created.data.orderNo);
+    const listed = await channel.call('orders/list', { channelUserId: request.channelUserId });
+    expect(listed.data.orders).toHaveLength(1);
+    expect((await create(collectRequest(channel, { externalOrderNo: long('a') }))).code).toBe('420002');
+    const other = { channelUserId: long('u'), mobileEncrypted: encrypted(channel, '19900000009') };
+    expect((await create(collectRequest(channel, other))).code).toBe('410010');
+  });
+});
+
+describe('orders/create in mode B, many at once', () => {
+  it('100 twins with one key: one order, one answer', async () => {
+    const request = collectRequest(channel);
+    const raw = JSON.stringify(request);
+    const idempotencyKey = unique('key');
+    const replies = await Promise.all(Array.from({ length: 100 }, () => create(request, { raw, idempotencyKey })));
+    expect(new Set(replies.map((reply) => `${reply.code} ${reply.data?.orderNo}`)).size).toBe(1);
+    expect(replies[0]?.code).toBe('0');
+    const rows = await service.fresh.database.query('select from orders where external_order_no = $1', [
+      request.externalOrderNo,
+    ]);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('100 with different keys and one number: one is created, 99 hear 420002', async () => {
+    const request = collectRequest(channel);
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, () => create(request, { idempotencyKey: unique('key') })),
+    );
+    const codes = replies.map((reply) => reply.code).sort();
+    expect(codes).toEqual(['0', ...Array(99).fill('420002')]);
+  });
+
+  it('one mobile for many users at once: one has it, the others hear 410011', async () => {
+    const mobileEncrypted = encrypted(channel, '18812345678');
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => create(collectRequest(channel, { mobileEncrypted }))),
+    );
+    expect(replies.map((reply) => reply.code).sort()).toEqual(['0', ...Array(19).fill('410011')]);
+  });
+
+  it('each rejection is its own: good orders beside bad ones in the same moment all come through', async () => {
+    const used = collectRequest(channel);
+    await create(used);
+    const replies = await Promise.all(
+      Array.from({ length: 60 }, (_, n) =>
+        create(
+          n % 3 === 0 ? collectRequest(channel, { externalOrderNo: used.externalOrderNo }) : collectRequest(channel),
+        ),
+      ),
+    );
+    expect(replies.map((reply) => reply.code)).toEqual(
+      Array.from({ length: 60 }, (_, n) => (n % 3 === 0 ? '420002' : '0')),
+    );
+    const numbers = new Set(replies.map((reply) => reply.data?.orderNo).filter(Boolean));
+    expect(numbers.size).toBe(40);
+  });
+});

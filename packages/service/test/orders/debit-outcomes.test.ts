@@ -1,0 +1,510 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
+import { askDebit } from '../../src/payments/debit.js';
+import { gate } from '../agreements/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { sharedRequest, unique } from '../support/demo.js';
+import { manualClock, type TestService } from '../support/service.js';
+import { agreementOf, alerts, institution, paid, type Stage, stage, toldAbout } from './support.js';
+
+/** A debit's outcomes, from its first call to its last word. Whatever happens, a period has one attempt. */
+
+let on: Stage;
+let service: TestService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage({ debitDeadlineMs: 50 });
+  ({ service, channel } = on);
+});
+afterAll(() => on.close());
+
+const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
+
+const START = manualClock().now();
+beforeEach(async () => {
+  service.clock.set(START);
+  on.institution.reset();
+  await on.askPending();
+  await sql('delete from alerts');
+  on.institution.reset();
+});
+afterEach(async () => {
+  expect(await sql('select from debit_attempts where try_no <> 1')).toEqual([]);
+  const numbers = [...on.institution.debits, ...on.institution.queries].map(({ attemptNo }) => attemptNo);
+  for (const number of numbers) expect(number).toMatch(/^\d{12}000101$/);
+});
+
+const create = async (options = {}) => {
+  const request = sharedRequest(channel);
+  const reply = await channel.call('orders/create', request, options);
+  expect(reply.code, reply.text).toBe('0');
+  return { request, ...reply.data };
+};
+const found = async (orderNo: string) => (await channel.call('orders/query', { orderNo })).data;
+const told = (orderNo: string) => toldAbout(service.fresh.database, orderNo);
+const benefitsOf = (orderNo: string) => sql('select from benefits where order_no = $1', [orderNo]);
+const attemptNoOf = (orderNo: string) => `${orderNo}000101`;
+
+interface StoredAttempt {
+  readonly status: string;
+  readonly reason: string | null;
+  readonly institution_ref: string | null;
+  readonly asked: number;
+  /** Seconds of Unix time, exactly. */
+  readonly ask_at: number | null;
+}
+async function attemptOf(orderNo: string): Promise<StoredAttempt> {
+  const [row] = await sql<StoredAttempt>(
+    `select status, reason, institution_ref, asked, extract(epoch from ask_at)::double precision as ask_at
+     from debit_attempts where order_no = $1`,
+    [orderNo],
+  );
+  if (!row) throw new Error(`order ${orderNo} has no attempt`);
+  return row;
+}
+
+const databaseNow = async () => {
+  const [row] = await sql<{ now: number }>('select extract(epoch from now())::double precision as now');
+  return row?.now ?? Number.NaN;
+};
+/** That the attempt is next asked about so many seconds after `work`, by the database's own clock. */
+async function expectAskedIn<T>(seconds: number, orderNo: (made: T) => string, work: () => Promise<T>): Promise<T> {
+  const before = await databaseNow();
+  const made = await work();
+  const after = await databaseNow();
+  const { ask_at } = await attemptOf(orderNo(made));
+  expect(ask_at).toBeGreaterThanOrEqual(before + seconds);
+  expect(ask_at).toBeLessThanOrEqual(after + seconds);
+  return made;
+}
+
+const unknown: DebitOutcome = { kind: 'unknown' };
+const declined = (decline: 'retryable' | 'final' | 'agreement-invalid'): DebitOutcome => ({
+  kind: 'declined',
+  decline,
+  reason: `because ${decline}`,
+});
+const fails = async (): Promise<never> => {
+  throw new Error('the line is dead');
+};
+
+describe('the first debit', () => {
+  it('success: SUCCESS and ACTIVE, the attempt closed with the institution’s reference, nothing to ask', async () => {
+    on.institution.onDebit = async (request) => paid(request, { paidAt: request.startedAt - 5000 });
+    const order = await create();
+    expect(order).toMatchObject({ orderStatus: 'ACTIVE', totalPaidAmountCent: 1990 });
+    expect(order.paymentRecords[0]).toMatchObject({ paymentStatus: 'SUCCESS', paidAt: '2026-01-31 11:59:55' });
+    expect(await attemptOf(order.orderNo)).toEqual({
+      status: 'SUCCESS',
+      reason: null,
+      institution_ref: `ref-${attemptNoOf(order.orderNo)}`,
+      asked: 0,
+      ask_at: null,
+    });
+    expect(await on.askPending()).toBe(0);
+    expect(await benefitsOf(order.orderNo)).toHaveLength(2);
+  });
+
+  it('what the institution is told', async () => {
+    const { orderNo, request } = await create();
+    expect(on.institution.debits).toEqual([
+      {
+        attemptNo: attemptNoOf(orderNo),
+        institutionNo: request.sharedAgreement.sharedAgreementNo,
+        amountCent: 1990,
+        orderNo,
+        cycleNo: 1,
+        externalOrderNo: request.externalOrderNo,
+        startedAt: service.clock.now(),
+      },
+    ] satisfies DebitRequest[]);
+  });
+
+  it.each([
+    ['retryable', 'BIND_SUCCESS'],
+    ['final', 'BIND_SUCCESS'],
+    ['agreement-invalid', 'CANCELED'],
+  ] as const)('declined, %s: FAIL and TERMINATED, nothing to ask; the agreement is %s', async (decline, status) => {
+    on.institution.onDebit = async () => declined(decline);
+    const order = await create();
+    expect(order).toMatchObject({
+      orderStatus: 'TERMINATED',
+      totalPaidAmountCent: 0,
+      redeemUrl: null,
+      nextPayTime: null,
+    });
+    expect(order.paymentRecords).toEqual([expect.objectContaining({ paymentStatus: 'FAIL', paidAt: null })]);
+    expect(await attemptOf(order.orderNo)).toMatchObject({
+      status: 'FAIL',
+      reason: `because ${decline}`,
+      ask_at: null,
+    });
+    expect(await told(order.orderNo)).toEqual(['FAIL', 'TERMINATED']);
+    expect(await benefitsOf(order.orderNo)).toEqual([]);
+    // What the institution itself has ended is not cancelled there.
+    expect(await agreementOf(service.fresh.database, order.orderNo)).toMatchObject({ status, asked: false });
+    expect(await on.askPending()).toBe(0);
+  });
+
+  it.each<[string, (request: DebitRequest) => Promise<DebitOutcome>]>([
+    ['pending', async () => ({ kind: 'pending' })],
+    ['unknown', async () => unknown],
+    ['an error', fails],
+    [
+      'an error before there is a promise',
+      () => {
+        throw new Error('a bug');
+      },
+    ],
+    ['no answer within the deadline', () => new Promise(() => undefined)],
+  ])('%s: PROCESSING and INITIALIZING, nobody is told, asked about after 10 s', async (_what, outcome) => {
+    on.institution.onDebit = outcome;
+    const order = await expectAskedIn(10, ({ orderNo }) => orderNo, create);
+    expect(order).toMatchObject({
+      orderStatus: 'INITIALIZING',
+      totalPaidAmountCent: 0,
+      redeemUrl: null,
+      nextPayTime: null,
+    });
+    expect(order.paymentRecords).toEqual([expect.objectContaining({ paymentStatus: 'PROCESSING', paidAt: null })]);
+    expect(await attemptOf(order.orderNo)).toMatchObject({ status: 'STARTED', asked: 0 });
+    expect(await told(order.orderNo)).toEqual([]);
+    expect(await benefitsOf(order.orderNo)).toEqual([]);
+    expect(await alerts(service.fresh.database)).toEqual([]);
+    expect(on.institution.debits).toHaveLength(1);
+  });
+
+  it('pending until a time: asked about then; at once if that has passed', async () => {
+    const until = (ms: number) => {
+      on.institution.onDebit = async () => ({ kind: 'pending', askAt: service.clock.now() + ms });
+    };
+    until(45_000);
+    await expectAskedIn(45, ({ orderNo }) => orderNo, create);
+    until(-1000);
+    await expectAskedIn(0, ({ orderNo }) => orderNo, create);
+  });
+
+  it('success over another amount: PROCESSING, and an alert', async () => {
+    on.institution.onDebit = async (request) => paid(request, { amountCent: 1989 });
+    const order = await create();
+    expect(order).toMatchObject({ orderStatus: 'INITIALIZING', totalPaidAmountCent: 0 });
+    expect(await attemptOf(order.orderNo)).toMatchObject({ status: 'STARTED', ask_at: expect.any(Number) });
+    expect(await alerts(service.fresh.database)).toEqual([
+      { kind: 'debit-wrong-amount', subject: attemptNoOf(order.orderNo), detail: 'asked for 1990, debited 1989' },
+    ]);
+    // It still says so when asked: nothing changes until it says what was asked for.
+    on.institution.onQuery = async (request) => paid(request, { amountCent: 1989 });
+    await on.askPending();
+    expect((await found(order.orderNo)).orderStatus).toBe('INITIALIZING');
+    on.institution.onQuery = async (request) => paid(request);
+    await on.askPending();
+    expect((await found(order.orderNo)).orderStatus).toBe('ACTIVE');
+  });
+
+  it('an answer after the deadline is nobody’s; the question brings it', async () => {
+    const held = gate();
+    on.institution.onDebit = async (request) => {
+      await held.stand();
+      return paid(request);
+    };
+    const order = await create();
+    expect(order.orderStatus).toBe('INITIALIZING');
+    held.open();
+    expect((await found(order.orderNo)).orderStatus).toBe('INITIALIZING');
+    await on.askPending();
+    expect((await found(order.orderNo)).orderStatus).toBe('ACTIVE');
+    expect(on.institution.debits).toHaveLength(1);
+  });
+
+  it('a resend with the same key answers what was answered, and asks nobody', async () => {
+    on.institution.onDebit = async () => unknown;
+    const request = sharedRequest(channel);
+    const idempotencyKey = unique('key');
+    const first = await channel.call('orders/create', request, { idempotencyKey });
+    await on.askPending();
+    const again = await channel.call('orders/create', request, { idempotencyKey });
+    expect(again.data).toEqual(first.data);
+    expect(again.data.orderStatus).toBe('INITIALIZING');
+    expect([on.institution.debits.length, on.institution.queries.length]).toEqual([1, 1]);
+  });
+});
+
+describe('asking about it', () => {
+  /** An order whose first debit nobody knows about. */
+  const open = async () => {
+    on.institution.onDebit = async () => unknown;
+    const order = await create();
+    on.institution.reset();
+    return order as { orderNo: string; request: ReturnType<typeof sharedRequest> };
+  };
+
+  it('not before its time', async () => {
+    const { orderNo } = await open();
+    expect(await on.askDue()).toBe(0);
+    expect(on.institution.queries).toEqual([]);
+    expect((await attemptOf(orderNo)).asked).toBe(0);
+  });
+
+  it('success: SUCCESS, ACTIVE, benefits, both told; never asked again and never debited again', async () => {
+    const { orderNo } = await open();
+    const paidAt = service.clock.now() + 7000;
+    on.institution.onQuery = async (request) => paid(request, { paidAt });
+    await on.askPending();
+    const order = await found(orderNo);
+    expect(order).toMatchObject({ orderStatus: 'ACTIVE', nextPayTime: '2026-02-28 12:00:00' });
+    expect(order.paymentRecords[0]).toMatchObject({ paymentStatus: 'SUCCESS', paidAt: '2026-01-31 12:00:07' });
+    expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
+    expect(await benefitsOf(orderNo)).toHaveLength(2);
+    expect(await on.askPending()).toBe(0);
+    expect([on.institution.debits.length, on.institution.queries.length]).toEqual([0, 1]);
+  });
+
+  it.each(['retryable', 'final', 'agreement-invalid'] as const)('declined, %s: FAIL, TERMINATED', async (decline) => {
+    const { orderNo } = await open();
+    on.institution.onQuery = async () => declined(decline);
+    await on.askPending();
+    expect((await found(orderNo)).orderStatus).toBe('TERMINATED');
+    expect(await told(orderNo)).toEqual(['FAIL', 'TERMINATED']);
+    expect(await on.askPending()).toBe(0);
+  });
+
+  it.each<[string, DebitOutcome | 'paid', string]>([
+    ['success', 'paid', 'ACTIVE'],
+    ['declined', declined('final'), 'TERMINATED'],
+    ['pending', { kind: 'pending' }, 'INITIALIZING'],
+    ['unknown', unknown, 'INITIALIZING'],
+  ])('not found: the same attempt is sent again, and %s counts', async (_what, outcome, status) => {
+    const { orderNo, request } = await open();
+    on.institution.onQuery = async () => ({ kind: 'not-found' });
+    on.institution.onDebit = async (debit) => (outcome === 'paid' ? paid(debit) : outcome);
+    await on.askPending();
+    expect(
+      on.institution.debits.map(({ attemptNo, institutionNo, amountCent }) => [attemptNo, institutionNo, amountCent]),
+    ).toEqual([[attemptNoOf(orderNo), request.sharedAgreement.sharedAgreementNo, 1990]]);
+    expect((await found(orderNo)).orderStatus).toBe(status);
+    expect(await sql('select from debit_attempts where order_no = $1', [orderNo])).toHaveLength(1);
+  });
+
+  it.each<[string, (request: unknown) => Promise<DebitOutcome>]>([
+    ['unknown', async () => unknown],
+    ['pending', async () => ({ kind: 'pending' })],
+    ['an error', fails],
+  ])('%s, again and again: after 30 s, 1 min, 5 min, 15 min, then hourly', async (_what, outcome) => {
+    const { orderNo } = await open();
+    on.institution.onQuery = outcome;
+    for (const seconds of [30, 60, 300, 900, 3600, 3600, 3600]) {
+      await expectAskedIn(seconds, () => orderNo, on.askPending);
+    }
+    expect(await attemptOf(orderNo)).toMatchObject({ status: 'STARTED', asked: 7 });
+    expect(on.institution.debits).toEqual([]);
+    expect(await alerts(service.fresh.database)).toEqual([]);
+  });
+
+  it('pending until a time: asked again then', async () => {
+    const { orderNo } = await open();
+    on.institution.onQuery = async () => ({ kind: 'pending', askAt: service.clock.now() + 123_000 });
+    await expectAskedIn(123, () => orderNo, on.askPending);
+  });
+
+  it('an alert after a day, not before; the attempt stays open, and comes through whenever it does', async () => {
+    const { orderNo } = await open();
+    on.institution.onQuery = async () => unknown;
+    const before = service.clock.now();
+    service.clock.set(before + 24 * 3_600_000);
+    await on.askPending();
+    expect(await alerts(service.fresh.database)).toEqual([]);
+    service.clock.advance(1);
+    await expectAskedIn(60, () => orderNo, on.askPending);
+    expect(await alerts(service.fresh.database)).toEqual([
+      { kind: 'debit-unknown-for-a-day', subject: attemptNoOf(orderNo), detail: 'still unknown' },
+    ]);
+    on.institution.reset();
+    await on.askPending();
+    service.clock.set(before);
+    expect((await found(orderNo)).orderStatus).toBe('ACTIVE');
+  });
+
+  it('one that fails holds no other back', async () => {
+    const [bad, good] = [await open(), await open()];
+    on.institution.onQuery = async (request) => (request.orderNo === bad.orderNo ? fails() : paid(request));
+    expect(await on.askPending()).toBe(2);
+    expect((await found(bad.orderNo)).orderStatus).toBe('INITIALIZING');
+    expect((await found(good.orderNo)).orderStatus).toBe('ACTIVE');
+  });
+
+  it('an institution that never answers the question counts as unknown', async () => {
+    const silent = institution();
+    silent.onQuery = () => new Promise(() => undefined);
+    const request = { attemptNo: '100000001000000101', cycleNo: 1, amountCent: 1, startedAt: 0 };
+    const asked = { ...request, orderNo: '100000001000', externalOrderNo: 'x', institutionNo: 'y' };
+    expect(await askDebit(silent, asked, 20)).toEqual(unknown);
+    expect(silent.debits).toEqual([]);
+  });
+});
+
+describe('news from the institution', () => {
+  const open = async () => {
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    const { orderNo } = await create();
+    on.institution.reset();
+    return orderNo as string;
+  };
+  const success = (orderNo: string, more: object = {}): DebitOutcome =>
+    paid(
+      {
+        attemptNo: attemptNoOf(orderNo),
+        amountCent: 1990,
+        orderNo,
+        cycleNo: 1,
+        externalOrderNo: '',
+        startedAt: service.clock.now(),
+      },
+      more,
+    );
+  const news = async (orderNo: string, outcome: DebitOutcome, code?: string) => {
+    const reply = await on.notice({ kind: 'debit', attemptNo: attemptNoOf(orderNo), outcome }, code);
+    expect(reply.status, reply.text).toBe(200);
+    return reply;
+  };
+
+  it('success: settled as if it had been asked, and the same however often it comes', async () => {
+    const orderNo = await open();
+    for (const _again of [1, 2, 3]) await news(orderNo, success(orderNo));
+    expect((await found(orderNo)).orderStatus).toBe('ACTIVE');
+    expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
+    expect(await benefitsOf(orderNo)).toHaveLength(2);
+    expect(await alerts(service.fresh.database)).toEqual([]);
+    expect(await on.askPending()).toBe(0);
+  });
+
+  it('declined: FAIL and TERMINATED', async () => {
+    const orderNo = await open();
+    await news(orderNo, declined('final'));
+    expect((await found(orderNo)).orderStatus).toBe('TERMINATED');
+    expect(await told(orderNo)).toEqual(['FAIL', 'TERMINATED']);
+  });
+
+  it.each(['pending', 'unknown'] as const)('%s: asked at once, and otherwise as it was', async (kind) => {
+    const orderNo = await open();
+    await expectAskedIn(
+      0,
+      () => orderNo,
+      () => news(orderNo, { kind }),
+    );
+    expect((await found(orderNo)).orderStatus).toBe('INITIALIZING');
+    expect(await on.askDue()).toBe(1);
+    expect((await found(orderNo)).orderStatus).toBe('ACTIVE');
+  });
+
+  it('success over another amount: an alert, and asked at once', async () => {
+    const orderNo = await open();
+    await expectAskedIn(
+      0,
+      () => orderNo,
+      () => news(orderNo, success(orderNo, { amountCent: 1 })),
+    );
+    expect((await found(orderNo)).orderStatus).toBe('INITIALIZING');
+    expect(await alerts(service.fresh.database)).toEqual([
+      { kind: 'debit-wrong-amount', subject: attemptNoOf(orderNo), detail: 'asked for 1990, debited 1' },
+    ]);
+  });
+
+  it.each<[string, boolean]>([
+    ['settled as SUCCESS, later reported as FAIL', true],
+    ['settled as FAIL, later reported as SUCCESS', false],
+  ])('%s: an alert, and nothing changes', async (detail, succeeded) => {
+    const orderNo = await open();
+    const [first, second] = succeeded ? [success(orderNo), declined('final')] : [declined('final'), success(orderNo)];
+    await news(orderNo, first);
+    const before = [await found(orderNo), await attemptOf(orderNo), await told(orderNo), await benefitsOf(orderNo)];
+    await news(orderNo, second);
+    await news(orderNo, second);
+    expect([await found(orderNo), await attemptOf(orderNo), await told(orderNo), await benefitsOf(orderNo)]).toEqual(
+      before,
+    );
+    expect(await alerts(service.fresh.database)).toEqual([
+      { kind: 'debit-contradiction', subject: attemptNoOf(orderNo), detail },
+    ]);
+    expect(await sql('select seen from alerts')).toEqual([{ seen: 2 }]);
+  });
+
+  it('less than was known: nothing changes, nobody is asked', async () => {
+    const orderNo = await open();
+    await news(orderNo, success(orderNo));
+    await news(orderNo, unknown);
+    await news(orderNo, { kind: 'pending' });
+    expect(await on.askPending()).toBe(0);
+    expect(await alerts(service.fresh.database)).toEqual([]);
+  });
+
+  it.each(['100000000001000101', 'nonsense', '', '10000000100000010.5', `1${'0'.repeat(200)}`])(
+    'about an attempt that is none of ours (%s): an alert',
+    async (attemptNo) => {
+      const reply = await on.notice({ kind: 'debit', attemptNo, outcome: unknown });
+      expect(reply.status, reply.text).toBe(200);
+      expect(await alerts(service.fresh.database)).toEqual([
+        { kind: 'notice-for-unknown-attempt', subject: attemptNo.slice(0, 64), detail: 'from MOCKPAY' },
+      ]);
+    },
+  );
+
+  it('from another institution: an alert, and nothing changes', async () => {
+    const orderNo = await open();
+    await news(orderNo, success(orderNo), 'MOCKBANK');
+    expect((await found(orderNo)).orderStatus).toBe('INITIALIZING');
+    expect(await alerts(service.fresh.database)).toEqual([
+      { kind: 'notice-for-unknown-attempt', subject: attemptNoOf(orderNo), detail: 'from MOCKBANK' },
+    ]);
+  });
+
+  it('an alert that is acknowledged and happens again has to be acknowledged again', async () => {
+    const notice = { kind: 'debit', attemptNo: 'nonsense', outcome: unknown } as const;
+    await on.notice(notice);
+    await sql(`update alerts set acknowledged_by = 'ann', acknowledged_at = now()`);
+    await on.notice(notice);
+    expect(await sql('select seen, acknowledged_by, acknowledged_at from alerts')).toEqual([
+      { seen: 2, acknowledged_by: null, acknowledged_at: null },
+    ]);
+  });
+});
+
+describe('a creation that was cut off', () => {
+  it.each<[string, boolean]>([
+    ['the institution knows the debit', true],
+    ['the institution has never seen it', false],
+  ])('the resend asks first and debits once: %s', async (_what, knows) => {
+    const request = sharedRequest(channel);
+    const idempotencyKey = unique('key');
+    // What a crash after the first transaction leaves: the row, and a request that got a fault.
+    on.institution.onDebit = async () => {
+      await sql(`alter table idempotency add constraint broken check (state <> 'DONE') not valid`);
+      return unknown;
+    };
+    expect((await channel.call('orders/create', request, { idempotencyKey })).code).toBe('500001');
+    await sql('alter table idempotency drop constraint broken');
+    on.institution.onDebit = async (debit) => paid(debit);
+    on.institution.onQuery = async (debit) => (knows ? paid(debit) : { kind: 'not-found' });
+    const again = await channel.call('orders/create', request, { idempotencyKey });
+    expect([again.code, again.data.orderStatus]).toEqual(['0', 'ACTIVE']);
+    expect(on.institution.debits).toHaveLength(knows ? 1 : 2);
+    expect(new Set(on.institution.debits.map(({ attemptNo }) => attemptNo)).size).toBe(1);
+    expect(await told(again.data.orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
+    expect(await benefitsOf(again.data.orderNo)).toHaveLength(2);
+  });
+
+  it('the resend finds it settled meanwhile: it answers, and asks nobody', async () => {
+    const request = sharedRequest(channel);
+    const idempotencyKey = unique('key');
+    on.institution.onDebit = async () => {
+      await sql(`alter table idempotency add constraint broken check (state <> 'DONE') not valid`);
+      return unknown;
+    };
+    await channel.call('orders/create', request, { idempotencyKey });
+    await sql('alter table idempotency drop constraint broken');
+    await on.askPending();
+    const asked = on.institution.queries.length;
+    const again = await channel.call('orders/create', request, { idempotencyKey });
+    expect([again.code, again.data.orderStatus]).toEqual(['0', 'ACTIVE']);
+    expect([on.institution.queries.length, on.institution.debits.length]).toEqual([asked, 1]);
+  });
+});

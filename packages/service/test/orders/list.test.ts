@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, sharedRequest, unique } from '../support/demo.js';
+import { anotherNode } from '../support/second-node.js';
+import type { TestService } from '../support/service.js';
+import { anotherChannel, dailyProduct, type Stage, stage } from './support.js';
+
+let on: Stage;
+let service: TestService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  ({ service, channel } = on);
+  await dailyProduct(service, 'ONE_DAY', 1);
+  await dailyProduct(service, 'TWO_DAYS', 2);
+});
+afterAll(() => on.close());
+
+const list = (body: object) => channel.call('orders/list', body);
+const numbers = (orders: readonly { orderNo: string }[]) => orders.map(({ orderNo }) => orderNo);
+
+/** One after the other, oldest first. */
+async function orders(channelUserId: string, count: number, more: object = {}): Promise<string[]> {
+  const made: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const reply = await channel.call('orders/create', collectRequest(channel, { channelUserId, ...more }));
+    expect(reply.code, reply.text).toBe('0');
+    made.push(reply.data.orderNo);
+  }
+  return made;
+}
+
+describe('orders/list', () => {
+  it('0: all orders of the user, newest first, each as orders/query shows it', async () => {
+    const user = unique('user');
+    const made = await orders(user, 2);
+    const deducted = await channel.call('orders/create', sharedRequest(channel, { channelUserId: user }));
+    await channel.call('orders/unsubscribe', { orderNo: made[0] });
+    const expected = [deducted.data.orderNo, made[1], made[0]];
+    const { data } = await list({ channelUserId: user });
+    expect(numbers(data.orders)).toEqual(expected);
+    for (const order of data.orders) {
+      expect(order).toEqual((await channel.call('orders/query', { orderNo: order.orderNo })).data);
+    }
+    expect(data).toEqual({ orders: data.orders, page: 1, size: 100, hasMore: false });
+  });
+
+  it('0: nobody has no orders, and neither has the user of that name in another channel', async () => {
+    const user = unique('user');
+    await orders(user, 1);
+    const empty = { orders: [], page: 1, size: 100, hasMore: false };
+    expect((await list({ channelUserId: unique('nobody') })).data).toEqual(empty);
+    const other = await anotherChannel(service);
+    expect((await other.call('orders/list', { channelUserId: user })).data).toEqual(empty);
+  });
+
+  it('0: pages, without gap or repetition', async () => {
+    const user = unique('user');
+    const made = (await orders(user, 5)).reverse();
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => list({ channelUserId: user, page, size: 2 })));
+    expect(pages.map(({ data }) => [numbers(data.orders), data.page, data.size, data.hasMore])).toEqual([
+      [made.slice(0, 2), 1, 2, true],
+      [made.slice(2, 4), 2, 2, true],
+      [made.slice(4), 3, 2, false],
+      [[], 4, 2, false],
+    ]);
+    expect((await list({ channelUserId: user, page: 1, size: 5 })).data.hasMore).toBe(false);
+    expect((await list({ channelUserId: user, page: 2_147_483_647, size: 100 })).data.orders).toEqual([]);
+  });
+
+  it('0: a page stays what it was while older orders change', async () => {
+    const user = unique('user');
+    const made = (await orders(user, 4)).reverse();
+    const first = await list({ channelUserId: user, size: 2 });
+    await channel.call('orders/unsubscribe', { orderNo: made[3] });
+    await channel.call('orders/unsubscribe', { orderNo: made[0] });
+    const second = await list({ channelUserId: user, page: 2, size: 2 });
+    expect([...numbers(first.data.orders), ...numbers(second.data.orders)]).toEqual(made);
+  });
+
+  it('0: 100 at a time unless asked for less, and never more', async () => {
+    const user = unique('user');
+    await Promise.all(
+      Array.from({ length: 101 }, () =>
+        channel.call('orders/create', collectRequest(channel, { channelUserId: user, productCode: 'ONE_DAY' })),
+      ),
+    );
+    const { data } = await list({ channelUserId: user });
+    expect([data.orders.length, data.size, data.hasMore]).toEqual([100, 100, true]);
+    const rest = (await list({ channelUserId: user, page: 2 })).data;
+    expect([rest.orders.length, rest.hasMore]).toEqual([1, false]);
+    expect(new Set(numbers([...data.orders, ...rest.orders])).size).toBe(101);
+  });
+
+  it('0: SINGLE has one period, MULTIPLE more, without either both', async () => {
+    const user = unique('user');
+    const [single] = await orders(user, 1, { productCode: 'ONE_DAY' });
+    const [two] = await orders(user, 1, { productCode: 'TWO_DAYS' });
+    const [twelve] = await orders(user, 1);
+    const of = async (cycleType: object) => numbers((await list({ channelUserId: user, ...cycleType })).data.orders);
+    expect(await of({ cycleType: 'SINGLE' })).toEqual([single]);
+    expect(await of({ cycleType: 'MULTIPLE' })).toEqual([twelve, two]);
+    expect(await of({})).toEqual([twelve, two, single]);
+  });
+
+  it('0: paging counts after the filter', async () => {
+    const user = unique('user');
+    const first = await orders(user, 1, { productCode: 'ONE_DAY' });
+    await orders(user, 2);
+    const last = await orders(user, 1, { productCode: 'ONE_DAY' });
+    const page = (n: number) => list({ channelUserId: user, cycleType: 'SINGLE', size: 1, page: n });
+    const [one, two] = [(await page(1)).data, (await page(2)).data];
+    expect([numbers(one.orders), one.hasMore, numbers(two.orders), two.hasMore]).toEqual([last, true, first, false]);
+  });
+
+  it('0: newest first, whichever node created what', async () => {
+    const user = unique('user');
+    const node = await anotherNode(service);
+    const before = service.clock.now();
+    // The second node's block of numbers lies above the first one's.
+    const made: string[] = [];
+    for (const client of [node.client(channel), channel, node.client(channel), channel]) {
+      const reply = await client.call('orders/create', collectRequest(channel, { channelUserId: user }));
+      made.push(reply.data.orderNo);
+      service.clock.advance(1000);
+    }
+    const { data } = await list({ channelUserId: user });
+    service.clock.set(before);
+    await node.close();
+    expect(Number(made[0])).toBeGreaterThan(Number(made[1]));
+    expect(numbers(data.orders)).toEqual(made.reverse());
+  });
+
+  it.each([
+    ['channelUserId missing', { channelUserId: undefined }, 'channelUserId'],
+    ['channelUserId empty', { channelUserId: '' }, 'channelUserId'],
+    ['channelUserId a number', { channelUserId: 7 }, 'channelUserId'],
+    ['channelUserId too long', { channelUserId: 'x'.repeat(1025) }, 'channelUserId'],
+    ['cycleType unknown', { cycleType: 'BOTH' }, 'cycleType'],
+    ['cycleType in small letters', { cycleType: 'single' }, 'cycleType'],
+    ['cycleType null', { cycleType: null }, 'cycleType'],
+    ['page 0', { page: 0 }, 'page'],
+    ['page -1', { page: -1 }, 'page'],
+    ['page 1.5', { page: 1.5 }, 'page'],
+    ['page as text', { page: '1' }, 'page'],
+    ['page beyond all', { page: 2_147_483_648 }, 'page'],
+    ['size 0', { size: 0 }, 'size'],
+    ['size 101', { size: 101 }, 'size'],
+    ['size as text', { size: '10' }, 'size'],
+  ])('400001: %s', async (_what, change, words) => {
+    const reply = await list({ channelUserId: 'somebody', ...change });
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain(words);
+  });
+});

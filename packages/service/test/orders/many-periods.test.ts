@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import type { TestService } from '../support/service.js';
+import { dailyProduct, eventsOf, rowCounts, type Stage, stage } from './support.js';
+
+/** An order of 9,999 periods costs what an order of 7 costs: what is not started is not stored. */
+
+let on: Stage;
+let service: TestService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  ({ service, channel } = on);
+  await dailyProduct(service, 'DAYS_7', 7);
+  await dailyProduct(service, 'DAYS_9999', 9999);
+  // The first calls leave rows of their own, once: a rate, a key for look-ups.
+  await channel.call('orders/create', sharedRequest(channel));
+});
+afterAll(() => on.close());
+beforeEach(() => on.institution.reset());
+
+/** Rows that a call adds, table by table. */
+async function added(work: () => Promise<unknown>): Promise<Record<string, number>> {
+  const before = await rowCounts(service.fresh.database);
+  await work();
+  const after = await rowCounts(service.fresh.database);
+  return Object.fromEntries(Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]));
+}
+
+/** A whole life of an order: the rows that each step adds. */
+async function lifeOf(productCode: string, mode: 'A' | 'B'): Promise<Record<string, Record<string, number>>> {
+  const user = unique('user');
+  const ask = mode === 'A' ? sharedRequest : collectRequest;
+  const request = ask(channel, { channelUserId: user, productCode });
+  const call = async (name: string, body: object) => {
+    const reply = await channel.call(name, body, { idempotencyKey: unique('key') });
+    expect(reply.code, reply.text).toBe('0');
+    return reply.data;
+  };
+  let orderNo = '';
+  const steps: Record<string, Record<string, number>> = {};
+  steps['create'] = await added(async () => {
+    ({ orderNo } = await call('orders/create', request));
+  });
+  steps['query'] = await added(() => call('orders/query', { orderNo }));
+  if (mode === 'A') {
+    const newSharedAgreement = sharedAgreement(channel, user);
+    steps['replace'] = await added(() => call('agreements/replace', { orderNo, newSharedAgreement }));
+  }
+  steps['unsubscribe'] = await added(() => call('orders/unsubscribe', { orderNo }));
+  return steps;
+}
+
+describe('an order of 9,999 periods', () => {
+  it.each(['A', 'B'] as const)('mode %s: as many rows in every table as for 7, at every step', async (mode) => {
+    const seven = await lifeOf('DAYS_7', mode);
+    expect(await lifeOf('DAYS_9999', mode)).toEqual(seven);
+    expect(seven['create']).toMatchObject({ orders: 1, payments: 1, benefits: 1, events: 2, external_orders: 1 });
+    expect(seven['unsubscribe']).toMatchObject({ orders: 0, payments: 0, benefits: 0, events: 2 });
+  });
+
+  it('0: every period is listed, queried, replaced and voided all the same', async () => {
+    const user = unique('user');
+    const request = sharedRequest(channel, { channelUserId: user, productCode: 'DAYS_9999' });
+    const { data: order } = await channel.call('orders/create', request);
+    expect(order.paymentRecords).toHaveLength(9999);
+    const last = {
+      paymentOrderNo: `${order.orderNo}9999`,
+      cycleNo: 9999,
+      // 9,998 days after 31 January 2026.
+      expectPayTime: '2053-06-16 12:00:00',
+      paidAt: null,
+      amountCent: 100,
+      refundAmountCent: 0,
+      paymentStatus: 'WAIT',
+    };
+    expect(order.paymentRecords.at(-1)).toEqual(last);
+    const payment = async () => (await channel.call('payments/query', { paymentOrderNo: last.paymentOrderNo })).data;
+    expect(await payment()).toEqual({
+      ...last,
+      orderNo: order.orderNo,
+      externalOrderNo: request.externalOrderNo,
+      usedAmountCent: 0,
+      refundTime: null,
+      claimRecords: [],
+    });
+    const newSharedAgreement = sharedAgreement(channel, user);
+    const replaced = await channel.call('agreements/replace', { orderNo: order.orderNo, newSharedAgreement });
+    expect(replaced.data.affectedPayments).toHaveLength(9998);
+    const ended = await channel.call('orders/unsubscribe', { orderNo: order.orderNo });
+    expect(ended.data.paymentRecords).toHaveLength(9999);
+    expect(await payment()).toMatchObject({ paymentStatus: 'CANCELED' });
+    const voided = (await eventsOf(service.fresh.database, order.orderNo)).at(-1);
+    expect([voided?.cycle_no, voided?.cycle_to]).toEqual([2, 9999]);
+  });
+});

@@ -1,0 +1,310 @@
+import { verifyRedeemLink } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, sharedRequest, unique } from '../support/demo.js';
+import type { TestService } from '../support/service.js';
+import { anotherChannel, dailyProduct, NO_NUMBERS, type Stage, stage } from './support.js';
+
+let on: Stage;
+let service: TestService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  ({ service, channel } = on);
+});
+afterAll(() => on.close());
+
+const create = async (body: object) => {
+  const reply = await channel.call('orders/create', body);
+  expect(reply.code, reply.text).toBe('0');
+  return reply.data;
+};
+const query = (body: object) => channel.call('orders/query', body);
+const found = async (orderNo: string) => (await query({ orderNo })).data;
+const sql = (text: string, values: readonly unknown[]) => service.fresh.database.query(text, values);
+
+describe('orders/query', () => {
+  it('0: every field of the interface and no other, by either number', async () => {
+    const request = sharedRequest(channel);
+    const { orderNo } = await create(request);
+    const byNumber = await query({ orderNo });
+    expect(byNumber.code).toBe('0');
+    const { paymentRecords, ...order } = byNumber.data;
+    expect(order).toEqual({
+      orderNo,
+      externalOrderNo: request.externalOrderNo,
+      createTime: '2026-01-31 12:00:00',
+      orderStatus: 'ACTIVE',
+      orderSuccessTime: '2026-01-31 12:00:00',
+      periodType: 'MONTH',
+      period: 1,
+      totalCycles: 12,
+      totalPaidAmountCent: 1990,
+      totalRefundAmountCent: 0,
+      nextPayTime: '2026-02-28 12:00:00',
+      unsubscribeTime: null,
+      redeemUrl: expect.stringMatching(/^https:\/\/pay\.example\/redeem\?orderNo=/),
+    });
+    expect(paymentRecords.slice(0, 3)).toEqual([
+      {
+        paymentOrderNo: `${orderNo}0001`,
+        cycleNo: 1,
+        expectPayTime: '2026-01-31 12:00:00',
+        paidAt: '2026-01-31 12:00:00',
+        amountCent: 1990,
+        refundAmountCent: 0,
+        paymentStatus: 'SUCCESS',
+      },
+      {
+        paymentOrderNo: `${orderNo}0002`,
+        cycleNo: 2,
+        expectPayTime: '2026-02-28 12:00:00',
+        paidAt: null,
+        amountCent: 1990,
+        refundAmountCent: 0,
+        paymentStatus: 'WAIT',
+      },
+      expect.objectContaining({ cycleNo: 3, expectPayTime: '2026-03-31 12:00:00', paymentStatus: 'WAIT' }),
+    ]);
+    expect((await query({ externalOrderNo: request.externalOrderNo })).data).toEqual(byNumber.data);
+  });
+
+  it('0: unknown fields are ignored', async () => {
+    const { orderNo } = await create(collectRequest(channel));
+    expect((await query({ orderNo, page: 0, channelUserId: 7 })).code).toBe('0');
+  });
+
+  it('0: a renewal that failed for now: its row as it is, nextPayTime is the retry', async () => {
+    const { orderNo } = await create(sharedRequest(channel));
+    await sql(
+      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
+       select order_no, 2, channel_id, 'FAIL_RETRY', '2026-02-28 12:00:00', amount_cent, 1 from orders where order_no = $1`,
+      [orderNo],
+    );
+    await sql(
+      `update orders set cycle_no = 2, latest_payment_status = 'FAIL_RETRY', next_due_at = '2026-03-01 12:00:00'
+       where order_no = $1`,
+      [orderNo],
+    );
+    const data = await found(orderNo);
+    expect(data).toMatchObject({ nextPayTime: '2026-03-01 12:00:00' });
+    expect(data.paymentRecords.map((one: { paymentStatus: string }) => one.paymentStatus)).toEqual([
+      'SUCCESS',
+      'FAIL_RETRY',
+      ...Array(10).fill('WAIT'),
+    ]);
+  });
+
+  it('0: refunds, as they were written down', async () => {
+    const { orderNo } = await create(sharedRequest(channel));
+    await sql(
+      `update payments set status = 'REFUND_PART', refund_amount_cent = 490, refund_at = '2026-02-01 08:00:00'
+       where order_no = $1`,
+      [orderNo],
+    );
+    await sql('update orders set refund_amount_cent = 490 where order_no = $1', [orderNo]);
+    const data = await found(orderNo);
+    expect(data).toMatchObject({ totalPaidAmountCent: 1990, totalRefundAmountCent: 490 });
+    expect(data.paymentRecords[0]).toMatchObject({ paymentStatus: 'REFUND_PART', refundAmountCent: 490 });
+  });
+
+  it('0: a completed order lists what there was and plans nothing', async () => {
+    await dailyProduct(service, 'ONE_DAY', 1);
+    const { orderNo, nextPayTime } = await create(sharedRequest(channel, { productCode: 'ONE_DAY' }));
+    expect(nextPayTime).toBeNull();
+    await sql(`update orders set status = 'COMPLETED', next_due_at = null where order_no = $1`, [orderNo]);
+    const data = await found(orderNo);
+    expect(data).toMatchObject({ orderStatus: 'COMPLETED', nextPayTime: null, unsubscribeTime: null });
+    expect(data.redeemUrl).not.toBeNull();
+    expect(data.paymentRecords).toHaveLength(1);
+  });
+
+  it.each([
+    ['neither number', {}, 'orderNo'],
+    ['both numbers', { orderNo: '1', externalOrderNo: 'a' }, 'exclude'],
+    ['orderNo as a number', { orderNo: 100_000_001_000 }, 'orderNo'],
+    ['externalOrderNo as a number', { externalOrderNo: 7 }, 'externalOrderNo'],
+    ['orderNo null', { orderNo: null }, 'orderNo'],
+    ['orderNo empty', { orderNo: '' }, 'orderNo'],
+    ['externalOrderNo empty', { externalOrderNo: '' }, 'externalOrderNo'],
+    ['orderNo an object', { orderNo: {} }, 'orderNo'],
+    ['externalOrderNo too long', { externalOrderNo: 'x'.repeat(1025) }, 'externalOrderNo'],
+    ['externalOrderNo with NUL', { externalOrderNo: 'a\0b' }, 'externalOrderNo'],
+  ])('400001: %s', async (_what, body, words) => {
+    const reply = await query(body);
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain(words);
+  });
+
+  it('420001: unknown, foreign and impossible numbers, all in the same words', async () => {
+    const request = collectRequest(channel);
+    const { orderNo } = await create(request);
+    const other = await anotherChannel(service);
+    const replies = [
+      await query({ orderNo: '100000000001' }),
+      await query({ externalOrderNo: 'nobody has this' }),
+      await other.call('orders/query', { orderNo }),
+      await other.call('orders/query', { externalOrderNo: request.externalOrderNo }),
+      await query({ orderNo: `0${orderNo}` }),
+      await query({ orderNo: `${orderNo} ` }),
+      await query({ orderNo: `${orderNo}0001` }),
+      ...(await Promise.all(NO_NUMBERS.map((text) => query({ orderNo: text })))),
+    ];
+    for (const reply of replies) {
+      expect(reply.status).toBe(200);
+      expect({ ...reply.envelope, requestId: '' }).toEqual({
+        code: '420001',
+        message: 'no such order',
+        data: null,
+        requestId: '',
+        timestamp: '2026-01-31 12:00:00',
+        success: false,
+      });
+    }
+    expect((await query({ orderNo })).code).toBe('0');
+  });
+
+  it('many at once, of two channels, by either number: each gets its own order, and nobody another’s', async () => {
+    const other = await anotherChannel(service);
+    const made = async (by: ChannelClient) => {
+      const request = collectRequest(by);
+      const { data } = await by.call('orders/create', request);
+      return { orderNo: data.orderNo as string, externalOrderNo: request.externalOrderNo };
+    };
+    const mine = await Promise.all(Array.from({ length: 8 }, () => made(channel)));
+    const theirs = await Promise.all(Array.from({ length: 8 }, () => made(other)));
+    const ask = async (by: ChannelClient, body: object) => {
+      const reply = await by.call('orders/query', body);
+      return reply.code === '0' ? reply.data.orderNo : reply.code;
+    };
+    const asked = [...mine, ...theirs].flatMap(({ orderNo, externalOrderNo }, index) => {
+      const [owner, stranger] = index < 8 ? [channel, other] : [other, channel];
+      return [
+        ask(owner, { orderNo }),
+        ask(stranger, { orderNo }),
+        ask(owner, { externalOrderNo }),
+        ask(stranger, { externalOrderNo }),
+        ask(owner, { orderNo: '100000000001' }),
+      ];
+    });
+    expect(await Promise.all(asked)).toEqual(
+      [...mine, ...theirs].flatMap(({ orderNo }) => [orderNo, '420001', orderNo, '420001', '420001']),
+    );
+  });
+
+  it("420001: the service's number as the channel's and the other way round", async () => {
+    const request = collectRequest(channel);
+    const { orderNo } = await create(request);
+    expect((await query({ externalOrderNo: orderNo })).code).toBe('420001');
+    expect((await query({ orderNo: request.externalOrderNo })).code).toBe('420001');
+  });
+});
+
+describe('redeemUrl', () => {
+  const DAY_S = 86_400;
+  const linkOf = (url: string) => {
+    const { origin, pathname, searchParams } = new URL(url);
+    return { place: origin + pathname, names: [...searchParams.keys()], values: Object.fromEntries(searchParams) };
+  };
+  const isSigned = (values: Record<string, string>) =>
+    verifyRedeemLink(
+      {
+        orderNo: values['orderNo'] ?? '',
+        appId: values['appId'] ?? '',
+        channelUserId: values['channelUserId'] ?? '',
+        exp: Number(values['exp']),
+      },
+      values['sig'] ?? '',
+      Buffer.from(channel.credentials.callbackSecret, 'base64'),
+    );
+
+  it.each(['plain', '张 三&x=1#?/+%\'"()'])('its shape and signature, for the user %s', async (name) => {
+    const channelUserId = unique(name);
+    const { orderNo } = await create(collectRequest(channel, { channelUserId }));
+    const { place, names, values } = linkOf((await found(orderNo)).redeemUrl);
+    expect(place).toBe('https://pay.example/redeem');
+    expect(names).toEqual(['orderNo', 'appId', 'channelUserId', 'exp', 'sig']);
+    expect(values).toMatchObject({ orderNo, appId: 'test_demo', channelUserId });
+    expect(isSigned(values)).toBe(true);
+    expect(isSigned({ ...values, orderNo: `${orderNo}1` })).toBe(false);
+  });
+
+  it('exp is seven days from each query; the links before it stay good', async () => {
+    const before = service.clock.now();
+    const { orderNo, redeemUrl } = await create(collectRequest(channel));
+    service.clock.advance(90_000);
+    const again = (await found(orderNo)).redeemUrl;
+    service.clock.set(before);
+    expect(Number(linkOf(redeemUrl).values['exp'])).toBe(before / 1000 + 7 * DAY_S);
+    expect(Number(linkOf(again).values['exp'])).toBe(before / 1000 + 90 + 7 * DAY_S);
+    expect(isSigned(linkOf(redeemUrl).values)).toBe(true);
+    expect(isSigned(linkOf(again).values)).toBe(true);
+  });
+
+  it('mode A: null while PROCESSING, there once SUCCESS', async () => {
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    const { orderNo, redeemUrl } = await create(sharedRequest(channel));
+    on.institution.reset();
+    expect([redeemUrl, (await found(orderNo)).redeemUrl]).toEqual([null, null]);
+    await on.askPending();
+    expect(linkOf((await found(orderNo)).redeemUrl).values['orderNo']).toBe(orderNo);
+  });
+
+  it('mode A: null after FAIL', async () => {
+    on.institution.onDebit = async () => ({ kind: 'declined', decline: 'final', reason: 'no' });
+    const { orderNo, redeemUrl } = await create(sharedRequest(channel));
+    on.institution.reset();
+    expect([redeemUrl, (await found(orderNo)).redeemUrl]).toEqual([null, null]);
+  });
+
+  it.each(['CLAIMED', 'REVOKED', 'EXPIRED'])(
+    'null once every benefit is %s, there while one is left',
+    async (status) => {
+      for (const request of [collectRequest(channel), sharedRequest(channel)]) {
+        const { orderNo } = await create(request);
+        await sql('update benefits set status = $2 where order_no = $1 and position = 1', [orderNo, status]);
+        expect((await found(orderNo)).redeemUrl).not.toBeNull();
+        await sql('update benefits set status = $2 where order_no = $1', [orderNo, status]);
+        expect((await found(orderNo)).redeemUrl).toBeNull();
+        await sql(
+          `insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, issued_at,
+           expires_at) select order_no, 2, 1, channel_id, benefit_code, name, face_value_cent, issued_at, expires_at
+         from benefits where order_no = $1 and position = 1`,
+          [orderNo],
+        );
+        expect((await found(orderNo)).redeemUrl).not.toBeNull();
+      }
+    },
+  );
+
+  it('null from the moment in which the last benefit expires, which is 90 days after it was issued', async () => {
+    const before = service.clock.now();
+    const { orderNo } = await create(collectRequest(channel));
+    const at = async (now: number) => {
+      service.clock.set(now);
+      const fresh = await channel.call('orders/query', { orderNo }, { token: await channel.getToken() });
+      service.clock.set(before);
+      return fresh.data.redeemUrl;
+    };
+    expect(await at(before + 90 * DAY_S * 1000 - 1)).not.toBeNull();
+    expect(await at(before + 90 * DAY_S * 1000)).toBeNull();
+  });
+
+  it('null after unsubscribe, though benefits are left', async () => {
+    for (const request of [collectRequest(channel), sharedRequest(channel)]) {
+      const { orderNo, redeemUrl } = await create(request);
+      expect(redeemUrl).not.toBeNull();
+      const reply = await channel.call('orders/unsubscribe', { orderNo });
+      expect([reply.code, reply.data.redeemUrl]).toEqual(['0', null]);
+      expect((await found(orderNo)).redeemUrl).toBeNull();
+      expect(await sql(`select from benefits where order_no = $1 and status = 'ISSUED'`, [orderNo])).toHaveLength(2);
+    }
+  });
+
+  it('mode B: always with orders/create, also of a product without benefits; a query then has none', async () => {
+    await dailyProduct(service, 'NO_BENEFITS', 3, []);
+    const { orderNo, redeemUrl } = await create(collectRequest(channel, { productCode: 'NO_BENEFITS' }));
+    expect(linkOf(redeemUrl).values['orderNo']).toBe(orderNo);
+    expect((await found(orderNo)).redeemUrl).toBeNull();
+  });
+});

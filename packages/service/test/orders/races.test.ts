@@ -1,0 +1,358 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { DebitRequest } from '../../src/gateways/gateway.js';
+import { gate, meetingOf } from '../agreements/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import {
+  bindCard,
+  collectRequest,
+  encrypted,
+  mobileOf,
+  sharedAgreement,
+  sharedRequest,
+  unique,
+} from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+import type { TestService } from '../support/service.js';
+import { agreementOf, alerts, paid, type Stage, stage, toldAbout } from './support.js';
+
+/** Things that happen in the same moment, some of them held there until they all do. */
+
+let on: Stage;
+let service: TestService;
+let channel: ChannelClient;
+let node: Node;
+/** The same channel at the other node. */
+let there: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  ({ service, channel } = on);
+  node = await anotherNode(service, { gateways: { of: async () => on.institution } });
+  there = node.client(channel);
+});
+afterAll(async () => {
+  await node.close();
+  await on.close();
+});
+beforeEach(async () => {
+  on.institution.reset();
+  await on.askPending();
+  await sql('delete from alerts');
+  on.institution.reset();
+});
+
+const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
+const create = async (body: object, by = channel) => {
+  const reply = await by.call('orders/create', body);
+  expect(reply.code, reply.text).toBe('0');
+  return reply.data;
+};
+const found = async (orderNo: string) => (await channel.call('orders/query', { orderNo })).data;
+const told = (orderNo: string) => toldAbout(service.fresh.database, orderNo);
+const times = <T>(count: number, work: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => work(n));
+const codes = (replies: readonly { code: string }[]) => replies.map(({ code }) => code).sort();
+const agreementsOf = (user: string) =>
+  sql<{ agreement_no: string; status: string }>(
+    'select agreement_no, status from agreements where channel_user_id = $1 order by agreement_id',
+    [user],
+  );
+const pending = async () => ({ kind: 'pending' }) as const;
+
+/** A creation whose debit stands still until `open` is called. */
+async function inFlight(request: object & { externalOrderNo: string }) {
+  const held = gate();
+  on.institution.onDebit = async (debit) => {
+    await held.stand();
+    return paid(debit);
+  };
+  const answer = channel.call('orders/create', request);
+  await held.reached;
+  on.institution.reset();
+  const { data } = await channel.call('orders/query', { externalOrderNo: request.externalOrderNo });
+  return { orderNo: data.orderNo as string, order: data, answer, open: held.open };
+}
+
+describe('unsubscribe', () => {
+  it('against a first debit in flight: 420008, and the debit comes through', async () => {
+    const { orderNo, order, answer, open } = await inFlight(sharedRequest(channel));
+    expect(order.orderStatus).toBe('INITIALIZING');
+    const refused = await Promise.all([channel, there].map((by) => by.call('orders/unsubscribe', { orderNo })));
+    expect(codes(refused)).toEqual(['420008', '420008']);
+    open();
+    expect((await answer).data.orderStatus).toBe('ACTIVE');
+    expect((await channel.call('orders/unsubscribe', { orderNo })).code).toBe('0');
+    expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'UNSUBSCRIBED', 'CANCELED']);
+  });
+
+  it('twenty at once, on two nodes: all succeed with the same, one event, one cancellation', async () => {
+    const { orderNo } = await create(sharedRequest(channel));
+    const replies = await Promise.all(
+      times(20, (n) => (n % 2 ? channel : there).call('orders/unsubscribe', { orderNo, reason: `${n}` })),
+    );
+    expect(codes(replies)).toEqual(Array(20).fill('0'));
+    expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
+    expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'UNSUBSCRIBED', 'CANCELED']);
+    await on.cancelAgreements();
+    const { agreement_no } = await agreementOf(service.fresh.database, orderNo);
+    expect(on.institution.cancellations.filter(({ agreementNo }) => agreementNo === agreement_no)).toHaveLength(1);
+  });
+
+  it('of two orders on one agreement at once: the agreement goes, whoever was last', async () => {
+    const bindOrderNo = await bindCard(channel, unique('user'));
+    const order = () =>
+      create({
+        settlementMode: 'SVC_DEDUCT',
+        externalOrderNo: unique('order'),
+        productCode: 'TEST_SPU_001',
+        bindOrderNo,
+      });
+    const orders = [await order(), await order()];
+    let ended = false;
+    let both: Promise<{ code: string }[]> | undefined;
+    // Both have written their order down and stand before the agreement, if they stand anywhere.
+    await service.fresh.database.transaction(async (tx) => {
+      await tx.query('select from agreements where agreement_id = $1 for update', [bindOrderNo]);
+      both = Promise.all(orders.map(({ orderNo }) => channel.call('orders/unsubscribe', { orderNo })));
+      void both.then(() => {
+        ended = true;
+      });
+      await until('both wait or are through', async () => {
+        const waiting = await sql(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return ended || waiting.length === 2;
+      });
+    });
+    expect(codes((await both) ?? [])).toEqual(['0', '0']);
+    expect(await agreementOf(service.fresh.database, orders[0].orderNo)).toMatchObject({
+      status: 'CANCELED',
+      asked: true,
+    });
+  });
+
+  it('and replace at once: either comes first, and no agreement is left in use', async () => {
+    const outcomes = await Promise.all(
+      times(10, async () => {
+        const user = unique('user');
+        const { orderNo } = await create(sharedRequest(channel, { channelUserId: user }));
+        const newSharedAgreement = sharedAgreement(channel, user);
+        const [ended, replaced] = await Promise.all([
+          channel.call('orders/unsubscribe', { orderNo }),
+          there.call('agreements/replace', { orderNo, newSharedAgreement }),
+        ]);
+        const statuses = (await agreementsOf(user)).map(({ status }) => status);
+        return `${ended.code} ${replaced.code} ${statuses.join(' ')}`;
+      }),
+    );
+    for (const outcome of outcomes) expect(['0 0 REPLACED CANCELED', '0 420003 CANCELED']).toContain(outcome);
+  });
+});
+
+describe('replace', () => {
+  it('twice at once: both answer, one agreement is left, the others are REPLACED', async () => {
+    const user = unique('user');
+    const { orderNo } = await create(sharedRequest(channel, { channelUserId: user }));
+    const [original] = await agreementsOf(user);
+    const replies = await Promise.all(
+      [channel, there].map((by) =>
+        by.call('agreements/replace', { orderNo, newSharedAgreement: sharedAgreement(channel, user) }),
+      ),
+    );
+    expect(codes(replies)).toEqual(['0', '0']);
+    const final = await agreementOf(service.fresh.database, orderNo);
+    const olds = replies.map(({ data }) => data.oldAgreementNo);
+    const news = replies.map(({ data }) => data.newAgreementNo);
+    expect(olds).toContain(original?.agreement_no);
+    expect(new Set(olds).size).toBe(2);
+    expect(news).toContain(final.agreement_no);
+    expect(olds).not.toContain(final.agreement_no);
+    expect(
+      (await agreementsOf(user))
+        .map(({ agreement_no, status }) => [agreement_no === final.agreement_no, status])
+        .sort(),
+    ).toEqual([
+      [false, 'REPLACED'],
+      [false, 'REPLACED'],
+      [true, 'BIND_SUCCESS'],
+    ]);
+  });
+
+  it('against a running first debit: the debit keeps its agreement, the order gets the new one', async () => {
+    const request = sharedRequest(channel);
+    const { orderNo, answer, open } = await inFlight(request);
+    const { agreement_id: oldId } = await agreementOf(service.fresh.database, orderNo);
+    const newSharedAgreement = sharedAgreement(channel, request.channelUserId);
+    const { data } = await there.call('agreements/replace', { orderNo, newSharedAgreement });
+    expect(data.affectedPayments).toEqual([
+      { paymentOrderNo: `${orderNo}0001`, cycleNo: 1, previousStatus: 'PROCESSING' },
+    ]);
+    open();
+    expect((await answer).data.orderStatus).toBe('ACTIVE');
+    expect((await agreementOf(service.fresh.database, orderNo)).agreement_no).toBe(data.newAgreementNo);
+    expect(await sql('select agreement_id, try_no, status from debit_attempts where order_no = $1', [orderNo])).toEqual(
+      [{ agreement_id: oldId, try_no: 1, status: 'SUCCESS' }],
+    );
+  });
+});
+
+describe('one attempt settled by several at once', () => {
+  /** Two engines that have both claimed it, one after the other's lease, and `others` beside them. */
+  async function meet(onQuery: (debit: DebitRequest) => ReturnType<typeof paid>, others: () => Promise<unknown>[]) {
+    on.institution.onDebit = pending;
+    const { orderNo } = await create(sharedRequest(channel));
+    const meeting = meetingOf(2);
+    on.institution.onQuery = async (debit) => {
+      await meeting();
+      return onQuery(debit as DebitRequest);
+    };
+    const first = on.askPending();
+    await until('the first engine asks', () => on.institution.queries.length === 1);
+    const [a, b] = await Promise.all([first, on.askPending(), ...others().map((other) => other)]);
+    expect([a, b]).toEqual([1, 1]);
+    return orderNo as string;
+  }
+
+  it('two engines and two notices, all with success: one set of events and benefits', async () => {
+    let attemptNo = '';
+    const orderNo = await meet(
+      (debit) => paid(debit),
+      () => {
+        attemptNo = on.institution.queries[0]?.attemptNo ?? '';
+        const outcome = paid({ ...(on.institution.queries[0] as DebitRequest) });
+        return times(2, () => on.notice({ kind: 'debit', attemptNo, outcome }));
+      },
+    );
+    expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
+    expect(await sql('select from benefits where order_no = $1', [orderNo])).toHaveLength(2);
+    expect(await found(orderNo)).toMatchObject({ orderStatus: 'ACTIVE', totalPaidAmountCent: 1990 });
+    expect(await alerts(service.fresh.database)).toEqual([]);
+  });
+
+  it('the engines say SUCCESS, a notice says FAIL: one of them counts, the other is an alert', async () => {
+    const orderNo = await meet(
+      (debit) => paid(debit),
+      () => {
+        const attemptNo = on.institution.queries[0]?.attemptNo ?? '';
+        return [on.notice({ kind: 'debit', attemptNo, outcome: { kind: 'declined', decline: 'final', reason: 'no' } })];
+      },
+    );
+    const { orderStatus, paymentRecords } = await found(orderNo);
+    const [benefits, events] = [await sql('select from benefits where order_no = $1', [orderNo]), await told(orderNo)];
+    expect([
+      ['ACTIVE', 'SUCCESS', 2, ['SUCCESS', 'ACTIVE']],
+      ['TERMINATED', 'FAIL', 0, ['FAIL', 'TERMINATED']],
+    ]).toContainEqual([orderStatus, paymentRecords[0].paymentStatus, benefits.length, events]);
+    expect(await alerts(service.fresh.database)).toEqual([
+      expect.objectContaining({ kind: 'debit-contradiction', subject: `${orderNo}000101` }),
+    ]);
+  });
+
+  it('a notice overtakes the answer of the debit itself: the creation answers what is', async () => {
+    const { orderNo, answer, open } = await inFlight(sharedRequest(channel));
+    const [debit] = await sql<{ started: number }>(
+      'select (extract(epoch from started_at) * 1000)::bigint as started from debit_attempts where order_no = $1',
+      [orderNo],
+    );
+    await on.notice({
+      kind: 'debit',
+      attemptNo: `${orderNo}000101`,
+      outcome: { kind: 'success', paidAt: debit?.started ?? 0, amountCent: 1990, institutionRef: 'by notice' },
+    });
+    open();
+    expect((await answer).data.orderStatus).toBe('ACTIVE');
+    expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
+    expect(await sql('select institution_ref from debit_attempts where order_no = $1', [orderNo])).toEqual([
+      { institution_ref: 'by notice' },
+    ]);
+  });
+
+  it('an attempt is claimed by one engine at a time', async () => {
+    on.institution.onDebit = pending;
+    await Promise.all(times(20, () => create(sharedRequest(channel))));
+    await sql('update debit_attempts set ask_at = now() where ask_at is not null');
+    const claimed = await Promise.all(times(6, () => on.askDue()));
+    expect(claimed.reduce((sum, n) => sum + n)).toBe(20);
+    expect(new Set(on.institution.queries.map(({ attemptNo }) => attemptNo)).size).toBe(20);
+    expect(on.institution.queries).toHaveLength(20);
+  });
+});
+
+describe('orders/create in mode A.2, many at once', () => {
+  const at = (n: number) => (n % 2 ? channel : there);
+
+  it('100 twins with one key, on two nodes: one order, one answer, one debit', async () => {
+    const request = sharedRequest(channel);
+    const raw = JSON.stringify(request);
+    const idempotencyKey = unique('key');
+    const replies = await Promise.all(times(100, (n) => at(n).call('orders/create', {}, { raw, idempotencyKey })));
+    expect(new Set(replies.map(({ code, data }) => `${code} ${JSON.stringify(data)}`)).size).toBe(1);
+    expect(replies[0]?.code).toBe('0');
+    expect(replies.filter(({ headers }) => headers['idempotency-replayed'] === 'true')).toHaveLength(99);
+    expect(on.institution.debits.map(({ externalOrderNo }) => externalOrderNo)).toEqual([request.externalOrderNo]);
+    expect(await agreementsOf(request.channelUserId)).toHaveLength(1);
+    expect(await told(replies[0]?.data.orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
+  });
+
+  it.each([
+    ['different keys', () => ({ idempotencyKey: unique('key') })],
+    ['no keys', () => ({})],
+  ])(
+    '100 with one externalOrderNo and %s, on two nodes: one is created and debited, 99 hear 420002',
+    async (_what, options) => {
+      const request = sharedRequest(channel);
+      const replies = await Promise.all(times(100, (n) => at(n).call('orders/create', request, options())));
+      expect(codes(replies)).toEqual(['0', ...Array(99).fill('420002')]);
+      expect(on.institution.debits).toHaveLength(1);
+      expect(await agreementsOf(request.channelUserId)).toHaveLength(1);
+      expect(
+        await sql('select from debit_attempts join orders using (order_no) where external_order_no = $1', [
+          request.externalOrderNo,
+        ]),
+      ).toHaveLength(1);
+    },
+  );
+
+  it('one mobile for two users at once, on two nodes: one has it, the other hears 410011 and is not debited', async () => {
+    await Promise.all(
+      times(20, async () => {
+        const users = [unique('user'), unique('user')] as const;
+        const mobileEncrypted = encrypted(channel, mobileOf(users[0]));
+        const replies = await Promise.all(
+          users.map((channelUserId, n) =>
+            at(n).call('orders/create', sharedRequest(channel, { channelUserId, mobileEncrypted })),
+          ),
+        );
+        expect(codes(replies)).toEqual(['0', '410011']);
+        const rows = await sql('select from channel_users where channel_user_id = any($1)', [users]);
+        expect(rows).toHaveLength(1);
+      }),
+    );
+    expect(on.institution.debits).toHaveLength(20);
+  });
+
+  it('two mobiles for one user at once, on two nodes: one is his, the other hears 410010', async () => {
+    await Promise.all(
+      times(20, async () => {
+        const channelUserId = unique('user');
+        const replies = await Promise.all(
+          [channelUserId, unique('other')].map((whose, n) => {
+            const mobileEncrypted = encrypted(channel, mobileOf(whose));
+            return at(n).call('orders/create', collectRequest(channel, { channelUserId, mobileEncrypted }));
+          }),
+        );
+        expect(codes(replies)).toEqual(['0', '410010']);
+      }),
+    );
+  });
+
+  it('order numbers are unique across nodes, and so are agreements and attempts', async () => {
+    const replies = await Promise.all(times(120, (n) => at(n).call('orders/create', sharedRequest(channel))));
+    expect(codes(replies)).toEqual(Array(120).fill('0'));
+    const numbers = new Set(replies.map(({ data }) => data.orderNo));
+    expect(numbers.size).toBe(120);
+    const blocks = new Set([...numbers].map((number) => number.slice(0, -3)));
+    expect(blocks.size).toBeGreaterThan(1);
+    expect(new Set(on.institution.debits.map(({ attemptNo }) => attemptNo)).size).toBe(120);
+    expect(new Set(on.institution.debits.map(({ institutionNo }) => institutionNo)).size).toBe(120);
+  });
+});

@@ -1,0 +1,331 @@
+import { decryptField } from '@perennial/wire';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { bindCard, collectRequest, encrypted, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import type { TestService } from '../support/service.js';
+import { agreementOf, anotherChannel, NO_NUMBERS, type Stage, stage, toldAbout } from './support.js';
+
+let on: Stage;
+let service: TestService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  ({ service, channel } = on);
+  const { operator } = service;
+  await createPaymentChannel(operator, {
+    code: 'OTHERPAY',
+    displayName: 'Other',
+    gateway: 'sandbox',
+    supportedBanks: ['*'],
+  });
+  await authorizePaymentChannel(operator, { appId: 'test_demo', code: 'OTHERPAY', shareEnabled: true });
+});
+afterAll(() => on.close());
+beforeEach(() => on.institution.reset());
+
+const create = async (body: object) => {
+  const reply = await channel.call('orders/create', body);
+  expect(reply.code, reply.text).toBe('0');
+  return reply.data;
+};
+const replace = (body: object, options = {}) => channel.call('agreements/replace', body, options);
+const found = async (orderNo: string) => (await channel.call('orders/query', { orderNo })).data;
+const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
+const stateOf = async (orderNo: string) => ({
+  order: await found(orderNo),
+  agreement: await agreementOf(service.fresh.database, orderNo),
+  told: await toldAbout(service.fresh.database, orderNo),
+});
+
+/** An A.2 order, and what to replace its agreement with. */
+async function shared(more: object = {}) {
+  const request = sharedRequest(channel);
+  const order = await create(request);
+  const newSharedAgreement = sharedAgreement(channel, request.channelUserId, { ...more });
+  return { request, order, orderNo: order.orderNo as string, newSharedAgreement };
+}
+
+const pending = async () => ({ kind: 'pending' }) as const;
+
+describe('agreements/replace', () => {
+  it('0: the order runs on the new agreement, the old one is REPLACED, every period to come is listed', async () => {
+    const { request, order, orderNo, newSharedAgreement } = await shared({ paymentChannelCode: 'OTHERPAY' });
+    const old = await agreementOf(service.fresh.database, orderNo);
+    const reply = await replace({ orderNo, newSharedAgreement });
+    expect(reply.code, reply.text).toBe('0');
+    expect(reply.data).toEqual({
+      orderNo,
+      oldAgreementNo: old.agreement_no,
+      newAgreementNo: expect.stringMatching(/^AG\d+$/),
+      paymentChannelCode: 'OTHERPAY',
+      affectedPayments: Array.from({ length: 11 }, (_, n) => ({
+        paymentOrderNo: `${orderNo}${String(n + 2).padStart(4, '0')}`,
+        cycleNo: n + 2,
+        previousStatus: 'WAIT',
+      })),
+      retriedNow: [],
+    });
+    expect(reply.data.newAgreementNo).not.toBe(old.agreement_no);
+    expect(await agreementOf(service.fresh.database, orderNo)).toMatchObject({
+      agreement_no: reply.data.newAgreementNo,
+      status: 'BIND_SUCCESS',
+    });
+    expect(await found(orderNo)).toEqual(order);
+    expect(await toldAbout(service.fresh.database, orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
+    expect(
+      await sql(
+        'select source, payment_channel_code, status from agreements where channel_user_id = $1 order by 1, 2',
+        [request.channelUserId],
+      ),
+    ).toEqual([
+      { source: 'SHARED_FROM_CHANNEL', payment_channel_code: 'MOCKPAY', status: 'REPLACED' },
+      { source: 'SHARED_FROM_CHANNEL', payment_channel_code: 'OTHERPAY', status: 'BIND_SUCCESS' },
+    ]);
+    // A replaced agreement is still the channel's own: nobody cancels it.
+    expect(await on.cancelAgreements()).toBe(0);
+  });
+
+  it('0: user-data shows both, each with its own card', async () => {
+    const user = unique('user');
+    const { orderNo } = await create(sharedRequest(channel, { channelUserId: user }));
+    const bankCardNoEncrypted = encrypted(channel, '6217000012345678901');
+    await replace({ orderNo, newSharedAgreement: sharedAgreement(channel, user, { bankCardNoEncrypted }) });
+    const { data } = await channel.call('agreements/user-data', { channelUserId: user });
+    const key = Buffer.from(channel.credentials.aesKey, 'base64');
+    expect(
+      data.bankDataList.map((one: { bankCardNoEncrypted: string; agreementStatus: string }) => [
+        one.agreementStatus,
+        decryptField(one.bankCardNoEncrypted, key),
+      ]),
+    ).toEqual([
+      ['BIND_SUCCESS', '6217000012345678901'],
+      ['REPLACED', '6222020000001234567'],
+    ]);
+  });
+
+  it("0: by the channel's number, on the same payment channel, again and again", async () => {
+    const { request, orderNo, newSharedAgreement } = await shared();
+    const { externalOrderNo } = request;
+    const first = await replace({ externalOrderNo, newSharedAgreement });
+    const second = await replace({ externalOrderNo, newSharedAgreement });
+    expect([first.code, second.code]).toEqual(['0', '0']);
+    expect(first.data.paymentChannelCode).toBe('MOCKPAY');
+    expect(second.data.oldAgreementNo).toBe(first.data.newAgreementNo);
+    expect((await agreementOf(service.fresh.database, orderNo)).agreement_no).toBe(second.data.newAgreementNo);
+  });
+
+  it.each([[{}], [{ retryFailedNow: true }], [{ retryFailedNow: false }]])('0: with %j', async (more) => {
+    const { orderNo, newSharedAgreement } = await shared();
+    const reply = await replace({ orderNo, newSharedAgreement, ...more });
+    expect([reply.code, reply.data.retriedNow]).toEqual(['0', []]);
+  });
+
+  it('0: what is paid, refunded or over stays out of it; what is open is listed with its status', async () => {
+    const { orderNo, newSharedAgreement } = await shared();
+    await sql(
+      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
+       select order_no, n, channel_id, s, '2026-02-28 12:00:00', amount_cent, 1 from orders,
+         (values (2, 'SUCCESS'), (3, 'REFUND_PART'), (4, 'REFUND_FULL'), (5, 'FAIL'), (6, 'PROCESSING')) as p(n, s)
+       where order_no = $1`,
+      [orderNo],
+    );
+    await sql(`update orders set cycle_no = 6, latest_payment_status = 'PROCESSING' where order_no = $1`, [orderNo]);
+    const { data } = await replace({ orderNo, newSharedAgreement });
+    expect(
+      data.affectedPayments.map((one: { cycleNo: number; previousStatus: string }) => [
+        one.cycleNo,
+        one.previousStatus,
+      ]),
+    ).toEqual([[6, 'PROCESSING'], ...[7, 8, 9, 10, 11, 12].map((cycleNo) => [cycleNo, 'WAIT'])]);
+  });
+
+  it('0: while the first debit is on its way: that attempt stays where it is until it is settled', async () => {
+    on.institution.onDebit = pending;
+    const { request, orderNo, newSharedAgreement } = await shared();
+    const old = await agreementOf(service.fresh.database, orderNo);
+    const { data } = await replace({ orderNo, newSharedAgreement });
+    expect(data.affectedPayments).toEqual([
+      { paymentOrderNo: `${orderNo}0001`, cycleNo: 1, previousStatus: 'PROCESSING' },
+    ]);
+    on.institution.onQuery = async () => ({ kind: 'not-found' });
+    await on.askPending();
+    expect(on.institution.debits.map(({ attemptNo, institutionNo }) => [attemptNo, institutionNo])).toEqual([
+      [`${orderNo}000101`, request.sharedAgreement.sharedAgreementNo],
+      [`${orderNo}000101`, request.sharedAgreement.sharedAgreementNo],
+    ]);
+    on.institution.reset();
+    await on.askPending();
+    expect((await found(orderNo)).orderStatus).toBe('ACTIVE');
+    expect(await sql('select agreement_id, status from debit_attempts where order_no = $1', [orderNo])).toEqual([
+      { agreement_id: old.agreement_id, status: 'SUCCESS' },
+    ]);
+    expect((await agreementOf(service.fresh.database, orderNo)).agreement_no).toBe(data.newAgreementNo);
+  });
+
+  it('0: unsubscribing then cancels the new agreement, and not the old one', async () => {
+    const { orderNo, newSharedAgreement } = await shared();
+    const { data } = await replace({ orderNo, newSharedAgreement });
+    await channel.call('orders/unsubscribe', { orderNo });
+    await on.cancelAgreements();
+    expect(on.institution.cancellations).toEqual([
+      { agreementNo: data.newAgreementNo, institutionNo: newSharedAgreement.sharedAgreementNo },
+    ]);
+    expect(await sql('select status from agreements where agreement_no = $1', [data.oldAgreementNo])).toEqual([
+      { status: 'REPLACED' },
+    ]);
+  });
+
+  it('0: a replay answers the first outcome and makes no further agreement; 409001 when the body differs', async () => {
+    const { request, orderNo, newSharedAgreement } = await shared();
+    const idempotencyKey = unique('key');
+    const first = await replace({ orderNo, newSharedAgreement }, { idempotencyKey });
+    const again = await replace({ orderNo, newSharedAgreement }, { idempotencyKey });
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.data).toEqual(first.data);
+    expect(await sql('select from agreements where channel_user_id = $1', [request.channelUserId])).toHaveLength(2);
+    expect((await replace({ orderNo, newSharedAgreement, retryFailedNow: false }, { idempotencyKey })).code).toBe(
+      '409001',
+    );
+  });
+});
+
+describe('agreements/replace, refused', () => {
+  it.each([
+    ['neither number', { orderNo: undefined }, 'orderNo'],
+    ['both numbers', { externalOrderNo: 'a' }, 'exclude'],
+    ['orderNo as a number', { orderNo: 100_000_001_000 }, 'orderNo'],
+    ['newSharedAgreement missing', { newSharedAgreement: undefined }, 'newSharedAgreement'],
+    ['newSharedAgreement no object', { newSharedAgreement: 'x' }, 'newSharedAgreement'],
+    ['retryFailedNow as text', { retryFailedNow: 'true' }, 'retryFailedNow'],
+    ['retryFailedNow null', { retryFailedNow: null }, 'retryFailedNow'],
+  ])('400001: %s', async (_what, change, words) => {
+    const { orderNo, newSharedAgreement } = await shared();
+    const before = await stateOf(orderNo);
+    const reply = await replace({ orderNo, newSharedAgreement, ...change });
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain(words);
+    expect(await stateOf(orderNo)).toEqual(before);
+  });
+
+  it.each([
+    'paymentChannelCode',
+    'sharedAgreementNo',
+    'bankCardNoEncrypted',
+    'bankMobileEncrypted',
+    'certificateNoEncrypted',
+    'realNameEncrypted',
+    'channelUserId',
+  ])('400001: newSharedAgreement without %s', async (field) => {
+    const { orderNo, newSharedAgreement } = await shared();
+    const reply = await replace({ orderNo, newSharedAgreement: { ...newSharedAgreement, [field]: undefined } });
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain(`newSharedAgreement.${field}`);
+  });
+
+  it('400001: another user, 400002: a ciphertext that is none, 403003 and 403004: the payment channel', async () => {
+    const { orderNo, newSharedAgreement } = await shared();
+    const before = await stateOf(orderNo);
+    const other = await anotherChannel(service);
+    const cases = [
+      [{ channelUserId: 'somebody else' }, '400001', 'newSharedAgreement.channelUserId'],
+      [{ bankCardNoEncrypted: encrypted(channel, 'no card') }, '400001', 'newSharedAgreement.bankCardNoEncrypted'],
+      [{ bankCardNoEncrypted: '6222020000001234567' }, '400002', ''],
+      [{ realNameEncrypted: encrypted(other, 'Somebody') }, '400002', ''],
+      [{ paymentChannelCode: 'NO_SUCH' }, '403003', ''],
+      [{ paymentChannelCode: 'MOCKBANK' }, '403004', ''],
+    ] as const;
+    for (const [change, code, words] of cases) {
+      const reply = await replace({ orderNo, newSharedAgreement: { ...newSharedAgreement, ...change } });
+      expect(reply.code, reply.text).toBe(code);
+      expect(reply.envelope.message).toContain(words);
+      expect(reply.text).not.toContain('6222020000001234567');
+    }
+    expect(await stateOf(orderNo)).toEqual(before);
+  });
+
+  it('403003: a payment channel that exists and is not authorized', async () => {
+    const { operator } = service;
+    await createPaymentChannel(operator, {
+      code: 'NOBODYS',
+      displayName: 'x',
+      gateway: 'sandbox',
+      supportedBanks: ['*'],
+    });
+    const { orderNo, newSharedAgreement } = await shared({ paymentChannelCode: 'NOBODYS' });
+    expect((await replace({ orderNo, newSharedAgreement })).code).toBe('403003');
+  });
+
+  it('410008: an order of A.1, and one of mode B', async () => {
+    const user = unique('user');
+    const own = await create({
+      settlementMode: 'SVC_DEDUCT',
+      externalOrderNo: unique('order'),
+      productCode: 'TEST_SPU_001',
+      bindOrderNo: await bindCard(channel, user),
+    });
+    const collected = await create(collectRequest(channel, { channelUserId: user }));
+    for (const { orderNo } of [own, collected]) {
+      const newSharedAgreement = sharedAgreement(channel, user);
+      expect((await replace({ orderNo, newSharedAgreement })).code).toBe('410008');
+    }
+    expect(await agreementOf(service.fresh.database, own.orderNo)).toMatchObject({ status: 'BIND_SUCCESS' });
+  });
+
+  it('420003: unsubscribed, and terminated likewise; 420004: completed', async () => {
+    for (const [status, code] of [
+      ['UNSUBSCRIBED', '420003'],
+      ['TERMINATED', '420003'],
+      ['COMPLETED', '420004'],
+    ] as const) {
+      const { orderNo, newSharedAgreement } = await shared();
+      await sql('update orders set status = $2 where order_no = $1', [orderNo, status]);
+      const before = await stateOf(orderNo);
+      expect((await replace({ orderNo, newSharedAgreement })).code).toBe(code);
+      expect(await stateOf(orderNo)).toEqual(before);
+    }
+  });
+
+  it('420001: unknown, foreign and impossible numbers, all in the same words', async () => {
+    const { request, orderNo, newSharedAgreement } = await shared();
+    const before = await stateOf(orderNo);
+    const other = await anotherChannel(service);
+    const foreign = sharedAgreement(other, request.channelUserId);
+    const replies = [
+      await replace({ orderNo: '100000000001', newSharedAgreement }),
+      await replace({ externalOrderNo: 'nobody has this', newSharedAgreement }),
+      await other.call('agreements/replace', { orderNo, newSharedAgreement: foreign }),
+      await other.call('agreements/replace', {
+        externalOrderNo: request.externalOrderNo,
+        newSharedAgreement: foreign,
+      }),
+      await replace({ orderNo: `0${orderNo}`, newSharedAgreement }),
+      ...(await Promise.all(NO_NUMBERS.map((text) => replace({ orderNo: text, newSharedAgreement })))),
+    ];
+    for (const { envelope } of replies) expect(envelope).toMatchObject({ code: '420001', message: 'no such order' });
+    expect(await stateOf(orderNo)).toEqual(before);
+  });
+
+  /** Each row is wrong in one thing more than the row below it. */
+  it('of several codes the earlier in the list of codes is the answer', async () => {
+    const { order, newSharedAgreement } = await shared();
+    const collected = await create(collectRequest(channel));
+    const ended = await shared();
+    await channel.call('orders/unsubscribe', { orderNo: ended.orderNo });
+    const bad = { ...newSharedAgreement, bankCardNoEncrypted: 'x' };
+    const foreignUser = { ...newSharedAgreement, channelUserId: 'somebody else' };
+    const noChannel = { ...newSharedAgreement, paymentChannelCode: 'NO_SUCH' };
+    for (const [orderNo, shared, code] of [
+      ['abc', bad, '400002'],
+      ['100000000001', bad, '400002'],
+      ['100000000001', { ...foreignUser, paymentChannelCode: 'NO_SUCH' }, '420001'],
+      [collected.orderNo, { ...foreignUser, paymentChannelCode: 'NO_SUCH' }, '400001'],
+      [ended.orderNo, { ...foreignUser, paymentChannelCode: 'NO_SUCH' }, '400001'],
+      [ended.orderNo, { ...noChannel, channelUserId: ended.request.channelUserId }, '420003'],
+      [order.orderNo, noChannel, '403003'],
+    ] as const) {
+      expect((await replace({ orderNo, newSharedAgreement: shared })).code).toBe(code);
+    }
+  });
+});

@@ -1,0 +1,230 @@
+import { pino } from 'pino';
+import { channelRegistry } from '../../src/channels/registry.js';
+import type { Database } from '../../src/db/database.js';
+import { cancelAtInstitutions } from '../../src/engine/agreement-cancellations.js';
+import { askAboutPendingDebits } from '../../src/engine/pending-debits.js';
+import type {
+  AgreementCancellation,
+  CancelOutcome,
+  DebitOutcome,
+  DebitQuery,
+  DebitRequest,
+  Gateway,
+  NotFound,
+  Notice,
+} from '../../src/gateways/gateway.js';
+import { createChannel } from '../../src/operator/channels.js';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import type { ServiceDeps } from '../../src/service.js';
+import { type ChannelClient, channelClient, type Reply, send } from '../support/channel-client.js';
+import { demoChannel } from '../support/demo.js';
+import { type TestService, testService } from '../support/service.js';
+
+/** An institution that does what a test says, and remembers what it was asked. */
+export interface Institution extends Gateway {
+  readonly debits: DebitRequest[];
+  readonly queries: DebitQuery[];
+  readonly cancellations: AgreementCancellation[];
+  onDebit: (request: DebitRequest) => Promise<DebitOutcome>;
+  onQuery: (request: DebitQuery) => Promise<DebitOutcome | NotFound>;
+  onCancel: (request: AgreementCancellation) => Promise<CancelOutcome>;
+  /** Debits and cancels whatever it is asked to, and forgets what it was asked. */
+  reset(): void;
+}
+
+export const paid = (request: DebitQuery, more: object = {}): DebitOutcome => ({
+  kind: 'success',
+  paidAt: request.startedAt,
+  amountCent: request.amountCent,
+  institutionRef: `ref-${request.attemptNo}`,
+  ...more,
+});
+
+export function institution(): Institution {
+  const fake: Institution = {
+    debits: [],
+    queries: [],
+    cancellations: [],
+    onDebit: async (request) => paid(request),
+    onQuery: async (request) => paid(request),
+    onCancel: async () => ({ kind: 'canceled' }),
+    reset() {
+      for (const asked of [fake.debits, fake.queries, fake.cancellations]) asked.length = 0;
+      fake.onDebit = async (request) => paid(request);
+      fake.onQuery = async (request) => paid(request);
+      fake.onCancel = async () => ({ kind: 'canceled' });
+    },
+    sendBindCode: async () => ({ kind: 'sent', reference: undefined }),
+    confirmBind: async ({ bindOrderNo }) => ({ kind: 'bound', institutionNo: `inst-${bindOrderNo}` }),
+    debit(request) {
+      fake.debits.push(request);
+      return fake.onDebit(request);
+    },
+    queryDebit(request) {
+      fake.queries.push(request);
+      return fake.onQuery(request);
+    },
+    cancelAgreement(request) {
+      fake.cancellations.push(request);
+      return fake.onCancel(request);
+    },
+    refund: async ({ amountCent }) => ({ kind: 'success', refundedAt: 0, amountCent }),
+    queryRefund: async () => ({ kind: 'not-found' }),
+    verifyNotice: ({ body }): Notice => JSON.parse(body.toString()),
+    async *statement() {},
+  };
+  return fake;
+}
+
+/** The interface over HTTP, with an institution of the test's, and one turn of each job when the test says so. */
+export interface Stage {
+  readonly service: TestService;
+  readonly channel: ChannelClient;
+  readonly institution: Institution;
+  /** Asks about every attempt that is open, however far off its turn is. */
+  askPending(): Promise<number>;
+  /** Asks about those whose turn it is. */
+  askDue(): Promise<number>;
+  cancelAgreements(): Promise<number>;
+  /** The institution's own word, through its door. */
+  notice(notice: Notice, paymentChannelCode?: string): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
+  const fake = institution();
+  const gateways = { of: async () => fake };
+  const service = await testService({ gateways, ...more });
+  const channel = await demoChannel(service);
+  const { database } = service.fresh;
+  const deps = {
+    database,
+    gateways,
+    clock: service.clock,
+    channels: channelRegistry(database, service.vault),
+    log: more.log ?? pino({ level: 'silent' }),
+  };
+  const askDue = () => askAboutPendingDebits(deps);
+  return {
+    service,
+    channel,
+    institution: fake,
+    askDue,
+    async askPending() {
+      await database.query('update debit_attempts set ask_at = now() where ask_at is not null');
+      return askDue();
+    },
+    async cancelAgreements() {
+      await database.query('update agreements set cancel_at = now() where cancel_at is not null');
+      return cancelAtInstitutions(deps);
+    },
+    notice: (notice, code = 'MOCKPAY') =>
+      send(service.baseUrl, 'POST', `/gateway/v1/notices/${code}`, {}, Buffer.from(JSON.stringify(notice))),
+    close: () => service.close(),
+  };
+}
+
+/** A channel beside the demo one, authorized for the same. */
+export async function anotherChannel(service: TestService): Promise<ChannelClient> {
+  const created = await createChannel(service.operator, { name: 'Another channel', ratePerSecond: 10_000 });
+  const { appId } = created;
+  for (const productCode of ['TEST_SPU_001', 'TEST_SPU_DAILY_7']) {
+    await authorizeProduct(service.operator, { appId, productCode });
+  }
+  await authorizePaymentChannel(service.operator, { appId, code: 'MOCKPAY', isDefault: true, shareEnabled: true });
+  return channelClient(service.baseUrl, created, () => service.clock.now());
+}
+
+/** A product for the demo channel, of so many days. */
+export async function dailyProduct(
+  service: TestService,
+  productCode: string,
+  totalCycles: number,
+  benefits: readonly { benefitCode: string; name: string; faceValueCent: number }[] = [
+    { benefitCode: 'DAY_PASS', name: 'Day pass', faceValueCent: 100 },
+  ],
+): Promise<void> {
+  await createProduct(service.operator, {
+    productCode,
+    productName: productCode,
+    settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+    periodType: 'DAY',
+    period: 1,
+    totalCycles,
+    amountCent: 100,
+    benefits,
+  });
+  await authorizeProduct(service.operator, { appId: 'test_demo', productCode });
+}
+
+export interface StoredEvent {
+  readonly event_type: string;
+  readonly cycle_no: number | null;
+  readonly cycle_to: number | null;
+  readonly data: Record<string, unknown>;
+}
+
+export async function eventsOf(database: Database, orderNo: string): Promise<StoredEvent[]> {
+  const rows = await database.query<Omit<StoredEvent, 'data'> & { data: string }>(
+    'select event_type, cycle_no, cycle_to, data from events where order_no = $1 order by event_no',
+    [orderNo],
+  );
+  return rows.map((row) => ({ ...row, data: JSON.parse(row.data) }));
+}
+
+/** What was told about an order, in a word each. */
+export async function toldAbout(database: Database, orderNo: string): Promise<unknown[]> {
+  return (await eventsOf(database, orderNo)).map(({ data }) => data['paymentStatus'] ?? data['orderStatus']);
+}
+
+export async function alerts(database: Database): Promise<{ kind: string; subject: string; detail: string }[]> {
+  return database.query('select kind, subject, detail from alerts order by kind, subject');
+}
+
+/** Rows in every table, by its name. */
+export async function rowCounts(database: Database): Promise<Record<string, number>> {
+  const tables = await database.query<{ name: string }>(
+    `select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`,
+  );
+  const counts = await Promise.all(
+    tables.map(async ({ name }) => {
+      const [row] = await database.query<{ n: number }>(`select count(*) as n from ${name}`);
+      return [name, row?.n ?? 0] as const;
+    }),
+  );
+  return Object.fromEntries(counts.sort(([a], [b]) => a.localeCompare(b)));
+}
+
+export interface StoredAgreement {
+  readonly agreement_id: number;
+  readonly agreement_no: string;
+  readonly status: string;
+  readonly asked: boolean;
+}
+
+/** The agreement that an order runs on. */
+export async function agreementOf(database: Database, orderNo: string): Promise<StoredAgreement> {
+  const [row] = await database.query<StoredAgreement>(
+    `select a.agreement_id, a.agreement_no, a.status, a.cancel_at is not null as asked
+     from orders o join agreements a using (agreement_id) where o.order_no = $1`,
+    [orderNo],
+  );
+  if (!row) throw new Error(`order ${orderNo} runs on no agreement`);
+  return row;
+}
+
+/** Texts that can be no number of ours. */
+export const NO_NUMBERS = [
+  'abc',
+  '0',
+  '-1',
+  '1.5',
+  '1e3',
+  ' 1',
+  '٣',
+  '0x10',
+  '9'.repeat(19),
+  '9'.repeat(30),
+  '1'.repeat(1024),
+];

@@ -1,0 +1,421 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { setVoidedPeriodEvents } from '../../src/operator/channel-settings.js';
+import { endOrder } from '../../src/orders/end.js';
+import { lockOrderByNumber } from '../../src/orders/sql.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { bindCard, collectRequest, sharedRequest, unique } from '../support/demo.js';
+import type { TestService } from '../support/service.js';
+import {
+  agreementOf,
+  alerts,
+  anotherChannel,
+  dailyProduct,
+  eventsOf,
+  NO_NUMBERS,
+  type Stage,
+  stage,
+  toldAbout,
+} from './support.js';
+
+let on: Stage;
+let service: TestService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  ({ service, channel } = on);
+});
+afterAll(() => on.close());
+beforeEach(() => on.institution.reset());
+
+const create = async (body: object, by = channel) => {
+  const reply = await by.call('orders/create', body);
+  expect(reply.code, reply.text).toBe('0');
+  return reply.data;
+};
+const unsubscribe = (body: object, options = {}) => channel.call('orders/unsubscribe', body, options);
+const found = async (orderNo: string) => (await channel.call('orders/query', { orderNo })).data;
+const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
+const told = (orderNo: string) => toldAbout(service.fresh.database, orderNo);
+const statuses = (order: { paymentRecords: readonly { paymentStatus: string }[] }) =>
+  order.paymentRecords.map(({ paymentStatus }) => paymentStatus);
+
+/** A.1: an order on a binding. */
+const bound = (bindOrderNo: string, more: object = {}) => ({
+  settlementMode: 'SVC_DEDUCT',
+  externalOrderNo: unique('order'),
+  productCode: 'TEST_SPU_001',
+  bindOrderNo,
+  ...more,
+});
+
+describe('orders/unsubscribe, by the state of the order', () => {
+  it.each([
+    ['mode A', 'SUCCESS', () => sharedRequest(channel)],
+    ['mode B', 'BILLED', () => collectRequest(channel)],
+  ])(
+    '0: ACTIVE in %s: ended at once, what was paid stays, all that was to come is CANCELED',
+    async (_mode, kept, ask) => {
+      const before = await create(ask());
+      const at = service.clock.now();
+      service.clock.advance(61_000);
+      const reply = await unsubscribe({ orderNo: before.orderNo });
+      service.clock.set(at);
+      expect(reply.code, reply.text).toBe('0');
+      expect(reply.data).toEqual({
+        ...before,
+        orderStatus: 'UNSUBSCRIBED',
+        nextPayTime: null,
+        unsubscribeTime: '2026-01-31 12:01:01',
+        redeemUrl: null,
+        paymentRecords: before.paymentRecords.map((one: { cycleNo: number }) =>
+          one.cycleNo === 1 ? one : { ...one, paymentStatus: 'CANCELED' },
+        ),
+      });
+      expect(statuses(reply.data)).toEqual([kept, ...Array(11).fill('CANCELED')]);
+      expect(await found(before.orderNo)).toEqual(reply.data);
+      expect(await sql(`select status from benefits where order_no = $1`, [before.orderNo])).toEqual([
+        { status: 'ISSUED' },
+        { status: 'ISSUED' },
+      ]);
+      const [stored] = await sql<{ due: string | null }>('select next_due_at as due from orders where order_no = $1', [
+        before.orderNo,
+      ]);
+      expect(stored).toEqual({ due: null });
+    },
+  );
+
+  it('0: ACTIVE with a retry to come: that period is CANCELED too, told before those not started', async () => {
+    const { orderNo } = await create(sharedRequest(channel));
+    await sql(
+      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
+       select order_no, n, channel_id, s, '2026-02-28 12:00:00', amount_cent, 1
+       from orders, (values (2, 'SUCCESS'), (3, 'FAIL'), (4, 'FAIL_RETRY')) as p(n, s) where order_no = $1`,
+      [orderNo],
+    );
+    await sql(
+      `update orders set cycle_no = 4, latest_payment_status = 'FAIL_RETRY', next_due_at = '2026-06-01' where order_no = $1`,
+      [orderNo],
+    );
+    const { data } = await unsubscribe({ orderNo });
+    expect(statuses(data)).toEqual(['SUCCESS', 'SUCCESS', 'FAIL', ...Array(9).fill('CANCELED')]);
+    expect(await found(orderNo)).toEqual(data);
+    const events = (await eventsOf(service.fresh.database, orderNo)).slice(2);
+    expect(events.map(({ event_type, cycle_no, cycle_to }) => [event_type, cycle_no, cycle_to])).toEqual([
+      ['order.status.changed', null, null],
+      ['payment.status.changed', 4, null],
+      ['payment.status.changed', 5, 12],
+    ]);
+    expect(events[0]?.data).toMatchObject({ latestPaymentStatus: 'CANCELED', nextPayTime: null });
+  });
+
+  it('0: ACTIVE with a renewal on the way: that period is left to its result', async () => {
+    const { orderNo } = await create(sharedRequest(channel));
+    await sql(
+      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
+       select order_no, 2, channel_id, 'PROCESSING', '2026-02-28 12:00:00', amount_cent, 1 from orders where order_no = $1`,
+      [orderNo],
+    );
+    await sql(`update orders set cycle_no = 2, latest_payment_status = 'PROCESSING' where order_no = $1`, [orderNo]);
+    const { data } = await unsubscribe({ orderNo });
+    expect(statuses(data)).toEqual(['SUCCESS', 'PROCESSING', ...Array(10).fill('CANCELED')]);
+  });
+
+  it('0: ACTIVE in its last period: nothing is voided, only the order is told', async () => {
+    await dailyProduct(service, 'ONE_DAY', 1);
+    const { orderNo } = await create(collectRequest(channel, { productCode: 'ONE_DAY' }));
+    const { data } = await unsubscribe({ orderNo });
+    expect(statuses(data)).toEqual(['BILLED']);
+    expect(await told(orderNo)).toEqual(['BILLED', 'ACTIVE', 'UNSUBSCRIBED']);
+  });
+
+  it('0: UNSUBSCRIBED: again the same, as it was the first time, and nobody is told', async () => {
+    const { orderNo } = await create(sharedRequest(channel));
+    const first = await unsubscribe({ orderNo, reason: 'the first reason' });
+    const at = service.clock.now();
+    service.clock.advance(3_600_000);
+    const again = await unsubscribe({ orderNo, reason: 'another reason' });
+    service.clock.set(at);
+    expect(again.code).toBe('0');
+    expect(again.data).toEqual(first.data);
+    expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'UNSUBSCRIBED', 'CANCELED']);
+    expect(await sql('select unsubscribe_reason from orders where order_no = $1', [orderNo])).toEqual([
+      { unsubscribe_reason: 'the first reason' },
+    ]);
+  });
+
+  it('0: TERMINATED: stays what it is, and nobody is told', async () => {
+    on.institution.onDebit = async () => ({ kind: 'declined', decline: 'final', reason: 'no' });
+    const before = await create(sharedRequest(channel));
+    const reply = await unsubscribe({ orderNo: before.orderNo, reason: 'tidy' });
+    expect(reply.code).toBe('0');
+    expect(reply.data).toEqual(before);
+    expect(reply.data).toMatchObject({ orderStatus: 'TERMINATED', unsubscribeTime: null });
+    expect(await found(before.orderNo)).toEqual(before);
+    expect(await told(before.orderNo)).toEqual(['FAIL', 'TERMINATED']);
+  });
+
+  it('420008: INITIALIZING, and everything as it was', async () => {
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    const before = await create(sharedRequest(channel));
+    const reply = await unsubscribe({ orderNo: before.orderNo });
+    expect([reply.code, reply.data]).toEqual(['420008', null]);
+    expect(await found(before.orderNo)).toEqual(before);
+    expect(await told(before.orderNo)).toEqual([]);
+    expect(await agreementOf(service.fresh.database, before.orderNo)).toMatchObject({ status: 'BIND_SUCCESS' });
+    await on.askPending();
+    expect((await unsubscribe({ orderNo: before.orderNo })).data.orderStatus).toBe('UNSUBSCRIBED');
+  });
+
+  it('420004: COMPLETED, and everything as it was', async () => {
+    const { orderNo } = await create(collectRequest(channel));
+    await sql(`update orders set status = 'COMPLETED', next_due_at = null where order_no = $1`, [orderNo]);
+    const before = await found(orderNo);
+    const reply = await unsubscribe({ orderNo });
+    expect([reply.code, reply.data]).toEqual(['420004', null]);
+    expect(await found(orderNo)).toEqual(before);
+    expect(await told(orderNo)).toEqual(['BILLED', 'ACTIVE']);
+  });
+});
+
+describe('orders/unsubscribe, what channels are told', () => {
+  it('the order first, then all voided periods as one row that says from which to which', async () => {
+    const request = sharedRequest(channel);
+    const { orderNo } = await create(request);
+    const at = service.clock.now();
+    service.clock.advance(5000);
+    await unsubscribe({ externalOrderNo: request.externalOrderNo });
+    service.clock.set(at);
+    const events = await eventsOf(service.fresh.database, orderNo);
+    expect(events.slice(2)).toEqual([
+      {
+        event_type: 'order.status.changed',
+        cycle_no: null,
+        cycle_to: null,
+        data: {
+          orderNo,
+          externalOrderNo: request.externalOrderNo,
+          createTime: '2026-01-31 12:00:00',
+          orderStatus: 'UNSUBSCRIBED',
+          orderSuccessTime: '2026-01-31 12:00:00',
+          periodType: 'MONTH',
+          period: 1,
+          totalCycles: 12,
+          totalPaidAmountCent: 1990,
+          totalPaidCycles: 1,
+          totalRefundAmountCent: 0,
+          latestPaymentStatus: 'SUCCESS',
+          nextPayTime: null,
+        },
+      },
+      {
+        event_type: 'payment.status.changed',
+        cycle_no: 2,
+        cycle_to: 12,
+        data: {
+          orderNo,
+          externalOrderNo: request.externalOrderNo,
+          paymentOrderNo: `${orderNo}0002`,
+          channelUserId: request.channelUserId,
+          cycleNo: 2,
+          expectPayTime: '2026-02-28 12:00:00',
+          paidAt: null,
+          amountCent: 1990,
+          refundTime: null,
+          refundAmountCent: 0,
+          paymentStatus: 'CANCELED',
+          agreementShareFlag: true,
+        },
+      },
+    ]);
+    expect(
+      await sql(`select distinct occurred_at = '2026-01-31 12:00:05' as then from events where order_no = $1`, [
+        orderNo,
+      ]),
+    ).toHaveLength(2);
+  });
+
+  it.each([
+    ['A', (by: ChannelClient) => sharedRequest(by)],
+    ['B', (by: ChannelClient) => collectRequest(by)],
+  ])('the order alone with voidedPeriodEvents off, in mode %s', async (_mode, ask) => {
+    const quiet = await anotherChannel(service);
+    await setVoidedPeriodEvents(service.operator, { appId: quiet.credentials.appId, send: false });
+    const { orderNo } = await create(ask(quiet), quiet);
+    const reply = await quiet.call('orders/unsubscribe', { orderNo });
+    expect(statuses(reply.data).slice(1)).toEqual(Array(11).fill('CANCELED'));
+    expect((await told(orderNo)).slice(2)).toEqual(['UNSUBSCRIBED']);
+  });
+});
+
+describe('orders/unsubscribe and the agreement', () => {
+  beforeEach(async () => {
+    await on.cancelAgreements();
+    on.institution.reset();
+  });
+
+  it('CANCELED with the order, at the institution when the job comes round, once', async () => {
+    const request = sharedRequest(channel);
+    const { orderNo } = await create(request);
+    await unsubscribe({ orderNo });
+    const agreement = await agreementOf(service.fresh.database, orderNo);
+    expect(agreement).toMatchObject({ status: 'CANCELED', asked: true });
+    expect(on.institution.cancellations).toEqual([]);
+    expect(await on.cancelAgreements()).toBe(1);
+    expect(on.institution.cancellations).toEqual([
+      { agreementNo: agreement.agreement_no, institutionNo: request.sharedAgreement.sharedAgreementNo },
+    ]);
+    expect(await on.cancelAgreements()).toBe(0);
+    const bankData = await channel.call('agreements/user-data', { channelUserId: request.channelUserId });
+    expect(bankData.data.bankDataList).toEqual([expect.objectContaining({ agreementStatus: 'CANCELED' })]);
+  });
+
+  it('mode B has none', async () => {
+    const { orderNo } = await create(collectRequest(channel));
+    await unsubscribe({ orderNo });
+    expect(await on.cancelAgreements()).toBe(0);
+  });
+
+  it('stays while another order runs on it, and goes with the last', async () => {
+    const bindOrderNo = await bindCard(channel, unique('user'));
+    const first = await create(bound(bindOrderNo));
+    const second = await create(bound(bindOrderNo));
+    await unsubscribe({ orderNo: first.orderNo });
+    expect(await agreementOf(service.fresh.database, first.orderNo)).toMatchObject({
+      status: 'BIND_SUCCESS',
+      asked: false,
+    });
+    expect(await on.cancelAgreements()).toBe(0);
+    await unsubscribe({ orderNo: second.orderNo });
+    expect(await on.cancelAgreements()).toBe(1);
+    expect(on.institution.cancellations).toEqual([
+      { agreementNo: `AG${bindOrderNo}`, institutionNo: `inst-${bindOrderNo}` },
+    ]);
+    expect((await channel.call('orders/create', bound(bindOrderNo))).code).toBe('410002');
+  });
+
+  it('stays while the first debit of another order is on its way', async () => {
+    const bindOrderNo = await bindCard(channel, unique('user'));
+    const first = await create(bound(bindOrderNo));
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    await create(bound(bindOrderNo));
+    await unsubscribe({ orderNo: first.orderNo });
+    expect(await agreementOf(service.fresh.database, first.orderNo)).toMatchObject({ status: 'BIND_SUCCESS' });
+    await on.askPending();
+  });
+
+  it('is found in use by way of an index, however many orders there are', async () => {
+    await sql(
+      `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode,
+         status, period_type, period, total_cycles, amount_cent, created_at, cycle_no, agreement_id)
+       select n, 99, 'x' || n, 'u' || n, 'P', 'SVC_DEDUCT', 'ACTIVE', 'DAY', 1, 7, 100, now(), 1, n
+       from generate_series(1, 20000) as n`,
+    );
+    await sql('analyze orders');
+    const { orderNo } = await create(sharedRequest(channel));
+    await service.fresh.database.transaction(async (tx) => {
+      // Counted from here: the view also has what this connection did a moment before.
+      const scans = () => tx.query(`select seq_scan from pg_stat_xact_user_tables where relname = 'orders'`);
+      const before = await scans();
+      const order = await lockOrderByNumber(tx, Number(orderNo));
+      if (!order) throw new Error(`no order ${orderNo}`);
+      await endOrder(tx, { voidedPeriodEvents: true }, order, { source: 'CHANNEL', reason: null }, 0);
+      expect(await scans()).toEqual(before);
+    });
+    await sql('delete from orders where channel_id = 99');
+  });
+
+  it.each([
+    ['refuses', async () => ({ kind: 'refused', reason: 'not today' }) as const, 'not today', 0],
+    ['does not say', async () => ({ kind: 'unknown' }) as const, 'no answer', 1],
+    [
+      'breaks',
+      async () => {
+        throw new Error('the line is dead');
+      },
+      'no answer',
+      1,
+    ],
+  ])('an institution that %s raises an alert and changes no order', async (_what, answer, detail, askedAgain) => {
+    const { orderNo } = await create(sharedRequest(channel));
+    const { data } = await unsubscribe({ orderNo });
+    const { agreement_no: subject } = await agreementOf(service.fresh.database, orderNo);
+    on.institution.onCancel = answer;
+    await on.cancelAgreements();
+    expect(await alerts(service.fresh.database)).toContainEqual({ kind: 'agreement-cancel-failed', subject, detail });
+    expect(await found(orderNo)).toEqual(data);
+    expect((await told(orderNo)).slice(2)).toEqual(['UNSUBSCRIBED', 'CANCELED']);
+    on.institution.onCancel = async () => ({ kind: 'canceled' });
+    expect(await on.cancelAgreements()).toBe(askedAgain);
+    expect(await on.cancelAgreements()).toBe(0);
+  });
+});
+
+describe('orders/unsubscribe, the request', () => {
+  it('0: the reason is kept, with who asked; it may be absent or empty', async () => {
+    for (const [given, kept] of [
+      [{ reason: '太贵了' }, '太贵了'],
+      [{ reason: '' }, ''],
+      [{}, null],
+    ] as const) {
+      const { orderNo } = await create(collectRequest(channel));
+      const reply = await unsubscribe({ orderNo, ...given });
+      expect(reply.code).toBe('0');
+      expect(reply.text).not.toContain('太贵了');
+      expect(
+        await sql('select unsubscribe_source, unsubscribe_reason from orders where order_no = $1', [orderNo]),
+      ).toEqual([{ unsubscribe_source: 'CHANNEL', unsubscribe_reason: kept }]);
+    }
+  });
+
+  it('0: a replay answers the first outcome; 409001 when the body differs', async () => {
+    const { orderNo } = await create(sharedRequest(channel));
+    const idempotencyKey = unique('key');
+    const first = await unsubscribe({ orderNo }, { idempotencyKey });
+    const again = await unsubscribe({ orderNo }, { idempotencyKey });
+    expect(first.headers['idempotency-replayed']).toBeUndefined();
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.data).toEqual(first.data);
+    expect((await unsubscribe({ orderNo, reason: 'x' }, { idempotencyKey })).code).toBe('409001');
+    expect((await told(orderNo)).slice(2)).toEqual(['UNSUBSCRIBED', 'CANCELED']);
+  });
+
+  it('420008: a replay stays refused, also once the debit is through; a new key is not', async () => {
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    const { orderNo } = await create(sharedRequest(channel));
+    const idempotencyKey = unique('key');
+    expect((await unsubscribe({ orderNo }, { idempotencyKey })).code).toBe('420008');
+    await on.askPending();
+    const again = await unsubscribe({ orderNo }, { idempotencyKey });
+    expect([again.code, again.headers['idempotency-replayed']]).toEqual(['420008', 'true']);
+    expect((await unsubscribe({ orderNo }, { idempotencyKey: unique('key') })).code).toBe('0');
+  });
+
+  it.each([
+    ['neither number', {}, 'orderNo'],
+    ['both numbers', { orderNo: '1', externalOrderNo: 'a' }, 'exclude'],
+    ['orderNo as a number', { orderNo: 100_000_001_000 }, 'orderNo'],
+    ['externalOrderNo as a number', { externalOrderNo: 7 }, 'externalOrderNo'],
+    ['reason as a number', { orderNo: '1', reason: 7 }, 'reason'],
+    ['reason too long', { orderNo: '1', reason: 'x'.repeat(1025) }, 'reason'],
+  ])('400001: %s', async (_what, body, words) => {
+    const reply = await unsubscribe(body);
+    expect(reply.code).toBe('400001');
+    expect(reply.envelope.message).toContain(words);
+  });
+
+  it('420001: unknown, foreign and impossible numbers, all in the same words, and the order lives on', async () => {
+    const request = sharedRequest(channel);
+    const before = await create(request);
+    const other = await anotherChannel(service);
+    const replies = [
+      await unsubscribe({ orderNo: '100000000001' }),
+      await other.call('orders/unsubscribe', { orderNo: before.orderNo }),
+      await other.call('orders/unsubscribe', { externalOrderNo: request.externalOrderNo }),
+      await unsubscribe({ externalOrderNo: 'nobody has this' }),
+      await unsubscribe({ orderNo: `0${before.orderNo}` }),
+      ...(await Promise.all(NO_NUMBERS.map((orderNo) => unsubscribe({ orderNo })))),
+    ];
+    for (const { envelope } of replies) expect(envelope).toMatchObject({ code: '420001', message: 'no such order' });
+    expect(await found(before.orderNo)).toEqual(before);
+  });
+});

@@ -1,0 +1,315 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Person, person } from '../agreements/support.js';
+import { dump } from '../operator/support.js';
+import { anotherChannel, type Stage, stage } from '../orders/support.js';
+import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import { type CallOptions, type ChannelClient, send } from '../support/channel-client.js';
+import { encrypted, unique } from '../support/demo.js';
+
+/**
+ * Everything that can happen to personal data happens once, with values that occur nowhere else. Then each value is
+ * looked for in all that is left of it: every row of every table, the log at its most talkative, every answer, the metrics.
+ */
+
+let on: Stage;
+let channel: ChannelClient;
+let log: CapturedLog;
+const answers: string[] = [];
+/** By what it is. */
+const secrets = new Map<string, string>();
+
+beforeAll(async () => {
+  log = capturedLog();
+  on = await stage({ log: log.log });
+  channel = on.channel;
+  await everything();
+});
+afterAll(() => on.close());
+
+let serial = 0;
+/** Somebody new, all of whose data must not be found. */
+function somebody(): Person & { readonly sharedNo: string } {
+  serial += 1;
+  const who = { ...person(), sharedNo: unique('SHARED-NUMBER') };
+  const { mobile, bankCardNo, certificateNo, realName, bankMobile, sharedNo } = who;
+  const found = { mobile, bankCardNo, certificateNo, realName, bankMobile, sharedNo };
+  for (const [what, value] of Object.entries(found)) secrets.set(`${what} ${serial}`, value);
+  return who;
+}
+type Somebody = ReturnType<typeof somebody>;
+
+async function call(name: string, body: object, code = '0', options: CallOptions = {}, by = channel) {
+  const reply = await by.call(name, body, options);
+  answers.push(reply.text);
+  expect(reply.code, reply.text).toBe(code);
+  return reply.data;
+}
+
+const card = (who: Somebody, by = channel) => ({
+  bankCardNoEncrypted: encrypted(by, who.bankCardNo),
+  certificateNoEncrypted: encrypted(by, who.certificateNo),
+  realNameEncrypted: encrypted(by, who.realName),
+  bankMobileEncrypted: encrypted(by, who.bankMobile),
+});
+const shared = (who: Somebody, by = channel) => ({
+  paymentChannelCode: 'MOCKPAY',
+  sharedAgreementNo: who.sharedNo,
+  channelUserId: who.channelUserId,
+  ...card(who, by),
+});
+const order = (who: Somebody, more: object = {}, by = channel) => ({
+  settlementMode: 'SVC_DEDUCT',
+  externalOrderNo: unique('order'),
+  productCode: 'TEST_SPU_001',
+  channelUserId: who.channelUserId,
+  mobileEncrypted: encrypted(by, who.mobile),
+  sharedAgreement: shared(who, by),
+  ...more,
+});
+const collected = (who: Somebody, more: object = {}) =>
+  order(who, { settlementMode: 'CHANNEL_COLLECT', sharedAgreement: undefined, ...more });
+
+async function everything(): Promise<void> {
+  await selfBinding();
+  await sharing();
+  await collecting();
+  await rejections();
+  await faults();
+}
+
+async function selfBinding() {
+  const who = somebody();
+  const mobileEncrypted = encrypted(channel, who.mobile);
+  const binding = { channelUserId: who.channelUserId, mobileEncrypted, ...card(who) };
+  const { bindOrderNo } = await call('agreements/bind-sms', binding, '0', { idempotencyKey: unique('key') });
+  secrets.set('sms code', '73519046281');
+  secrets.set('institution number of a binding', `inst-${bindOrderNo}`);
+  const smsCodeEncrypted = encrypted(channel, '73519046281');
+  await call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted }, '0', { idempotencyKey: unique('key') });
+  const bound = { channelUserId: undefined, sharedAgreement: undefined, bindOrderNo };
+  await call('orders/create', order(who, { ...bound, mobileEncrypted: undefined }));
+  const { orderNo } = await call('orders/create', order(who, bound), '0', { idempotencyKey: unique('key') });
+  await call('orders/query', { orderNo });
+  for (const filter of ['bankCardNoEncrypted', 'certificateNoEncrypted'] as const) {
+    const data = await call('agreements/user-data', { [filter]: card(who)[filter] });
+    expect(data.bankDataList).toHaveLength(1);
+  }
+  await call('orders/unsubscribe', { orderNo });
+}
+
+async function sharing() {
+  const [who, next] = [somebody(), somebody()];
+  const { orderNo } = await call('orders/create', order(who), '0', { idempotencyKey: unique('key') });
+  const newSharedAgreement = { ...shared(next), channelUserId: who.channelUserId };
+  await call('agreements/replace', { orderNo, newSharedAgreement }, '0', { idempotencyKey: unique('key') });
+  await call('agreements/user-data', { channelUserId: who.channelUserId });
+  await call('orders/list', { channelUserId: who.channelUserId });
+  await call('payments/query', { paymentOrderNo: `${orderNo}0001` });
+  await call('orders/unsubscribe', { orderNo, reason: 'enough' }, '0', { idempotencyKey: unique('key') });
+  on.institution.onCancel = async ({ institutionNo }) => ({ kind: 'refused', reason: `no ${institutionNo.length}` });
+  await on.cancelAgreements();
+
+  on.institution.onDebit = async () => ({ kind: 'pending' });
+  await call('orders/create', order(somebody()));
+  await on.askPending();
+  on.institution.onDebit = async () => ({ kind: 'declined', decline: 'agreement-invalid', reason: 'gone' });
+  await call('orders/create', order(somebody()));
+  on.institution.reset();
+}
+
+async function collecting() {
+  const who = somebody();
+  await call('orders/create', collected(who), '0', { idempotencyKey: unique('key') });
+  await call('orders/list', { channelUserId: who.channelUserId });
+}
+
+async function rejections() {
+  const [known, stranger] = [somebody(), somebody()];
+  const first = collected(known);
+  await call('orders/create', first);
+  const keyed = () => ({ idempotencyKey: unique('key') });
+  await call('orders/create', order(stranger, { externalOrderNo: first.externalOrderNo }), '420002', keyed());
+  await call(
+    'orders/create',
+    collected(stranger, { mobileEncrypted: encrypted(channel, known.mobile) }),
+    '410011',
+    keyed(),
+  );
+  const mismatch = { channelUserId: known.channelUserId, mobileEncrypted: encrypted(channel, stranger.mobile) };
+  await call('orders/create', collected(stranger, mismatch), '410010', keyed());
+  const refused = { ...shared(stranger), paymentChannelCode: 'MOCKBANK' };
+  await call('orders/create', order(stranger, { sharedAgreement: refused }), '403004', keyed());
+  // In the clear where a ciphertext belongs, and a ciphertext of what is no card.
+  for (const [field, value] of [
+    ['bankCardNoEncrypted', stranger.bankCardNo],
+    ['realNameEncrypted', stranger.realName],
+    ['certificateNoEncrypted', stranger.certificateNo],
+    ['bankMobileEncrypted', stranger.bankMobile],
+  ] as const) {
+    await call(
+      'orders/create',
+      order(stranger, { sharedAgreement: { ...shared(stranger), [field]: value } }),
+      '400002',
+    );
+  }
+  await call('orders/create', collected(stranger, { mobileEncrypted: stranger.mobile }), '400002');
+  const noCard = encrypted(channel, `card ${stranger.bankCardNo}`);
+  await call(
+    'orders/create',
+    order(stranger, { sharedAgreement: { ...shared(stranger), bankCardNoEncrypted: noCard } }),
+    '400001',
+  );
+  const noMobile = encrypted(channel, `call ${stranger.mobile}`);
+  await call('orders/create', collected(stranger, { mobileEncrypted: noMobile }), '400001');
+  await call('agreements/replace', { orderNo: '1', newSharedAgreement: shared(stranger) }, '420001', keyed());
+  // A field of a wrong type, beside all the others.
+  await call('orders/create', order(stranger, { period: stranger.bankCardNo }), '400001');
+  await call('payments/query', { paymentOrderNo: stranger.bankCardNo }, '420001');
+  await call('orders/query', { externalOrderNo: stranger.realName }, '420001');
+  await call('orders/list', { channelUserId: stranger.realName });
+}
+
+async function faults() {
+  const database = on.service.fresh.database;
+  // An adapter with a bug that repeats what it was given.
+  const quoting = somebody();
+  on.institution.onDebit = async ({ institutionNo }) => {
+    throw new Error(`a bug that quotes "${institutionNo}"`);
+  };
+  on.institution.onQuery = async () => {
+    throw new Error(`a bug that quotes "${quoting.sharedNo}"`);
+  };
+  const { orderNo } = await call('orders/create', order(quoting));
+  await on.askPending();
+  on.institution.reset();
+  await on.askPending();
+  on.institution.onCancel = async ({ institutionNo }) => {
+    throw new Error(`a bug that quotes "${institutionNo}"`);
+  };
+  await call('orders/unsubscribe', { orderNo });
+  await on.cancelAgreements();
+  on.institution.reset();
+
+  // A database that refuses rows, and repeats them in what it says.
+  for (const table of ['agreements', 'channel_users', 'debit_attempts', 'orders', 'idempotency']) {
+    await database.query(`alter table ${table} add constraint broken check (false) not valid`);
+    const who = somebody();
+    await call('orders/create', order(who), '500001', { idempotencyKey: unique('key') });
+    await database.query(`alter table ${table} drop constraint broken`);
+  }
+  const who = somebody();
+  const created = await call('orders/create', order(who));
+  await database.query('alter table agreements add constraint broken check (false) not valid');
+  const newSharedAgreement = { ...shared(somebody()), channelUserId: who.channelUserId };
+  await call('agreements/replace', { orderNo: created.orderNo, newSharedAgreement }, '500001');
+  await call('orders/unsubscribe', { orderNo: created.orderNo }, '500001');
+  await database.query('alter table agreements drop constraint broken');
+  // A sealed value that somebody has exchanged.
+  await database.query(
+    `update agreements set institution_no = 'nonsense', cancel_at = now() where agreement_no is not null`,
+  );
+  await on.cancelAgreements();
+}
+
+/** A text as it could stand in a table, a log line or an answer; in base64 also in the middle of something longer. */
+function spellings(text: string): string[] {
+  const bytes = Buffer.from(text);
+  const inside = [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    const last = Math.floor(((offset + bytes.length) * 8) / 6);
+    return encoded.slice(Math.ceil((offset * 8) / 6), last);
+  });
+  return [
+    text,
+    JSON.stringify(text).slice(1, -1),
+    encodeURIComponent(text),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+    ...inside,
+    ...inside.map((encoded) => encoded.replaceAll('+', '-').replaceAll('/', '_')),
+  ];
+}
+const hashes = (text: string) =>
+  ['sha256', 'sha1', 'md5', 'sha512'].flatMap((algorithm) => {
+    const digest = createHash(algorithm).update(text).digest();
+    return [digest.toString('hex'), digest.toString('base64').replace(/=+$/, ''), digest.toString('base64url')];
+  });
+
+async function places(): Promise<Record<string, string>> {
+  const metrics = await send(on.service.baseUrl, 'GET', '/metrics', {}, Buffer.alloc(0));
+  return {
+    tables: await dump(on.service.fresh.database),
+    log: log.text(),
+    answers: answers.join('\n'),
+    metrics: metrics.text,
+  };
+}
+
+it('the search finds what is there, or it would prove nothing', async () => {
+  const { tables, log: lines, answers: texts, metrics } = await places();
+  expect(tables).toContain('user-');
+  expect(lines).toContain('/openapi/v1/orders/create');
+  expect(lines).toContain('"level":50');
+  expect(lines).toContain('cancelling an agreement failed');
+  expect(texts).toContain('svc_aes_v1:');
+  expect(metrics).toMatch(/orders\/create/);
+  const text = '张三 6222';
+  for (const spelling of spellings(text)) expect(spelling.length).toBeGreaterThan(4);
+  for (const before of ['', 'x', 'xy', 'xyz']) {
+    const hidden = Buffer.from(`${before}${text}and more`).toString('base64');
+    expect(spellings(text).some((spelling) => hidden.includes(spelling))).toBe(true);
+  }
+});
+
+it('no card, document, name, mobile, code or institution number stands anywhere in the clear, in hex or in base64', async () => {
+  expect(secrets.size).toBeGreaterThan(80);
+  for (const [place, text] of Object.entries(await places())) {
+    const found = [...secrets].filter(([, value]) => spellings(value).some((spelling) => text.includes(spelling)));
+    expect(
+      found.map(([what]) => what),
+      `in the ${place}`,
+    ).toEqual([]);
+  }
+});
+
+it('what personal data is found by is no bare hash of it', async () => {
+  const { tables } = await places().then(({ tables }) => ({ tables: tables ?? '' }));
+  const found = [...secrets].filter(([, value]) =>
+    [value, `mobile\n${value}`, `card\n${value}`].some((text) => hashes(text).some((hash) => tables.includes(hash))),
+  );
+  expect(found.map(([what]) => what)).toEqual([]);
+});
+
+it('the same card, document and mobile are found by different hashes in different channels', async () => {
+  const who = somebody();
+  const other = await anotherChannel(on.service);
+  await call('orders/create', order(who));
+  await call('orders/create', order(who, {}, other), '0', {}, other);
+  const [agreements, users] = await Promise.all([
+    on.service.fresh.database.query<{ card: string; certificate: string }>(
+      `select encode(card_hash, 'hex') as card, encode(certificate_hash, 'hex') as certificate
+       from agreements where channel_user_id = $1`,
+      [who.channelUserId],
+    ),
+    on.service.fresh.database.query<{ mobile: string }>(
+      `select encode(mobile_hash, 'hex') as mobile from channel_users where channel_user_id = $1`,
+      [who.channelUserId],
+    ),
+  ]);
+  const all = [
+    ...agreements.flatMap(({ card, certificate }) => [card, certificate]),
+    ...users.map(({ mobile }) => mobile),
+  ];
+  expect(all).toHaveLength(6);
+  expect(new Set(all).size).toBe(6);
+});
+
+it('of a card its last four digits are kept, and nothing more of it', async () => {
+  const rows = await on.service.fresh.database.query<{ card_tail: string }>('select card_tail from agreements');
+  expect(rows.length).toBeGreaterThan(5);
+  for (const { card_tail } of rows) expect(card_tail).toMatch(/^\d{4}$/);
+  const { tables = '' } = await places();
+  const cards = [...secrets].filter(([what]) => what.startsWith('bankCardNo'));
+  for (const [, value] of cards) expect(tables).not.toContain(value.slice(-10));
+});

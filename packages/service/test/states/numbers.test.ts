@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Queryable } from '../../src/db/database.js';
+import {
+  attemptNo,
+  orderNumbers,
+  parseAttemptNo,
+  parseOrderNo,
+  parsePaymentOrderNo,
+  paymentOrderNo,
+} from '../../src/orders/numbers.js';
+
+/** As the sequence gives them. */
+const anyOrderNo = fc.integer({ min: 100_000_001_000, max: 900_000_000_000_999 });
+const anyCycleNo = fc.integer({ min: 1, max: 9999 });
+const anyTryNo = fc.integer({ min: 1, max: 99 });
+
+describe('numbers', () => {
+  it('read back as what they were written from', () => {
+    fc.assert(
+      fc.property(anyOrderNo, anyCycleNo, anyTryNo, (orderNo, cycleNo, tryNo) => {
+        expect(parseOrderNo(String(orderNo))).toBe(orderNo);
+        expect(parsePaymentOrderNo(paymentOrderNo(orderNo, cycleNo))).toEqual({ orderNo, cycleNo });
+        expect(parseAttemptNo(attemptNo(orderNo, cycleNo, tryNo))).toEqual({ orderNo, cycleNo, tryNo });
+      }),
+    );
+  });
+
+  it('paymentOrderNo is orderNo x 10,000 + cycleNo, and stays a 64-bit number', () => {
+    fc.assert(
+      fc.property(anyOrderNo, anyCycleNo, (orderNo, cycleNo) => {
+        const number = BigInt(paymentOrderNo(orderNo, cycleNo));
+        expect(number).toBe(BigInt(orderNo) * 10_000n + BigInt(cycleNo));
+        expect(number).toBeLessThan(2n ** 63n);
+      }),
+    );
+  });
+
+  /** What is accepted is the one spelling that is written: nothing else gets past. */
+  const anyText = fc.oneof(
+    fc.string(),
+    fc.stringMatching(/^[0-9]{1,25}$/),
+    fc.stringMatching(/^[0-9 .+\-ex]{1,22}$/),
+    fc.tuple(anyOrderNo, fc.stringMatching(/^[0-9 .+\-ex]{0,6}$/)).map(([orderNo, end]) => `${orderNo}${end}`),
+  );
+
+  it('have one spelling', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const order = parseOrderNo(text);
+        if (order !== undefined) expect(String(order)).toBe(text);
+        const payment = parsePaymentOrderNo(text);
+        if (payment) expect(paymentOrderNo(payment.orderNo, payment.cycleNo)).toBe(text);
+        const attempt = parseAttemptNo(text);
+        if (attempt) expect(attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo)).toBe(text);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it.each(['', '0', '-1', '+1', '01', '1.0', '1e3', ' 1', '1 ', '1\n', '0x1', '١', 'abc', '9'.repeat(16)])(
+    'no order has the number %j',
+    (text) => expect(parseOrderNo(text)).toBeUndefined(),
+  );
+
+  it.each(['', '1', '0001', '1000', '100000', '00001', '-10001', '1000000010000000', '9'.repeat(20), '10001\n'])(
+    'no period has the number %j',
+    (text) => expect(parsePaymentOrderNo(text)).toBeUndefined(),
+  );
+
+  it.each(['00', '0', '', ' 1', '+1', '1.', '.5', '-1', '1e', '1\n', 'ab'])('no attempt ends in %j', (end) =>
+    expect(parseAttemptNo(`1000000010000001${end}`)).toBeUndefined(),
+  );
+});
+
+describe('new order numbers', () => {
+  /** A sequence of blocks; the first `failures` asks fail. */
+  const sequence = (failures = 0): Queryable & { asked: number } => {
+    let next = 1000;
+    const db = {
+      asked: 0,
+      async query<Row>(): Promise<Row[]> {
+        db.asked += 1;
+        if (db.asked <= failures) throw new Error('away');
+        next += 1000;
+        return [{ first: next - 1000 }] as Row[];
+      },
+    };
+    return db;
+  };
+
+  it('2,500 at once: all different, from three blocks', async () => {
+    const db = sequence();
+    const next = orderNumbers(db);
+    const numbers = await Promise.all(Array.from({ length: 2500 }, () => next()));
+    expect(new Set(numbers).size).toBe(2500);
+    expect(db.asked).toBe(3);
+    expect([Math.min(...numbers), Math.max(...numbers)]).toEqual([1000, 3499]);
+  });
+
+  it('a database that was away costs the requests of that moment, and no number twice', async () => {
+    const next = orderNumbers(sequence(1));
+    const first = await Promise.allSettled([next(), next()]);
+    expect(first.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect([await next(), await next()]).toEqual([1000, 1001]);
+  });
+});

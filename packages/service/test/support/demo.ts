@@ -1,0 +1,97 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { encryptField } from '@perennial/wire';
+import { setLimits } from '../../src/operator/channel-settings.js';
+import { provisionDemo } from '../../src/operator/demo.js';
+import { type ChannelClient, type ChannelCredentials, channelClient } from './channel-client.js';
+import type { TestService } from './service.js';
+
+/** The demo channel with its products and payment channels, and no limit that a test would meet. */
+export async function demoChannel(service: TestService): Promise<ChannelClient> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-demo-'));
+  const file = await provisionDemo(service.operator, { dataDir: folder, baseUrl: service.baseUrl });
+  const credentials: ChannelCredentials = JSON.parse(await readFile(file, 'utf8'));
+  await rm(folder, { recursive: true, force: true });
+  await setLimits(service.operator, { appId: credentials.appId, ratePerSecond: 100_000 });
+  return channelClient(service.baseUrl, credentials, () => service.clock.now());
+}
+
+/** A value as a channel sends it. */
+export function encrypted({ credentials }: ChannelClient, text: string): string {
+  return encryptField(text, Buffer.from(credentials.aesKey, 'base64'));
+}
+
+let serial = 0;
+export const unique = (prefix: string): string => {
+  serial += 1;
+  return `${prefix}-${process.pid}-${serial}`;
+};
+
+/** Every user has a mobile of their own. */
+export const mobileOf = (user: string): string => `1${String(hash(user)).padStart(10, '0')}`;
+
+function hash(text: string): number {
+  let value = 7;
+  for (const char of text) value = (value * 31 + (char.codePointAt(0) ?? 0)) % 9_999_999_967;
+  return value;
+}
+
+export function collectRequest(channel: ChannelClient, more: Record<string, unknown> = {}) {
+  const channelUserId = typeof more['channelUserId'] === 'string' ? more['channelUserId'] : unique('user');
+  return {
+    settlementMode: 'CHANNEL_COLLECT',
+    externalOrderNo: unique('order'),
+    productCode: 'TEST_SPU_001',
+    channelUserId,
+    mobileEncrypted: encrypted(channel, mobileOf(channelUserId)),
+    ...more,
+  };
+}
+
+export function sharedAgreement(channel: ChannelClient, channelUserId: string, more: Record<string, unknown> = {}) {
+  return {
+    paymentChannelCode: 'MOCKPAY',
+    sharedAgreementNo: unique('shared'),
+    bankCardNoEncrypted: encrypted(channel, '6222020000001234567'),
+    bankMobileEncrypted: encrypted(channel, '13800000001'),
+    certificateNoEncrypted: encrypted(channel, '110101199001011234'),
+    realNameEncrypted: encrypted(channel, '张三'),
+    channelUserId,
+    ...more,
+  };
+}
+
+/** A.2. */
+export function sharedRequest(channel: ChannelClient, more: Record<string, unknown> = {}) {
+  const channelUserId = typeof more['channelUserId'] === 'string' ? more['channelUserId'] : unique('user');
+  return {
+    settlementMode: 'SVC_DEDUCT',
+    externalOrderNo: unique('order'),
+    productCode: 'TEST_SPU_001',
+    channelUserId,
+    mobileEncrypted: encrypted(channel, mobileOf(channelUserId)),
+    sharedAgreement: sharedAgreement(channel, channelUserId),
+    ...more,
+  };
+}
+
+/** A.1: binds a card and gives its bindOrderNo. */
+export async function bindCard(channel: ChannelClient, channelUserId: string): Promise<string> {
+  const sent = await channel.call('agreements/bind-sms', {
+    channelUserId,
+    mobileEncrypted: encrypted(channel, mobileOf(channelUserId)),
+    bankCardNoEncrypted: encrypted(channel, '6222020000001234567'),
+    certificateNoEncrypted: encrypted(channel, '110101199001011234'),
+    realNameEncrypted: encrypted(channel, '张三'),
+    bankMobileEncrypted: encrypted(channel, '13800000001'),
+  });
+  if (sent.code !== '0') throw new Error(`bind-sms answered ${sent.text}`);
+  const { bindOrderNo } = sent.data;
+  const bound = await channel.call('agreements/bind-confirm', {
+    bindOrderNo,
+    smsCodeEncrypted: encrypted(channel, '123456'),
+  });
+  if (bound.data?.agreementStatus !== 'BIND_SUCCESS') throw new Error(`bind-confirm answered ${bound.text}`);
+  return bindOrderNo;
+}
