@@ -108,7 +108,7 @@ create table orders (
 );
 create index on orders (channel_id, key_of(channel_user_id), order_no);
 create index on orders (next_due_at) where next_due_at is not null;
-create index on orders (agreement_id) where agreement_id is not null and status = 'ACTIVE';
+create index on orders (agreement_id) where agreement_id is not null and status in ('ACTIVE', 'INITIALIZING');
 
 -- A period has a row from its first attempt or its billing on; those not started are derived from the order.
 create table payments (

@@ -2,18 +2,27 @@ import type { Queryable } from '../db/database.js';
 
 /**
  * Ends the agreement when no other order runs on it: at once here, and at the institution in the background, which
- * `cancel_at` asks for.
+ * `cancel_at` asks for. To the institution an agreement is its number, and a channel may have shared one number with
+ * several orders, each with a row of its own: what counts is the number.
  */
 export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, exceptOrderNo: number): Promise<void> {
   // Of two orders that end at the same time, the second looks only when the first has ended: else each would take the
   // other for alive, and the agreement would stay.
-  await tx.query('select from agreements where agreement_id = $1 for update', [agreementId]);
-  // An agreement is one user's, whose orders are found by an index.
   await tx.query(
-    `update agreements a set status = 'CANCELED', cancel_at = now(), changed_at = now()
-     where a.agreement_id = $1 and a.status = 'BIND_SUCCESS' and not exists (
-       select from orders o where o.channel_id = a.channel_id and key_of(o.channel_user_id) = key_of(a.channel_user_id)
-         and o.agreement_id = $1 and o.order_no <> $2 and o.status in ('ACTIVE', 'INITIALIZING'))`,
+    `select from agreements g join agreements a on a.agreement_id = $1
+       and g.payment_channel_code = a.payment_channel_code and g.institution_hash = a.institution_hash
+     order by g.agreement_id for update of g`,
+    [agreementId],
+  );
+  await tx.query(
+    `update agreements g set status = 'CANCELED', changed_at = now(),
+       cancel_at = case when g.agreement_id = $1 then now() end
+     from agreements a
+     where a.agreement_id = $1 and g.payment_channel_code = a.payment_channel_code
+       and g.institution_hash = a.institution_hash and g.status = 'BIND_SUCCESS' and not exists (
+         select from agreements other join orders o on o.agreement_id = other.agreement_id
+         where other.payment_channel_code = a.payment_channel_code and other.institution_hash = a.institution_hash
+           and o.status in ('ACTIVE', 'INITIALIZING') and o.order_no <> $2)`,
     [agreementId, exceptOrderNo],
   );
 }

@@ -35,6 +35,12 @@ export async function cancelAtInstitutions(deps: CancellationDeps): Promise<numb
         await cancel(deps, agreement);
       } catch (err) {
         deps.log.warn({ err, agreementNo: agreement.agreementNo }, 'cancelling an agreement failed');
+        await raiseAlert(
+          deps.database,
+          'agreement-cancel-failed',
+          agreement.agreementNo,
+          'it cannot be asked for',
+        ).catch(() => undefined);
       }
     }),
   );

@@ -36,6 +36,7 @@ export async function askAboutPendingDebits(deps: PendingDeps): Promise<number> 
       } catch (err) {
         // Its turn comes again when the lease is over.
         deps.log.warn({ err, attemptNo: numberOf(attempt) }, 'asking about a debit failed');
+        await alertIfOld(deps, attempt, 'cannot be asked about').catch(() => undefined);
       }
     }),
   );
@@ -52,11 +53,19 @@ async function ask({ database, channels, gateways, clock }: PendingDeps, attempt
     return;
   }
   const now = clock.now();
-  const wait = outcome.kind === 'pending' && outcome.askAt !== undefined ? (outcome.askAt - now) / 1000 : undefined;
-  await askAgainIn(database, attempt, Math.max(0, wait ?? nextAskSeconds(attempt.asked)));
-  if (now - attempt.startedAt > ALERT_AFTER_MS) {
-    await raiseAlert(database, 'debit-unknown-for-a-day', numberOf(attempt), `still ${outcome.kind}`);
-  }
+  // A time that has passed was a guess: from then on the usual schedule counts.
+  const named = outcome.kind === 'pending' ? (outcome.askAt ?? 0) - now : 0;
+  await askAgainIn(database, attempt, named > 0 ? named / 1000 : nextAskSeconds(attempt.asked));
+  await alertIfOld({ database, clock }, attempt, `still ${outcome.kind}`);
+}
+
+async function alertIfOld(
+  { database, clock }: Pick<PendingDeps, 'database' | 'clock'>,
+  attempt: Attempt,
+  detail: string,
+): Promise<void> {
+  if (clock.now() - attempt.startedAt <= ALERT_AFTER_MS) return;
+  await raiseAlert(database, 'debit-unknown-for-a-day', numberOf(attempt), detail);
 }
 
 const numberOf = (attempt: Attempt) => attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);

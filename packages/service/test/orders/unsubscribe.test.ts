@@ -3,7 +3,7 @@ import { setVoidedPeriodEvents } from '../../src/operator/channel-settings.js';
 import { endOrder } from '../../src/orders/end.js';
 import { lockOrderByNumber } from '../../src/orders/sql.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { bindCard, collectRequest, sharedRequest, unique } from '../support/demo.js';
+import { bindCard, collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import type { TestService } from '../support/service.js';
 import {
   agreementOf,
@@ -417,5 +417,26 @@ describe('orders/unsubscribe, the request', () => {
     ];
     for (const { envelope } of replies) expect(envelope).toMatchObject({ code: '420001', message: 'no such order' });
     expect(await found(before.orderNo)).toEqual(before);
+  });
+});
+
+describe('orders/unsubscribe of orders that share one number at the institution', () => {
+  it('the number is canceled there only when the last of them ends', async () => {
+    const channelUserId = unique('user');
+    const shared = sharedAgreement(channel, channelUserId);
+    const one = await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
+    const two = await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
+    const rows = () =>
+      sql<{ status: string; asked: boolean }>(
+        `select a.status, a.cancel_at is not null as asked from agreements a where a.channel_user_id = $1 order by 1, 2`,
+        [channelUserId],
+      );
+    expect((await unsubscribe({ orderNo: one.orderNo })).code).toBe('0');
+    expect(await rows()).toEqual(Array(2).fill({ status: 'BIND_SUCCESS', asked: false }));
+    expect((await unsubscribe({ orderNo: two.orderNo })).code).toBe('0');
+    expect(await rows()).toEqual([
+      { status: 'CANCELED', asked: false },
+      { status: 'CANCELED', asked: true },
+    ]);
   });
 });

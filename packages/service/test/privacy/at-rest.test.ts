@@ -190,6 +190,13 @@ async function faults() {
   await call('orders/unsubscribe', { orderNo });
   await on.cancelAgreements();
   on.institution.reset();
+  on.institution.verifyNotice = () => {
+    throw new Error(`a bug that quotes "${quoting.sharedNo}" and ${quoting.bankCardNo}`);
+  };
+  const news = { kind: 'debit', attemptNo: '1', outcome: { kind: 'unknown' } } as const;
+  const notice = await on.notice(news);
+  answers.push(notice.text);
+  expect(notice.code).toBe('500001');
 
   // A database that refuses rows, and repeats them in what it says.
   for (const table of ['agreements', 'channel_users', 'debit_attempts', 'orders', 'idempotency']) {
@@ -251,6 +258,7 @@ it('the search finds what is there, or it would prove nothing', async () => {
   expect(tables).toContain('user-');
   expect(lines).toContain('/openapi/v1/orders/create');
   expect(lines).toContain('"level":50');
+  expect(lines).toContain('a bug that quotes');
   expect(lines).toContain('cancelling an agreement failed');
   expect(texts).toContain('svc_aes_v1:');
   expect(metrics).toMatch(/orders\/create/);
