@@ -106,7 +106,7 @@ create table orders (
   shared                boolean not null default false,
   channel_agreement_ref text
 );
-create index on orders (channel_id, key_of(channel_user_id), order_no);
+create index on orders (channel_id, key_of(channel_user_id));
 create index on orders (next_due_at) where next_due_at is not null;
 create index on orders (agreement_id) where agreement_id is not null and status in ('ACTIVE', 'INITIALIZING');
 
