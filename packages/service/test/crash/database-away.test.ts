@@ -57,7 +57,7 @@ it('a DATABASE_URL that goes away: 503001 and not ready meanwhile, well again wi
     success: false,
   });
   expect(away.text).not.toMatch(/ECONN|postgres|127\.0\.0\.1/);
-  expect(running.stdout()).toContain('while-away');
+  await until('the log line with the request id', () => running.stdout().includes('while-away'));
   expect((await send(baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).status).toBe(503);
   expect((await send(baseUrl, 'GET', '/healthz', {}, Buffer.alloc(0))).status).toBe(200);
 
