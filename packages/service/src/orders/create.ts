@@ -36,13 +36,18 @@ export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, MainO
         ? collect(deps, context, request, personal, product)
         : deps.deduct.create(context, request, personal, product));
     } catch (error) {
-      // A resent order hears that it exists, whatever has changed around it since.
-      if (error instanceof Rejection && (await externalOrderExists(deps.database, request.externalOrderNo))) {
+      // A resent order hears that it exists, whatever has changed around it since. Only instead of what the business rules
+      // say: once the order is stored, it is this very request that has made it.
+      if (isBusiness(error) && (await externalOrderExists(deps.database, request.externalOrderNo))) {
         throw new Rejection('SUBSCRIPTION_ALREADY_EXISTS');
       }
       throw error;
     }
   };
+}
+
+function isBusiness(error: unknown): boolean {
+  return error instanceof Rejection && /^(403|41|42)/.test(error.result.code);
 }
 
 function checkProduct(product: CatalogProduct, request: OrdersCreateRequest): void {

@@ -359,3 +359,33 @@ describe('orders/create in mode A.2, many at once', () => {
     expect(new Set(on.institution.debits.map(({ institutionNo }) => institutionNo)).size).toBe(120);
   });
 });
+
+it('409002, then 0: an answer that cannot be recorded in time is not taken for an order of somebody else', async () => {
+  const raw = JSON.stringify(sharedRequest(channel));
+  const idempotencyKey = unique('key');
+  let release: () => void = () => undefined;
+  let held: Promise<void> = Promise.resolve();
+  on.institution.onDebit = async (debit) => {
+    // Between the two transactions somebody holds the row of the answer, longer than it is waited for.
+    await new Promise<void>((locked) => {
+      held = service.fresh.database.transaction(async (tx) => {
+        await tx.query('select from idempotency where key = $1 for update', [idempotencyKey]);
+        locked();
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      });
+    });
+    return paid(debit);
+  };
+  const first = await channel.call('orders/create', undefined, { raw, idempotencyKey });
+  expect(first.code, first.text).toBe('409002');
+  release();
+  await held;
+  on.institution.reset();
+  const again = await until('an answer', async () => {
+    const reply = await channel.call('orders/create', undefined, { raw, idempotencyKey });
+    return reply.code === '409002' ? undefined : reply;
+  });
+  expect(again.code, again.text).toBe('0');
+});
