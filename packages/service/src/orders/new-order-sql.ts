@@ -138,10 +138,10 @@ with asked as (
 ), new_orders as (
   insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
     period_type, period, total_cycles, amount_cent, created_at, success_at, cycle_no, next_due_at, paid_cycles,
-    paid_amount_cent, latest_payment_status, agreement_id, shared, channel_agreement_ref)
+    paid_amount_cent, latest_payment_status, agreement_id, payment_channel_code, shared, channel_agreement_ref)
   select order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status, period_type,
     period, total_cycles, amount_cent, created_at, success_at, 1, next_due_at, paid_cycles, paid_amount_cent,
-    latest_payment_status, agreement_id, shared, channel_agreement_ref
+    latest_payment_status, agreement_id, payment_channel_code, shared, channel_agreement_ref
   from accepted
 ), new_payments as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, attempts)
