@@ -1,17 +1,21 @@
 // npm run bench: the service on a database of its own, beside a bare fastify route or pgbench, on this machine only.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ENDPOINTS } from '@perennial/wire';
 import { authenticationAlone } from './authentication.mjs';
 import { openBeside, provisionChannel, provisionInstitution, tokenOf } from './channel.mjs';
 import { machineFacts } from './facts.mjs';
 import { bareTarget, measureRow, serviceTarget, warmUp } from './measure.mjs';
 import { HELP, readOptions, UsageError } from './options.mjs';
-import { makeNumbers, makeOrders, textsOf, walBytes } from './orders.mjs';
+import { makeOrders, textsOf, walBytes } from './orders.mjs';
 import { findPgbench, pgbench } from './pgbench.mjs';
 import { processes } from './processes.mjs';
+import { recordRequest } from './recorded.mjs';
+import * as renewals from './renewals/main.mjs';
 import { ROWS } from './rows.mjs';
+import { ownTexts, scriptOf } from './script.mjs';
 import { call } from './signed.mjs';
 import { authenticationTable, factsText, resultTable } from './table.mjs';
 
@@ -26,17 +30,16 @@ async function bench({ seconds, runs, rows, logLevel, profile }, running, say) {
     const { channel, institutionPid } = provisioned;
     const load = running.startLoad();
     const references = {
-      bare: await bareReference({ rows, running, channel, load, ...service }),
-      pgbench: await pgbenchReference({ rows, beside, channel, ...service }),
+      bare: [await bareReference({ rows, running, channel, load, ...service })],
+      pgbench: await pgbenchReferences({ rows, beside, channel, dataDir, ...service }),
     };
     const written = () => walBytes(beside.database);
     const target = serviceTarget({ ...service, institutionPid, walBytes: written, load });
     const warm = new Set();
     const results = [];
     for (const row of rows) {
-      const reference = references[row.reference];
-      const parts = { service: target, reference, load, channel, seconds, runs };
-      say(`  ${row.name}: ${runs} x ${seconds} s, ${reference ? `in turn with ${NAMES[row.reference]}` : MISSING}\n`);
+      const parts = { service: target, references: references[row.beside], load, channel, seconds, runs };
+      say(`  ${row.name}: ${runs} x ${seconds} s, ${parts.references.length > 0 ? TOGETHER[row.beside] : MISSING}\n`);
       if (!warm.has(row.kind)) await warmUp(row, parts);
       warm.add(row.kind);
       results.push(await measureRow(row, parts));
@@ -56,7 +59,7 @@ async function bench({ seconds, runs, rows, logLevel, profile }, running, say) {
   }
 }
 
-const NAMES = { bare: 'the bare route', pgbench: 'pgbench' };
+const TOGETHER = { bare: 'in turn with the bare route', pgbench: 'in turn with pgbench' };
 const MISSING = 'alone, as pgbench is missing (Debian: postgresql-contrib or postgresql-15)';
 
 /** A channel with all that the rows need. */
@@ -75,29 +78,42 @@ async function provision({ rows, dataDir, baseUrl, beside, running }) {
 
 async function bareReference({ rows, running, baseUrl, channel, load }) {
   const answers = {};
-  for (const row of rows.filter(({ reference }) => reference === 'bare')) {
+  for (const row of rows.filter(({ beside }) => beside === 'bare')) {
     answers[ENDPOINTS[row.endpoint].path] = await call(baseUrl, row, channel);
   }
   return bareTarget({ ...(await running.startBare(answers)), load });
 }
 
-/** One real order for each script tells pgbench the sizes of what it writes. */
-async function pgbenchReference({ rows, beside, baseUrl, channel, pid }) {
+/**
+ * Twice: with the statements that one request of the row was recorded with, each request by itself; and with a script by
+ * hand that only has the rows, and texts of the size that one real order has.
+ */
+async function pgbenchReferences({ rows, beside, baseUrl, channel, dataDir, pid }) {
   const program = await findPgbench();
-  if (program === undefined) return undefined;
-  const variables = {};
-  for (const row of rows.filter(({ reference }) => reference === 'pgbench')) {
+  if (program === undefined) return [];
+  const same = new Map();
+  const alone = new Map();
+  for (const row of rows) {
+    if (row.beside !== 'pgbench' || same.has(row.kind)) continue;
+    const recorded = await recordRequest({ row, channel, beside });
+    const own = await ownTexts(beside.database, recorded, { picks: row.needsOrders });
+    const { text, variables } = scriptOf({ statements: recorded.statements, own });
+    const file = path.join(dataDir, row.script);
+    await writeFile(file, text);
+    same.set(row.kind, { file, variables: { ...variables, ...channel.orders } });
+
     const { data } = JSON.parse(await call(baseUrl, row, channel));
     const texts = row.needsOrders ? channel.orders : await textsOf(beside.database, data.orderNo);
-    variables[row.script] = { channel: channel.channelId, ...texts };
+    const byHand = fileURLToPath(new URL(`pgbench/${row.script}`, import.meta.url));
+    alone.set(row.kind, { file: byHand, variables: { channel: channel.channelId, ...texts } });
   }
-  await makeNumbers(beside.database);
-  return pgbench({ program, url: beside.url, servicePid: pid, variables });
+  const shared = { program, url: beside.url, servicePid: pid };
+  return [pgbench({ ...shared, name: 'same', scripts: same }), pgbench({ ...shared, name: 'rows', scripts: alone })];
 }
 
 function authenticationCost(results, { signature, token }) {
   const row = results.find((result) => result.kind === 'products/list');
-  const node = row && row.measured.cpu - row.reference.cpu;
+  const node = row && row.measured.cpu - row.references[0].measured.cpu;
   return {
     row: row?.name,
     node,
@@ -108,14 +124,24 @@ function authenticationCost(results, { signature, token }) {
   };
 }
 
+const legend = (
+  runs,
+  seconds,
+) => `Closed loop: each client waits for its answer. Medians of ${runs} runs of ${seconds} s. "of bare", "of same" and "of rows"
+are the rate divided by that of the reference just before it. CPU is per request; batch is requests per admission
+statement. pgbench runs on the same database with the clients that suit it best, twice:
+  same statements  all that the service asks of PostgreSQL for one request, admission included, as recorded from the
+                   service's own code, with new numbers each time; one request at a time, nothing gathered
+  rows alone       a script by hand (bench/pgbench) that writes or reads the rows and checks nothing: no nonce, no
+                   rate limit, no look-up of a key, number, user or mobile
+`;
+
 function report({ facts, seconds, runs, results, authentication }) {
-  const tables = Object.keys(NAMES).map((beside) => resultTable(results, beside));
+  const tables = Object.keys(TOGETHER).map((beside) => resultTable(results, beside));
   const lines = [
     factsText(facts),
     ...tables.filter((table) => table !== undefined),
-    `Closed loop: each client waits for its answer. Medians of ${runs} runs of ${seconds} s; "of bare" and "of pgbench"\n` +
-      'are the rate divided by that of the reference just before it. CPU is per request; batch is requests per admission\n' +
-      "statement. pgbench runs the row's statements alone, on the same database, with the clients that suit it best.\n",
+    legend(runs, seconds),
     authenticationTable(authentication),
   ];
   if (authentication.row === undefined) lines.push('n/a: products/list was not among the rows.\n');
@@ -123,10 +149,15 @@ function report({ facts, seconds, runs, results, authentication }) {
   return lines.join('\n');
 }
 
-async function main() {
-  const options = readOptions(process.argv.slice(2));
+/** `npm run bench -- renewals` has options and a table of its own. */
+const asked = process.argv.slice(2);
+const isRenewals = asked[0] === 'renewals';
+const kind = isRenewals ? renewals : { HELP, readOptions, bench, report };
+
+async function main(args) {
+  const options = kind.readOptions(args);
   if (!options) {
-    process.stdout.write(HELP);
+    process.stdout.write(kind.HELP);
     return;
   }
   const say = (text) => process.stderr.write(text);
@@ -140,16 +171,18 @@ async function main() {
     });
   }
   try {
-    const result = await bench(options, running, say);
+    const result = await kind.bench(options, running, say);
     if (options.json) process.stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
-    (options.json ? process.stderr : process.stdout).write(`\n${report(result)}`);
+    (options.json ? process.stderr : process.stdout).write(`\n${kind.report(result)}`);
   } catch (error) {
     say(interrupted ? 'bench: stopped\n' : `${running.output()}bench: ${error.stack}\n`);
     process.exitCode = interrupted ? 130 : 1;
   }
 }
 
-await main().catch((error) => {
-  process.stderr.write(error instanceof UsageError ? `bench: ${error.message}\n\n${HELP}` : `bench: ${error.stack}\n`);
+await main(isRenewals ? asked.slice(1) : asked).catch((error) => {
+  process.stderr.write(
+    error instanceof UsageError ? `bench: ${error.message}\n\n${kind.HELP}` : `bench: ${error.stack}\n`,
+  );
   process.exitCode = 1;
 });

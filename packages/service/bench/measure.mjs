@@ -6,47 +6,53 @@ const WARM_UP = { requests: 25_000, connections: 32, seconds: 6 };
 const PROBE = { seconds: 1, requests: 20_000 };
 
 /** Compiles what the row needs, in the service and in what it is measured beside. Once for each kind. */
-export async function warmUp(row, { service, reference, load, channel }) {
+export async function warmUp(row, { service, references, load, channel }) {
   await load('prepare', { row: row.name, channel, count: WARM_UP.requests });
-  for (const target of [reference, service]) await target?.warm?.({ ...row, ...WARM_UP }, WARM_UP.seconds);
+  for (const target of [...references, service]) await target.warm?.({ ...row, ...WARM_UP }, WARM_UP.seconds);
 }
 
 /**
- * A row and its reference in turn, A B A B: what drifts on this machine hits both. Figures are medians over the runs; the
- * ratio is the median of each pair's own. Without a reference there is no ratio.
+ * A row and its references in turn, A B C A B C: what drifts on this machine hits all. Figures are medians over the runs;
+ * a ratio is the median of each turn's own. Without references there is no ratio.
  */
-export async function measureRow(row, { service, reference, load, channel, seconds, runs }) {
+export async function measureRow(row, { service, references, load, channel, seconds, runs }) {
   const prepare = (count) => load('prepare', { row: row.name, channel, count });
 
-  await reference?.prepare?.(row);
+  for (const reference of references) await reference.prepare?.(row);
   await prepare(PROBE.requests);
   const { rate } = await service.measure(row, PROBE.seconds);
 
-  const pairs = [];
+  const turns = [];
   for (let run = 0; run < runs; run += 1) {
     // Twice what the probe's rate would need; a run that is faster still ends early and is divided by its own time.
     await prepare(Math.ceil(rate * seconds * 2) + 1000);
-    const beside = await reference?.measure(row, seconds);
-    pairs.push({ beside, measured: await service.measure(row, seconds) });
+    const beside = [];
+    for (const reference of references) beside.push(await reference.measure(row, seconds));
+    turns.push({ beside, measured: await service.measure(row, seconds) });
   }
-  const ratios = reference && pairs.map(({ beside, measured }) => measured.rate / beside.rate);
   return {
     name: row.name,
     kind: row.kind,
     connections: row.connections,
-    beside: row.reference,
-    ratio: ratios && median(ratios),
-    ratioRange: ratios && [Math.min(...ratios), Math.max(...ratios)],
-    measured: medians(pairs.map((pair) => pair.measured)),
-    reference: reference && medians(pairs.map((pair) => pair.beside)),
+    beside: row.beside,
+    measured: medians(turns.map((turn) => turn.measured)),
+    references: references.map(({ name }, index) => {
+      const ratios = turns.map(({ beside, measured }) => measured.rate / beside[index].rate);
+      return {
+        name,
+        ratio: median(ratios),
+        ratioRange: [Math.min(...ratios), Math.max(...ratios)],
+        measured: medians(turns.map((turn) => turn.beside[index])),
+      };
+    }),
   };
 }
 
 /** The bare route: the same bytes over and over, as it keeps nothing. */
 export function bareTarget({ pid, baseUrl, load }) {
-  const target = { name: 'the bare route', pid, baseUrl };
+  const target = { name: 'bare', pid, baseUrl };
   const measure = (row, seconds) => runOnce(row, target, load, seconds, { again: true });
-  return { warm: (row, seconds) => runOnce(row, target, load, seconds), measure };
+  return { name: 'bare', warm: (row, seconds) => runOnce(row, target, load, seconds), measure };
 }
 
 /** The service, with the CPU of its database and of the institution where there is one. */

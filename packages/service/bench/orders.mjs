@@ -1,11 +1,6 @@
 const FIRST = 800_000_000_001;
 const COUNT = 4000;
 
-/** Numbers of pgbench's own orders, apart from the service's; a block for each connection, as a node takes one. */
-export async function makeNumbers(database) {
-  await database.query('create sequence bench_numbers as bigint start with 500000000001 cache 1000');
-}
-
 /** Orders at the end of their year, for the reads: twelve periods stored, the benefits of each, most of them expired. */
 export async function makeOrders(database, channelId) {
   const last = FIRST + COUNT - 1;

@@ -74,12 +74,21 @@ export function processes() {
     },
 
     startLoad() {
-      const one = keep('the load', forked('load.mjs'));
-      return async (command, options) => {
-        one.child.send({ command, ...options });
-        const [{ result, error }] = await orEnd(one, once(one.child, 'message'));
-        if (error) throw new Error(`the load failed: ${error}`);
-        return result;
+      return this.startHelper('the load', 'load.mjs').ask;
+    },
+
+    /** A process that answers each command with one message. */
+    startHelper(name, file) {
+      const one = keep(name, forked(file));
+      return {
+        pid: one.pid,
+        async ask(command, options) {
+          one.child.send({ command, ...options });
+          const [{ result, error }] = await orEnd(one, once(one.child, 'message'));
+          if (error) throw new Error(`${name} failed: ${error}`);
+          return result;
+        },
+        end: () => stopOne(one),
       };
     },
 

@@ -7,23 +7,24 @@ const PRODUCT = 'TEST_SPU_001';
 
 /**
  * What is measured: an endpoint, its bodies, numbers of connections, each of which sends its next request when the last
- * one is answered, and what it is measured beside: the bare route, or pgbench with the script of that name in pgbench/.
+ * one is answered, and what it is measured beside: the bare route, or pgbench. pgbench runs the statements that the service
+ * was seen to make, and then once more the script of that name in pgbench/, which only has the rows themselves.
  * `body` is called for every request, so that a write can make each one different.
  */
 const KINDS = [
-  { kind: 'products/list', endpoint: 'products/list', connections: [32, 1], reference: 'bare', body: () => ({}) },
+  { kind: 'products/list', endpoint: 'products/list', connections: [32, 1], beside: 'bare', body: () => ({}) },
   {
     kind: 'auth/token',
     endpoint: 'auth/token',
     connections: [32, 1],
-    reference: 'bare',
+    beside: 'bare',
     body: ({ appId }) => ({ grantType: 'client_credentials', appId }),
   },
   {
     kind: 'orders/create B',
     endpoint: 'orders/create',
     connections: [32, 64],
-    reference: 'pgbench',
+    beside: 'pgbench',
     script: 'create-b.sql',
     body: (channel) => ({ ...newOrder(channel), settlementMode: 'CHANNEL_COLLECT' }),
   },
@@ -31,7 +32,7 @@ const KINDS = [
     kind: 'orders/create A.2 over the bridge',
     endpoint: 'orders/create',
     connections: [32],
-    reference: 'pgbench',
+    beside: 'pgbench',
     script: 'create-a2.sql',
     needsInstitution: true,
     body: createShared,
@@ -40,7 +41,7 @@ const KINDS = [
     kind: 'orders/query',
     endpoint: 'orders/query',
     connections: [32],
-    reference: 'pgbench',
+    beside: 'pgbench',
     script: 'query.sql',
     needsOrders: true,
     body: ({ orders }) => ({ orderNo: String(randomInt(orders.first, orders.last + 1)) }),

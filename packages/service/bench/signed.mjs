@@ -27,12 +27,13 @@ export function signedRequest({ endpoint, body }, channel, n = 0) {
 }
 
 /** Sends one and gives back the answer's text; anything but success is an error. */
-export async function call(baseUrl, row, channel) {
-  const { path, headers, body } = signedRequest(row, channel);
+export async function send(baseUrl, { path, headers, body }) {
   const response = await fetch(baseUrl + path, { method: 'POST', headers, body });
   const text = await response.text();
   if (response.status !== 200 || JSON.parse(text).code !== '0') {
-    throw new Error(`${row.endpoint} answered ${response.status} ${text.slice(0, 300)}`);
+    throw new Error(`${path} answered ${response.status} ${text.slice(0, 300)}`);
   }
   return text;
 }
+
+export const call = (baseUrl, row, channel) => send(baseUrl, signedRequest(row, channel));

@@ -9,14 +9,22 @@ const ratio = (value) => shown(value < 0.1 ? 3 : 2)(value);
 
 const dash = (digits) => (value) => (value === undefined ? '-' : shown(digits)(value));
 
+/** What a row may be measured beside, by the name that its column has. */
+const REFERENCES = {
+  bare: { bare: 'bare fastify route' },
+  pgbench: { same: 'pgbench, same statements', rows: 'pgbench, rows alone' },
+};
+
 const columnsOf = (beside) => [
   { head: 'row', of: ({ label }) => label },
   { head: 'clients', of: ({ connections }) => String(connections) },
   { head: 'rate/s', of: ({ rate }) => shown(0)(rate) },
   { head: 'p50 ms', of: ({ p50 }) => dash(2)(p50) },
   { head: 'p99 ms', of: ({ p99 }) => dash(2)(p99) },
-  { head: `of ${beside}`, of: (line) => (line.ratio === undefined ? `no ${beside}` : ratio(line.ratio)) },
-  { head: '(range)', of: ({ ratioRange }) => ratioRange?.map(ratio).join(' to ') ?? '' },
+  ...Object.keys(REFERENCES[beside]).flatMap((name) => [
+    { head: `of ${name}`, of: ({ ratios }) => (ratios ? ratio(ratios.get(name)?.ratio) : '') },
+    { head: '(range)', of: ({ ratios }) => ratios?.get(name)?.ratioRange.map(ratio).join(' to ') ?? '' },
+  ]),
   { head: 'node us', of: ({ cpu }) => dash(1)(cpu) },
   { head: 'postgres us', of: ({ postgresCpu }) => dash(1)(postgresCpu) },
   { head: 'institution us', of: ({ institutionCpu }) => dash(1)(institutionCpu), beside: 'pgbench' },
@@ -26,18 +34,23 @@ const columnsOf = (beside) => [
   { head: 'non-2xx', of: ({ failed }) => String(failed), beside: 'bare' },
 ];
 
-const LABELS = { bare: 'bare fastify route', pgbench: 'pgbench' };
-
-/** The rows with that reference, each under what was measured in turn with it. Undefined when there are none. */
+/** The rows with those references, each under what was measured in turn with it. Undefined when there are none. */
 export function resultTable(results, beside) {
   const rows = results.filter((result) => result.beside === beside);
   if (rows.length === 0) return undefined;
   const columns = columnsOf(beside).filter((column) => (column.beside ?? beside) === beside);
-  const lines = rows.flatMap(({ kind, connections, measured, reference, ratio: of, ratioRange }) => [
-    ...(reference
-      ? [{ ...reference, label: LABELS[beside], connections: reference.clients ?? connections, ratio: 1 }]
-      : []),
-    { ...measured, label: kind, connections, ratio: of, ratioRange },
+  const lines = rows.flatMap(({ kind, connections, measured, references }) => [
+    ...references.map((reference) => ({
+      ...reference.measured,
+      label: REFERENCES[beside][reference.name],
+      connections: reference.measured.clients ?? connections,
+    })),
+    {
+      ...measured,
+      label: kind,
+      connections,
+      ratios: new Map(references.map((reference) => [reference.name, reference])),
+    },
   ]);
   return aligned([columns.map(({ head }) => head), ...lines.map((line) => columns.map((column) => column.of(line)))]);
 }
@@ -62,7 +75,7 @@ export function factsText({ cores, cpu, node, system, postgres, fileSystem, sync
   );
 }
 
-function aligned(rows) {
+export function aligned(rows) {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   const line = (row) =>
     row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join('  ');

@@ -10,6 +10,7 @@ import type { Clock } from './clock.js';
 import type { Database } from './db/database.js';
 import type { Gateways } from './gateways/registry.js';
 import { type Route, route } from './http/routes.js';
+import { advanceOrder } from './orders/advance.js';
 import { createOrder } from './orders/create.js';
 import { createDeduct } from './orders/create-deduct.js';
 import { listUserOrders } from './orders/list.js';
@@ -37,7 +38,7 @@ export interface InterfaceDeps {
   readonly debitDeadlineMs?: number;
 }
 
-/** The route table: every endpoint of the interface with the action behind it. */
+/** The route table: every endpoint of the interface with the action behind it. What is the sandbox's alone is nowhere else. */
 export function interfaceRoutes({ tokens, publicUrl, ...deps }: InterfaceDeps): Route[] {
   const { database, clock } = deps;
   const shared = {
@@ -66,5 +67,6 @@ export function interfaceRoutes({ tokens, publicUrl, ...deps }: InterfaceDeps): 
     route(ENDPOINTS['orders/list'], listUserOrders(shared)),
     route(ENDPOINTS['orders/unsubscribe'], unsubscribe(database, clock)),
     route(ENDPOINTS['payments/query'], queryPayment(database, clock)),
-  ];
+    route(ENDPOINTS['sandbox/orders/advance'], advanceOrder(shared)),
+  ].filter(({ endpoint }) => deps.environment === 'sandbox' || !endpoint.sandboxOnly);
 }

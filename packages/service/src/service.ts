@@ -3,10 +3,7 @@ import { accessTokens } from './channels/access-token.js';
 import { channelRegistry } from './channels/registry.js';
 import type { Clock } from './clock.js';
 import type { Database } from './db/database.js';
-import { cancelAtInstitutions } from './engine/agreement-cancellations.js';
-import { tidy } from './engine/housekeeping.js';
-import { askAboutPendingDebits } from './engine/pending-debits.js';
-import { every } from './engine/timer.js';
+import { startEngine } from './engine/engine.js';
 import { bridgeGateway } from './gateways/bridge/bridge.js';
 import { NoticeRefused } from './gateways/gateway.js';
 import { type Gateways, gatewayRegistry, NoSuchGateway } from './gateways/registry.js';
@@ -20,6 +17,7 @@ import { type OnceOptions, onceRunner } from './idempotency/once.js';
 import { interfaceRoutes } from './interface.js';
 import { agreementEnder } from './orders/agreement-ended.js';
 import { noticeAcceptor } from './payments/notice.js';
+import { settleTogether } from './payments/settle-together.js';
 import { lookUp } from './secrets/look-up.js';
 import type { Vault } from './secrets/vault.js';
 import type { Environment } from './settings.js';
@@ -42,6 +40,8 @@ export interface ServiceDeps {
   readonly debitDeadlineMs?: number;
   /** Routes beside the interface's own. */
   readonly moreRoutes?: readonly Route[];
+  /** How long events are kept. */
+  readonly eventsRetentionDays?: number;
   /** Whether this node also does what no request asks for. */
   readonly engine?: boolean;
 }
@@ -63,6 +63,7 @@ export function createService(deps: ServiceDeps): Service {
       sandbox: () => sandboxGateway(clock),
       bridge: (url, wrappedKey) => bridgeGateway({ url, key: vault.unwrapKey(wrappedKey), clock, log }),
     });
+  const settle = settleTogether(database, clock);
   const app = createApp({
     routes: [...interfaceRoutes({ ...deps, tokens, gateways, institutionNumbers }), ...(deps.moreRoutes ?? [])],
     database,
@@ -85,23 +86,16 @@ export function createService(deps: ServiceDeps): Service {
       },
       accept: noticeAcceptor({
         database,
-        clock,
+        settle,
         endAgreement: agreementEnder({ database, channels, institutionNumbers, clock }),
       }),
     },
   });
-  const jobs =
-    deps.engine === false
-      ? []
-      : [
-          every(60, 'housekeeping', log, () => tidy(database)),
-          every(1, 'pending debits', log, () => askAboutPendingDebits({ database, channels, gateways, clock, log })),
-          every(5, 'agreement cancellations', log, () => cancelAtInstitutions({ database, channels, gateways, log })),
-        ];
+  const engine = deps.engine === false ? undefined : startEngine({ ...deps, channels, gateways, settle });
   return {
     ...app,
     async stop() {
-      await Promise.all([app.drain(), ...jobs.map((job) => job.stop())]);
+      await Promise.all([app.drain(), engine?.stop()]);
       await gateways.close?.();
     },
   };

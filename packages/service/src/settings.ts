@@ -21,7 +21,12 @@ export interface Settings {
   readonly trustedProxies: readonly string[];
   /** Failed authentications per minute after which an address is refused without a signature check. */
   readonly authFailuresPerMinute: number;
+  /** Days for which events are kept after the week of their writing has ended. */
+  readonly eventsRetentionDays: number;
 }
+
+/** Unless EVENTS_RETENTION_DAYS says otherwise. */
+export const EVENTS_RETENTION_DAYS = 180;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -53,6 +58,7 @@ export function readSettings(env: Env = process.env): Settings {
     logLevel: choice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     trustedProxies: addresses(env, 'TRUSTED_PROXIES'),
     authFailuresPerMinute: integer(env, 'AUTH_FAILURES_PER_MINUTE', 600, 1, 1_000_000),
+    eventsRetentionDays: integer(env, 'EVENTS_RETENTION_DAYS', EVENTS_RETENTION_DAYS, 30, 3650),
   };
 }
 

@@ -21,6 +21,7 @@ import {
   OrdersQueryRequest,
   OrdersUnsubscribeRequest,
 } from './schemas/orders.js';
+import { OrdersAdvanceRequest, ordersAdvanceChecks } from './schemas/orders-advance.js';
 import { ordersCreateChecks } from './schemas/orders-create-checks.js';
 import { PaymentChannelsListData, PaymentChannelsListRequest } from './schemas/payment-channels.js';
 import { PaymentDetail, PaymentsQueryRequest } from './schemas/payments.js';
@@ -34,6 +35,8 @@ interface EndpointFacts<Request extends TSchema, Response extends TSchema> {
   readonly token: boolean;
   /** Whether an Idempotency-Key counts. */
   readonly write: boolean;
+  /** Whether production does not have it. */
+  readonly sandboxOnly?: boolean;
   readonly request: Request;
   /** The schema of `data` on success. */
   readonly response: Response;
@@ -191,6 +194,21 @@ export const ENDPOINTS = {
     request: PaymentsQueryRequest,
     response: PaymentDetail,
     codes: ['SUBSCRIPTION_NOT_FOUND'],
+  }),
+  'sandbox/orders/advance': endpoint('sandbox/orders/advance', {
+    summary: 'Run the next periods of an order now, as if their time had come',
+    token: true,
+    write: true,
+    sandboxOnly: true,
+    request: OrdersAdvanceRequest,
+    response: MainOrder,
+    check: ordersAdvanceChecks,
+    codes: [
+      'SUBSCRIPTION_NOT_FOUND',
+      'SUBSCRIPTION_UNSUBSCRIBED',
+      'SUBSCRIPTION_ALREADY_COMPLETED',
+      'SUBSCRIPTION_FIRST_PAYMENT_PENDING',
+    ],
   }),
 } as const;
 

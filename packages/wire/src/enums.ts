@@ -36,6 +36,10 @@ export type CycleType = (typeof cycleTypes)[number];
 export const eventTypes = ['order.status.changed', 'payment.status.changed'] as const;
 export type EventType = (typeof eventTypes)[number];
 
+/** What a period that time travel passes through may come to. */
+export const rehearsedOutcomes = ['SUCCESS', 'FAIL_RETRY', 'FAIL', 'AGREEMENT_INVALID'] as const;
+export type RehearsedOutcome = (typeof rehearsedOutcomes)[number];
+
 export const grantTypes = ['client_credentials'] as const;
 export type GrantType = (typeof grantTypes)[number];
 

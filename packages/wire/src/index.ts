@@ -23,6 +23,7 @@ export {
 export * from './schemas/events.js';
 export * from './schemas/order-reference.js';
 export * from './schemas/orders.js';
+export * from './schemas/orders-advance.js';
 export * from './schemas/orders-create-checks.js';
 export * from './schemas/payment-channels.js';
 export * from './schemas/payments.js';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RequestOf } from '../src/endpoints.js';
 import { userDataChecks } from '../src/schemas/agreements.js';
 import { orderReferenceChecks } from '../src/schemas/order-reference.js';
+import { type OrdersAdvanceRequest, ordersAdvanceChecks } from '../src/schemas/orders-advance.js';
 import { ordersCreateChecks } from '../src/schemas/orders-create-checks.js';
 import { orderA1, orderA2, orderB, sharedAgreement } from './examples.js';
 
@@ -68,6 +69,24 @@ describe('orderReferenceChecks', () => {
     expect(() => orderReferenceChecks({ orderNo: '1', externalOrderNo: '1' })).toThrow(
       paramInvalid('orderNo and externalOrderNo exclude each other'),
     );
+  });
+});
+
+describe('ordersAdvanceChecks', () => {
+  const rows: [string, OrdersAdvanceRequest, string][] = [
+    ['no order', { cycles: 1 }, 'orderNo or externalOrderNo is required'],
+    ['two orders', { orderNo: '1', externalOrderNo: '1', to: 'x' }, 'orderNo and externalOrderNo exclude each other'],
+    ['no end', { orderNo: '1', outcomes: ['FAIL'] }, 'cycles or to is required'],
+    ['two ends', { orderNo: '1', cycles: 1, to: 'x' }, 'cycles and to exclude each other'],
+    ['an end that is no time', { orderNo: '1', to: '2026-02-30 00:00:00' }, 'to must be a time'],
+    [
+      'more outcomes than periods',
+      { orderNo: '1', cycles: 1, outcomes: ['FAIL', 'FAIL'] },
+      'outcomes are more than cycles',
+    ],
+  ];
+  it.each(rows)('refuses %s', (_name, body, detail) => {
+    expect(() => ordersAdvanceChecks(body)).toThrow(paramInvalid(detail));
   });
 });
 

@@ -12,7 +12,7 @@ const ofEveryRequest = new Set(precedence.slice(0, precedence.indexOf('SUBSCRIPT
 const faults = new Set<CodeName>(['INTERNAL_ERROR', 'UNAVAILABLE', 'SUCCESS']);
 
 describe('the table of endpoints', () => {
-  it('holds the twelve of the interface, each under its own name and path', () => {
+  it('holds the twelve of the interface and one of the sandbox, each under its own name and path', () => {
     expect(Object.entries(ENDPOINTS).map(([key, { name, path }]) => [key === name, path])).toEqual(
       [
         'auth/token',
@@ -27,6 +27,7 @@ describe('the table of endpoints', () => {
         'orders/list',
         'orders/unsubscribe',
         'payments/query',
+        'sandbox/orders/advance',
       ].map((name) => [true, `/openapi/v1/${name}`]),
     );
   });
@@ -42,7 +43,14 @@ describe('the table of endpoints', () => {
       'agreements/replace',
       'orders/create',
       'orders/unsubscribe',
+      'sandbox/orders/advance',
     ]);
+  });
+
+  it('knows what production does not have, by its name too', () => {
+    const sandboxOnly = endpoints.filter((endpoint) => endpoint.sandboxOnly).map(({ name }) => name);
+    expect(sandboxOnly).toEqual(['sandbox/orders/advance']);
+    expect(endpoints.filter(({ name }) => name.startsWith('sandbox/')).map(({ name }) => name)).toEqual(sandboxOnly);
   });
 
   it.each(endpoints)('$name lists business codes only, in order of precedence', ({ codes }) => {

@@ -135,6 +135,13 @@ export const requests: { [Name in EndpointName]: [RequestOf<Name>, ...RequestOf<
   'orders/list': [{ channelUserId: 'user-1' }, { channelUserId: 'user-1', cycleType: 'SINGLE', page: 3, size: 20 }],
   'orders/unsubscribe': [{ orderNo: '700000000000001' }, { externalOrderNo: 'EXT-1', reason: '' }],
   'payments/query': [{ paymentOrderNo: '7000000000000010001' }, { paymentOrderNo: 'no such number' }],
+  'sandbox/orders/advance': [
+    { orderNo: '700000000000001', cycles: 1 },
+    { orderNo: '700000000000001', cycles: 9999, outcomes: [] },
+    { externalOrderNo: 'EXT-1', cycles: 4, outcomes: ['SUCCESS', 'FAIL_RETRY', 'FAIL', 'AGREEMENT_INVALID'] },
+    { externalOrderNo: 'EXT-1', to: time, outcomes: ['FAIL'] },
+    { externalOrderNo: 'EXT-1', to: '2026-01-31T08:09:10Z' },
+  ],
 };
 
 /** Response data in every shape that matters to a serialiser: nulls, absent optionals, empty and full lists. */
@@ -252,6 +259,7 @@ export const data: { [Name in EndpointName]: [DataOf<Name>, ...DataOf<Name>[]] }
       ],
     },
   ],
+  'sandbox/orders/advance': [mainOrder],
 };
 
 export const orderEvent: OrderStatusChangedEvent = {

@@ -142,10 +142,26 @@ describe('a field of a wrong type or value', () => {
     ['orders/unsubscribe', 'reason', 5, 'type'],
     ['payments/query', 'paymentOrderNo', 7000000000000010, 'type'],
     ['payments/query', 'paymentOrderNo', '', 'minLength'],
+    ['sandbox/orders/advance', 'orderNo', 700000000000001, 'type'],
+    ['sandbox/orders/advance', 'cycles', 0, 'minimum'],
+    ['sandbox/orders/advance', 'cycles', 10_000, 'maximum'],
+    ['sandbox/orders/advance', 'cycles', 1.5, 'type'],
+    ['sandbox/orders/advance', 'cycles', '1', 'type'],
+    ['sandbox/orders/advance', 'to', 1767225600000, 'type'],
+    ['sandbox/orders/advance', 'to', '', 'minLength'],
+    ['sandbox/orders/advance', 'outcomes', 'SUCCESS', 'type'],
+    ['sandbox/orders/advance', 'outcomes', Array.from({ length: 10_000 }, () => 'SUCCESS'), 'maxItems'],
   ];
 
   it.each(rows)('%s: %s = %j is refused by its %s', (...[name, field, value, keyword]) => {
     expect(errorOf(name, { ...requests[name][0], [field]: value })).toBe(`/${field} ${keyword}`);
+  });
+});
+
+describe('an outcome to rehearse', () => {
+  it('is one of four', () => {
+    const [example] = requests['sandbox/orders/advance'];
+    expect(errorOf('sandbox/orders/advance', { ...example, outcomes: ['PENDING'] })).toBe('/outcomes/0 enum');
   });
 });
 
@@ -168,7 +184,7 @@ describe('the length of a string', () => {
   );
 
   it('is looked at in every place there is', () => {
-    expect(rows).toHaveLength(48);
+    expect(rows).toHaveLength(51);
   });
 
   it.each(rows)('$name: $at takes 1024 code points and not 1025', ({ name, path }) => {

@@ -1,13 +1,15 @@
 -- One order of mode A.2 as two transactions of one statement each, since the institution is called between them: what
 -- is written down before the debit, and what its success changes. The rows are those of the service.
+\set i :i + 1
+\set n :base + 1000000 * :client_id + :i
 with made as (
-  select n, date_trunc('second', now()) as at from nextval('bench_numbers') as n
+  select :n::bigint as n, date_trunc('second', now()) as at
 ), new_user as (
   insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile)
   select :channel, 'pgbench-user-' || n, sha256(int8send(n)), :mobile from made
 ), new_external as (
-  insert into external_orders (external_order_no, channel_id, order_no)
-  select 'pgbench-order-' || n, :channel, n from made
+  insert into external_orders (external_order_no, channel_id, order_no, user_key)
+  select 'pgbench-order-' || n, :channel, n, key_of('pgbench-user-' || n) from made
 ), new_agreement as (
   insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status, agreement_no,
     institution_no, card_hash, certificate_hash, card_tail, details)
@@ -15,9 +17,10 @@ with made as (
     :institution_no, sha256('card'), sha256('certificate'), '4567', :details from made
 ), new_order as (
   insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
-    period_type, period, total_cycles, amount_cent, created_at, cycle_no, latest_payment_status, agreement_id, shared)
+    period_type, period, total_cycles, amount_cent, created_at, cycle_no, latest_payment_status, agreement_id,
+    payment_channel_code, shared)
   select n, :channel, 'pgbench-order-' || n, 'pgbench-user-' || n, 'TEST_SPU_001', 'SVC_DEDUCT', 'INITIALIZING', 'MONTH',
-    1, 12, 1990, at, 1, 'PROCESSING', n, true from made
+    1, 12, 1990, at, 1, 'PROCESSING', n, 'BENCHBANK', true from made
 ), new_payment as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
   select n, 1, :channel, 'PROCESSING', at, 1990, 1 from made
@@ -25,12 +28,10 @@ with made as (
   insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
     started_at, ask_at)
   select n, 1, 1, :channel, n, 'BENCHBANK', 1990, at, now() + interval '1 day' from made
-), new_key as (
-  insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject)
-  select :channel, 'pgbench-' || n, '/openapi/v1/orders/create', sha256(int8send(n)), 'RUNNING', gen_random_uuid(),
-    now() + interval '30 s', n from made
 )
-select n from made \gset
+insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject)
+select :channel, 'pgbench-' || n, '/openapi/v1/orders/create', sha256(int8send(n)), 'RUNNING', gen_random_uuid(),
+  now() + interval '30 s', n from made;
 
 with attempt as (
   update debit_attempts set status = 'SUCCESS', institution_ref = 'pgbench', settled_at = now(), ask_at = null

@@ -1,13 +1,15 @@
 -- One order of mode B as one transaction of one statement: the rows that the service writes for it, and nothing that
 -- the service asks before. Texts that are sealed or serialised come as variables, of the size that the service made.
+\set i :i + 1
+\set n :base + 1000000 * :client_id + :i
 with made as (
-  select n, date_trunc('second', now()) as at from nextval('bench_numbers') as n
+  select :n::bigint as n, date_trunc('second', now()) as at
 ), new_user as (
   insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile)
   select :channel, 'pgbench-user-' || n, sha256(int8send(n)), :mobile from made
 ), new_external as (
-  insert into external_orders (external_order_no, channel_id, order_no)
-  select 'pgbench-order-' || n, :channel, n from made
+  insert into external_orders (external_order_no, channel_id, order_no, user_key)
+  select 'pgbench-order-' || n, :channel, n, key_of('pgbench-user-' || n) from made
 ), new_order as (
   insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
     period_type, period, total_cycles, amount_cent, created_at, success_at, cycle_no, next_due_at, paid_cycles,

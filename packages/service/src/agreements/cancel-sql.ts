@@ -34,11 +34,3 @@ export async function cancelInvalidAgreement(tx: Queryable, agreementId: number)
     [agreementId],
   );
 }
-
-/** Held still until the transaction ends, so that whoever ends it meanwhile sees what this transaction has done. */
-export async function isAgreementEnded(tx: Queryable, agreementId: number): Promise<boolean> {
-  const [row] = await tx.query<{ status: string }>('select status from agreements where agreement_id = $1 for share', [
-    agreementId,
-  ]);
-  return row?.status === 'CANCELED';
-}

@@ -1,10 +1,17 @@
-import { type AffectedPayment, Rejection, type ReplaceData, type ReplaceRequest } from '@perennial/wire';
+import {
+  type AffectedPayment,
+  Rejection,
+  type ReplaceData,
+  type ReplaceRequest,
+  type RetriedPayment,
+} from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
+import type { Database, Queryable } from '../db/database.js';
 import { paymentOrderNo } from '../orders/numbers.js';
 import { allPayments, type Order, type Payment } from '../orders/order.js';
 import { orderReference } from '../orders/reference.js';
+import { startRenewals } from '../orders/renew-sql.js';
 import { findPayments, lockOrder } from '../orders/sql.js';
 import type { Catalog } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
@@ -32,24 +39,45 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
     const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
     return database.transaction(async (tx) => {
       const order = requireReplaceable(await lockOrder(tx, channel.channelId, reference), shared.channelUserId);
-      requireShareable(authorized, shared.paymentChannelCode, 'PAYMENT_CHANNEL_NOT_ALLOWED');
-      const row = sharedAgreementRow(channel, shared, card, { agreementId, now: clock.now() });
-      await insertAgreement(tx, { ...row, institutionHash });
-      const oldAgreementNo = await switchAgreement(tx, order.orderNo, order.agreementId, agreementId);
+      const { paymentChannelCode } = shared;
+      requireShareable(authorized, paymentChannelCode, 'PAYMENT_CHANNEL_NOT_ALLOWED');
+      const now = clock.now();
       const payments = await findPayments(tx, order.orderNo);
+      const row = sharedAgreementRow(channel, shared, card, { agreementId, now });
+      await insertAgreement(tx, { ...row, institutionHash });
+      const { orderNo } = order;
+      const retryAt = order.latestPaymentStatus === 'FAIL_RETRY' && request.retryFailedNow !== false ? now : null;
+      const to = { orderNo, fromId: order.agreementId, toId: agreementId, paymentChannelCode, retryAt };
+      const oldAgreementNo = await switchAgreement(tx, to);
+      const retriedNow = retryAt === null ? [] : await retry(tx, orderNo, paymentChannelCode, retryAt);
       return once.finish(
         tx,
         answer({
-          orderNo: String(order.orderNo),
+          orderNo: String(orderNo),
           oldAgreementNo,
           newAgreementNo: row.agreementNo ?? '',
-          paymentChannelCode: row.paymentChannelCode,
+          paymentChannelCode,
           affectedPayments: affected(order, payments),
-          retriedNow: [],
+          retriedNow,
         }),
       );
     });
   };
+}
+
+/** Written down as a debit that is to be asked about at once: whichever node does so finds it unsent, and sends it. */
+async function retry(
+  tx: Queryable,
+  orderNo: number,
+  paymentChannelCode: string,
+  at: number,
+): Promise<RetriedPayment[]> {
+  const { renewals } = await startRenewals(tx, paymentChannelCode, { kind: 'one-order', at, orderNo }, 1, 0);
+  return renewals.map(({ cycleNo }) => ({
+    paymentOrderNo: paymentOrderNo(orderNo, cycleNo),
+    cycleNo,
+    newStatus: 'PROCESSING',
+  }));
 }
 
 type Replaceable = Order & { readonly agreementId: number };

@@ -1,6 +1,5 @@
 import type { Queryable } from '../db/database.js';
-
-const time = (parameter: string) => `to_timestamp(${parameter}::double precision / 1000)`;
+import { instant } from '../db/time-sql.js';
 
 /** One request at a time for a number, until its transaction ends. The hash is keyed, so its bits are good for a lock. */
 export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void> {
@@ -14,22 +13,22 @@ export async function countSends(
   after: { readonly pause: number; readonly day: number },
 ): Promise<{ readonly pause: number; readonly day: number }> {
   const [row] = await tx.query<{ pause: number; day: number }>(
-    `select count(*) filter (where sent_at > ${time('$2')}) as pause, count(*) as day
-     from sms_sends where bank_mobile_hash = $1 and sent_at > ${time('$3')}`,
+    `select count(*) filter (where sent_at > ${instant('$2')}) as pause, count(*) as day
+     from sms_sends where bank_mobile_hash = $1 and sent_at > ${instant('$3')}`,
     [hash, after.pause, after.day],
   );
   return row ?? { pause: 0, day: 0 };
 }
 
 export async function insertSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
-  await tx.query(`insert into sms_sends (bank_mobile_hash, sent_at) values ($1, ${time('$2')})`, [hash, at]);
+  await tx.query(`insert into sms_sends (bank_mobile_hash, sent_at) values ($1, ${instant('$2')})`, [hash, at]);
 }
 
 /** One of them, should there be two of the same moment. */
 export async function deleteSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
   await tx.query(
     `delete from sms_sends where ctid = (
-       select ctid from sms_sends where bank_mobile_hash = $1 and sent_at = ${time('$2')} limit 1 for update)`,
+       select ctid from sms_sends where bank_mobile_hash = $1 and sent_at = ${instant('$2')} limit 1 for update)`,
     [hash, at],
   );
 }

@@ -1,5 +1,6 @@
 import type { AgreementSource, AgreementStatus } from '@perennial/wire';
 import type { Queryable } from '../db/database.js';
+import { instant, ms } from '../db/time-sql.js';
 
 /** Which card, sealed and hashed under the channel's keys. */
 export interface CardColumns {
@@ -35,9 +36,6 @@ export interface BindingRow extends AgreementRow {
   readonly gatewayReference: string | null;
 }
 
-const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`;
-const time = (parameter: string) => `to_timestamp(${parameter}::double precision / 1000)`;
-
 const AGREEMENT_COLUMNS = `a.agreement_id as "agreementId", a.channel_id as "channelId",
   a.channel_user_id as "channelUserId", a.payment_channel_code as "paymentChannelCode", a.source, a.status,
   a.agreement_no as "agreementNo", a.institution_no as "institutionNo", a.card_hash as "cardHash",
@@ -59,7 +57,7 @@ export async function insertAgreement(tx: Queryable, row: AgreementRow): Promise
       text: `insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status,
                agreement_no, institution_no, card_hash, certificate_hash, card_tail, details, bank_code, created_at,
                changed_at, institution_hash)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${time('$14')}, ${time('$14')}, $15)`,
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${instant('$14')}, ${instant('$14')}, $15)`,
     },
     [
       row.agreementId,
@@ -130,7 +128,7 @@ export async function restartBinding(
 ): Promise<void> {
   await tx.query(
     `update agreements set status = $2, card_hash = $3, certificate_hash = $4, card_tail = $5, details = $6,
-       bank_code = $7, code_sent_at = null, wrong_codes = 0, gateway_reference = null, changed_at = ${time('$8')}
+       bank_code = $7, code_sent_at = null, wrong_codes = 0, gateway_reference = null, changed_at = ${instant('$8')}
      where agreement_id = $1`,
     [agreementId, status, card.cardHash, card.certificateHash, card.cardTail, card.details, card.bankCode, now],
   );
@@ -143,7 +141,7 @@ export async function storeCodeSent(
   sent: { readonly at: number; readonly reference: string | undefined },
 ): Promise<boolean> {
   const rows = await tx.query(
-    `update agreements set code_sent_at = ${time('$3')}, gateway_reference = $4, changed_at = ${time('$3')}
+    `update agreements set code_sent_at = ${instant('$3')}, gateway_reference = $4, changed_at = ${instant('$3')}
      where agreement_id = $1 and details = $2 and status = 'BIND_ING' returning 1`,
     [agreementId, details, sent.at, sent.reference ?? null],
   );
@@ -175,7 +173,7 @@ export async function storeBound(
 ): Promise<void> {
   await tx.query(
     `update agreements set status = $2, agreement_no = $3, institution_no = $4, card_hash = $5,
-       certificate_hash = $6, card_tail = $7, details = $8, bank_code = $9, changed_at = ${time('$10')},
+       certificate_hash = $6, card_tail = $7, details = $8, bank_code = $9, changed_at = ${instant('$10')},
        institution_hash = $11
      where agreement_id = $1`,
     [
@@ -202,7 +200,7 @@ export async function storeRefused(
   now: number,
 ): Promise<void> {
   await tx.query(
-    `update agreements set status = $3, code_sent_at = null, changed_at = ${time('$4')}
+    `update agreements set status = $3, code_sent_at = null, changed_at = ${instant('$4')}
      where agreement_id = $1 and details = $2`,
     [agreementId, details, status, now],
   );

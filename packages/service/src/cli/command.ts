@@ -1,8 +1,10 @@
 import os from 'node:os';
 import type { Command } from 'commander';
+import { systemClock } from '../clock.js';
 import { openFromSettings } from '../db/open.js';
-import type { Operator } from '../operator/operator.js';
+import type { OperatorWithGateways } from '../operator/operator.js';
 import { readSettings } from '../settings.js';
+import { gatewaysOnDemand } from './gateways.js';
 
 export interface JsonOption {
   readonly json?: boolean;
@@ -18,11 +20,10 @@ export function verb(noun: Command, usage: string, description: string, examples
     .addHelpText('after', `\n${examples.length > 1 ? 'Examples' : 'Example'}:\n${lines.join('\n')}`);
 }
 
-/** Opens the database as the settings say, acts, and shows what came of it. */
-export async function perform<T>(
+/** Opens the database as the settings say, and acts. */
+export async function operate(
   { json = false }: JsonOption,
-  act: (operator: Operator) => Promise<T>,
-  text: (result: T) => string,
+  act: (operator: OperatorWithGateways) => Promise<void>,
 ): Promise<void> {
   const settings = readSettings();
   const opened = await openFromSettings(settings, {
@@ -31,25 +32,40 @@ export async function perform<T>(
     // With --json a failure is one document on stderr, so nothing else may be there.
     log: json ? () => undefined : (line) => process.stderr.write(`${line}\n`),
   });
+  const gateways = gatewaysOnDemand(opened, systemClock);
   try {
-    const result = await act({
+    await act({
       database: opened.database,
       vault: opened.vault,
+      clock: systemClock,
+      gateways,
       environment: settings.environment,
       actor: `cli:${userName()}@${os.hostname()}`,
       localCallbacks: settings.databaseUrl === undefined,
     });
-    // Before closing: a secret that was just made must be seen even if the database then goes away.
-    process.stdout.write(`${json ? JSON.stringify(result) : text(result)}\n`);
   } finally {
+    await gateways.close();
     await opened.close();
   }
+}
+
+/** Acts, and shows what came of it. */
+export async function perform<T>(
+  options: JsonOption,
+  act: (operator: OperatorWithGateways) => Promise<T>,
+  text: (result: T) => string,
+): Promise<void> {
+  await operate(options, async (operator) => {
+    const result = await act(operator);
+    // Before closing: a secret that was just made must be seen even if the database then goes away.
+    process.stdout.write(`${options.json ? JSON.stringify(result) : text(result)}\n`);
+  });
 }
 
 /** A list is a document of its own, with room for more beside the items. */
 export async function performList<T>(
   options: JsonOption,
-  act: (operator: Operator) => Promise<readonly T[]>,
+  act: (operator: OperatorWithGateways) => Promise<readonly T[]>,
   text: (items: readonly T[]) => string,
 ): Promise<void> {
   await perform(

@@ -1,18 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { addAgreement } from './agreement.js';
+import { addAlert } from './alert.js';
 import { addAudit } from './audit.js';
 import { addChannel } from './channel.js';
 import { addInstitution } from './institution.js';
 import { addMasterKey } from './master-key.js';
+import { addOrder } from './order.js';
 import { addPaymentChannel } from './payment-channel.js';
 import { addProduct } from './product.js';
+import { addReconciliation } from './reconciliation.js';
+import { addSettlement } from './settlement.js';
 
 const argv = process.argv.slice(2);
 const json = argv.includes('--json');
 
 function program(): Command {
   const perennial = new Command('perennial')
-    .description('Provisioning of the subscription service. Settings are those of the service itself.')
+    .description('Provisioning and operation of the subscription service. Settings are those of the service itself.')
     .version(version(), '--version')
     // Every command made below takes these over, so they come first.
     .exitOverride()
@@ -27,6 +32,11 @@ function program(): Command {
   addChannel(perennial);
   addProduct(perennial);
   addPaymentChannel(perennial);
+  addOrder(perennial);
+  addAgreement(perennial);
+  addAlert(perennial);
+  addReconciliation(perennial);
+  addSettlement(perennial);
   addInstitution(perennial);
   addMasterKey(perennial);
   addAudit(perennial);

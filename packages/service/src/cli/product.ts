@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { money } from '../operator/money.js';
 import { createProduct, listProducts, showProduct } from '../operator/products.js';
 import type { BenefitView, ProductView } from '../products/provisioning-sql.js';
 import { type JsonOption, perform, performList, verb } from './command.js';
@@ -96,8 +97,4 @@ function describe(product: ProductView): string {
 
 function cycle({ period, periodType, totalCycles }: ProductView): string {
   return `${totalCycles} x ${period} ${periodType}`;
-}
-
-function money(cents: number): string {
-  return (cents / 100).toFixed(2);
 }

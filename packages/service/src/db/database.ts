@@ -25,6 +25,12 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   return value;
 });
 
+/**
+ * What a statement's result and its plan depend on. A named statement keeps its plan: one made while a table was a page
+ * long would read it whole until it is next analyzed.
+ */
+export const SESSION = '-c TimeZone=Asia/Shanghai -c enable_seqscan=off';
+
 export interface DatabaseOptions {
   readonly url: string;
   readonly pool: number;
@@ -41,11 +47,8 @@ export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOpti
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
-    // lock_timeout is what a twin of an idempotent request waits at most (docs/decisions/0003-idempotency.md). A named
-    // statement keeps its plan: one made while a table was a page long would read it whole until it is next analyzed.
-    options:
-      '-c TimeZone=Asia/Shanghai -c lock_timeout=10s -c statement_timeout=30s ' +
-      '-c idle_in_transaction_session_timeout=30s -c enable_seqscan=off',
+    // lock_timeout is what a twin of an idempotent request waits at most (docs/decisions/0003-idempotency.md).
+    options: `${SESSION} -c lock_timeout=10s -c statement_timeout=30s -c idle_in_transaction_session_timeout=30s`,
   });
   pool.on('error', (error) => onIdleError?.(error));
   // Under synchronous replication a cancelled wait answers COMMIT with a warning: the outcome is unknown, not done.

@@ -1,14 +1,19 @@
 /**
- * Lets calls that wait at the same time share a round trip. A call goes at once while a slot is free and waits only
- * while none is, so nothing is delayed when there is little to do and batches grow by themselves when there is much
- * (measured for creates: 1.6 times the rate of one statement per call; docs/decisions/0002-admission.md).
+ * Lets calls that wait at the same time share a round trip. A call goes at once while nothing is under way; what comes
+ * meanwhile goes together when that is back. So nothing is delayed when there is little to do, and batches grow by
+ * themselves when there is much (docs/decisions/0002-admission.md). A batch that is full, or has waited for long, goes
+ * beside the others: one that is held up by a lock does not hold up the rest.
  */
 export interface GatherOptions<Item, Answer> {
   readonly maxBatch: number;
+  /** How many batches may be under way. */
   readonly slots: number;
   /** Answers in the order of the items. */
   readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>;
 }
+
+/** Several times what a batch takes. */
+const LATE_MS = 25;
 
 export function gather<Item, Answer>({ maxBatch, slots, run }: GatherOptions<Item, Answer>) {
   interface Waiting {
@@ -18,20 +23,29 @@ export function gather<Item, Answer>({ maxBatch, slots, run }: GatherOptions<Ite
   }
   const queue: Waiting[] = [];
   let running = 0;
+  let late = 0;
   let scheduled = false;
 
+  const mayStart = () => queue.length > 0 && running < slots && (running === late || queue.length >= maxBatch);
+
   function schedule(): void {
-    if (scheduled || running >= slots || queue.length === 0) return;
+    if (scheduled || !mayStart()) return;
     scheduled = true;
     // One turn of the event loop: what arrived in the same read of the sockets goes together.
     setImmediate(() => {
       scheduled = false;
-      while (running < slots && queue.length > 0) void flush(queue.splice(0, maxBatch));
+      while (mayStart()) void flush(queue.splice(0, maxBatch));
     });
   }
 
   async function flush(batch: readonly Waiting[]): Promise<void> {
     running += 1;
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      late += 1;
+      schedule();
+    }, LATE_MS);
     try {
       const answers = await run(batch.map((waiting) => waiting.item));
       batch.forEach((waiting, position) => {
@@ -40,7 +54,9 @@ export function gather<Item, Answer>({ maxBatch, slots, run }: GatherOptions<Ite
     } catch (error) {
       for (const waiting of batch) waiting.reject(error);
     } finally {
+      clearTimeout(timer);
       running -= 1;
+      if (isLate) late -= 1;
       schedule();
     }
   }

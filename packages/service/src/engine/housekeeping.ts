@@ -1,77 +1,47 @@
-import { IDEMPOTENCY_WINDOW_MS, NONCE_WINDOW_MS, TIMESTAMP_SKEW_MS } from '@perennial/wire';
+import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
+import { EVENTS_RETENTION_DAYS } from '../settings.js';
+import { dropOldWeek, makeWeeksAhead } from './housekeeping/event-weeks.js';
+import { benefitExpiry } from './housekeeping/expired-benefits.js';
+import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
+import { deleteOldAnswers, deleteOldSends } from './housekeeping/old-rows.js';
+import { deleteOldStrays, gatherStrays } from './housekeeping/stray-events.js';
 
-const SLOTS = 4;
-/** Rows deleted per step: a step never holds locks or writes for long, whatever has piled up. */
-const STEP = 1000;
-/** Steps in one run: more than ten busy channels can write between two runs. */
-const STEPS = 500;
-
-export interface Tidied {
-  readonly nonceSlotEmptied: boolean;
-  readonly idempotencyDeleted: number;
-  readonly sendsDeleted: number;
-}
-
-/** Forgets what no request can ask for any more. Safe from many nodes: each step is harmless when done twice. */
-export async function tidy(database: Database): Promise<Tidied> {
-  return {
-    nonceSlotEmptied: await emptyStaleNonceSlot(database),
-    idempotencyDeleted: await inSteps(() => deleteOldAnswers(database)),
-    sendsDeleted: await inSteps(() => deleteOldSends(database)),
-  };
-}
-
-async function inSteps(step: () => Promise<number>): Promise<number> {
-  let total = 0;
-  for (let count = 1; count <= STEPS; count += 1) {
-    const done = await step();
-    total += done;
-    if (done < STEP) break;
-  }
-  return total;
+export interface HousekeepingDeps {
+  readonly database: Database;
+  readonly log: Logger;
+  readonly eventsRetentionDays?: number;
 }
 
 /**
- * Of the ring's four slots, three may hold nonces that still count: the newest timestamp accepted is `skew` ahead, the
- * oldest that a nonce of the last window can carry is `window + skew` behind. The slot after the newest is stale.
- * TRUNCATE waits for nobody long: a slot in use is a sign of a wrong clock and is left alone.
+ * Forgets what no request can ask for any more, and makes room for what is coming. Safe from many nodes: each chore is
+ * harmless when done twice, and works in steps of bounded size. Tokens are not stored, so none is left over.
  */
-async function emptyStaleNonceSlot(database: Database): Promise<boolean> {
-  return database.transaction(async (tx) => {
-    await tx.query(`set local lock_timeout = '200ms'`);
-    const [row] = await tx.query<{ slot: number }>(
-      `select ((floor((extract(epoch from now()) * 1000 + $1) / $2)::bigint + 1) % $3)::integer as slot`,
-      [TIMESTAMP_SKEW_MS, NONCE_WINDOW_MS, SLOTS],
-    );
-    const table = `nonces_${row?.slot ?? 0}`;
-    const [state] = await tx.query<{ stale: boolean }>(
-      `select exists (select from ${table}) and not exists (
-         select from ${table} where seen_at > now() - $1::integer * interval '1 ms') as stale`,
-      [NONCE_WINDOW_MS],
-    );
-    if (!state?.stale) return false;
-    await tx.query(`truncate ${table}`);
-    return true;
-  });
-}
+export function housekeeping({ database, log, eventsRetentionDays = EVENTS_RETENTION_DAYS }: HousekeepingDeps) {
+  const chores = {
+    strayEventsDeleted: () => deleteOldStrays(database, eventsRetentionDays),
+    strayEventsGathered: () => gatherStrays(database),
+    eventWeeksMade: () => makeWeeksAhead(database),
+    eventWeeksDropped: () => dropOldWeek(database, eventsRetentionDays),
+    nonceSlotsEmptied: () => emptyStaleNonceSlot(database),
+    answersDeleted: () => deleteOldAnswers(database),
+    sendsDeleted: () => deleteOldSends(database),
+    benefitsExpired: benefitExpiry(database),
+  };
+  type Chore = keyof typeof chores;
 
-async function deleteOldAnswers(database: Database): Promise<number> {
-  const rows = await database.query(
-    `delete from idempotency where ctid = any(array(
-       select ctid from idempotency where created_at <= now() - $1::double precision * interval '1 ms'
-       limit $2 for update skip locked)) returning 1`,
-    [IDEMPOTENCY_WINDOW_MS, STEP],
-  );
-  return rows.length;
-}
-
-/** Codes are counted over a day; another day is for nodes whose clocks differ. */
-async function deleteOldSends(database: Database): Promise<number> {
-  const rows = await database.query(
-    `delete from sms_sends where ctid = any(array(
-       select ctid from sms_sends where sent_at <= now() - interval '2 days' limit $1 for update skip locked)) returning 1`,
-    [STEP],
-  );
-  return rows.length;
+  /** What was done, by chore. One that fails is logged and keeps no other from being done. */
+  return async function tidy(): Promise<Partial<Record<Chore, number>>> {
+    const done: Partial<Record<Chore, number>> = {};
+    for (const [chore, run] of Object.entries(chores) as [Chore, () => Promise<number>][]) {
+      try {
+        const count = await run();
+        if (count > 0) done[chore] = count;
+      } catch (err) {
+        log.warn({ err, job: 'housekeeping', chore }, 'a background job failed and will be run again');
+      }
+    }
+    if (Object.keys(done).length > 0) log.info(done, 'housekeeping');
+    return done;
+  };
 }

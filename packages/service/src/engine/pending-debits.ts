@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { institutionNoOf } from '../agreements/institution.js';
 import type { ChannelRegistry } from '../channels/registry.js';
@@ -5,67 +6,91 @@ import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
 import type { Gateways } from '../gateways/registry.js';
 import { attemptNo } from '../orders/numbers.js';
-import { raiseAlert } from '../payments/alerts-sql.js';
+import { raiseAlertOnce } from '../payments/alerts-sql.js';
 import { type Attempt, askAgainIn, claimAttemptsToAsk } from '../payments/attempts-sql.js';
 import { askDebit, debitRequest, trusted } from '../payments/debit.js';
-import { ALERT_AFTER_MS, nextAskSeconds } from '../payments/policy.js';
-import { settle } from '../payments/settle.js';
+import { ALERT_AFTER_MS, DEBIT_DEADLINE_MS, namedAskSeconds, nextAskSeconds } from '../payments/policy.js';
+import type { SettleTogether } from '../payments/settle-together.js';
 
 export interface PendingDeps {
   readonly database: Database;
   readonly channels: ChannelRegistry;
   readonly gateways: Gateways;
+  readonly settle: SettleTogether;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly stopping?: () => boolean;
 }
 
-const BATCH = 64;
-/** Longer than asking and debiting again can take together. */
-const LEASE_SECONDS = 30;
+/** Questions under way at one payment channel, from one node. */
+const IN_FLIGHT = 64;
+/** A claim waits until so many can go together. */
+const FEWEST = 16;
+/** Longer than asking and debiting again can take together, and short enough that a dead node's is taken up within 20 s. */
+const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
 
 /**
  * Finishes what was begun: attempts whose outcome nobody has heard, from a crash, a lost answer or an institution that
- * takes its time. Each is asked about until it is known; no other attempt is ever made instead.
+ * takes its time. Each is asked about until it is known; no other attempt is ever made instead. Of one payment channel, or
+ * of all.
  */
-export async function askAboutPendingDebits(deps: PendingDeps): Promise<number> {
-  const claimed = await claimAttemptsToAsk(deps.database, BATCH, LEASE_SECONDS);
-  await Promise.all(
-    claimed.map(async (attempt) => {
-      try {
-        await ask(deps, attempt);
-      } catch (err) {
-        // Its turn comes again when the lease is over.
-        deps.log.warn({ err, attemptNo: numberOf(attempt) }, 'asking about a debit failed');
-        await alertIfOld(deps, attempt, 'cannot be asked about').catch(() => undefined);
+export async function askAboutPendingDebits(deps: PendingDeps, paymentChannelCode?: string): Promise<number> {
+  const underWay = new Set<Promise<void>>();
+  let asked = 0;
+  try {
+    for (let isMore = true; isMore || underWay.size > 0; ) {
+      while (underWay.size > IN_FLIGHT - FEWEST) await Promise.race(underWay);
+      const room = IN_FLIGHT - underWay.size;
+      const claimed = deps.stopping?.()
+        ? []
+        : await claimAttemptsToAsk(deps.database, room, LEASE_SECONDS, paymentChannelCode);
+      for (const attempt of claimed) {
+        const question: Promise<void> = finish(deps, attempt).finally(() => underWay.delete(question));
+        underWay.add(question);
       }
-    }),
-  );
-  return claimed.length;
+      asked += claimed.length;
+      isMore = claimed.length === room;
+      // A question that hangs holds no other up: what falls due meanwhile is asked about meanwhile.
+      if (!isMore) await Promise.race([Promise.all(underWay), delay(1_000, undefined, { ref: false })]);
+    }
+  } finally {
+    await Promise.all(underWay);
+  }
+  return asked;
 }
 
-async function ask({ database, channels, gateways, clock }: PendingDeps, attempt: Attempt): Promise<void> {
+async function finish(deps: PendingDeps, attempt: Attempt): Promise<void> {
+  try {
+    await ask(deps, attempt);
+  } catch (err) {
+    // Its turn comes again when the lease is over.
+    deps.log.warn({ err, attemptNo: numberOf(attempt) }, 'asking about a debit failed');
+    await alertIfOld(deps, attempt, 'cannot be asked about').catch(() => undefined);
+  }
+}
+
+async function ask({ database, channels, gateways, settle, clock }: PendingDeps, attempt: Attempt): Promise<void> {
   const channel = await channels.byId(attempt.channelId);
   const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
   const gateway = await gateways.of(attempt.paymentChannelCode);
   const outcome = await trusted(database, attempt, await askDebit(gateway, debitRequest(attempt, institutionNo)));
   if (outcome.kind === 'success' || outcome.kind === 'declined') {
-    await database.transaction((tx) => settle(tx, attempt, outcome, clock.now()));
+    await settle({ attempt, outcome });
     return;
   }
-  const now = clock.now();
   // A time that has passed was a guess: from then on the usual schedule counts.
-  const named = outcome.kind === 'pending' ? (outcome.askAt ?? 0) - now : 0;
-  await askAgainIn(database, attempt, named > 0 ? named / 1000 : nextAskSeconds(attempt.asked));
+  await askAgainIn(database, attempt, namedAskSeconds(outcome, clock.now()) || nextAskSeconds(attempt.asked));
   await alertIfOld({ database, clock }, attempt, `still ${outcome.kind}`);
 }
 
+/** Once: the questions go on every hour, and an operator who has seen it need not see it every hour. */
 async function alertIfOld(
   { database, clock }: Pick<PendingDeps, 'database' | 'clock'>,
   attempt: Attempt,
   detail: string,
 ): Promise<void> {
   if (clock.now() - attempt.startedAt <= ALERT_AFTER_MS) return;
-  await raiseAlert(database, 'debit-unknown-for-a-day', numberOf(attempt), detail);
+  await raiseAlertOnce(database, 'debit-unknown-for-a-day', numberOf(attempt), detail);
 }
 
 const numberOf = (attempt: Attempt) => attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);

@@ -1,7 +1,13 @@
 import type { Logger } from 'pino';
 
 /** Runs a job again and again, never two at a time, and survives its failures. */
-export function every(seconds: number, name: string, log: Logger, job: () => Promise<unknown>) {
+export function every(
+  seconds: number,
+  name: string,
+  log: Logger,
+  job: () => Promise<unknown>,
+  { atOnce = false } = {},
+) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let stopped = false;
@@ -11,14 +17,14 @@ export function every(seconds: number, name: string, log: Logger, job: () => Pro
     } catch (error) {
       log.warn({ err: error, job: name }, 'a background job failed and will be run again');
     }
-    if (!stopped) schedule();
+    if (!stopped) schedule(seconds);
   };
-  const schedule = () => {
+  const schedule = (wait: number) => {
     timer = setTimeout(() => {
       running = turn();
-    }, seconds * 1000);
+    }, wait * 1000);
   };
-  schedule();
+  schedule(atOnce ? 0 : seconds);
   return {
     async stop(): Promise<void> {
       stopped = true;

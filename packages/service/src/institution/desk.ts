@@ -248,7 +248,10 @@ export class Desk {
       const refund = need(ledger.refunds.get(refundNo), 'refund');
       await durable;
       if (result.status === 'PENDING') this.#at(result.dueAt, () => this.#settleRefund(refundNo));
-      return refundMessage(refund);
+      const message = refundMessage(refund);
+      return fault === 'refund-wrong-amount' && message.status === 'SUCCESS'
+        ? { ...message, amountCent: message.amountCent + 1 }
+        : message;
     });
   }
 

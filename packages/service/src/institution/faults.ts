@@ -47,6 +47,18 @@ export const FAULTS = [
     does: 'debits, then ends the agreement and sends a notice of it',
   },
   { tail: '0022', name: 'cancel-refused', at: 'agreement-cancel', does: 'debits, but refuses to cancel the agreement' },
+  {
+    tail: '0023',
+    name: 'refund-pending-refused',
+    at: 'refund',
+    does: 'debits; a refund is PENDING first and refused later',
+  },
+  {
+    tail: '0024',
+    name: 'refund-wrong-amount',
+    at: 'refund',
+    does: 'debits; refunds rightly, but the answer says one cent more',
+  },
 ] as const;
 
 export type FaultName = (typeof FAULTS)[number]['name'];

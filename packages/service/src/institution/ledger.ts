@@ -16,10 +16,12 @@ export type DebitResult =
       readonly becomes: SettledResult;
       readonly notice: NoticeManner;
     };
+type RefusedRefund = { readonly status: 'REFUSED'; readonly reason: string };
 export type RefundResult =
   | { readonly status: 'SUCCESS' }
-  | { readonly status: 'REFUSED'; readonly reason: string }
-  | { readonly status: 'PENDING'; readonly dueAt: number };
+  | RefusedRefund
+  /** Becomes a success unless it says otherwise. */
+  | { readonly status: 'PENDING'; readonly dueAt: number; readonly becomes?: RefusedRefund };
 
 /** A line of the journal. No card number, name or mobile: a tail is all that is kept. */
 export type Entry =
@@ -180,7 +182,9 @@ export class Ledger {
       }
       case 'refund-settled': {
         const refund = known(this.refunds, entry.refundNo);
-        refund.result = { status: 'SUCCESS' };
+        const refused = refund.result.status === 'PENDING' ? refund.result.becomes : undefined;
+        if (refused !== undefined) known(this.debits, refund.attemptNo).refundedCent -= refund.amountCent;
+        refund.result = refused ?? { status: 'SUCCESS' };
         this.#book(refund, entry.at);
         return;
       }

@@ -44,8 +44,17 @@ export function refundResult(
   if (debit.refundedCent + amountCent > debit.result.amountCent) {
     return { status: 'REFUSED', reason: 'more than what is left of the debit' };
   }
-  if (fault === 'refund-refused') return { status: 'REFUSED', reason: 'the bank refuses refunds to this card' };
-  return fault === 'refund-pending' ? { status: 'PENDING', dueAt } : { status: 'SUCCESS' };
+  const refused = { status: 'REFUSED', reason: 'the bank refuses refunds to this card' } as const;
+  switch (fault) {
+    case 'refund-refused':
+      return refused;
+    case 'refund-pending':
+      return { status: 'PENDING', dueAt };
+    case 'refund-pending-refused':
+      return { status: 'PENDING', dueAt, becomes: refused };
+    default:
+      return { status: 'SUCCESS' };
+  }
 }
 
 export function debitMessage({ attemptNo, result, booked, ref }: Debit): DebitMessage {

@@ -1,4 +1,6 @@
+import type { Clock } from '../clock.js';
 import { type Database, type Queryable, sqlState } from '../db/database.js';
+import type { Gateways } from '../gateways/registry.js';
 import { PlainError } from '../plain-error.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Environment } from '../settings.js';
@@ -12,6 +14,16 @@ export interface Operator {
   readonly actor: string;
   /** A sandbox on its embedded database may call back to this machine. Unset: it may not. */
   readonly localCallbacks?: boolean;
+}
+
+/** For what happens to an order at some time. */
+export interface OperatorWithClock extends Operator {
+  readonly clock: Clock;
+}
+
+/** For what an institution is asked while the operator waits. */
+export interface OperatorWithGateways extends OperatorWithClock {
+  readonly gateways: Gateways;
 }
 
 /** Something an operator asked for and cannot have: the message is one line for people. */

@@ -10,8 +10,8 @@ import type { Gateways } from '../gateways/registry.js';
 import type { Answer } from '../idempotency/once.js';
 import { type Attempt, askAgainIn, findFirstAttempt } from '../payments/attempts-sql.js';
 import { askDebit, debitRequest, sendDebit, trusted } from '../payments/debit.js';
-import { FIRST_ASK_SECONDS } from '../payments/policy.js';
-import { settle } from '../payments/settle.js';
+import { FIRST_ASK_SECONDS, namedAskSeconds } from '../payments/policy.js';
+import { settleOne } from '../payments/settle.js';
 import type { Catalog, CatalogProduct } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
 import { deductedOrder, idempotencyRow, newOrderRow } from './new-order.js';
@@ -51,9 +51,10 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
   async function conclude(context: Context, attempt: Attempt, outcome: DebitOutcome): Promise<Answer> {
     const { channel, once, answer } = context;
     return database.transaction(async (tx) => {
-      if (outcome.kind === 'success' || outcome.kind === 'declined') await settle(tx, attempt, outcome, clock.now());
-      else if (outcome.kind === 'pending' && outcome.askAt !== undefined) {
-        await askAgainIn(tx, attempt, Math.max(0, (outcome.askAt - clock.now()) / 1000));
+      if (outcome.kind === 'success' || outcome.kind === 'declined') await settleOne(tx, attempt, outcome, clock.now());
+      else {
+        const named = namedAskSeconds(outcome, clock.now());
+        if (named !== undefined) await askAgainIn(tx, attempt, named);
       }
       return once.finish(tx, answer(await view(tx, channel, attempt.orderNo)));
     });

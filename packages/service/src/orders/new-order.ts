@@ -1,4 +1,4 @@
-import { expiryOf } from '../benefits/issue.js';
+import { expiryOf } from '../benefits/policy.js';
 import { type NewEvent, orderChanged, paymentChanged } from '../events/outbox.js';
 import type { Answer, OnceRow } from '../idempotency/once.js';
 import { paymentAfter } from '../payments/states.js';

@@ -55,8 +55,10 @@ export const timeOrNull = (at: number | null): string | null => (at === null ? n
 /** The next moment a debit or billing is planned; what else may be due, completion say, is none of the channel's. */
 export function nextPayTime(order: Order): string | null {
   if (order.status !== 'ACTIVE') return null;
-  const isPlanned = order.cycleNo < order.totalCycles || order.latestPaymentStatus === 'FAIL_RETRY';
-  return isPlanned ? timeOrNull(order.nextDueAt) : null;
+  if (order.latestPaymentStatus === 'FAIL_RETRY') return timeOrNull(order.nextDueAt);
+  if (order.cycleNo === order.totalCycles) return null;
+  // Nothing is due while a debit is on its way; the next one is planned all the same.
+  return formatTime(order.nextDueAt ?? dueAt(order.createdAt, order, order.cycleNo + 1));
 }
 
 /** A period that was not started: it follows from its order. Nothing when there will be none. */

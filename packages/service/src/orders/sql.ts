@@ -1,9 +1,7 @@
 import type { PaymentStatus } from '@perennial/wire';
 import type { Queryable } from '../db/database.js';
+import { instant, ms } from '../db/time-sql.js';
 import type { Order, Payment } from './order.js';
-
-/** As double precision: extract would calculate in numeric. */
-const ms = (column: string) => `(date_part('epoch', ${column}) * 1000)::bigint`;
 
 /** For a select in which the table is called `o`. */
 export const ORDER_COLUMNS = `o.order_no as "orderNo", o.channel_id as "channelId",
@@ -107,38 +105,6 @@ export async function findOrder(
   return row && found(row);
 }
 
-export interface OrderAsked {
-  readonly channelId: number;
-  readonly reference: OrderReference;
-}
-
-/** As findOrder, for several at once. Each is looked up by itself (offset 0), whatever the planner knows of the table. */
-const FIND_MANY = {
-  name: 'find-orders',
-  text: `${FOUND}, a.n
-from unnest($1::bigint[], $2::bigint[], $4::text[]) with ordinality as a(channel_id, order_no, external_order_no, n),
-  lateral (
-    select * from orders o where o.channel_id = a.channel_id and o.order_no = coalesce(a.order_no,
-      (select e.order_no from external_orders e where key_of(e.external_order_no) = key_of(a.external_order_no)))
-    offset 0) o`,
-};
-
-export async function findOrders(
-  db: Queryable,
-  asked: readonly OrderAsked[],
-  now: number,
-): Promise<(FoundOrder | undefined)[]> {
-  const answers = new Array<FoundOrder | undefined>(asked.length).fill(undefined);
-  const rows = await db.query<FoundRow & { n: number }>(FIND_MANY, [
-    asked.map(({ channelId }) => channelId),
-    asked.map(({ reference }) => reference.orderNo ?? null),
-    now,
-    asked.map(({ reference }) => reference.externalOrderNo ?? null),
-  ]);
-  for (const { n, ...row } of rows) answers[n - 1] = found(row);
-  return answers;
-}
-
 /** A user's orders, newest first; not by number, since each node has a block of its own. */
 export async function listOrders(
   db: Queryable,
@@ -151,7 +117,8 @@ export async function listOrders(
   const rows = await db.query<FoundRow>(
     {
       name: 'list-orders',
-      text: `${FOUND} from orders o where o.channel_id = $1 and key_of(o.channel_user_id) = key_of($2::text)
+      text: `${FOUND} from orders o where o.channel_id = $1 and o.order_no = any(array(
+                 select e.order_no from external_orders e where e.channel_id = $1 and e.user_key = key_of($2::text)))
                and ($4::text is null or ($4 = 'SINGLE') = (o.total_cycles = 1))
              order by o.created_at desc, o.order_no desc limit $5 offset $6`,
     },
@@ -195,8 +162,6 @@ export interface OrderChange {
   readonly latestPaymentStatus: PaymentStatus | null;
   readonly agreementId: number | null;
 }
-
-const instant = (parameter: string) => `to_timestamp(${parameter}::double precision / 1000)`;
 
 /** Writes back what may have changed, under the lock that it was read with. */
 export async function storeOrder(tx: Queryable, order: OrderChange): Promise<void> {

@@ -15,7 +15,7 @@ const DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
  * order's own Rejection or KeyTaken; what is wrong with another order in the batch is never this one's business.
  */
 export function orderStore(database: Database): StoreOrder {
-  const store = gather<NewOrderRow, Verdict>({ maxBatch: 16, slots: 3, run: (rows) => storeBatch(database, rows) });
+  const store = gather<NewOrderRow, Verdict>({ maxBatch: 32, slots: 3, run: (rows) => storeBatch(database, rows) });
   return async (row) => {
     const verdict = await store(row);
     if (verdict instanceof Error) throw verdict;

@@ -17,3 +17,7 @@ export async function listAuthorizedPaymentChannels(
     [channelId, limit, offset],
   );
 }
+
+export async function paymentChannelCodes(db: Queryable): Promise<{ code: string }[]> {
+  return db.query<{ code: string }>('select code from payment_channels order by code');
+}

@@ -1,12 +1,21 @@
 import type { Queryable } from '../db/database.js';
+import { written } from '../db/time-sql.js';
 
+/** What an operator has to look at. docs/operations.md says what each one means, and what to do. */
 export type AlertKind =
   | 'debit-unknown-for-a-day'
   | 'debit-contradiction'
   | 'debit-wrong-amount'
+  | 'debit-after-unsubscribe'
+  | 'refund-unknown-for-a-day'
+  | 'refund-contradiction'
+  | 'refund-wrong-amount'
+  | 'refund-refused'
   | 'notice-for-unknown-attempt'
   | 'notice-for-unknown-agreement'
-  | 'agreement-cancel-failed';
+  | 'agreement-cancel-failed'
+  | 'reconciliation-difference'
+  | 'reconciliation-failed';
 
 /** One row per kind and subject; what happens again is counted, and has to be acknowledged again. */
 export async function raiseAlert(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
@@ -16,4 +25,67 @@ export async function raiseAlert(db: Queryable, kind: AlertKind, subject: string
        acknowledged_by = null, acknowledged_at = null`,
     [kind, subject, detail],
   );
+}
+
+/** For what goes on rather than happens again: an alert that is there stays as it is. */
+export async function raiseAlertOnce(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
+  await db.query(
+    'insert into alerts (kind, subject, detail) values ($1, $2, $3) on conflict (kind, subject) do nothing',
+    [kind, subject, detail],
+  );
+}
+
+/** Times as the interface writes them. */
+export interface AlertView {
+  readonly kind: string;
+  readonly subject: string;
+  readonly detail: string;
+  readonly seen: number;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly acknowledgedBy: string | null;
+  readonly acknowledgedAt: string | null;
+}
+
+const COLUMNS = `kind, subject, detail, seen, ${written('first_seen_at')} as "firstSeenAt",
+  ${written('last_seen_at')} as "lastSeenAt", acknowledged_by as "acknowledgedBy",
+  ${written('acknowledged_at')} as "acknowledgedAt"`;
+
+/** The latest first. */
+export async function findAlerts(db: Queryable, which: 'open' | 'all', limit: number): Promise<AlertView[]> {
+  return db.query<AlertView>(
+    `select ${COLUMNS} from alerts where $1 = 'all' or acknowledged_at is null
+     order by last_seen_at desc, kind, subject limit $2`,
+    [which, limit],
+  );
+}
+
+/** Those whose subject is this order, one of its periods, attempts or refunds, or the agreement that it runs on. */
+export async function findAlertsAbout(
+  db: Queryable,
+  { orderNo, agreementNo }: { readonly orderNo: number; readonly agreementNo: string | null },
+): Promise<AlertView[]> {
+  return db.query<AlertView>(
+    `select ${COLUMNS} from alerts where subject ~ $1 or subject = $2 order by last_seen_at desc, kind, subject`,
+    [`^R?${orderNo}([0-9]{4}([0-9]{2})?)?$`, agreementNo],
+  );
+}
+
+/** Under its row lock. */
+export async function lockAlert(tx: Queryable, kind: string, subject: string): Promise<AlertView | undefined> {
+  const [alert] = await tx.query<AlertView>(
+    `select ${COLUMNS} from alerts where kind = $1 and subject = $2 for update`,
+    [kind, subject],
+  );
+  return alert;
+}
+
+export async function storeAcknowledged(tx: Queryable, kind: string, subject: string, by: string): Promise<AlertView> {
+  const [alert] = await tx.query<AlertView>(
+    `update alerts set acknowledged_by = $3, acknowledged_at = now() where kind = $1 and subject = $2
+     returning ${COLUMNS}`,
+    [kind, subject, by],
+  );
+  if (!alert) throw new Error('an alert that is locked has a row');
+  return alert;
 }

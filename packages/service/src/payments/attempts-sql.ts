@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.js';
+import { ms } from '../db/time-sql.js';
 import type { AttemptReference } from '../orders/numbers.js';
 
 export interface Attempt extends AttemptReference {
@@ -14,7 +15,7 @@ export interface Attempt extends AttemptReference {
 
 const COLUMNS = `a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.channel_id as "channelId",
   a.agreement_id as "agreementId", a.payment_channel_code as "paymentChannelCode", a.amount_cent as "amountCent",
-  a.status, (extract(epoch from a.started_at) * 1000)::bigint as "startedAt", a.asked,
+  a.status, ${ms('a.started_at')} as "startedAt", a.asked,
   (select o.external_order_no from orders o where o.order_no = a.order_no) as "externalOrderNo"`;
 
 export async function findAttempt(
@@ -44,14 +45,19 @@ export async function findFirstAttempt(db: Queryable, orderNo: number): Promise<
  * Attempts whose institution is to be asked now, for this node alone until `leaseSeconds` have passed: asking is put off by
  * that much, so that a node which dies over it delays the question and loses nothing.
  */
-export async function claimAttemptsToAsk(db: Queryable, limit: number, leaseSeconds: number): Promise<Attempt[]> {
+export async function claimAttemptsToAsk(
+  db: Queryable,
+  limit: number,
+  leaseSeconds: number,
+  paymentChannelCode?: string,
+): Promise<Attempt[]> {
   return db.query<Attempt>(
     `update debit_attempts a set ask_at = now() + $2::double precision * interval '1 s', asked = a.asked + 1
      where (a.order_no, a.cycle_no, a.try_no) in (
        select d.order_no, d.cycle_no, d.try_no from debit_attempts d
-       where d.ask_at <= now() order by d.ask_at limit $1 for update skip locked)
+       where d.ask_at <= now() and ($3::text is null or d.payment_channel_code = $3) order by d.ask_at limit $1 for update skip locked)
      returning ${COLUMNS}`,
-    [limit, leaseSeconds],
+    [limit, leaseSeconds, paymentChannelCode ?? null],
   );
 }
 
@@ -61,24 +67,4 @@ export async function askAgainIn(db: Queryable, attempt: AttemptReference, secon
      where order_no = $1 and cycle_no = $2 and try_no = $3 and status = 'STARTED'`,
     [attempt.orderNo, attempt.cycleNo, attempt.tryNo, seconds],
   );
-}
-
-/** False when it was settled before. */
-export async function closeAttempt(
-  tx: Queryable,
-  attempt: AttemptReference,
-  status: 'SUCCESS' | 'FAIL',
-  detail: { readonly reason: string | null; readonly institutionRef: string | null },
-  at: number,
-): Promise<boolean> {
-  const rows = await tx.query(
-    {
-      name: 'close-attempt',
-      text: `update debit_attempts set status = $4, reason = $5, institution_ref = $6, ask_at = null,
-               settled_at = to_timestamp($7::double precision / 1000)
-             where order_no = $1 and cycle_no = $2 and try_no = $3 and status = 'STARTED' returning 1`,
-    },
-    [attempt.orderNo, attempt.cycleNo, attempt.tryNo, status, detail.reason, detail.institutionRef, at],
-  );
-  return rows.length === 1;
 }

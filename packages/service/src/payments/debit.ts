@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Queryable } from '../db/database.js';
 import type { DebitOutcome, DebitRequest, Gateway } from '../gateways/gateway.js';
 import { attemptNo } from '../orders/numbers.js';
 import { raiseAlert } from './alerts-sql.js';
 import type { Attempt } from './attempts-sql.js';
+import { withinDeadline } from './deadline.js';
 import { DEBIT_DEADLINE_MS } from './policy.js';
 
 /** What an attempt says to the institution. */
@@ -39,20 +39,6 @@ export async function askDebit(
 ): Promise<DebitOutcome> {
   const answer = await withinDeadline(async () => gateway.queryDebit(request), deadlineMs);
   return answer.kind === 'not-found' ? sendDebit(gateway, request, deadlineMs) : answer;
-}
-
-async function withinDeadline<Outcome extends { readonly kind: string }>(
-  call: () => Promise<Outcome>,
-  deadlineMs: number,
-): Promise<Outcome | { readonly kind: 'unknown' }> {
-  const over = new AbortController();
-  const unknown = { kind: 'unknown' } as const;
-  const late = delay(deadlineMs, unknown, { signal: over.signal }).catch(() => unknown);
-  try {
-    return await Promise.race([call().catch(() => unknown), late]);
-  } finally {
-    over.abort();
-  }
 }
 
 /** A success over another amount is no success that we asked for: it stays open, and somebody has to look. */

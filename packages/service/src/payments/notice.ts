@@ -1,20 +1,19 @@
-import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
 import type { Notice } from '../gateways/gateway.js';
 import { parseAttemptNo } from '../orders/numbers.js';
 import { raiseAlert } from './alerts-sql.js';
 import { type Attempt, askAgainIn, findAttempt } from './attempts-sql.js';
 import { trusted } from './debit.js';
-import { settle } from './settle.js';
+import type { SettleTogether } from './settle-together.js';
 
 export interface NoticeDeps {
   readonly database: Database;
-  readonly clock: Clock;
+  readonly settle: SettleTogether;
   readonly endAgreement: (paymentChannelCode: string, institutionNo: string, reason: string) => Promise<void>;
 }
 
 /** News from an institution: the same way through `settle` as everything else, and the same however often it comes. */
-export function noticeAcceptor({ database, clock, endAgreement }: NoticeDeps) {
+export function noticeAcceptor({ database, settle, endAgreement }: NoticeDeps) {
   return async (paymentChannelCode: string, notice: Notice): Promise<void> => {
     if (notice.kind === 'agreement-canceled') {
       return endAgreement(paymentChannelCode, notice.institutionNo, notice.reason);
@@ -26,7 +25,7 @@ export function noticeAcceptor({ database, clock, endAgreement }: NoticeDeps) {
     }
     const outcome = await trusted(database, attempt, notice.outcome);
     if (outcome.kind === 'success' || outcome.kind === 'declined') {
-      await database.transaction((tx) => settle(tx, attempt, outcome, clock.now()));
+      await settle({ attempt, outcome });
     } else {
       // It says less than was hoped for: the institution is asked right away.
       await askAgainIn(database, attempt, 0);

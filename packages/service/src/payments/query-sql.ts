@@ -1,5 +1,6 @@
 import type { ClaimRecord } from '@perennial/wire';
 import type { Queryable } from '../db/database.js';
+import { ms } from '../db/time-sql.js';
 
 export interface Claims {
   readonly usedCent: number;
@@ -10,7 +11,7 @@ export interface Claims {
 export async function findClaims(db: Queryable, orderNo: number, cycleNo: number): Promise<Claims> {
   const claims = await db.query<Claims['claims'][number]>(
     `select claim_no as "claimNo", benefit_code as "benefitCode", name as "benefitName",
-       face_value_cent as "faceValueCent", (extract(epoch from claimed_at) * 1000)::bigint as "claimedAt"
+       face_value_cent as "faceValueCent", ${ms('claimed_at')} as "claimedAt"
      from benefits where order_no = $1 and cycle_no = $2 and status = 'CLAIMED' order by claimed_at, position`,
     [orderNo, cycleNo],
   );

@@ -252,7 +252,16 @@ describe('for people', () => {
 });
 
 describe('help', () => {
-  const NOUNS = { channel: 15, product: 3, 'payment-channel': 4, 'master-key': 1, audit: 1 };
+  const NOUNS = {
+    channel: 15,
+    product: 3,
+    'payment-channel': 4,
+    order: 5,
+    agreement: 1,
+    alert: 2,
+    'master-key': 1,
+    audit: 1,
+  };
 
   it('is there for every command, with an example', async () => {
     const top = await text('--help');

@@ -48,6 +48,52 @@ describe('gathered calls', () => {
     expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3], [4]]);
   });
 
+  it('while one is under way the others wait for it, though a slot is free', async () => {
+    const { ask, batch, batches } = controlled(2, 8);
+    const one = ask(1);
+    const first = await batch(0);
+    const two = ask(2);
+    await new Promise((resolve) => setImmediate(resolve));
+    const three = ask(3);
+    first.end();
+    (await batch(1)).end();
+    await Promise.all([one, two, three]);
+    expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3]]);
+  });
+
+  it('a full batch goes beside the one under way', async () => {
+    const { ask, batch, batches } = controlled(2, 2);
+    const one = ask(1);
+    const first = await batch(0);
+    const rest = Promise.all([2, 3, 4].map(ask));
+    (await batch(1)).end();
+    first.end();
+    (await batch(2)).end();
+    await Promise.all([one, rest]);
+    expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3], [4]]);
+  });
+
+  it('a batch that is held up does not hold up the next ones, as far as there are slots', async () => {
+    const { ask, batch, batches } = controlled(2, 8);
+    const heldUp = ask(1);
+    const first = await batch(0);
+    const two = ask(2);
+    (await batch(1)).end();
+    expect(await two).toBe('answer 2');
+    const three = ask(3);
+    (await batch(2)).end();
+    expect(await three).toBe('answer 3');
+    first.end();
+    expect(await heldUp).toBe('answer 1');
+    const four = ask(4);
+    const fourth = await batch(3);
+    const five = ask(5);
+    fourth.end();
+    (await batch(4)).end();
+    await Promise.all([four, five]);
+    expect(batches.map(({ items }) => items)).toEqual([[1], [2], [3], [4], [5]]);
+  });
+
   it('a failed batch fails its own calls only, and the next goes on', async () => {
     const { ask, batch } = controlled(1, 8);
     const one = ask(1);

@@ -135,36 +135,50 @@ describe('examples/subscriptions.mjs', () => {
   });
 });
 
-describe.each([...FIRST_CALLS, { file: 'subscriptions.mjs', command: process.execPath }])(
-  'examples/$file, when something is missing',
-  ({ file, command }) => {
-    const name = path.parse(file).name;
-    const example = (channel: string) => runExample(command, file, channel);
+describe('examples/a-year.mjs', () => {
+  it('goes through a year of two orders and prints every period', async () => {
+    const { stdout, stderr } = await runExample(process.execPath, 'a-year.mjs', demoChannel());
+    expect(stderr).toBe('');
+    const [, paid = '', recovers = '', ends = ''] = stdout.split(/^[A-Z].*\n/m);
+    const statusesIn = (text: string) => [...text.matchAll(/^ {2}period \d+ +(\w+) /gm)].map(([, status]) => status);
+    expect(statusesIn(paid)).toEqual(Array.from({ length: 12 }, () => 'SUCCESS'));
+    expect(paid).toMatch(/order {6}\d+ COMPLETED, 238\.80 paid\n/);
+    expect(statusesIn(recovers)).toEqual(['FAIL_RETRY', 'FAIL_RETRY', 'SUCCESS']);
+    const canceled = Array.from({ length: 7 }, () => 'CANCELED');
+    expect(statusesIn(ends)).toEqual(['SUCCESS', 'SUCCESS', 'FAIL', 'SUCCESS', 'FAIL', ...canceled]);
+    expect(ends).toMatch(/order {6}\d+ UNSUBSCRIBED, 59\.70 paid\n/);
+  });
+});
 
-    it('says in one line that the file is missing', async () => {
-      const missing = path.join(folder, 'nowhere.json');
-      await expect(example(missing)).rejects.toMatchObject({
-        code: 1,
-        stderr: expect.stringMatching(
-          new RegExp(`^${name}: .*nowhere\\.json cannot be read: it is written by npm start.*\n$`),
-        ),
-      });
-    });
+const MORE = ['subscriptions.mjs', 'a-year.mjs'].map((file) => ({ file, command: process.execPath }));
 
-    it('says in one line that the service is not running', async () => {
-      const stopped = path.join(folder, `stopped-${file}.json`);
-      const channel = JSON.parse(await readFile(demoChannel(), 'utf8'));
-      // Port 1 is nobody's.
-      await writeFile(stopped, JSON.stringify({ ...channel, baseUrl: 'http://127.0.0.1:1' }, undefined, 2));
-      await expect(example(stopped)).rejects.toMatchObject({
-        code: 1,
-        stderr: expect.stringMatching(
-          new RegExp(`^${name}: nothing answers at http://127\\.0\\.0\\.1:1: start the service with npm start\n$`),
-        ),
-      });
+describe.each([...FIRST_CALLS, ...MORE])('examples/$file, when something is missing', ({ file, command }) => {
+  const name = path.parse(file).name;
+  const example = (channel: string) => runExample(command, file, channel);
+
+  it('says in one line that the file is missing', async () => {
+    const missing = path.join(folder, 'nowhere.json');
+    await expect(example(missing)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        new RegExp(`^${name}: .*nowhere\\.json cannot be read: it is written by npm start.*\n$`),
+      ),
     });
-  },
-);
+  });
+
+  it('says in one line that the service is not running', async () => {
+    const stopped = path.join(folder, `stopped-${file}.json`);
+    const channel = JSON.parse(await readFile(demoChannel(), 'utf8'));
+    // Port 1 is nobody's.
+    await writeFile(stopped, JSON.stringify({ ...channel, baseUrl: 'http://127.0.0.1:1' }, undefined, 2));
+    await expect(example(stopped)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        new RegExp(`^${name}: nothing answers at http://127\\.0\\.0\\.1:1: start the service with npm start\n$`),
+      ),
+    });
+  });
+});
 
 /** The calls that an example has shown, each with the names and values under it; of equal names the last. */
 function callsIn(text: string): { endpoint: string; shown: Record<string, string> }[] {

@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { NONCE_WINDOW_MS, TIMESTAMP_SKEW_MS } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { tidy } from '../../src/engine/housekeeping.js';
+import { housekeeping } from '../../src/engine/housekeeping.js';
+import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
 let fresh: FreshDatabase;
+let log: CapturedLog;
+let tidy: ReturnType<typeof housekeeping>;
 beforeEach(async () => {
   fresh = await freshDatabase();
+  log = capturedLog();
+  tidy = housekeeping({ database: fresh.database, log: log.log });
 });
 afterEach(() => fresh.close());
 
@@ -33,16 +38,16 @@ describe('nonces', () => {
     const stale = ((await slotAfter(TIMESTAMP_SKEW_MS)) + 1) % 4;
     await seen(stale, 25);
     await seen(stale, 11);
-    expect(await tidy(fresh.database)).toMatchObject({ nonceSlotEmptied: true });
+    expect(await tidy()).toEqual({ nonceSlotsEmptied: 1 });
     expect(await nonces()).toBe(0);
-    expect(await tidy(fresh.database)).toMatchObject({ nonceSlotEmptied: false });
+    expect(await tidy()).toEqual({});
   });
 
   it('a slot that is still in use is left alone, whatever its number', async () => {
     const stale = ((await slotAfter(TIMESTAMP_SKEW_MS)) + 1) % 4;
     await seen(stale, 25);
     await seen(stale, 9);
-    expect(await tidy(fresh.database)).toMatchObject({ nonceSlotEmptied: false });
+    expect(await tidy()).toEqual({});
     expect(await nonces()).toBe(2);
   });
 
@@ -51,6 +56,54 @@ describe('nonces', () => {
     for (let minute = -15; minute <= 5; minute += 1) {
       expect(await slotAfter(minute * MINUTE)).not.toBe(stale);
     }
+  });
+});
+
+describe('a table that somebody is using', () => {
+  it('is left alone, without a word in the log, and nobody waits for long', async () => {
+    const stale = ((await slotAfter(TIMESTAMP_SKEW_MS)) + 1) % 4;
+    await seen(stale, 25);
+    await fresh.database.transaction(async (tx) => {
+      await tx.query(`select from nonces_${stale}`);
+      expect(await tidy()).toEqual({});
+    });
+    expect(log.text()).toBe('');
+    expect(await tidy()).toEqual({ nonceSlotsEmptied: 1 });
+  });
+});
+
+describe('codes that were sent', () => {
+  it('are forgotten after two days and not before', async () => {
+    for (const hours of [1, 47, 49, 100]) {
+      await fresh.database.query(
+        `insert into sms_sends (bank_mobile_hash, sent_at) values ('\\x00', now() - $1::integer * interval '1 hour')`,
+        [hours],
+      );
+    }
+    expect(await tidy()).toEqual({ sendsDeleted: 2 });
+    const [left] = await fresh.database.query<{ n: number }>('select count(*) as n from sms_sends');
+    expect(left?.n).toBe(2);
+  });
+});
+
+describe('chores', () => {
+  it('one that fails is logged by its name and keeps no other from being done', async () => {
+    await fresh.database.query('alter table idempotency rename to idempotency_away');
+    const stale = ((await slotAfter(TIMESTAMP_SKEW_MS)) + 1) % 4;
+    await seen(stale, 25);
+    await fresh.database.query(
+      `insert into sms_sends (bank_mobile_hash, sent_at) values ('\\x00', now() - interval '3 days')`,
+    );
+    expect(await tidy()).toEqual({ nonceSlotsEmptied: 1, sendsDeleted: 1 });
+    const [failed, done, ...more] = log.lines();
+    expect(failed).toMatchObject({ level: 40, job: 'housekeeping', chore: 'answersDeleted', err: { code: '42P01' } });
+    expect(done).toMatchObject({ level: 30, msg: 'housekeeping', nonceSlotsEmptied: 1, sendsDeleted: 1 });
+    expect(more).toEqual([]);
+  });
+
+  it('nothing to do is not worth a line', async () => {
+    expect(await tidy()).toEqual({});
+    expect(log.text()).toBe('');
   });
 });
 
@@ -67,7 +120,7 @@ describe('idempotent answers', () => {
   it('are deleted after seven days and not before', async () => {
     await answer(6.99);
     await answer(7.01);
-    expect(await tidy(fresh.database)).toMatchObject({ idempotencyDeleted: 1 });
+    expect(await tidy()).toEqual({ answersDeleted: 1 });
     expect(await answers()).toBe(1);
   });
 
@@ -76,7 +129,7 @@ describe('idempotent answers', () => {
       `insert into idempotency (channel_id, key, path, body_sha256, state, created_at)
        select 1, n::text, '/x', '\\x00', 'DONE', now() - interval '8 days' from generate_series(1, 2500) n`,
     );
-    expect(await tidy(fresh.database)).toMatchObject({ idempotencyDeleted: 2500 });
+    expect(await tidy()).toEqual({ answersDeleted: 2500 });
     expect(await answers()).toBe(0);
   });
 });

@@ -37,6 +37,8 @@ const EXPECTED: Record<FaultName, { debit: object; query: object; debitedCent: n
   'refund-pending': told('success', 'success', 1990),
   'agreement-ended': told('success', 'success', 1990),
   'cancel-refused': told('success', 'success', 1990),
+  'refund-pending-refused': told('success', 'success', 1990),
+  'refund-wrong-amount': told('success', 'success', 1990),
 };
 
 function declined(decline: string) {

@@ -150,6 +150,30 @@ describe('refunds', () => {
       break;
     }
   });
+
+  it('of tail 0023 are pending first and refused later, and then nothing of them counts', async () => {
+    const { institution, gateway, dataDir } = await attached();
+    await gateway.debit(debitOf('1', '0023'));
+    expect(await gateway.refund(refund('r1', 1990))).toEqual({ kind: 'pending' });
+    for (;;) {
+      const outcome = await gateway.queryRefund(refund('r1', 1990));
+      if (outcome.kind === 'pending') continue;
+      expect(outcome).toMatchObject({ kind: 'refused' });
+      break;
+    }
+    expect((await ledgerOf(institution)).debits).toMatchObject([{ refundedCent: 0 }]);
+    await institution.stop();
+    const again = await attached({ dataDir });
+    expect((await ledgerOf(again.institution)).debits).toMatchObject([{ refundedCent: 0 }]);
+  });
+
+  it('of tail 0024 are told with another amount, and rightly when asked about', async () => {
+    const { institution, gateway } = await attached();
+    await gateway.debit(debitOf('1', '0024'));
+    expect(await gateway.refund(refund('r1', 5))).toMatchObject({ kind: 'success', amountCent: 6 });
+    expect(await gateway.queryRefund(refund('r1', 5))).toMatchObject({ kind: 'success', amountCent: 5 });
+    expect((await ledgerOf(institution)).debits).toMatchObject([{ refundedCent: 5 }]);
+  });
 });
 
 describe('the statement', () => {

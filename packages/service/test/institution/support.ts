@@ -101,6 +101,7 @@ export interface LedgerView {
     readonly status: string;
     readonly debitedCent: number;
     readonly refundedCent: number;
+    readonly bookedAt: number;
     readonly arrivals: number;
   }[];
   readonly refunds: readonly { readonly refundNo: string; readonly amountCent: number; readonly status: string }[];

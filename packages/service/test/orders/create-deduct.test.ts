@@ -7,6 +7,7 @@ import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
 import { withdrawPaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
 import { authorizeProduct, createProduct } from '../../src/operator/products.js';
 import { agreementEnder } from '../../src/orders/agreement-ended.js';
+import { settleTogether } from '../../src/payments/settle-together.js';
 import { lookUp } from '../../src/secrets/look-up.js';
 import { PRODUCT } from '../operator/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -53,6 +54,7 @@ async function askPending(): Promise<void> {
         throw new Error('no bridge here');
       },
     }),
+    settle: settleTogether(database, service.clock),
     log: pino({ level: 'silent' }),
   });
 }

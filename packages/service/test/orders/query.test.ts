@@ -108,6 +108,28 @@ describe('orders/query', () => {
     expect(data.paymentRecords[0]).toMatchObject({ paymentStatus: 'REFUND_PART', refundAmountCent: 490 });
   });
 
+  it('0: the periods of every state are the same text as in orders/list, and come before those not started', async () => {
+    const started = ['PROCESSING', 'SUCCESS', 'FAIL_RETRY', 'FAIL', 'BILLED', 'CANCELED', 'REFUND_PART', 'REFUND_FULL'];
+    const externalOrderNo = `${unique('text')} "paymentRecords":[{}],"`;
+    const request = collectRequest(channel, { externalOrderNo });
+    const { orderNo } = await create(request);
+    await sql('delete from payments where order_no = $1', [orderNo]);
+    await sql(
+      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, refund_amount_cent)
+       select order_no, n, channel_id, s.status, created_at + n * interval '1 month',
+         case when n % 2 = 0 then created_at + n * interval '40 days 0.9 s' end, 1990 * n, n
+       from orders, unnest($2::text[]) with ordinality as s(status, n) where order_no = $1`,
+      [orderNo, started],
+    );
+    await sql('update orders set cycle_no = $2 where order_no = $1', [orderNo, started.length]);
+    const data = await found(orderNo);
+    const statuses = data.paymentRecords.map((one: { paymentStatus: string }) => one.paymentStatus);
+    expect(statuses).toEqual([...started, ...Array(4).fill('WAIT')]);
+    expect(data.externalOrderNo).toBe(externalOrderNo);
+    const [listed] = (await channel.call('orders/list', { channelUserId: request.channelUserId })).data.orders;
+    expect(JSON.stringify(data)).toBe(JSON.stringify(listed));
+  });
+
   it('0: a completed order lists what there was and plans nothing', async () => {
     await dailyProduct(service, 'ONE_DAY', 1);
     const { orderNo, nextPayTime } = await create(sharedRequest(channel, { productCode: 'ONE_DAY' }));

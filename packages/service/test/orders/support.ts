@@ -2,7 +2,9 @@ import { pino } from 'pino';
 import { channelRegistry } from '../../src/channels/registry.js';
 import type { Database } from '../../src/db/database.js';
 import { cancelAtInstitutions } from '../../src/engine/agreement-cancellations.js';
+import { billCollected } from '../../src/engine/billing.js';
 import { askAboutPendingDebits } from '../../src/engine/pending-debits.js';
+import { renewDeducted } from '../../src/engine/renewals.js';
 import type {
   AgreementCancellation,
   CancelOutcome,
@@ -16,6 +18,7 @@ import type {
 import { createChannel } from '../../src/operator/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
 import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { settleTogether } from '../../src/payments/settle-together.js';
 import type { ServiceDeps } from '../../src/service.js';
 import { type ChannelClient, channelClient, type Reply, send } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';
@@ -87,6 +90,8 @@ export interface Stage {
   /** Asks about those whose turn it is. */
   askDue(): Promise<number>;
   cancelAgreements(): Promise<number>;
+  /** Bills and debits what is due by the real clock, which is months ahead of the service's. */
+  renew(): Promise<number>;
   /** The institution's own word, through its door. */
   notice(notice: Notice, paymentChannelCode?: string): Promise<Reply>;
   close(): Promise<void>;
@@ -103,6 +108,7 @@ export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
     gateways,
     clock: service.clock,
     channels: channelRegistry(database, service.vault),
+    settle: settleTogether(database, service.clock),
     log: more.log ?? pino({ level: 'silent' }),
   };
   const askDue = () => askAboutPendingDebits(deps);
@@ -118,6 +124,10 @@ export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
     async cancelAgreements() {
       await database.query('update agreements set cancel_at = now() where cancel_at is not null');
       return cancelAtInstitutions(deps);
+    },
+    async renew() {
+      const billed = await billCollected(database);
+      return billed + (await renewDeducted(deps, { code: 'MOCKPAY', debitsPerSecond: null }));
     },
     notice: (notice, code = 'MOCKPAY') =>
       send(service.baseUrl, 'POST', `/gateway/v1/notices/${code}`, {}, Buffer.from(JSON.stringify(notice))),
@@ -185,7 +195,7 @@ export async function alerts(database: Database): Promise<{ kind: string; subjec
 /** Rows in every table, by its name. */
 export async function rowCounts(database: Database): Promise<Record<string, number>> {
   const tables = await database.query<{ name: string }>(
-    `select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`,
+    `select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`,
   );
   const counts = await Promise.all(
     tables.map(async ({ name }) => {

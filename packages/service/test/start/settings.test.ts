@@ -55,6 +55,10 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
     ['TRUSTED_PROXIES', { TRUSTED_PROXIES: '10.0.0.0/8,not-an-address' }],
     ['AUTH_FAILURES_PER_MINUTE', { AUTH_FAILURES_PER_MINUTE: '0' }],
+    ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: '29' }],
+    ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: '3651' }],
+    ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: '90.5' }],
+    ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: 'forever' }],
     ['MASTER_KEY', { ...PRODUCTION, MASTER_KEY: '' }],
   ])('%s: %j', async (name, env) => {
     const line = await refusal(env);
@@ -71,7 +75,14 @@ describe('a bad setting stops the start with one line that names it', () => {
       databaseUrl: undefined,
       publicUrl: undefined,
       masterKeys: undefined,
+      eventsRetentionDays: 180,
     });
+  });
+
+  it('events are kept for as many days as are named, from 30 to 3650', () => {
+    for (const days of [30, 365, 3650]) {
+      expect(readSettings({ EVENTS_RETENTION_DAYS: String(days) }).eventsRetentionDays).toBe(days);
+    }
   });
 });
 

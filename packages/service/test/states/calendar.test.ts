@@ -38,37 +38,52 @@ async function byDatabase(cases: readonly Case[]): Promise<number[]> {
   return rows.map(({ due }) => due);
 }
 
+const anyPeriod = fc.oneof(fc.constantFrom(1, 2, 3, 6, 12), fc.integer({ min: 1, max: 1200 }));
+
 /** As products may be: at most 7,000 years, so that every due time has four digits of year. */
 const anyCase: fc.Arbitrary<Case> = fc
   .record({
     anchor: fc
-      .integer({ min: at('2000-01-01 00:00:00') / 1000, max: at('2199-12-31 23:59:59') / 1000 })
+      .integer({ min: at('1992-01-01 00:00:00') / 1000, max: at('2200-12-31 23:59:59') / 1000 })
       .map((seconds) => seconds * 1000),
     periodType: fc.constantFrom('DAY' as const, 'MONTH' as const),
-    period: fc.oneof(fc.constantFrom(1, 2, 3, 6, 12), fc.integer({ min: 1, max: 1200 })),
-    cycleNo: fc.integer({ min: 1, max: 9999 }),
+    period: anyPeriod,
+    cycleNo: fc.oneof(fc.integer({ min: 1, max: 9999 }), fc.integer({ min: 1, max: 120 })),
   })
   .map((one) => {
     const most = Math.floor((one.periodType === 'DAY' ? 7000 * 365 : 7000 * 12) / one.period);
     return { ...one, cycleNo: ((one.cycleNo - 1) % most) + 1 };
   });
 
-/** Anchors near the ends of months, where the two could differ. */
+/** Anchors near the ends of months, where days are lost if anywhere; for 200 years or so. */
 const anyMonthEnd: fc.Arbitrary<Case> = fc
   .record({
-    year: fc.integer({ min: 2000, max: 2199 }),
-    month: fc.integer({ min: 1, max: 12 }),
-    fromEnd: fc.integer({ min: -2, max: 1 }),
-    second: fc.constantFrom(0, 1, 43_200, 57_599, 57_600, 86_399),
-    period: fc.integer({ min: 1, max: 24 }),
-    cycleNo: fc.integer({ min: 1, max: 400 }),
+    year: fc.integer({ min: 1992, max: 2200 }),
+    month: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(2)),
+    fromEnd: fc.integer({ min: -3, max: 1 }),
+    // Midnight there, midnight in UTC and the last instants before each.
+    ms: fc.constantFrom(0, 1000, 28_799_999, 28_800_000, 43_200_000, 57_600_000, 86_399_000, 86_399_999),
+    period: anyPeriod,
+    cycleNo: fc.integer({ min: 1, max: 2400 }),
   })
-  .map(({ year, month, fromEnd, second, period, cycleNo }) => ({
-    anchor: Date.UTC(year, month, fromEnd) + second * 1000 - 8 * 3_600_000,
+  .map(({ year, month, fromEnd, ms, period, cycleNo }) => ({
+    anchor: Date.UTC(year, month, fromEnd) + ms - 8 * 3_600_000,
     periodType: 'MONTH' as const,
     period,
-    cycleNo,
+    cycleNo: ((cycleNo - 1) % Math.ceil(2400 / period)) + 1,
   }));
+
+/** A moment as people in Shanghai read it, with months counted from year 0. Not by the arithmetic under test. */
+function read(time: number) {
+  const [year = 0, month = 0, day = 0] = formatTime(time).slice(0, 10).split('-').map(Number);
+  return { months: year * 12 + month - 1, day, timeOfDay: `${formatTime(time).slice(11)} ${time % 1000}` };
+}
+
+const isLeap = (year: number) => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+function lastDayOf(months: number): number {
+  const february = isLeap(Math.floor(months / 12)) ? 29 : 28;
+  return [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][months % 12] ?? 0;
+}
 
 describe('when periods are due', () => {
   it.each([
@@ -76,11 +91,26 @@ describe('when periods are due', () => {
     ['ends of months', anyMonthEnd],
   ])('the same as PostgreSQL says: %s', async (_what, arbitrary) => {
     // Many cases in one question: so they are sampled, and what differs is shown as it is.
-    const cases = fc.sample(arbitrary, 20_000);
+    const cases = fc.sample(arbitrary, 40_000);
     const theirs = await byDatabase(cases);
     const differs = ({ anchor, cycleNo, ...cadence }: Case, index: number) =>
       dueAt(anchor, cadence, cycleNo) !== theirs[index];
     expect(cases.filter(differs).slice(0, 5)).toEqual([]);
+  });
+
+  it('the same as PostgreSQL says: the last instant of every leap day and of the days around it', async () => {
+    const years = Array.from({ length: 209 }, (_, n) => 1992 + n).filter(isLeap);
+    const anchors = years.flatMap((year) =>
+      [28, 29, 31].map((day) => Date.UTC(year, day === 31 ? 0 : 1, day + 1) - 8 * 3_600_000 - 1),
+    );
+    const cases = anchors.flatMap((anchor) =>
+      [1, 12, 48].flatMap((period) =>
+        Array.from({ length: 60 }, (_, n) => ({ anchor, periodType: 'MONTH' as const, period, cycleNo: n + 1 })),
+      ),
+    );
+    expect(cases.map(({ anchor, cycleNo, ...cadence }) => dueAt(anchor, cadence, cycleNo))).toEqual(
+      await byDatabase(cases),
+    );
   });
 
   it('all 9,999 periods of one order, against PostgreSQL', async () => {
@@ -95,26 +125,52 @@ describe('when periods are due', () => {
     }
   });
 
-  it('the first period is due at the anchor, each later one after the one before it', () => {
+  const anyOrder = fc.oneof(anyCase, anyMonthEnd);
+
+  it('periods tile: the first begins at the anchor, and each of any that follow ends where the next begins, later', () => {
     fc.assert(
-      fc.property(anyCase, ({ anchor, cycleNo, ...cadence }) => {
+      fc.property(anyOrder, fc.integer({ min: 2, max: 40 }), ({ anchor, cycleNo, ...cadence }, count) => {
         expect(dueAt(anchor, cadence, 1)).toBe(anchor);
-        expect(dueAt(anchor, cadence, cycleNo + 1)).toBeGreaterThan(dueAt(anchor, cadence, cycleNo));
+        const due = Array.from({ length: count }, (_, n) => dueAt(anchor, cadence, cycleNo + n));
+        for (const [n, time] of due.slice(1).entries()) expect(time).toBeGreaterThan(due[n] ?? Number.NaN);
+        expect(due[0]).toBeGreaterThanOrEqual(anchor);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('never drifts: the month is so many after the anchor’s, the day is the anchor’s or the month’s last', () => {
+    fc.assert(
+      fc.property(anyOrder, ({ anchor, cycleNo, ...cadence }) => {
+        fc.pre(cadence.periodType === 'MONTH');
+        const [from, due] = [read(anchor), read(dueAt(anchor, cadence, cycleNo))];
+        expect(due).toEqual({
+          months: from.months + (cycleNo - 1) * cadence.period,
+          day: Math.min(from.day, lastDayOf(due.months)),
+          timeOfDay: from.timeOfDay,
+        });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('a day is a day of 24 hours, at the same time of day', () => {
+    fc.assert(
+      fc.property(anyCase, ({ anchor, cycleNo, period }) => {
+        const due = dueAt(anchor, { periodType: 'DAY', period }, cycleNo);
+        expect(due - anchor).toBe((cycleNo - 1) * period * 86_400_000);
       }),
     );
   });
 
-  it('never drifts: the time of day stays, and the day is the anchor’s wherever the month has it', () => {
+  it('n months at a time is every nth of one month at a time, and the same for days', () => {
     fc.assert(
-      fc.property(anyMonthEnd, ({ anchor, cycleNo, ...cadence }) => {
-        const [day, time] = formatTime(anchor).slice(8).split(' ');
-        const [dueDay, dueTime] = formatTime(dueAt(anchor, cadence, cycleNo))
-          .slice(8)
-          .split(' ');
-        expect(dueTime).toBe(time);
-        expect(Number(dueDay)).toBeLessThanOrEqual(Number(day));
-        if (Number(day) <= 28) expect(dueDay).toBe(day);
+      fc.property(anyOrder, ({ anchor, cycleNo, periodType, period }) => {
+        expect(dueAt(anchor, { periodType, period }, cycleNo)).toBe(
+          dueAt(anchor, { periodType, period: 1 }, (cycleNo - 1) * period + 1),
+        );
       }),
+      { numRuns: 1000 },
     );
   });
 
@@ -140,6 +196,20 @@ describe('when periods are due', () => {
       '2031-02-28',
       '2032-02-29',
     ]);
+  });
+
+  it('2100 is no leap year, 2000 is one', () => {
+    const fourYearly = { periodType: 'MONTH', period: 48 } as const;
+    expect(diary('2096-02-29 23:59:59', fourYearly, 3)).toEqual(['2096-02-29', '2100-02-28', '2104-02-29']);
+    expect(diary('1996-02-29 00:00:00', fourYearly, 3)).toEqual(['1996-02-29', '2000-02-29', '2004-02-29']);
+  });
+
+  it.each([
+    ['29', ['2027-12-29', '2028-01-29', '2028-02-29', '2028-03-29', '2028-04-29']],
+    ['30', ['2027-12-30', '2028-01-30', '2028-02-29', '2028-03-30', '2028-04-30']],
+    ['31', ['2027-12-31', '2028-01-31', '2028-02-29', '2028-03-31', '2028-04-30']],
+  ])('the %sth of December, through a leap year', (day, expected) => {
+    expect(diary(`2027-12-${day} 23:59:59`, monthly, 5)).toEqual(expected);
   });
 
   it('days are the days of Asia/Shanghai: just after midnight there is the evening before in UTC', () => {

@@ -21,10 +21,12 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
         '^channels/(channel|credentials|registry|access-token|sealing)\\.ts$',
         '^products/catalog\\.ts$',
         '^(orders|payments|agreements)/states\\.ts$',
-        '^orders/(numbers|calendar|order|redeem|reference|view)\\.ts$',
+        '^orders/(numbers|calendar|order|redeem|reference|view|advance-journey)\\.ts$',
         '^agreements/(card|plaintext|payment-channel|shared|institution)\\.ts$',
         '^users/',
-        '^payments/policy\\.ts$',
+        '^(payments|benefits)/policy\\.ts$',
+        '^events/',
+        '^payments/(deadline|refund-numbers)\\.ts$',
       ].join('|'),
     ),
   ],
@@ -32,7 +34,7 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   // What several actions have in common: settle, emit, issue, store, end.
   [
     'steps',
-    /^events\/|^benefits\/|^payments\/(settle|debit|notice)\.ts$|^orders\/(store|end|new-order|create-deduct|agreement-ended)\.ts$|^agreements\/(for-order|sms-limit)\.ts$/,
+    /^benefits\/|^reconciliation\/|^settlement\/|^payments\/(outcome|settle|settle-together|debit|notice|refund|settle-refund)\.ts$|^orders\/(store|end|new-order|create-deduct|agreement-ended|advance-periods)\.ts$|^agreements\/(for-order|sms-limit)\.ts$/,
   ],
   // One per endpoint. An action never imports an action.
   ['endpoints', /^(channels|products|payment-channels|agreements|orders|payments)\//],

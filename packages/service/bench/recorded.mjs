@@ -1,0 +1,54 @@
+import { createLog } from '../dist/log.js';
+import { createService } from '../dist/service.js';
+import { send, signedRequest } from './signed.mjs';
+
+/**
+ * One request of a row through the service's own code, in this process, and the statements that it made with their
+ * values: what the service asks of the database cannot differ from them. The first request is only there to fill the
+ * memory of a node (channel, product, block of order numbers).
+ */
+export async function recordRequest({ row, channel, beside }) {
+  const statements = [];
+  const service = createService({
+    database: recording(beside.database, statements),
+    vault: beside.vault,
+    clock: { now: Date.now },
+    log: createLog('silent'),
+    environment: beside.operator.environment,
+    publicUrl: () => 'http://127.0.0.1',
+    trustedProxies: [],
+    authFailuresPerMinute: 1,
+    engine: false,
+  });
+  try {
+    const baseUrl = await service.server.listen({ host: '127.0.0.1', port: 0 });
+    await send(baseUrl, signedRequest(row, channel));
+    statements.length = 0;
+    const request = signedRequest(row, channel);
+    const { data } = JSON.parse(await send(baseUrl, request));
+    return { request, data, statements };
+  } finally {
+    await service.stop();
+  }
+}
+
+/** The database as it is, with a note of all that is asked of it. */
+function recording(database, statements) {
+  const noting = (queryable) => (statement, values) => {
+    statements.push({ text: typeof statement === 'string' ? statement : statement.text, values: values ?? [] });
+    return queryable.query(statement, values);
+  };
+  return {
+    query: noting(database),
+    async transaction(work) {
+      statements.push({ text: 'begin', values: [] });
+      const result = await database.transaction((tx) => work({ query: noting(tx) }));
+      statements.push({ text: 'commit', values: [] });
+      return result;
+    },
+    get connections() {
+      return database.connections;
+    },
+    close: async () => undefined,
+  };
+}

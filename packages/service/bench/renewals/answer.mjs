@@ -1,0 +1,18 @@
+import { performance } from 'node:perf_hooks';
+
+/** Makes this process answer commands, one at a time, each with its result, the time it took and the CPU it used. */
+export function answer(commands) {
+  process.on('message', async ({ command, ...options }) => {
+    const since = performance.now();
+    const before = process.cpuUsage();
+    try {
+      const result = await commands[command](options);
+      const { user, system } = process.cpuUsage(before);
+      process.send({ result: { value: result, seconds: (performance.now() - since) / 1000, cpu: user + system } });
+    } catch (error) {
+      process.send({ error: error.stack });
+    }
+  });
+  // The bench is gone: nobody else needs this process.
+  process.once('disconnect', () => process.exit());
+}

@@ -1,0 +1,44 @@
+// A node's engine in a process of its own: what a node does about due orders, on the database that it is told.
+import { channelRegistry } from '../../dist/channels/registry.js';
+import { systemClock as clock } from '../../dist/clock.js';
+import { openFromSettings } from '../../dist/db/open.js';
+import { billCollected } from '../../dist/engine/billing.js';
+import { startEngine } from '../../dist/engine/engine.js';
+import { renewDeducted } from '../../dist/engine/renewals.js';
+import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
+import { gatewayRegistry } from '../../dist/gateways/registry.js';
+import { createLog } from '../../dist/log.js';
+import { openPaymentChannels } from '../../dist/payment-channels/pace-sql.js';
+import { settleTogether } from '../../dist/payments/settle-together.js';
+import { readSettings } from '../../dist/settings.js';
+import { answer } from './answer.mjs';
+
+let deps;
+
+answer({
+  async open({ url, dataDir }) {
+    const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
+    const { database, vault } = await openFromSettings(settings, { role: 'service', log: () => undefined });
+    const log = createLog('warn');
+    const bridge = (address, wrapped) => bridgeGateway({ url: address, key: vault.unwrapKey(wrapped), clock, log });
+    deps = {
+      database,
+      clock,
+      log,
+      channels: channelRegistry(database, vault),
+      gateways: gatewayRegistry(database, { bridge }),
+      settle: settleTogether(database, clock),
+    };
+  },
+  /** Mode B: everything that is due. */
+  bill: () => billCollected(deps.database),
+  /** Mode A: everything that is due at every payment channel. */
+  async renew() {
+    const channels = await openPaymentChannels(deps.database);
+    const counts = await Promise.all(channels.map((pace) => renewDeducted(deps, pace)));
+    return counts.reduce((sum, count) => sum + count, 0);
+  },
+  /** All that a node does, until it is ended. */
+  work: () => void startEngine(deps),
+  close: () => deps.database.close(),
+});

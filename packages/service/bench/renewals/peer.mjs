@@ -1,0 +1,158 @@
+// A job queue that does renewals, one job each, in a process of its own. A job makes the writes of the set-wise statement
+// for its one order, in one statement and so in one transaction; in mode A it writes the attempt down, calls the
+// institution and settles, as the engine does, for its one order.
+import { Logger, run as runGraphile, runMigrations } from 'graphile-worker';
+import PgBoss from 'pg-boss';
+import { institutionNo } from '../../dist/agreements/card.js';
+import { channelRegistry } from '../../dist/channels/registry.js';
+import { systemClock as clock } from '../../dist/clock.js';
+import { openFromSettings } from '../../dist/db/open.js';
+import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
+import { gatewayRegistry } from '../../dist/gateways/registry.js';
+import { billDue } from '../../dist/orders/bill-sql.js';
+import { startRenewals } from '../../dist/orders/renew-sql.js';
+import { debitRequest, sendDebit } from '../../dist/payments/debit.js';
+import { RENEWAL_LEASE_SECONDS } from '../../dist/payments/policy.js';
+import { settle } from '../../dist/payments/settle.js';
+import { readSettings } from '../../dist/settings.js';
+import { BRIDGE } from '../rows.mjs';
+import { answer } from './answer.mjs';
+
+/** Found by trying: more jobs at a time do not make either of them faster on two cores. */
+const AT_A_TIME = 24;
+/** So many workers of pg-boss, so that one is at work while another fetches. */
+const WORKERS = 3;
+const QUEUE = 'renew';
+/** A line for every job would be work that the engine does not do. */
+const SILENT = new Logger(() => () => undefined);
+
+let renewal;
+let database;
+let peer;
+
+answer({
+  async open({ url, dataDir, name, mode }) {
+    const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url, DATABASE_POOL: String(AT_A_TIME) });
+    const opened = await openFromSettings(settings, { role: 'service', log: () => undefined });
+    database = opened.database;
+    renewal = mode === 'B' ? bill : debit(opened);
+    peer = PEERS[name](url);
+    await peer.prepare();
+  },
+  run: ({ count }) => peer.run(count),
+  async close() {
+    await peer.close?.();
+    await database.close();
+  },
+});
+
+const one = (orderNo) => ({ kind: 'one-order', at: Date.now(), orderNo });
+
+async function bill(orderNo) {
+  const { orders } = await billDue(database, one(orderNo), 1);
+  if (orders !== 1) throw new Error(`order ${orderNo} was not billed`);
+}
+
+function debit({ vault }) {
+  const channels = channelRegistry(database, vault);
+  const bridge = (url, wrapped) => bridgeGateway({ url, key: vault.unwrapKey(wrapped), clock });
+  const gateways = gatewayRegistry(database, { bridge });
+  return async (orderNo) => {
+    const claim = await startRenewals(database, BRIDGE, one(orderNo), 1, RENEWAL_LEASE_SECONDS);
+    const [attempt] = claim.renewals;
+    if (!attempt) throw new Error(`order ${orderNo} was not due`);
+    const channel = await channels.byId(attempt.channelId);
+    const gateway = await gateways.of(BRIDGE);
+    const outcome = await sendDebit(gateway, debitRequest(attempt, institutionNo(channel, attempt)));
+    await database.transaction((tx) => settle(tx, [{ attempt, outcome }], clock.now()));
+  };
+}
+
+/** Calls back when so many jobs are done, or with the first error. */
+function counted(count) {
+  let done = 0;
+  let finish;
+  const finished = new Promise((resolve, reject) => {
+    finish = { resolve, reject };
+  });
+  const work = async (orderNo) => {
+    try {
+      await renewal(orderNo);
+    } catch (error) {
+      finish.reject(error);
+      throw error;
+    }
+    done += 1;
+    if (done === count) finish.resolve();
+  };
+  return { work, finished };
+}
+
+const PEERS = {
+  /** Fetches many jobs at once and completes those together that end together (its "batching"). */
+  'graphile-worker': (connectionString) => ({
+    async prepare() {
+      await runMigrations({ connectionString, logger: SILENT });
+      await database.query(
+        `select graphile_worker.add_job($1, json_build_object('orderNo', order_no)) from orders
+         where next_due_at <= now() order by next_due_at, order_no`,
+        [QUEUE],
+      );
+      await database.query('vacuum analyze graphile_worker._private_jobs');
+    },
+    async run(count) {
+      const { work, finished } = counted(count);
+      const runner = await runGraphile({
+        connectionString,
+        preset: {
+          worker: {
+            concurrentJobs: AT_A_TIME,
+            maxPoolSize: 4,
+            localQueue: { size: 1000 },
+            completeJobBatchDelay: 0,
+            failJobBatchDelay: 0,
+          },
+        },
+        noHandleSignals: true,
+        logger: SILENT,
+        taskList: { [QUEUE]: ({ orderNo }) => work(orderNo) },
+      });
+      await finished;
+      await runner.stop();
+      return count;
+    },
+  }),
+
+  /** Fetches and completes jobs in batches. */
+  'pg-boss': (connectionString) => {
+    const boss = new PgBoss({ connectionString, max: 4, supervise: false, schedule: false });
+    boss.on('error', () => undefined);
+    return {
+      async prepare() {
+        await boss.start();
+        await boss.createQueue(QUEUE);
+        const due = await database.query(
+          'select order_no as "orderNo" from orders where next_due_at <= now() order by next_due_at, order_no',
+        );
+        while (due.length > 0) await boss.insert(due.splice(0, 1000).map((data) => ({ name: QUEUE, data })));
+        await database.query('vacuum analyze pgboss.job');
+      },
+      async run(count) {
+        const { work, finished } = counted(count);
+        const batch = async (jobs) => {
+          const lane = async () => {
+            for (let job = jobs.pop(); job; job = jobs.pop()) await work(job.data.orderNo);
+          };
+          await Promise.all(Array.from({ length: AT_A_TIME / WORKERS }, lane));
+        };
+        for (let worker = 0; worker < WORKERS; worker += 1) {
+          await boss.work(QUEUE, { batchSize: 1000, pollingIntervalSeconds: 0.5 }, batch);
+        }
+        await finished;
+        await boss.offWork(QUEUE);
+        return count;
+      },
+      close: () => boss.stop({ graceful: false }),
+    };
+  },
+};

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { channelRegistry } from '../../dist/channels/registry.js';
+import { openEmbedded } from '../../dist/db/embedded/index.js';
+import { openFromSettings } from '../../dist/db/open.js';
+import { createProduct } from '../../dist/operator/products.js';
+import { readSettings } from '../../dist/settings.js';
+import { provisionChannel } from '../channel.mjs';
+import { CAN_MEASURE, cpuOfDescendants, cpuOfEnded, cpuOfProcess } from '../cpu.mjs';
+
+/** What is renewed: a month's period, with one benefit or two. */
+const PRODUCTS = [
+  { productCode: 'MONTHLY', benefits: [{ benefitCode: 'VIP_PASS', name: 'VIP pass', faceValueCent: 1500 }] },
+  {
+    productCode: 'MONTHLY_2',
+    benefits: [
+      { benefitCode: 'VIP_PASS', name: 'VIP pass', faceValueCent: 1500 },
+      { benefitCode: 'COUPON', name: 'Coupon', faceValueCent: 490 },
+    ],
+  },
+];
+const REST = {
+  productName: 'Monthly membership',
+  settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+  periodType: 'MONTH',
+  period: 1,
+  totalCycles: 36,
+  amountCent: 1990,
+};
+
+/** Making millions of orders takes longer than the service lets any statement take. */
+async function longWork(url) {
+  const client = new pg.Client({ connectionString: url, options: '-c TimeZone=Asia/Shanghai' });
+  await client.connect();
+  return { query: async (text, values) => (await client.query(text, values)).rows, end: () => client.end() };
+}
+
+/** The embedded server with a database for each row: one row's tables and their vacuum are not the next one's business. */
+export async function openServer(dataDir) {
+  const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
+  const admin = new pg.Client(embedded.url);
+  await admin.connect();
+  const [pid] = readFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')
+    .split('\n')
+    .map(Number);
+  const { rows } = await admin.query(`select current_setting('server_version') as version`);
+  return {
+    version: rows[0].version,
+
+    /** CPU time of the whole server so far, in microseconds. */
+    cpu: () => (CAN_MEASURE ? cpuOfProcess(pid) + cpuOfEnded(pid) + cpuOfDescendants(pid) : undefined),
+
+    async withDatabase(name, work) {
+      await admin.query(`create database ${name}`);
+      const url = Object.assign(new URL(embedded.url), { pathname: name }).href;
+      const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
+      const opened = await openFromSettings(settings, { role: 'tool', log: () => undefined });
+      const { database, vault } = opened;
+      const maker = await longWork(url);
+      try {
+        const operator = { database, vault, environment: settings.environment, actor: 'bench' };
+        for (const product of PRODUCTS) await createProduct(operator, { ...REST, ...product });
+        const { channelId } = await provisionChannel({ operator, database });
+        const channel = await channelRegistry(database, vault).byId(channelId);
+        return await work({ dataDir, place: { url, dataDir }, operator, channel, maker });
+      } finally {
+        await maker.end();
+        await opened.close();
+        await admin.query(`drop database ${name} with (force)`);
+      }
+    },
+
+    async close() {
+      await admin.end();
+      await embedded.release();
+    },
+  };
+}

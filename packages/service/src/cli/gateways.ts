@@ -1,0 +1,31 @@
+import type { Clock } from '../clock.js';
+import type { OpenedDatabase } from '../db/open.js';
+import type { Gateways } from '../gateways/registry.js';
+
+/** Those that the payment channels name. Loaded when one is asked for: most commands need no HTTP client. */
+export function gatewaysOnDemand(
+  { database, vault }: OpenedDatabase,
+  clock: Clock,
+): Gateways & { close(): Promise<void> } {
+  let loaded: Promise<Gateways> | undefined;
+  const load = async () => {
+    const [{ gatewayRegistry }, { bridgeGateway }, { sandboxGateway }] = await Promise.all([
+      import('../gateways/registry.js'),
+      import('../gateways/bridge/bridge.js'),
+      import('../gateways/sandbox/gateway.js'),
+    ]);
+    return gatewayRegistry(database, {
+      sandbox: () => sandboxGateway(clock),
+      bridge: (url, wrappedKey) => bridgeGateway({ url, key: vault.unwrapKey(wrappedKey), clock }),
+    });
+  };
+  return {
+    async of(code) {
+      loaded ??= load();
+      return (await loaded).of(code);
+    },
+    async close() {
+      await (await loaded)?.close?.();
+    },
+  };
+}

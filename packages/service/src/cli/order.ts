@@ -1,0 +1,107 @@
+import { Argument, type Command } from 'commander';
+import { money } from '../operator/money.js';
+import { type Changed, OperatorError } from '../operator/operator.js';
+import type { RefundedPeriod } from '../operator/refunds.js';
+import { type JsonOption, perform, verb } from './command.js';
+import { wholeNumber } from './options.js';
+import { addOrderAdvance } from './order-advance.js';
+import { describeOrder } from './order-text.js';
+
+// Loaded by the command that needs them: with them come the interface's schemas, which take longer than all the rest.
+const view = () => import('../operator/order-view.js');
+const orders = () => import('../operator/orders.js');
+const refunds = () => import('../operator/refunds.js');
+
+const cycleNo = () => new Argument('<cycle-no>', 'number of the period, from 1').argParser(wholeNumber);
+
+export function addOrder(program: Command): void {
+  const order = program.command('order').description('subscriptions of all channels: look, refund, end, try again');
+
+  verb(order, 'show [order-no]', 'everything about one order but secrets', [
+    'show 100000001000',
+    'show --external ORDER-0001 --json',
+  ])
+    .option('--external <no>', "by the channel's own number instead")
+    .action(async (orderNo: string | undefined, { external, ...options }: ShowOptions) => {
+      const input = orderNo === undefined ? external && { externalOrderNo: external } : { orderNo };
+      if (!input || (orderNo !== undefined && external !== undefined)) {
+        throw new OperatorError('give either an order number or --external');
+      }
+      await perform(options, async (operator) => (await view()).showOrder(operator, input), describeOrder);
+    });
+
+  verb(order, 'refund <order-no>', 'give the money of one period back, or a part of it; mode SVC_DEDUCT alone', [
+    'refund 100000001000 1',
+    'refund 100000001000 1 --amount-cent 490 --key ticket-4711 --note "late delivery"',
+  ])
+    .addArgument(cycleNo())
+    .option('--amount-cent <n>', 'in cents (default: all that is left)', wholeNumber)
+    .option('--key <text>', 'a name of your own: given again, it is the same refund and not another')
+    .option('--note <text>', 'why')
+    .action(async (orderNo: string, period: number, { amountCent, key, note, ...options }: RefundOptions) => {
+      const input = {
+        orderNo,
+        cycleNo: period,
+        ...(amountCent === undefined ? {} : { amountCent }),
+        ...(key === undefined ? {} : { key }),
+        ...(note === undefined ? {} : { note }),
+      };
+      await perform(options, async (operator) => (await refunds()).refundPayment(operator, input), refundText);
+    });
+
+  verb(order, 'unsubscribe <order-no>', 'end an active order, with the events about it', [
+    'unsubscribe 100000001000 --reason "asked for by phone"',
+  ])
+    .option('--reason <text>', 'why, kept with the order')
+    .action(async (orderNo: string, { reason, ...options }: JsonOption & { readonly reason?: string }) => {
+      const input = { orderNo, ...(reason === undefined ? {} : { reason }) };
+      await perform(
+        options,
+        async (operator) => (await orders()).unsubscribeOrder(operator, input),
+        ({ orderStatus, changed }) => `order ${orderNo} ${changed ? 'is' : 'was already'} ${orderStatus}`,
+      );
+    });
+
+  verb(order, 'retry <order-no>', 'try a period that has failed for now at once', ['retry 100000001000 3'])
+    .addArgument(cycleNo())
+    .action(async (orderNo: string, period: number, options: JsonOption) => {
+      await perform(
+        options,
+        async (operator) => (await orders()).retryPeriod(operator, { orderNo, cycleNo: period }),
+        ({ changed }) =>
+          `period ${period} of order ${orderNo} ${changed ? 'is due now' : 'was due already'}: a running service debits ` +
+          'it as soon as its payment channel may be used',
+      );
+    });
+
+  addOrderAdvance(order);
+}
+
+interface ShowOptions extends JsonOption {
+  readonly external?: string;
+}
+
+interface RefundOptions extends JsonOption {
+  readonly amountCent?: number;
+  readonly key?: string;
+  readonly note?: string;
+}
+
+function refundText({
+  refundNo,
+  amountCent,
+  status,
+  cycleNo: period,
+  payment,
+  changed,
+}: Changed<RefundedPeriod>): string {
+  if (status === 'STARTED') {
+    return `refund ${refundNo} of ${money(amountCent)} is on its way: the institution has not said yet, and is asked again`;
+  }
+  const sums = `${money(payment.refundAmountCent)} of ${money(payment.amountCent)}`;
+  const again = changed ? '' : '\nIt was so already.';
+  return (
+    `refund ${refundNo}: ${money(amountCent)} is refunded\n` +
+    `period ${period} is ${payment.paymentStatus}, ${sums} in all${again}`
+  );
+}

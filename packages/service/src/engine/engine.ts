@@ -1,0 +1,63 @@
+import type { Logger } from 'pino';
+import type { ChannelRegistry } from '../channels/registry.js';
+import type { Clock } from '../clock.js';
+import type { Database } from '../db/database.js';
+import type { Gateways } from '../gateways/registry.js';
+import { openPaymentChannels } from '../payment-channels/pace-sql.js';
+import { paymentChannelCodes } from '../payment-channels/sql.js';
+import type { SettleTogether } from '../payments/settle-together.js';
+import { cancelAtInstitutions } from './agreement-cancellations.js';
+import { billCollected } from './billing.js';
+import { housekeeping } from './housekeeping.js';
+import { askAboutPendingDebits } from './pending-debits.js';
+import { askAboutPendingRefunds } from './pending-refunds.js';
+import { perPaymentChannel } from './per-payment-channel.js';
+import { reconcileDays } from './reconciliation.js';
+import { renewDeducted } from './renewals.js';
+import { every } from './timer.js';
+
+export interface EngineDeps {
+  readonly database: Database;
+  readonly channels: ChannelRegistry;
+  readonly gateways: Gateways;
+  readonly settle: SettleTogether;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly debitDeadlineMs?: number;
+  readonly eventsRetentionDays?: number;
+}
+
+/** What a node does without being asked. Any number of nodes may do it at once. */
+export function startEngine(engine: EngineDeps) {
+  const { database, log } = engine;
+  let stopped = false;
+  const deps = { ...engine, stopping: () => stopped };
+  const failed = (job: string) => (err: unknown, code: string) =>
+    log.warn({ err, job, paymentChannelCode: code }, 'a background job failed and will be run again');
+  const renewals = perPaymentChannel(
+    () => openPaymentChannels(database),
+    (pace) => renewDeducted(deps, pace),
+    failed('renewals'),
+  );
+  const questions = perPaymentChannel(
+    () => paymentChannelCodes(database),
+    ({ code }) => askAboutPendingDebits(deps, code),
+    failed('pending debits'),
+  );
+  const jobs = [
+    every(1, 'billing', log, () => billCollected(database, deps.stopping)),
+    every(1, 'renewals', log, () => renewals.turn()),
+    every(1, 'pending debits', log, () => questions.turn()),
+    every(1, 'pending refunds', log, () => askAboutPendingRefunds(deps)),
+    every(5, 'agreement cancellations', log, () => cancelAtInstitutions(deps)),
+    every(300, 'reconciliation', log, () => reconcileDays(deps)),
+    every(60, 'housekeeping', log, housekeeping(engine), { atOnce: true }),
+  ];
+  return {
+    async stop(): Promise<void> {
+      stopped = true;
+      await Promise.all(jobs.map((job) => job.stop()));
+      await Promise.all([renewals.ended(), questions.ended()]);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { Database } from '../../db/database.js';
+import { STEPS } from './steps.js';
+
+/** Pages of the table in one step: some five thousand benefits. */
+const PAGES = 64;
+
+/**
+ * Marks as EXPIRED what was ISSUED and whose time is over. Nothing waits for it: whoever reads a benefit looks at its time
+ * as well. So it need not be quick, and goes through the table from end to end, once a day, some pages at a time. That
+ * needs no index and no order of times, and misses nothing, whenever and with whatever times a row was written.
+ */
+export function benefitExpiry(database: Database): () => Promise<number> {
+  // A walk belongs to the node that began it, and ends with it: what it did not come to is left for the next day.
+  let walk: { page: number; readonly end: number } | undefined;
+  return async () => {
+    let expired = 0;
+    walk ??= await beginWalk(database);
+    for (let step = 1; walk && step <= STEPS; step += 1) {
+      expired += await expireIn(database, walk.page, walk.page + PAGES);
+      walk.page += PAGES;
+      if (walk.page >= walk.end) walk = undefined;
+    }
+    return expired;
+  };
+}
+
+/** For one node a day. A mark from the future was left by a clock that was wrong. */
+async function beginWalk(database: Database): Promise<{ page: number; end: number } | undefined> {
+  const [walk] = await database.query<{ page: number; end: number }>(
+    `insert into job_marks as m (job, reached_at) values ('benefits-expired', now())
+     on conflict (job) do update set reached_at = excluded.reached_at
+       where m.reached_at <= excluded.reached_at - interval '1 day'
+         or m.reached_at > excluded.reached_at + interval '1 hour'
+     returning 0 as page, pg_relation_size('benefits') / current_setting('block_size')::integer as "end"`,
+  );
+  return walk;
+}
+
+/** One that is being claimed or revoked right now is passed over. An hour more is for nodes whose clocks differ. */
+async function expireIn(database: Database, from: number, to: number): Promise<number> {
+  const rows = await database.query(
+    `update benefits set status = 'EXPIRED' where ctid = any(array(
+       select ctid from benefits where ctid >= $1::tid and ctid < $2::tid
+         and status = 'ISSUED' and expires_at <= now() - interval '1 hour' for update skip locked)) returning 1`,
+    [`(${from},0)`, `(${to},0)`],
+  );
+  return rows.length;
+}

@@ -1,0 +1,27 @@
+import { type AlertView, findAlerts, lockAlert, storeAcknowledged } from '../payments/alerts-sql.js';
+import { recordAudit } from './audit.js';
+import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
+import { quoted } from './rules.js';
+
+/** More than anybody reads at once. */
+const MOST_LISTED = 1000;
+
+/** The latest first; only those that nobody has acknowledged, unless `all`. */
+export async function listAlerts({ database }: Operator, input: { readonly all?: boolean } = {}): Promise<AlertView[]> {
+  return findAlerts(database, input.all === true ? 'all' : 'open', MOST_LISTED);
+}
+
+/** Puts an alert aside until it happens again. */
+export async function acknowledgeAlert(
+  operator: Operator,
+  { kind, subject }: { readonly kind: string; readonly subject: string },
+): Promise<Changed<AlertView>> {
+  return inTransaction(operator, async (tx) => {
+    const alert = await lockAlert(tx, kind, subject);
+    if (!alert) throw new OperatorError(`there is no alert ${quoted(kind)} about ${quoted(subject)}`);
+    if (alert.acknowledgedAt !== null) return { ...alert, changed: false };
+    const acknowledged = await storeAcknowledged(tx, kind, subject, operator.actor);
+    await recordAudit(tx, { actor: operator.actor, action: 'alert.acknowledge', subject, detail: { kind } });
+    return { ...acknowledged, changed: true };
+  });
+}

@@ -1,0 +1,48 @@
+import { type MainOrder, type OrdersAdvanceRequest, parseTime, Rejection } from '@perennial/wire';
+import type { Action } from '../action.js';
+import type { Clock } from '../clock.js';
+import type { Database } from '../db/database.js';
+import type { Gateways } from '../gateways/registry.js';
+import { type Asked, type Journey, planJourney } from './advance-journey.js';
+import { advancePeriods } from './advance-periods.js';
+import { findStanding } from './advance-sql.js';
+import type { RedeemLink } from './redeem.js';
+import { orderReference } from './reference.js';
+import { findOrder, lockOrder } from './sql.js';
+import { viewOf } from './view.js';
+
+export interface AdvanceEndpointDeps {
+  readonly database: Database;
+  readonly gateways: Gateways;
+  readonly clock: Clock;
+  readonly redeemLink: RedeemLink;
+  readonly debitDeadlineMs?: number;
+}
+
+/** Sandbox only (docs/decisions/0020): the journey is written down first, so that a resend after a crash goes on with it. */
+export function advanceOrder(deps: AdvanceEndpointDeps): Action<OrdersAdvanceRequest, MainOrder> {
+  const { database, clock, redeemLink } = deps;
+  return async ({ channel, once, answer }, request) => {
+    const asked = askedFor(request);
+    const begin = () =>
+      database.transaction(async (tx) => {
+        const order = await lockOrder(tx, channel.channelId, orderReference(request));
+        if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
+        const planned = planJourney(order, await findStanding(tx, order.orderNo), asked);
+        await once.begin(tx, JSON.stringify(planned));
+        return planned;
+      });
+    const journey: Journey = once.interrupted === undefined ? await begin() : JSON.parse(once.interrupted);
+    await advancePeriods({ ...deps, channel: async () => channel }, journey, asked.outcomes);
+    return database.transaction(async (tx) => {
+      const found = await findOrder(tx, channel.channelId, { orderNo: journey.orderNo }, clock.now());
+      if (!found) throw new Error(`order ${journey.orderNo} was advanced and is not there`);
+      return once.finish(tx, answer(viewOf(channel, found, redeemLink)));
+    });
+  };
+}
+
+/** The schema's checks have seen to it that there is exactly one end, and that it can be read. */
+function askedFor({ cycles, to, outcomes = [] }: OrdersAdvanceRequest): Asked {
+  return { to: cycles === undefined ? { time: parseTime(to ?? '') ?? 0 } : { cycles }, outcomes };
+}

@@ -1,0 +1,105 @@
+import type { Queryable } from '../db/database.js';
+import { ms } from '../db/time-sql.js';
+import { completedPayloadSql } from '../events/payload-sql.js';
+import type { Attempt } from '../payments/attempts-sql.js';
+import { type Due, type DueCursor, dueOrders, dueParameters, momentOf, periods } from './due-sql.js';
+
+/** A debit that is written down and may now be sent. */
+export interface StartedRenewal extends Attempt {
+  /** Sealed: what the institution calls the agreement. */
+  readonly institutionNo: string;
+}
+
+export interface Started {
+  readonly renewals: readonly StartedRenewal[];
+  /** Orders that something was done about: those started, and those of one period that are completed. */
+  readonly orders: number;
+  readonly last: DueCursor | undefined;
+}
+
+/**
+ * Mode A: takes due orders of one payment channel and writes down the debit of each, before anybody is called. That is also
+ * the claim: while an attempt is open nothing else is due about its order, and should this node die, whoever finds the
+ * attempt open after `ask_at` asks the institution. A period that failed for now is tried again, else the next one begins.
+ * Why `= any(array[…])`: see the billing statement.
+ */
+const start = (kind: Due['kind']) => ({
+  name: `start-renewals-${kind}`,
+  text: `
+with due as materialized (
+  select o.order_no, o.channel_id, o.external_order_no, o.product_code, o.created_at, o.success_at, o.period_type, o.period,
+    o.total_cycles, o.amount_cent, o.cycle_no, o.paid_cycles, o.paid_amount_cent, o.refund_amount_cent,
+    o.latest_payment_status, o.agreement_id, o.next_due_at, ${momentOf(kind)} as at,
+    o.cycle_no + case when o.latest_payment_status = 'FAIL_RETRY' then 0 else 1 end as debited_no
+  from orders o where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = $4 and ${dueOrders(kind)}
+), started as (
+  insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
+  select d.order_no, d.debited_no, d.channel_id, 'PROCESSING', d.created_at + ${periods('d.debited_no - 1', 'd')},
+    d.amount_cent, 1
+  from due d where d.debited_no <= d.total_cycles
+  on conflict (order_no, cycle_no) do update set status = 'PROCESSING', attempts = payments.attempts + 1
+    where payments.status = 'FAIL_RETRY'
+  returning order_no, cycle_no, attempts
+), attempted as (
+  insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
+    started_at, ask_at)
+  select s.order_no, s.cycle_no, s.attempts, d.channel_id, d.agreement_id, $4, d.amount_cent, d.at,
+    now() + $5::double precision * interval '1 s'
+  from started s join due d using (order_no)
+  returning order_no, cycle_no, try_no, started_at
+), moved as (
+  update orders o set cycle_no = least(d.debited_no, d.total_cycles), next_due_at = null,
+    latest_payment_status = case when s.order_no is null then d.latest_payment_status else 'PROCESSING' end,
+    status = case when s.order_no is null then 'COMPLETED' else 'ACTIVE' end
+  from due d left join started s using (order_no)
+  where o.order_no = any(array[d.order_no]) and (s.order_no is not null or d.debited_no > d.total_cycles)
+), new_events as (
+  insert into events (channel_id, order_no, event_type, occurred_at, data)
+  select d.channel_id, d.order_no, 'order.status.changed', d.at,
+    ${completedPayloadSql({
+      orderNo: 'd.order_no',
+      externalOrderNo: 'd.external_order_no',
+      createdAt: 'd.created_at',
+      successAt: 'd.success_at',
+      periodType: 'd.period_type',
+      period: 'd.period',
+      totalCycles: 'd.total_cycles',
+      paidAmountCent: 'd.paid_amount_cent',
+      paidCycles: 'd.paid_cycles',
+      refundAmountCent: 'd.refund_amount_cent',
+      latestPaymentStatus: 'd.latest_payment_status',
+    })}
+  from due d where d.debited_no > d.total_cycles
+)
+select d.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", d.channel_id as "channelId",
+  d.agreement_id as "agreementId", d.amount_cent as "amountCent", ${ms('a.started_at')} as "startedAt",
+  d.external_order_no as "externalOrderNo", d.next_due_at::text as "dueAt",
+  (select g.institution_no from agreements g where g.agreement_id = d.agreement_id) as "institutionNo"
+from due d left join attempted a using (order_no) order by d.next_due_at, d.order_no`,
+});
+
+const STATEMENTS = { everything: start('everything'), 'one-order': start('one-order') };
+
+type Row = Omit<StartedRenewal, 'paymentChannelCode' | 'status' | 'asked' | 'cycleNo'> & {
+  readonly cycleNo: number | null;
+  readonly dueAt: string;
+};
+
+export async function startRenewals(
+  db: Queryable,
+  paymentChannelCode: string,
+  due: Due,
+  limit: number,
+  askAfterSeconds: number,
+): Promise<Started> {
+  const rows = await db.query<Row>(STATEMENTS[due.kind], [
+    ...dueParameters(due, limit),
+    paymentChannelCode,
+    askAfterSeconds,
+  ]);
+  const renewals = rows.flatMap(({ dueAt: _, cycleNo, ...row }): StartedRenewal[] =>
+    cycleNo === null ? [] : [{ ...row, cycleNo, paymentChannelCode, status: 'STARTED', asked: 0 }],
+  );
+  const last = rows.at(-1);
+  return { renewals, orders: rows.length, last: last && { dueAt: last.dueAt, orderNo: last.orderNo } };
+}

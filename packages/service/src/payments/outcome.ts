@@ -1,0 +1,130 @@
+import { type NewEvent, orderChanged, paymentChanged } from '../events/outbox.js';
+import type { DebitOutcome } from '../gateways/gateway.js';
+import { dueAt, nextStepAt } from '../orders/calendar.js';
+import type { Order, Payment } from '../orders/order.js';
+import { orderAfter } from '../orders/states.js';
+import { MOST_TRIES } from './policy.js';
+import type { Settleable } from './settle-sql.js';
+import { type PaymentTransition, type PaymentTrigger, paymentAfter } from './states.js';
+
+export type FinalOutcome = Extract<DebitOutcome, { kind: 'success' | 'declined' }>;
+
+/** What an outcome makes of an order and its period. */
+export interface Outcome {
+  readonly order: Order;
+  readonly payment: Payment;
+  readonly events: readonly NewEvent[];
+  /** Set when the order cannot go on: it is unsubscribed in the same transaction. */
+  readonly ends?: string;
+  /** Set when somebody has to look. */
+  readonly alert?: 'debit-after-unsubscribe';
+}
+
+/** Pure. Which of the ways it is follows from the order: its first debit, a renewal, or a debit that outlived it. */
+export function outcomeOf(order: Order, attempt: Settleable, outcome: FinalOutcome, now: number): Outcome {
+  if (order.status === 'INITIALIZING') return firstDebit(order, attempt, outcome, now);
+  if (order.status === 'ACTIVE') return renewal(order, attempt, outcome, now);
+  if (order.status === 'UNSUBSCRIBED') return afterUnsubscribe(order, attempt, outcome);
+  throw impossible(order, attempt.payment);
+}
+
+function firstDebit(order: Order, attempt: Settleable, outcome: FinalOutcome, now: number): Outcome {
+  const succeeded = outcome.kind === 'success';
+  const row = orderAfter(order.status, succeeded ? 'first-debit-succeeded' : 'first-debit-failed');
+  if (!row) throw impossible(order, attempt.payment);
+  const { payment, tells, paid } = settledPeriod(order, attempt.payment, outcome, 'debit-failed');
+  const next: Order = succeeded
+    ? { ...paid, status: row.to, successAt: now, nextDueAt: nextStepAt(order) }
+    : { ...paid, status: row.to, nextDueAt: null };
+  return {
+    order: next,
+    payment,
+    events: [...tells(next), ...(row.tells ? [orderChanged(next)] : [])],
+    // The institution ended the agreement while this debit was on the way, and found no active order to end.
+    ...(succeeded && attempt.agreementEnded && attempt.agreementId === order.agreementId
+      ? { ends: 'the agreement was ended by the institution' }
+      : {}),
+  };
+}
+
+function renewal(order: Order, attempt: Settleable, outcome: FinalOutcome, now: number): Outcome {
+  const retryAt = outcome.kind === 'declined' ? nextTryAt(order, attempt, outcome.decline, now) : undefined;
+  const failed = retryAt === undefined ? 'debit-failed' : 'debit-failed-for-now';
+  const { payment, tells, paid } = settledPeriod(order, attempt.payment, outcome, failed);
+  if (retryAt !== undefined) {
+    const next = { ...paid, nextDueAt: retryAt };
+    return { order: next, payment, events: tells(next) };
+  }
+  if (payment.cycleNo === order.totalCycles) {
+    const row = orderAfter(order.status, 'last-period-ended');
+    if (!row) throw impossible(order, payment);
+    const next = { ...paid, status: row.to, nextDueAt: null };
+    return { order: next, payment, events: [...tells(next), ...(row.tells ? [orderChanged(next)] : [])] };
+  }
+  const next = { ...paid, nextDueAt: dueAt(order.createdAt, order, payment.cycleNo + 1) };
+  const isOver = outcome.kind === 'declined' && outcome.decline === 'agreement-invalid';
+  return { order: next, payment, events: tells(next), ...(isOver ? { ends: outcome.reason } : {}) };
+}
+
+/** A period that was on its way keeps its result. It is never tried again: the order has ended. */
+function afterUnsubscribe(order: Order, attempt: Settleable, outcome: FinalOutcome): Outcome {
+  const { payment, tells, paid } = settledPeriod(order, attempt.payment, outcome, 'debit-failed');
+  return {
+    order: paid,
+    payment,
+    events: tells(paid),
+    ...(outcome.kind === 'success' ? { alert: 'debit-after-unsubscribe' } : {}),
+  };
+}
+
+/**
+ * When a declined renewal is tried again; nothing when it is over. On an agreement that was replaced meanwhile, what the old
+ * one could not pay says nothing about the new one: that is tried at once. Else the product's delays count, each after the
+ * attempt that failed, and never past the time of the period that comes next.
+ */
+function nextTryAt(
+  order: Order,
+  { agreementId, cycleNo, tryNo, retryDelays }: Settleable,
+  decline: Extract<FinalOutcome, { kind: 'declined' }>['decline'],
+  now: number,
+): number | undefined {
+  if (tryNo >= MOST_TRIES) return undefined;
+  if (agreementId !== order.agreementId) return now;
+  const delay = decline === 'retryable' ? retryDelays[tryNo - 1] : undefined;
+  if (delay === undefined) return undefined;
+  const at = now + delay * 1000;
+  return at < dueAt(order.createdAt, order, cycleNo + 1) ? at : undefined;
+}
+
+interface SettledPeriod {
+  readonly payment: Payment;
+  /** The order with its totals. */
+  readonly paid: Order;
+  readonly tells: (order: Order) => NewEvent[];
+}
+
+function settledPeriod(
+  order: Order,
+  before: Payment,
+  outcome: FinalOutcome,
+  failed: PaymentTrigger & ('debit-failed' | 'debit-failed-for-now'),
+): SettledPeriod {
+  const succeeded = outcome.kind === 'success';
+  const row: PaymentTransition | undefined = paymentAfter(before.status, succeeded ? 'debit-succeeded' : failed);
+  if (!row) throw impossible(order, before);
+  const payment: Payment = { ...before, status: row.to, paidAt: succeeded ? outcome.paidAt : null };
+  const totals = succeeded
+    ? { paidCycles: order.paidCycles + 1, paidAmountCent: order.paidAmountCent + payment.amountCent }
+    : {};
+  return {
+    payment,
+    paid: { ...order, ...totals, latestPaymentStatus: row.to },
+    tells: (next) => (row.tells ? [paymentChanged(next, payment)] : []),
+  };
+}
+
+function impossible(order: Order, payment: Payment): Error {
+  return new Error(
+    `order ${order.orderNo} is ${order.status} and period ${payment.cycleNo} ${payment.status}: nothing can be settled`,
+  );
+}

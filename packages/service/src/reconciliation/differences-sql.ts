@@ -1,0 +1,73 @@
+import type { Queryable } from '../db/database.js';
+import { written } from '../db/time-sql.js';
+import type { DifferenceKind } from './runs-sql.js';
+
+/** Amounts and states are null where there is nothing. Times as the interface writes them. */
+export interface DifferenceView {
+  readonly differenceNo: string;
+  readonly paymentChannelCode: string;
+  readonly day: string;
+  readonly kind: DifferenceKind;
+  readonly lineKind: 'debit' | 'refund';
+  /** attemptNo or refundNo. */
+  readonly number: string;
+  readonly hereAmountCent: number | null;
+  readonly hereStatus: string | null;
+  readonly thereAmountCent: number | null;
+  readonly thereStatus: string | null;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly closedBy: string | null;
+  readonly closedAt: string | null;
+  readonly closingNote: string | null;
+}
+
+const COLUMNS = `difference_no::text as "differenceNo", payment_channel_code as "paymentChannelCode", day::text as day, kind,
+  line_kind as "lineKind", number, here_amount_cent as "hereAmountCent", here_status as "hereStatus",
+  there_amount_cent as "thereAmountCent", there_status as "thereStatus", ${written('first_seen_at')} as "firstSeenAt",
+  ${written('last_seen_at')} as "lastSeenAt", closed_by as "closedBy", ${written('closed_at')} as "closedAt",
+  closing_note as "closingNote"`;
+
+export interface DifferenceFilter {
+  readonly paymentChannelCode: string | null;
+  readonly day: string | null;
+  readonly which: 'open' | 'all';
+  readonly limit: number;
+}
+
+/** The latest day first, and within a day as they were found. */
+export async function findDifferencesOf(
+  db: Queryable,
+  { paymentChannelCode, day, which, limit }: DifferenceFilter,
+): Promise<DifferenceView[]> {
+  return db.query<DifferenceView>(
+    `select ${COLUMNS} from reconciliation_differences
+     where ($1::text is null or payment_channel_code = $1) and ($2::date is null or day = $2)
+       and ($3 = 'all' or closed_at is null)
+     order by day desc, difference_no limit $4`,
+    [paymentChannelCode, day, which, limit],
+  );
+}
+
+/** Under its row lock. */
+export async function lockDifference(tx: Queryable, differenceNo: string): Promise<DifferenceView | undefined> {
+  const [difference] = await tx.query<DifferenceView>(
+    `select ${COLUMNS} from reconciliation_differences where difference_no = $1 for update`,
+    [differenceNo],
+  );
+  return difference;
+}
+
+export async function storeClosed(
+  tx: Queryable,
+  differenceNo: string,
+  { by, note }: { readonly by: string; readonly note: string },
+): Promise<DifferenceView> {
+  const [difference] = await tx.query<DifferenceView>(
+    `update reconciliation_differences set closed_by = $2, closed_at = now(), closing_note = $3 where difference_no = $1
+     returning ${COLUMNS}`,
+    [differenceNo, by, note],
+  );
+  if (!difference) throw new Error('a difference that is locked has a row');
+  return difference;
+}

@@ -1,0 +1,124 @@
+import type { Queryable } from '../db/database.js';
+import { instant, written } from '../db/time-sql.js';
+
+export type StatementSource = 'GATEWAY' | 'FILE';
+
+export const DIFFERENCE_KINDS = ['MISSING_HERE', 'MISSING_THERE', 'AMOUNT', 'STATE', 'DUPLICATE'] as const;
+export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
+
+export interface Run extends DayOfChannel {
+  readonly source: StatementSource;
+  readonly runBy: string;
+  /** Unix milliseconds. */
+  readonly runAt: number;
+  readonly lines: number;
+}
+
+/** The row of the day is also its lock: a second run of the same day waits here until the first is done. */
+export async function beginRun(tx: Queryable, run: Run): Promise<void> {
+  await tx.query(
+    `insert into reconciliations (payment_channel_code, day, source, lines, differences, run_by, run_at)
+     values ($1, $2, $3, $4, 0, $5, ${instant('$6')})
+     on conflict (payment_channel_code, day) do update
+       set source = excluded.source, lines = excluded.lines, run_by = excluded.run_by, run_at = excluded.run_at`,
+    [run.paymentChannelCode, run.day, run.source, run.lines, run.runBy, run.runAt],
+  );
+}
+
+export interface DayOfChannel {
+  readonly paymentChannelCode: string;
+  readonly day: string;
+}
+
+/** How many differences the run found, those included that an operator has closed. */
+export async function endRun(tx: Queryable, { paymentChannelCode, day }: DayOfChannel, found: number): Promise<void> {
+  await tx.query('update reconciliations set differences = $3 where payment_channel_code = $1 and day = $2', [
+    paymentChannelCode,
+    day,
+    found,
+  ]);
+}
+
+/** Times as the interface writes them. */
+export interface ReconciliationView {
+  readonly paymentChannelCode: string;
+  readonly day: string;
+  readonly source: StatementSource;
+  readonly lines: number;
+  /** Found by the last run. */
+  readonly differences: number;
+  /** Of all differences of that day. */
+  readonly open: number;
+  readonly runBy: string;
+  readonly runAt: string;
+}
+
+const OF_THE_DAY = 'd.payment_channel_code = r.payment_channel_code and d.day = r.day';
+const RUN_COLUMNS = `r.payment_channel_code as "paymentChannelCode", r.day::text as day, r.source, r.lines, r.differences,
+  (select count(*) from reconciliation_differences d where ${OF_THE_DAY} and d.closed_at is null) as open,
+  r.run_by as "runBy", ${written('r.run_at')} as "runAt"`;
+
+export async function findReconciliation(
+  db: Queryable,
+  { paymentChannelCode, day }: DayOfChannel,
+): Promise<ReconciliationView> {
+  const [view] = await db.query<ReconciliationView>(
+    `select ${RUN_COLUMNS} from reconciliations r where r.payment_channel_code = $1 and r.day = $2`,
+    [paymentChannelCode, day],
+  );
+  if (!view) throw new Error('a day that was just reconciled has a row');
+  return view;
+}
+
+/** The latest day first. */
+export async function findReconciliations(
+  db: Queryable,
+  { paymentChannelCode, limit }: { readonly paymentChannelCode: string | null; readonly limit: number },
+): Promise<ReconciliationView[]> {
+  return db.query<ReconciliationView>(
+    `select ${RUN_COLUMNS} from reconciliations r where $1::text is null or r.payment_channel_code = $1
+     order by r.day desc, r.payment_channel_code limit $2`,
+    [paymentChannelCode, limit],
+  );
+}
+
+export async function countOpen(
+  db: Queryable,
+  { paymentChannelCode, day }: DayOfChannel,
+): Promise<{ kind: DifferenceKind; count: number }[]> {
+  return db.query(
+    `select kind, count(*) as count from reconciliation_differences
+     where payment_channel_code = $1 and day = $2 and closed_at is null group by kind order by kind`,
+    [paymentChannelCode, day],
+  );
+}
+
+/** Days that wait for a run, by payment channel: `HH:00` of today is when the work of the day begins. */
+export async function findDaysToReconcile(
+  db: Queryable,
+  { today, hour, back }: { readonly today: string; readonly hour: number; readonly back: number },
+): Promise<{ paymentChannelCode: string; days: string[] }[]> {
+  return db.query(
+    `select p.code as "paymentChannelCode", array_agg(d.day::text order by d.day) as days
+     from payment_channels p cross join lateral (
+       select $1::date - n as day from generate_series(1, $3::integer) n) d
+     where p.gateway = 'bridge' and d.day >= p.created_at::date and not exists (
+       select from reconciliations r where r.payment_channel_code = p.code and r.day = d.day and (
+         r.run_at >= $1::date + make_interval(hours => $2) or not exists (
+           select from reconciliation_differences d where ${OF_THE_DAY} and d.closed_at is null)))
+     group by p.code order by p.code`,
+    [today, hour, back],
+  );
+}
+
+/** True for one node, and then for nobody until an hour has passed: also when a failed day is tried again. */
+export async function claimHour(db: Queryable, paymentChannelCode: string): Promise<boolean> {
+  const claimed = await db.query(
+    `insert into job_marks as m (job, reached_at) values ($1, now())
+     on conflict (job) do update set reached_at = excluded.reached_at
+       where m.reached_at <= excluded.reached_at - interval '1 hour'
+     returning 1`,
+    [`reconciliation ${paymentChannelCode}`],
+  );
+  return claimed.length > 0;
+}

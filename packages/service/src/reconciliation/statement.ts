@@ -1,0 +1,101 @@
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { formatTime } from '@perennial/wire';
+import type { Gateway, StatementLine } from '../gateways/gateway.js';
+import { parseAttemptNo } from '../orders/numbers.js';
+import { parseRefundNo } from '../payments/refund-numbers.js';
+import type { StagedLine } from './compare-sql.js';
+import { refusedAt } from './refused.js';
+
+/** A line, and where in the statement it stands. */
+export interface NumberedLine {
+  readonly at: number;
+  readonly line: StatementLine;
+}
+
+/** A whole statement, every line of which can be used. */
+export interface Statement {
+  readonly lines: number;
+  /** JSON of up to BATCH lines each, as compare-sql.ts takes them. */
+  batches(): AsyncIterable<string>;
+}
+
+const BATCH = 1000;
+
+/**
+ * Reads a statement to its end before anything is done with it, into a file that is gone afterwards: it may have millions
+ * of lines, it may break off, and no transaction waits for an institution or a slow disk.
+ */
+export async function withStatement<T>(
+  lines: AsyncIterable<NumberedLine>,
+  day: string,
+  use: (statement: Statement) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-statement-'));
+  try {
+    const file = await open(path.join(folder, 'lines'), 'wx+', 0o600);
+    try {
+      const kept = await keep(lines, day, file);
+      return await use({ lines: kept.lines, batches: () => readBack(file, kept.sizes) });
+    } finally {
+      await file.close();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function keep(lines: AsyncIterable<NumberedLine>, day: string, file: FileHandle) {
+  const sizes: number[] = [];
+  let batch: StagedLine[] = [];
+  let count = 0;
+  const flush = async () => {
+    const bytes = Buffer.from(JSON.stringify(batch));
+    await file.appendFile(bytes);
+    sizes.push(bytes.length);
+    batch = [];
+  };
+  for await (const { at, line } of lines) {
+    const bookedAt = formatTime(line.bookedAt);
+    if (!bookedAt.startsWith(day)) throw refusedAt(at, `it was booked at ${bookedAt}, which is not on ${day}`);
+    batch.push(staged(line));
+    count += 1;
+    if (batch.length === BATCH) await flush();
+  }
+  if (batch.length > 0) await flush();
+  return { lines: count, sizes };
+}
+
+async function* readBack(file: FileHandle, sizes: readonly number[]): AsyncGenerator<string> {
+  let position = 0;
+  for (const size of sizes) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, position);
+    if (bytesRead !== size) throw new Error('a file that was just written is shorter than what was written');
+    position += size;
+    yield buffer.toString();
+  }
+}
+
+/** With the parts of its number, if it can be one of ours. */
+function staged({ kind, number, amountCent, status }: StatementLine): StagedLine {
+  const debit = kind === 'debit' ? parseAttemptNo(number) : undefined;
+  const refund = kind === 'refund' ? parseRefundNo(number) : undefined;
+  return {
+    kind,
+    number,
+    amount_cent: amountCent,
+    status,
+    order_no: debit?.orderNo ?? refund?.orderNo ?? null,
+    cycle_no: debit?.cycleNo ?? refund?.cycleNo ?? null,
+    seq: debit?.tryNo ?? refund?.refundSeq ?? null,
+  };
+}
+
+export async function* statementFromGateway(gateway: Gateway, day: string): AsyncGenerator<NumberedLine> {
+  let at = 0;
+  for await (const line of gateway.statement(day)) {
+    at += 1;
+    yield { at, line };
+  }
+}

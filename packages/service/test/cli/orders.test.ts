@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.js';
+import { provisionDemo } from '../../src/operator/demo.js';
+import { raiseAlert } from '../../src/payments/alerts-sql.js';
+import { openVault } from '../../src/secrets/vault.js';
+import { createService, type Service } from '../../src/service.js';
+import { dump } from '../operator/support.js';
+import { agreementOf } from '../orders/support.js';
+import { type ChannelClient, channelClient } from '../support/channel-client.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { collectRequest, sharedRequest, unique } from '../support/demo.js';
+import { perennial, type Ran } from './perennial.js';
+
+/** Orders come over HTTP, as always; what is done to them comes from the command line. */
+const masterKey = randomBytes(32);
+let fresh: FreshDatabase;
+let service: Service;
+let channel: ChannelClient;
+let dataDir: string;
+
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
+  const { database } = fresh;
+  const vault = openVault([masterKey]);
+  service = createService({
+    database,
+    vault,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    environment: 'sandbox',
+    publicUrl: () => 'https://pay.example',
+    engine: false,
+    trustedProxies: [],
+    authFailuresPerMinute: 100_000,
+  });
+  await service.server.listen({ host: '127.0.0.1', port: 0 });
+  const baseUrl = `http://127.0.0.1:${(service.server.server.address() as AddressInfo).port}`;
+  const operator = { database, vault, environment: 'sandbox', actor: 'test' } as const;
+  const file = await provisionDemo(operator, { dataDir, baseUrl });
+  const { default: credentials } = await import(file, { with: { type: 'json' } });
+  channel = channelClient(baseUrl, credentials);
+});
+afterAll(async () => {
+  await service.stop();
+  await fresh.close();
+  await rm(dataDir, { recursive: true });
+});
+
+const run = (...args: readonly string[]): Promise<Ran> =>
+  perennial(args, { DATABASE_URL: fresh.url, DATA_DIR: dataDir, MASTER_KEY: masterKey.toString('base64') });
+
+async function text(...args: readonly string[]): Promise<string> {
+  const ran = await run(...args);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  return ran.stdout;
+}
+const json = async (...args: readonly string[]) => JSON.parse(await text(...args, '--json'));
+
+async function order(request: (channel: ChannelClient, more?: Record<string, unknown>) => object, more = {}) {
+  const reply = await channel.call('orders/create', request(channel, more));
+  expect(reply.data, reply.text).toMatchObject({ orderStatus: 'ACTIVE' });
+  return reply.data.orderNo as string;
+}
+
+describe('order', () => {
+  it('show, by either number, with --json and for people', async () => {
+    const externalOrderNo = unique('order');
+    const orderNo = await order(sharedRequest, { externalOrderNo });
+    const shown = await json('order', 'show', orderNo);
+    expect(shown).toMatchObject({
+      orderNo,
+      externalOrderNo,
+      orderStatus: 'ACTIVE',
+      payments: [{ cycleNo: 1, paymentStatus: 'SUCCESS', amountCent: 1990 }],
+      alerts: [],
+    });
+    expect(await json('order', 'show', '--external', externalOrderNo)).toEqual(shown);
+    const forPeople = await text('order', 'show', orderNo);
+    for (const part of [
+      /^Order +\d+$/m,
+      /^Cycle +12 x 1 MONTH, 19\.90 each$/m,
+      /^Paid +19\.90$/m,
+      /^Card +…4567 through MOCKPAY$/m,
+      /^Periods\nPERIOD +NUMBER/m,
+      /^1 +\d{16} +SUCCESS .* 19\.90 +0\.00$/m,
+      /^Attempts\n/m,
+      /^1 +VIP_PASS +.* 15\.00 +ISSUED/m,
+      /^Latest events\n/m,
+    ]) {
+      expect(forPeople).toMatch(part);
+    }
+    expect(forPeople).not.toMatch(/Refunds|Alerts/);
+  });
+
+  it('refund: a part, the same with the same key, then the rest', async () => {
+    const orderNo = await order(sharedRequest);
+    const part = ['order', 'refund', orderNo, '1', '--amount-cent', '490', '--key', 'k-1', '--note', 'half'];
+    const refunded = await json(...part);
+    expect(refunded).toMatchObject({
+      refundNo: `R${orderNo}000101`,
+      amountCent: 490,
+      status: 'SUCCESS',
+      requestedBy: `cli:${os.userInfo().username}@${os.hostname()}`,
+      payment: { paymentStatus: 'REFUND_PART', amountCent: 1990, refundAmountCent: 490 },
+      changed: true,
+    });
+    expect(await text(...part)).toBe(
+      `refund R${orderNo}000101: 4.90 is refunded\nperiod 1 is REFUND_PART, 4.90 of 19.90 in all\nIt was so already.\n`,
+    );
+    expect(await text('order', 'refund', orderNo, '1')).toBe(
+      `refund R${orderNo}000102: 15.00 is refunded\nperiod 1 is REFUND_FULL, 19.90 of 19.90 in all\n`,
+    );
+    const query = await channel.call('orders/query', { orderNo });
+    expect(query.data).toMatchObject({ totalRefundAmountCent: 1990, redeemUrl: null });
+    expect(await text('order', 'show', orderNo)).toMatch(/^1 +R\d{18} +SUCCESS +4\.90 .* k-1 +half$/m);
+    const { items } = await json('audit', 'list', '--subject', orderNo);
+    expect(items).toMatchObject([{ action: 'order.refund' }, { action: 'order.refund' }]);
+  });
+
+  it('unsubscribe', async () => {
+    const orderNo = await order(collectRequest);
+    expect(await text('order', 'unsubscribe', orderNo, '--reason', 'by phone')).toBe(
+      `order ${orderNo} is UNSUBSCRIBED\n`,
+    );
+    expect(await text('order', 'unsubscribe', orderNo)).toBe(`order ${orderNo} was already UNSUBSCRIBED\n`);
+    expect(await json('order', 'unsubscribe', orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED', changed: false });
+    expect(await text('order', 'show', orderNo)).toMatch(/^Unsubscribed .* by OPERATIONS: by phone$/m);
+    expect((await channel.call('orders/query', { orderNo })).data).toMatchObject({ orderStatus: 'UNSUBSCRIBED' });
+  });
+
+  it('retry', async () => {
+    const orderNo = await order(sharedRequest);
+    await fresh.database.query(
+      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
+       select order_no, 2, channel_id, 'FAIL_RETRY', now(), amount_cent, 1 from orders where order_no = $1`,
+      [orderNo],
+    );
+    await fresh.database.query(
+      `update orders set cycle_no = 2, latest_payment_status = 'FAIL_RETRY', next_due_at = now() + interval '1 day'
+       where order_no = $1`,
+      [orderNo],
+    );
+    expect(await json('order', 'retry', orderNo, '2')).toEqual({
+      orderNo,
+      cycleNo: 2,
+      paymentStatus: 'FAIL_RETRY',
+      changed: true,
+    });
+    expect(await text('order', 'retry', orderNo, '2')).toMatch(/was due already/);
+  });
+});
+
+describe('agreement', () => {
+  it('cancel', async () => {
+    const orderNo = await order(sharedRequest);
+    const { agreement_no: agreementNo } = await agreementOf(fresh.database, orderNo);
+    expect(await text('agreement', 'cancel', agreementNo, '--reason', 'card stolen')).toBe(
+      `${agreementNo} is canceled, and its institution is told in the background\nunsubscribed: ${orderNo}\n`,
+    );
+    expect(await text('agreement', 'cancel', agreementNo)).toBe(`${agreementNo} was canceled already\n`);
+    expect(await json('agreement', 'cancel', agreementNo)).toMatchObject({
+      agreementStatus: 'CANCELED',
+      changed: false,
+    });
+    expect((await channel.call('orders/query', { orderNo })).data).toMatchObject({ orderStatus: 'UNSUBSCRIBED' });
+  });
+});
+
+describe('alert', () => {
+  it('list and acknowledge', async () => {
+    expect(await text('alert', 'list')).toBe('nothing yet\n');
+    await raiseAlert(fresh.database, 'refund-refused', 'R1', 'the card is closed');
+    expect(await text('alert', 'list')).toMatch(/^KIND .*\nrefund-refused +R1 +the card is closed +1 /);
+    expect(await text('alert', 'acknowledge', 'refund-refused', 'R1')).toBe(
+      'refund-refused about R1 is acknowledged\n',
+    );
+    expect(await text('alert', 'acknowledge', 'refund-refused', 'R1')).toMatch(/^It was acknowledged already, by cli:/);
+    expect(await json('alert', 'list')).toEqual({ items: [] });
+    expect(await json('alert', 'list', '--all')).toMatchObject({ items: [{ subject: 'R1', seen: 1 }] });
+    await raiseAlert(fresh.database, 'refund-refused', 'R1', 'again');
+    expect(await json('alert', 'list')).toMatchObject({ items: [{ subject: 'R1', seen: 2 }] });
+    expect(await json('alert', 'acknowledge', 'refund-refused', 'R1')).toMatchObject({ changed: true });
+  });
+});
+
+describe('refused with exit code 1 and one line, and nothing written', () => {
+  it('whatever is wrong', async () => {
+    const paid = await order(sharedRequest);
+    const collected = await order(collectRequest);
+    const refusals: readonly (readonly [RegExp, ...string[]])[] = [
+      [/either an order number or --external/, 'order', 'show'],
+      [/either an order number or --external/, 'order', 'show', paid, '--external', 'x'],
+      [/there is no order "1"/, 'order', 'show', '1'],
+      [/external number "none"/, 'order', 'show', '--external', 'none'],
+      [/missing required argument 'cycle-no'/, 'order', 'refund', paid],
+      [/whole number/, 'order', 'refund', paid, 'first'],
+      [/whole number/, 'order', 'refund', paid, '1', '--amount-cent', '19.90'],
+      [/whole number from 1/, 'order', 'refund', paid, '1', '--amount-cent', '0'],
+      [/19\.90 is left to refund/, 'order', 'refund', paid, '1', '--amount-cent', '1991'],
+      [/is WAIT: only one that was paid/, 'order', 'refund', paid, '2'],
+      [/collected by its channel/, 'order', 'refund', collected, '1'],
+      [/there is no order/, 'order', 'refund', 'x', '1'],
+      [/the key must have/, 'order', 'refund', paid, '1', '--key', ''],
+      [/there is no order/, 'order', 'unsubscribe', '1'],
+      [/is SUCCESS: only FAIL_RETRY/, 'order', 'retry', paid, '1'],
+      [/is BILLED: only FAIL_RETRY/, 'order', 'retry', collected, '1'],
+      [/there is no agreement "AG1"/, 'agreement', 'cancel', 'AG1'],
+      [/missing required argument 'subject'/, 'alert', 'acknowledge', 'refund-refused'],
+      [/there is no alert "x" about "y"/, 'alert', 'acknowledge', 'x', 'y'],
+    ];
+    const before = await dump(fresh.database);
+    for (const [position, [reason, ...args]] of refusals.entries()) {
+      const asJson = position % 2 === 0;
+      const ran = await run(...args, ...(asJson ? ['--json'] : []));
+      expect(ran, args.join(' ')).toMatchObject({ code: 1, stdout: '' });
+      const line = asJson ? JSON.parse(ran.stderr).error : ran.stderr;
+      expect(line).toMatch(reason);
+      expect(ran.stderr).toMatch(/^[^\n]+\n$/);
+    }
+    expect(await dump(fresh.database)).toBe(before);
+  });
+});

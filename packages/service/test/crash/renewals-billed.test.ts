@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { dueAt } from '../../src/orders/calendar.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { insertDueOrders } from '../support/due-orders.js';
+import { until } from '../support/processes.js';
+import { AMOUNT_CENT, renewalWorld } from '../support/renewal-world.js';
+import { soakSize } from '../support/soak.js';
+
+const ORDERS = soakSize('BILLED_ORDERS', 4_000);
+const CYCLES = 12;
+/** Half of the orders have periods left; the other half is completed. */
+const DUE = [6, CYCLES - 1] as const;
+const PERIODS = (ORDERS / 2) * (DUE[0] + DUE[1]);
+
+let fresh: FreshDatabase;
+beforeAll(async () => {
+  fresh = await freshDatabase();
+});
+afterAll(() => fresh.close());
+
+const one = async <Row>(text: string, values: readonly unknown[] = []): Promise<Row> => {
+  const [row] = await fresh.database.query<Row>(text, values);
+  if (!row) throw new Error('a select of one row has one');
+  return row;
+};
+
+it(
+  `${ORDERS} orders billed by two nodes, one of them killed again and again: each period once`,
+  async () => {
+    const world = await renewalWorld(fresh);
+    await world.product('BILLED', CYCLES, []);
+    const first = 500_000_000_000;
+    for (const [half, daysAgo] of DUE.entries()) {
+      const orders = Array.from({ length: ORDERS / 2 }, (_, n) => ({
+        orderNo: first + 2 * n + half,
+        externalOrderNo: `due-${half}-${n}`,
+        agreementId: null,
+      }));
+      const { channelId } = world;
+      await insertDueOrders(fresh.database, {
+        channelId,
+        productCode: 'BILLED',
+        daysAgo,
+        paymentChannelCode: null,
+        orders,
+      });
+    }
+    const nodes = [await world.node(), await world.node()];
+    const begun = performance.now();
+    for (let kill = 1; kill <= 6; kill += 1) {
+      const mark = (PERIODS * kill) / 8;
+      await until(`${mark} billed`, async () => (await billed()) >= mark, 120_000);
+      // A statement that a node left behind runs to its end; so some are broken off as well.
+      await breakOff();
+      const node = nodes[kill % 2];
+      await node?.serves();
+      node?.kill();
+    }
+    await until('nothing due', nothingDue, 120_000);
+    const seconds = (performance.now() - begun) / 1000;
+    for (const node of nodes) await node.stop();
+
+    // Each period once, with its event and its benefit; the completed ones told.
+    expect(await one(`select count(*) as n, min(status) as lowest, max(status) as highest from payments`)).toEqual({
+      n: PERIODS + ORDERS,
+      lowest: 'BILLED',
+      highest: 'BILLED',
+    });
+    const twice = 'select order_no, cycle_no from events where cycle_no is not null group by 1, 2 having count(*) > 1';
+    expect(await fresh.database.query(twice)).toEqual([]);
+    expect(
+      await one(
+        `select (select count(*) from events where event_type = 'payment.status.changed') as payments,
+           (select count(*) from events where event_type = 'order.status.changed') as orders,
+           (select count(*) from benefits) as benefits`,
+      ),
+    ).toEqual({ payments: PERIODS, orders: ORDERS / 2, benefits: PERIODS });
+
+    // Totals and next due times of every order.
+    const orders = await fresh.database.query<Found>(
+      `select order_no as "orderNo", (extract(epoch from created_at) * 1000)::bigint as "createdAt", status,
+         cycle_no as "cycleNo", paid_cycles as "paidCycles", paid_amount_cent as "paidCent",
+         (extract(epoch from next_due_at) * 1000)::bigint as "nextDueAt"
+       from orders`,
+    );
+    const wrong = orders.filter((order) => JSON.stringify(order) !== JSON.stringify(wanted(order)));
+    expect(wrong.slice(0, 3)).toEqual([]);
+    expect(orders).toHaveLength(ORDERS);
+    const kills = nodes.reduce((sum, node) => sum + node.kills(), 0);
+    expect(kills).toBe(6);
+    process.stdout.write(`  ${PERIODS} periods of ${ORDERS} orders in ${seconds.toFixed(1)} s, ${kills} kills\n`);
+  },
+  ORDERS * 20 + 240_000,
+);
+
+interface Found {
+  readonly orderNo: number;
+  readonly createdAt: number;
+  readonly status: string;
+  readonly cycleNo: number;
+  readonly paidCycles: number;
+  readonly paidCent: number;
+  readonly nextDueAt: number | null;
+}
+
+function wanted({ orderNo, createdAt }: Found): Found {
+  const cycleNo = (DUE[orderNo % 2] ?? 0) + 1;
+  const completed = cycleNo === CYCLES;
+  return {
+    orderNo,
+    createdAt,
+    status: completed ? 'COMPLETED' : 'ACTIVE',
+    cycleNo,
+    paidCycles: cycleNo,
+    paidCent: cycleNo * AMOUNT_CENT,
+    nextDueAt: completed ? null : dueAt(createdAt, { periodType: 'DAY', period: 1 }, cycleNo + 1),
+  };
+}
+
+const billed = async () => (await one<{ n: number }>('select last_value as n from event_numbers')).n;
+
+async function breakOff(): Promise<void> {
+  await fresh.database.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and query like '%insert into payments%' limit 1`,
+  );
+}
+
+async function nothingDue(): Promise<boolean> {
+  const { due } = await one<{ due: boolean }>(
+    `select exists (select from orders where next_due_at <= now() and settlement_mode = 'CHANNEL_COLLECT') as due`,
+  );
+  return !due;
+}

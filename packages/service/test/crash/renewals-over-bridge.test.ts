@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ledgerOf } from '../institution/support.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { insertDueOrders } from '../support/due-orders.js';
+import type { KeptAlive } from '../support/kept-alive.js';
+import { until } from '../support/processes.js';
+import { renewalsAgree } from '../support/renewal-agreement.js';
+import { ASKED, type Fate, PLAIN, type Plan, RETRY_DELAYS, SLOW, TOLD } from '../support/renewal-fates.js';
+import { type Bridge, type RenewalWorld, renewalWorld } from '../support/renewal-world.js';
+import { soakSize } from '../support/soak.js';
+
+const RENEWALS = soakSize('RENEWALS', 1_500);
+/** Renewals between two kills: a few seconds. */
+const KILL_EVERY = Math.min(1_000, RENEWALS / 5);
+const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
+/** What the claim of a node that has died may still hold back. */
+const TAKEN_OVER_SECONDS = 20;
+
+let fresh: FreshDatabase;
+beforeAll(async () => {
+  fresh = await freshDatabase();
+});
+afterAll(() => fresh.close());
+
+it(
+  `${RENEWALS} renewals by two nodes, one of them killed every few seconds: each period is debited once`,
+  async () => {
+    const world = await renewalWorld(fresh);
+    const bridge = await world.bridge();
+    const plans = await dueOrders(world, bridge);
+    const nodes = [await world.node(), await world.node()];
+    const begun = performance.now();
+    const killed = await killNowAndThen(nodes);
+    await until('nothing due and every debit known', nothingLeft, 300_000 + RENEWALS * 20);
+    const seconds = (performance.now() - begun) / 1000;
+    for (const node of nodes) await node.stop();
+    await renewalsAgree(fresh.database, plans, await ledgerOf(bridge));
+
+    const kills = killsOf(nodes);
+    expect(kills).toBeGreaterThanOrEqual(killed);
+    const slowest = await slowestTakeOver();
+    process.stdout.write(
+      `  ${RENEWALS} renewals in ${seconds.toFixed(1)} s, ${kills} kills; what a killed node had claimed was settled ` +
+        `at most ${slowest.toFixed(1)} s after the claim\n`,
+    );
+  },
+  RENEWALS * 60 + 240_000,
+);
+
+interface Kind {
+  readonly productCode: string;
+  readonly totalCycles: number;
+  readonly daysAgo: number;
+  readonly faults: readonly Fate[];
+  readonly slow?: Fate;
+  /** Where a node kills itself, once each. */
+  readonly points?: typeof POINTS;
+}
+
+/** Three kinds: one period due of many, several due, and the last ones due. A quarter of them meets a fault. */
+async function dueOrders(world: RenewalWorld, bridge: Bridge): Promise<Plan[]> {
+  const kinds: readonly Kind[] = [
+    { productCode: 'MANY', totalCycles: 12, daysAgo: 1, faults: [...TOLD, ...ASKED], slow: SLOW, points: POINTS },
+    { productCode: 'MANY', totalCycles: 12, daysAgo: 2, faults: TOLD },
+    { productCode: 'FEW', totalCycles: 4, daysAgo: 3, faults: TOLD },
+  ];
+  await world.product('MANY', 12, RETRY_DELAYS);
+  await world.product('FEW', 4, RETRY_DELAYS);
+  const agreements = new Map<string, number>();
+  for (const { tail } of [PLAIN, SLOW, ...TOLD, ...ASKED]) agreements.set(tail, await bridge.agreement(tail));
+  const planned: Plan[] = [];
+  let left = RENEWALS;
+  for (const [turn, { productCode, totalCycles, daysAgo, faults, slow, points }] of kinds.entries()) {
+    const renewals = Math.floor(RENEWALS / kinds.length);
+    const count = Math.ceil((turn === kinds.length - 1 ? left : renewals) / daysAgo);
+    left -= count * daysAgo;
+    const plans = Array.from({ length: count }, (_, n): Plan => {
+      const fault = n % 4 === 3 ? faults[Math.floor(n / 4) % faults.length] : undefined;
+      const point = n % 100 === 50 ? points?.[(n - 50) / 100] : undefined;
+      return {
+        orderNo: 500_000_000_000 + turn * 1_000_000 + n,
+        externalOrderNo: `due-${turn}-${n}${point === undefined ? '' : `-KILL-${point}`}`,
+        fate: (n % 200 === 101 ? slow : fault) ?? PLAIN,
+        daysAgo,
+        totalCycles,
+      };
+    });
+    planned.push(...plans);
+    await insertDueOrders(fresh.database, {
+      channelId: world.channelId,
+      productCode,
+      daysAgo,
+      paymentChannelCode: 'BRIDGE',
+      orders: plans.map(({ orderNo, externalOrderNo, fate }) => ({
+        orderNo,
+        externalOrderNo,
+        agreementId: agreements.get(fate.tail) ?? null,
+      })),
+    });
+  }
+  return planned;
+}
+
+/** Kills one node and then the other, as the work goes on; how often. */
+async function killNowAndThen(nodes: readonly KeptAlive[]): Promise<number> {
+  let killed = 0;
+  for (let mark = KILL_EVERY; mark < RENEWALS * 0.9; mark += KILL_EVERY) {
+    await until(`${mark} settled`, async () => killsOf(nodes) >= 0 && (await eventsSoFar()) >= mark, 300_000);
+    const node = nodes[killed % nodes.length];
+    await node?.serves();
+    node?.kill();
+    killed += 1;
+    await claimsRunOut();
+  }
+  return killed;
+}
+
+const killsOf = (nodes: readonly KeptAlive[]) => nodes.reduce((sum, node) => sum + node.kills(), 0);
+
+/** Whatever a dead node has claimed is another's before long: that stands in the database from the start. */
+async function claimsRunOut(): Promise<void> {
+  const [row] = await fresh.database.query<{ held: number }>(
+    `select count(*) as held from debit_attempts where status = 'STARTED' and asked = 0
+       and coalesce(ask_at, 'infinity') > now() + $1::integer * interval '1 s'`,
+    [TAKEN_OVER_SECONDS - 2],
+  );
+  expect(row?.held).toBe(0);
+}
+
+/** A settlement is at least an event, and a sequence is quickly read. */
+async function eventsSoFar(): Promise<number> {
+  const [row] = await fresh.database.query<{ n: number }>('select last_value as n from event_numbers');
+  return row?.n ?? 0;
+}
+
+async function nothingLeft(): Promise<boolean> {
+  const [row] = await fresh.database.query<{ left: boolean }>(
+    `select exists (select from orders where next_due_at < now() + interval '1 hour' and settlement_mode = 'SVC_DEDUCT')
+       or exists (select from debit_attempts where ask_at is not null) as left`,
+  );
+  return row?.left === false;
+}
+
+/** Of attempts with nothing wrong about them but that their node had died: seconds from the claim to the settlement. */
+async function slowestTakeOver(): Promise<number> {
+  const [row] = await fresh.database.query<{ slowest: number | null }>(
+    `select max(extract(epoch from settled_at - started_at))::float8 as slowest from debit_attempts
+     where asked = 1 and agreement_id = (select min(agreement_id) from agreements)`,
+  );
+  return row?.slowest ?? 0;
+}

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { agreementOf } from '../orders/support.js';
+import { type Book, type Diary, openBook } from './diary.js';
+
+let book: Book;
+beforeAll(async () => {
+  book = await openBook();
+});
+afterAll(() => book.close());
+beforeEach(() => {
+  book.card = 'pays';
+});
+
+const agreementStatus = async ({ orderNo }: Diary) => (await agreementOf(book.service.fresh.database, orderNo)).status;
+
+/** Which agreement each try of a period was made on, by its number at the institution. */
+const triedOn = ({ orderNo }: Diary, cycleNo: number) =>
+  book.institution.debits
+    .filter((debit) => debit.orderNo === orderNo && debit.cycleNo === cycleNo)
+    .map(({ institutionNo }) => institutionNo);
+
+describe('an agreement replaced between two tries', () => {
+  it('retryFailedNow: tried on the new one at once, whatever the schedule said', async () => {
+    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
+    book.card = 'short';
+    await diary.goOn();
+    book.card = 'pays';
+    await diary.on('2027-02-15 18:00', async () => {
+      const { data } = await diary.replace();
+      expect(data.retriedNow).toEqual([
+        { paymentOrderNo: `${diary.orderNo}0002`, cycleNo: 2, newStatus: 'PROCESSING' },
+      ]);
+      expect(data.affectedPayments[0]).toMatchObject({ cycleNo: 2, previousStatus: 'FAIL_RETRY' });
+    });
+    await diary.on('2027-02-15 18:01', () => book.askDue());
+    await diary.goOn();
+    expect(diary.entries).toEqual([
+      ['2027-01-15 10:00', 'period 1 SUCCESS, order ACTIVE', 'ACTIVE, next 2027-02-15 10:00'],
+      ['2027-02-15 10:00', 'period 2 FAIL_RETRY', 'ACTIVE, next 2027-02-16 10:00'],
+      ['2027-02-15 18:00', 'nothing', 'ACTIVE, next 2027-03-15 10:00'],
+      ['2027-02-15 18:01', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
+      ['2027-03-15 10:00', 'period 3 SUCCESS', 'ACTIVE, next 2027-04-15 10:00'],
+    ]);
+    const [first, second] = triedOn(diary, 2);
+    expect([first, first === second]).toEqual([diary.sharedAgreementNo, false]);
+    expect(triedOn(diary, 3)).toEqual([second]);
+  });
+
+  it('not retryFailedNow: tried on the new one when the schedule says so', async () => {
+    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
+    book.card = 'short';
+    await diary.goOn();
+    book.card = 'pays';
+    await diary.on('2027-02-15 18:00', async () => expect((await diary.replace(false)).data.retriedNow).toEqual([]));
+    await diary.goOn();
+    expect(diary.entries.slice(1)).toEqual([
+      ['2027-02-15 10:00', 'period 2 FAIL_RETRY', 'ACTIVE, next 2027-02-16 10:00'],
+      ['2027-02-15 18:00', 'nothing', 'ACTIVE, next 2027-02-16 10:00'],
+      ['2027-02-16 10:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
+    ]);
+    expect(new Set(triedOn(diary, 2)).size).toBe(2);
+  });
+
+  it.each(['short', 'blocked', 'gone'] as const)(
+    'while a try is on its way, and the old card is %s: tried on the new one right after',
+    async (card) => {
+      const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
+      book.card = 'silent';
+      await diary.goOn();
+      await diary.on('2027-02-15 11:00', async () => expect((await diary.replace()).data.retriedNow).toEqual([]));
+      await diary.on('2027-02-15 12:00', () => diary.result(2, 1, card));
+      book.card = 'pays';
+      await diary.goOn();
+      expect(diary.entries.slice(1)).toEqual([
+        ['2027-02-15 10:00', 'nothing', 'ACTIVE, next 2027-03-15 10:00'],
+        ['2027-02-15 11:00', 'nothing', 'ACTIVE, next 2027-03-15 10:00'],
+        ['2027-02-15 12:00', 'period 2 FAIL_RETRY', 'ACTIVE, next 2027-02-15 12:00'],
+        ['2027-02-15 12:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
+      ]);
+      expect(await agreementStatus(diary)).toBe('BIND_SUCCESS');
+    },
+  );
+
+  it('while a try is on its way, and the old card pays: nothing is left to try', async () => {
+    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
+    book.card = 'silent';
+    await diary.goOn();
+    await diary.on('2027-02-15 11:00', () => diary.replace());
+    await diary.on('2027-02-15 12:00', () => diary.result(2, 1, 'pays'));
+    book.card = 'pays';
+    await diary.goOn();
+    expect(diary.entries.slice(3)).toEqual([
+      ['2027-02-15 12:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
+      ['2027-03-15 10:00', 'period 3 SUCCESS', 'ACTIVE, next 2027-04-15 10:00'],
+    ]);
+    expect(triedOn(diary, 2)).toEqual([diary.sharedAgreementNo]);
+    expect(triedOn(diary, 3)).not.toEqual([diary.sharedAgreementNo]);
+  });
+});
+
+describe('an agreement that the bank has ended', () => {
+  const ended = (diary: Diary) =>
+    book.notice({ kind: 'agreement-canceled', institutionNo: diary.sharedAgreementNo, reason: 'closed' }, 'BANKPAY');
+
+  it('and says so: the order is unsubscribed, and the bank is not told what it knows', async () => {
+    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
+    await diary.goOn();
+    await diary.on('2027-02-20 09:00', () => ended(diary));
+    await diary.on('2027-02-20 09:01', () => ended(diary));
+    expect(diary.entries.slice(1)).toEqual([
+      ['2027-02-15 10:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
+      ['2027-02-20 09:00', 'order UNSUBSCRIBED, period 3-12 CANCELED', 'UNSUBSCRIBED'],
+      ['2027-02-20 09:01', 'nothing', 'UNSUBSCRIBED'],
+    ]);
+    expect(await agreementStatus(diary)).toBe('CANCELED');
+    expect((await diary.call('orders/query')).data.unsubscribeTime).toBe('2027-02-20 09:00:00');
+    await book.cancelAgreements();
+    expect(book.institution.cancellations.map((one) => one.institutionNo)).not.toContain(diary.sharedAgreementNo);
+  });
+
+  it('and says so between two tries: the open period is voided too', async () => {
+    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
+    book.card = 'short';
+    await diary.goOn();
+    await diary.on('2027-02-15 20:00', () => ended(diary));
+    expect(diary.entries.slice(2)).toEqual([
+      ['2027-02-15 20:00', 'order UNSUBSCRIBED, period 2 CANCELED, period 3-12 CANCELED', 'UNSUBSCRIBED'],
+    ]);
+  });
+
+  it('and says so when it declines: FAIL, and the order is unsubscribed with it', async () => {
+    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
+    book.card = 'gone';
+    await diary.goOn();
+    expect(diary.entries.slice(1)).toEqual([
+      ['2027-02-15 10:00', 'period 2 FAIL, order UNSUBSCRIBED, period 3-12 CANCELED', 'UNSUBSCRIBED'],
+    ]);
+    expect(await agreementStatus(diary)).toBe('CANCELED');
+    expect((await diary.periods()).slice(1, 3)).toEqual([
+      '2 due 2027-02-15 10:00: FAIL',
+      '3 due 2027-03-15 10:00: CANCELED',
+    ]);
+  });
+
+  it('and says so when it declines the last period: FAIL and COMPLETED, nothing is left to end', async () => {
+    const diary = await book.open('2027-01-15 10:00', await book.product({ totalCycles: 2 }));
+    book.card = 'gone';
+    await diary.goOn();
+    expect(diary.entries.slice(1)).toEqual([['2027-02-15 10:00', 'period 2 FAIL, order COMPLETED', 'COMPLETED']]);
+    expect(await agreementStatus(diary)).toBe('CANCELED');
+  });
+});

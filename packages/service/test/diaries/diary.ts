@@ -1,0 +1,194 @@
+import { formatTime, parseTime } from '@perennial/wire';
+import type { Decline } from '../../src/gateways/gateway.js';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { alerts, paid, type Stage, stage } from '../orders/support.js';
+import type { Reply } from '../support/channel-client.js';
+import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+
+/** What happened at a moment: the events about it, then the order's status and next payment as orders/query has them. */
+export type Entry = readonly [when: string, told: string, order: string];
+
+/** What the user's card does when it is debited. `silent`: the institution says later. */
+export type Card = 'pays' | 'short' | 'blocked' | 'gone' | 'silent';
+
+const DECLINES: Readonly<Record<'short' | 'blocked' | 'gone', Decline>> = {
+  short: 'retryable',
+  blocked: 'final',
+  gone: 'agreement-invalid',
+};
+
+/** A stage whose institution sits behind a bridge, so that time travel really asks it. */
+export interface Book extends Stage {
+  card: Card;
+  /** A product of so many months or days, at 1000 cents each. */
+  product(cycle: Partial<Parameters<typeof createProduct>[1]>): Promise<string>;
+  /** A new order in mode A.2, on its first day. */
+  open(when: string, productCode: string, paymentChannelCode?: string): Promise<Diary>;
+  /** A new order in mode B. */
+  openCollected(when: string, productCode: string): Promise<Diary>;
+}
+
+export interface Diary {
+  readonly orderNo: string;
+  readonly sharedAgreementNo: string;
+  readonly entries: readonly Entry[];
+  /** One step further, to the moment that it is due: a period, a try, or the end of an order of one period. */
+  goOn(times?: number): Promise<void>;
+  /** Something else, at a moment of its own. */
+  on(when: string, act: () => Promise<unknown>): Promise<void>;
+  call(name: string, more?: object): Promise<Reply>;
+  /** The institution's word about the latest try of a period. */
+  result(cycleNo: number, tryNo: number, card: Exclude<Card, 'silent'>): Promise<Reply>;
+  /** Replaces the agreement by another card's. */
+  replace(retryFailedNow?: boolean): Promise<Reply>;
+  /** Each started period in a line, as payments/query has it. */
+  periods(): Promise<string[]>;
+  alerts(): Promise<string[]>;
+}
+
+const minutes = (time: string) => time.slice(0, 16);
+const at = (when: string): number => parseTime(`${when}:00`) ?? Number.NaN;
+
+export async function openBook(): Promise<Book> {
+  const base = await stage();
+  const { service, channel, institution } = base;
+  const bridge = { code: 'BANKPAY', displayName: 'Bank', gateway: 'bridge', supportedBanks: ['*'] };
+  await createPaymentChannel(service.operator, { ...bridge, gatewayUrl: 'http://127.0.0.1:1' });
+  await authorizePaymentChannel(service.operator, { appId: 'test_demo', code: 'BANKPAY', shareEnabled: true });
+  const answer = (card: Card, request: Parameters<typeof paid>[0]) => {
+    if (card === 'pays') return paid(request);
+    if (card === 'silent') return { kind: 'pending' } as const;
+    return { kind: 'declined', decline: DECLINES[card], reason: card } as const;
+  };
+  institution.onDebit = async (request) => answer(book.card, request);
+  institution.onQuery = async () => ({ kind: 'not-found' });
+
+  /** Tokens last two hours, diaries years. */
+  const call = async (name: string, body: object) => channel.call(name, body, { token: await channel.getToken() });
+  const create = async (when: string, request: object, sharedAgreementNo: string) => {
+    service.clock.set(at(when));
+    const reply = await call('orders/create', request);
+    if (reply.code !== '0') throw new Error(`orders/create answered ${reply.text}`);
+    const written = diary(book, call, reply.data.orderNo, sharedAgreementNo);
+    await written.on(when, async () => undefined);
+    return written;
+  };
+  const book: Book = {
+    ...base,
+    card: 'pays',
+    async product(cycle) {
+      const productCode = unique('DIARY').replaceAll('-', '_');
+      await createProduct(service.operator, {
+        productCode,
+        productName: productCode,
+        settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+        periodType: 'MONTH',
+        period: 1,
+        totalCycles: 12,
+        amountCent: 1000,
+        benefits: [{ benefitCode: 'PASS', name: 'Pass', faceValueCent: 1000 }],
+        ...cycle,
+      });
+      await authorizeProduct(service.operator, { appId: 'test_demo', productCode });
+      return productCode;
+    },
+    open(when, productCode, paymentChannelCode = 'BANKPAY') {
+      const channelUserId = unique('user');
+      const shared = sharedAgreement(channel, channelUserId, { paymentChannelCode });
+      const request = sharedRequest(channel, { channelUserId, sharedAgreement: shared, productCode });
+      return create(when, request, shared.sharedAgreementNo);
+    },
+    openCollected: (when, productCode) => create(when, collectRequest(channel, { productCode }), ''),
+  };
+  return book;
+}
+
+function diary(
+  book: Book,
+  call: (name: string, body: object) => Promise<Reply>,
+  orderNo: string,
+  sharedAgreementNo: string,
+): Diary {
+  const { database } = book.service.fresh;
+  const entries: Entry[] = [];
+  let read = 0;
+
+  async function write(when: string): Promise<void> {
+    const events = await database.query<{ occurred: number; no: number; told: string }>(
+      `select (extract(epoch from occurred_at) * 1000)::bigint as occurred, event_no as no,
+         case when cycle_no is null then 'order ' || (data::json ->> 'orderStatus')
+           else concat('period ', cycle_no, '-' || nullif(cycle_to, cycle_no), ' ', data::json ->> 'paymentStatus') end as told
+       from events where order_no = $1 and event_no > $2 order by event_no`,
+      [orderNo, read],
+    );
+    read = events.at(-1)?.no ?? read;
+    const times = new Set(events.map(({ occurred }) => minutes(formatTime(occurred))));
+    const { orderStatus, nextPayTime } = (await call('orders/query', { orderNo })).data;
+    entries.push([
+      [...times].join(' and ') || when,
+      events.map(({ told }) => told).join(', ') || 'nothing',
+      nextPayTime === null ? orderStatus : `${orderStatus}, next ${minutes(nextPayTime)}`,
+    ]);
+  }
+
+  const self: Diary = {
+    orderNo,
+    sharedAgreementNo,
+    entries,
+    async goOn(times = 1) {
+      for (let n = 0; n < times; n += 1) {
+        const { nextPayTime } = (await call('orders/query', { orderNo })).data;
+        if (nextPayTime !== null) book.service.clock.set(at(minutes(nextPayTime)));
+        const reply = await self.call('sandbox/orders/advance', { cycles: 1 });
+        if (reply.code !== '0') throw new Error(`sandbox/orders/advance answered ${reply.text}`);
+        await write(minutes(formatTime(book.service.clock.now())));
+      }
+    },
+    async on(when, act) {
+      book.service.clock.set(at(when));
+      await act();
+      await write(when);
+    },
+    call: (name, more = {}) => call(name, { orderNo, ...more }),
+    async result(cycleNo, tryNo, card) {
+      const attemptNo = `${orderNo}${String(cycleNo).padStart(4, '0')}${String(tryNo).padStart(2, '0')}`;
+      const debit = book.institution.debits.find((one) => one.attemptNo === attemptNo);
+      if (!debit) throw new Error(`the institution was never asked for ${attemptNo}`);
+      const outcome =
+        card === 'pays'
+          ? paid(debit, { paidAt: book.service.clock.now() })
+          : ({ kind: 'declined', decline: DECLINES[card], reason: card } as const);
+      return book.notice({ kind: 'debit', attemptNo, outcome }, 'BANKPAY');
+    },
+    async replace(retryFailedNow) {
+      const [order] = await database.query<{ user: string }>(
+        'select channel_user_id as user from orders where order_no = $1',
+        [orderNo],
+      );
+      const more = { paymentChannelCode: 'BANKPAY' };
+      const newSharedAgreement = sharedAgreement(book.channel, order?.user ?? '', more);
+      return self.call('agreements/replace', {
+        newSharedAgreement,
+        ...(retryFailedNow === undefined ? {} : { retryFailedNow }),
+      });
+    },
+    async periods() {
+      const { paymentRecords } = (await call('orders/query', { orderNo })).data;
+      const lines: string[] = [];
+      for (const { paymentOrderNo, paymentStatus } of paymentRecords) {
+        const { data } = await call('payments/query', { paymentOrderNo });
+        if (data.paymentStatus !== paymentStatus) throw new Error(`${paymentOrderNo} is told in two ways`);
+        const paidOn = data.paidAt === null ? '' : `, paid ${minutes(data.paidAt)}`;
+        lines.push(`${data.cycleNo} due ${minutes(data.expectPayTime)}: ${paymentStatus}${paidOn}`);
+      }
+      return lines;
+    },
+    async alerts() {
+      const all = await alerts(database);
+      return all.filter(({ subject }) => subject.startsWith(orderNo)).map(({ kind }) => kind);
+    },
+  };
+  return self;
+}

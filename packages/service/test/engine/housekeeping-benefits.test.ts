@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.js';
+import { housekeeping } from '../../src/engine/housekeeping.js';
+import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+
+let fresh: FreshDatabase;
+let log: CapturedLog;
+let tidy: ReturnType<typeof housekeeping>;
+const keeper = (database: Database) => housekeeping({ database, log: log.log });
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  log = capturedLog();
+  tidy = keeper(fresh.database);
+});
+afterEach(() => fresh.close());
+
+/** `expires` is an interval from now on: '-2 hours' has expired two hours ago. */
+const issue = (orderNo: number, expires: string, { status = 'ISSUED', count = 1 } = {}) =>
+  fresh.database.query(
+    `insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, status,
+       issued_at, expires_at)
+     select $1, n, 1, 1, 'VIP_PASS', 'VIP pass', 1500, $3, now() + $2::interval - interval '90 days', now() + $2::interval
+     from generate_series(1, $4::integer) n`,
+    [orderNo, expires, status, count],
+  );
+
+async function statuses(): Promise<Record<number, string>> {
+  const rows = await fresh.database.query<{ orderNo: number; status: string }>(
+    'select order_no as "orderNo", status from benefits',
+  );
+  return Object.fromEntries(rows.map(({ orderNo, status }) => [orderNo, status]));
+}
+
+const aDayLater = () => fresh.database.query(`update job_marks set reached_at = reached_at - interval '1 day'`);
+
+describe('benefits', () => {
+  it('whose time is over become EXPIRED; those that still count and those that have ended stay as they are', async () => {
+    await issue(1, '-2 hours');
+    await issue(2, '-400 days');
+    await issue(3, '-30 minutes');
+    await issue(4, '1 second');
+    await issue(5, '90 days');
+    await issue(6, '-2 hours', { status: 'CLAIMED' });
+    await issue(7, '-2 hours', { status: 'REVOKED' });
+    expect(await tidy()).toEqual({ benefitsExpired: 2 });
+    expect(await statuses()).toEqual({
+      1: 'EXPIRED',
+      2: 'EXPIRED',
+      3: 'ISSUED',
+      4: 'ISSUED',
+      5: 'ISSUED',
+      6: 'CLAIMED',
+      7: 'REVOKED',
+    });
+  });
+
+  it('are found whatever their times and wherever their rows are: simulated ones of years ahead, restored ones', async () => {
+    await issue(1, '10 years', { count: 3000 });
+    await issue(2, '-1 day');
+    await issue(3, '20 years', { count: 3000 });
+    expect(await tidy()).toEqual({ benefitsExpired: 1 });
+    await issue(4, '-5 years');
+    await aDayLater();
+    expect(await tidy()).toEqual({ benefitsExpired: 1 });
+    expect(await statuses()).toEqual({ 1: 'ISSUED', 2: 'EXPIRED', 3: 'ISSUED', 4: 'EXPIRED' });
+  });
+
+  it('one that is being claimed or revoked is passed over, keeps what it became, and waits for nobody', async () => {
+    await issue(1, '-2 hours');
+    await issue(2, '-2 hours');
+    await issue(3, '-2 hours');
+    await fresh.database.transaction(async (tx) => {
+      await tx.query(`update benefits set status = 'CLAIMED' where order_no = 1`);
+      await tx.query('select from benefits where order_no = 2 for update');
+      expect(await tidy()).toEqual({ benefitsExpired: 1 });
+    });
+    expect(await statuses()).toEqual({ 1: 'CLAIMED', 2: 'ISSUED', 3: 'EXPIRED' });
+    await aDayLater();
+    expect(await tidy()).toEqual({ benefitsExpired: 1 });
+    expect(await statuses()).toEqual({ 1: 'CLAIMED', 2: 'EXPIRED', 3: 'EXPIRED' });
+  });
+
+  it('are gone through once a day, by one of many nodes that begin at once', async () => {
+    await issue(1, '-2 hours', { count: 200 });
+    const nodes = Array.from({ length: 4 }, () => openDatabase({ url: fresh.url, pool: 2, name: 'node' }));
+    const keepers = nodes.map(keeper);
+    const done = await Promise.all(keepers.map((run) => run()));
+    expect(done.filter((one) => one.benefitsExpired === 200)).toHaveLength(1);
+    await issue(2, '-2 hours');
+    for (const run of keepers) expect(await run()).toEqual({});
+    await aDayLater();
+    expect(await keepers[0]?.()).toEqual({ benefitsExpired: 1 });
+    await Promise.all(nodes.map((node) => node.close()));
+    expect(log.lines().filter(({ level }) => level > 30)).toEqual([]);
+  });
+
+  it('are gone through again although a clock that was wrong has left a mark in the future', async () => {
+    await tidy();
+    await fresh.database.query(`update job_marks set reached_at = now() + interval '4 years'`);
+    await issue(1, '-2 hours');
+    expect(await tidy()).toEqual({ benefitsExpired: 1 });
+  });
+});
+
+describe('bounded work', () => {
+  /** Watches the steps, and may make the table look larger than it is. */
+  function watched(database: Database, pages?: number) {
+    const steps: { readonly pages: readonly unknown[]; readonly rows: number }[] = [];
+    const query: Database['query'] = async <Row>(...[statement, values]: Parameters<Database['query']>) => {
+      const rows = await database.query<Row>(statement, values);
+      const text = typeof statement === 'string' ? statement : statement.text;
+      if (text.includes('update benefits')) steps.push({ pages: values ?? [], rows: rows.length });
+      if (text.includes('benefits-expired') && pages !== undefined) {
+        return rows.map((row) => ({ ...row, end: pages }));
+      }
+      return rows;
+    };
+    return { steps, database: { ...database, query } };
+  }
+
+  it('a step takes the benefits of 64 pages, and all steps together take all', async () => {
+    await issue(1, '-2 hours', { count: 9999 });
+    await issue(2, '-2 hours', { count: 9999 });
+    const { steps, database } = watched(fresh.database);
+    expect(await keeper(database)()).toEqual({ benefitsExpired: 19_998 });
+    expect(steps.map(({ pages }) => pages)).toEqual(steps.map((_, n) => [`(${n * 64},0)`, `(${(n + 1) * 64},0)`]));
+    // A row of these takes more than 100 of a page's 8192 bytes.
+    for (const { rows } of steps) expect(rows).toBeLessThan(64 * 80);
+    expect(steps.length).toBeGreaterThan(3);
+  });
+
+  it('a run takes 500 steps; the next goes on where it ended, and the last ends the walk', async () => {
+    const { steps, database } = watched(fresh.database, 64 * 1100);
+    const run = keeper(database);
+    for (const total of [500, 1000, 1100, 1100]) {
+      await run();
+      expect(steps).toHaveLength(total);
+    }
+    expect(steps.at(-1)?.pages).toEqual([`(${64 * 1099},0)`, `(${64 * 1100},0)`]);
+  });
+});

@@ -1,0 +1,309 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Database, openDatabase, type Queryable } from '../../src/db/database.js';
+import { housekeeping } from '../../src/engine/housekeeping.js';
+import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { MAIN, start, until } from '../support/processes.js';
+
+const RETENTION = 30;
+
+let fresh: FreshDatabase;
+let log: CapturedLog;
+let tidy: ReturnType<typeof housekeeping>;
+const keeper = (database: Database) => housekeeping({ database, log: log.log, eventsRetentionDays: RETENTION });
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  log = capturedLog();
+  tidy = keeper(fresh.database);
+});
+afterEach(() => fresh.close());
+
+/** Mondays by the database's clock, which decides; SQL that stands for midnight in Asia/Shanghai. */
+const monday = (weeks: number) =>
+  `(date_trunc('week', now() at time zone 'Asia/Shanghai') + ${weeks} * interval '7 days') at time zone 'Asia/Shanghai'`;
+/** The week that holds the oldest moment within the retention. */
+const KEPT_FROM = `date_trunc('week', now() - interval '${RETENTION} days', 'Asia/Shanghai')`;
+
+async function one<T>(expression: string): Promise<T> {
+  const [row] = await fresh.database.query<{ value: T }>(`select ${expression} as value`);
+  return row?.value as T;
+}
+const nameOf = (moment: string) => one<string>(`'events_' || to_char(${moment}, 'YYYYMMDD')`);
+const namesAhead = async () => Promise.all([0, 1, 2, 3, 4].map((week) => nameOf(monday(week))));
+
+/** As a node that makes its weeks in time would have left it behind. */
+async function makeWeek(from: string): Promise<string> {
+  const name = await nameOf(from);
+  const [low, high] = [await one<string>(`(${from})::text`), await one<string>(`(${from} + interval '7 days')::text`)];
+  await fresh.database.query(`create table ${name} partition of events for values from ('${low}') to ('${high}')`);
+  return name;
+}
+
+/** As after a month without any node that does housekeeping. */
+async function loseWeeks(): Promise<void> {
+  for (const name of await weeks()) await fresh.database.query(`drop table ${name}`);
+}
+
+async function weeks(): Promise<string[]> {
+  const rows = await fresh.database.query<{ name: string }>(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = 'events'::regclass and c.relname <> 'events_default' order by 1`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+const record = (recordedAt: string, count = 1) =>
+  fresh.database.query(
+    `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
+     select 1, n, 'SUBSCRIPTION_STATUS_CHANGED', now(), '{"n":' || n || '}', ${recordedAt} from generate_series(1, ${count}) n`,
+  );
+
+/** Where each event is, oldest first. */
+const places = async () =>
+  (
+    await fresh.database.query<{ place: string }>(
+      'select tableoid::regclass::text as place from events order by event_no',
+    )
+  ).map(({ place }) => place);
+const everything = () => fresh.database.query('select * from events order by event_no');
+const inDefault = () => one<number>('(select count(*) from events_default)');
+
+describe('the weeks ahead', () => {
+  it('are there from the migration on; those that are missing are made, and no more than four', async () => {
+    expect(await weeks()).toEqual(await namesAhead());
+    expect(await tidy()).toEqual({});
+    for (const name of (await namesAhead()).slice(2)) await fresh.database.query(`drop table ${name}`);
+    expect(await tidy()).toEqual({ eventWeeksMade: 3 });
+    expect(await weeks()).toEqual(await namesAhead());
+  });
+
+  it('are made by one of many nodes that begin at once, and none of them fails', async () => {
+    await loseWeeks();
+    await record('now()', 3);
+    const nodes = Array.from({ length: 6 }, () => openDatabase({ url: fresh.url, pool: 2, name: 'node' }));
+    const done = await Promise.all(nodes.map((node) => keeper(node)()));
+    await Promise.all(nodes.map((node) => node.close()));
+    expect(log.lines().filter(({ level }) => level > 30)).toEqual([]);
+    const sum = (chore: keyof Awaited<ReturnType<typeof tidy>>) =>
+      done.reduce((total, one) => total + (one[chore] ?? 0), 0);
+    expect([sum('strayEventsGathered'), sum('eventWeeksMade')]).toEqual([3, 4]);
+    expect(await weeks()).toEqual(await namesAhead());
+    expect(await inDefault()).toBe(0);
+  });
+
+  it('are made as soon as a node starts, and an old one is dropped by its setting', async () => {
+    await loseWeeks();
+    await makeWeek(`${KEPT_FROM} - interval '7 days'`);
+    const kept = await makeWeek(KEPT_FROM);
+    const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-weeks-'));
+    const env = {
+      EVENTS_RETENTION_DAYS: String(RETENTION),
+      DATABASE_URL: fresh.url,
+      MASTER_KEY: randomBytes(32).toString('base64'),
+      DATA_DIR: dataDir,
+      PORT: '0',
+    };
+    const running = start(MAIN, env);
+    try {
+      const expected = [kept, ...(await namesAhead())].join();
+      await until('the weeks are those', async () => (await weeks()).join() === expected);
+    } finally {
+      running.child.kill('SIGTERM');
+      await running.exited;
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  it('wait while somebody is in the middle of writing an event, and hold up nobody who comes next', async () => {
+    await loseWeeks();
+    const write = (tx: Queryable) =>
+      tx.query(
+        `insert into events (channel_id, order_no, event_type, occurred_at, data) values (1, 1, 'X', now(), '{}')`,
+      );
+    await fresh.database.transaction(async (tx) => {
+      await write(tx);
+      let given: unknown;
+      const tidied = tidy().then((done) => {
+        given = done;
+      });
+      const waiting = () => one<boolean>('exists (select from pg_locks where not granted)');
+      await until('housekeeping waits or has given up', async () => given !== undefined || (await waiting()));
+      await fresh.database.transaction(async (next) => {
+        await next.query(`set local lock_timeout = '5s'`);
+        await write(next);
+      });
+      await tidied;
+      expect(given).toEqual({});
+    });
+    expect(log.text()).toBe('');
+    expect(await tidy()).toEqual({ strayEventsGathered: 2, eventWeeksMade: 4 });
+  });
+});
+
+describe('events of a week that was not made in time', () => {
+  it('are moved into it as they are, and what is written next goes there', async () => {
+    await loseWeeks();
+    await record('now()', 5);
+    const before = await everything();
+    expect(await inDefault()).toBe(5);
+    expect(await tidy()).toEqual({ strayEventsGathered: 5, eventWeeksMade: 4 });
+    expect(await everything()).toEqual(before);
+    await record('now()');
+    const [week] = await namesAhead();
+    expect(await places()).toEqual(Array(6).fill(week));
+    expect(await tidy()).toEqual({});
+  });
+
+  it('each into its own: weeks gone by, weeks to come, and both sides of midnight between two', async () => {
+    await loseWeeks();
+    const moments = [
+      monday(-2),
+      `${monday(-1)} - interval '1 microsecond'`,
+      monday(-1),
+      monday(0),
+      monday(3),
+      monday(200),
+    ];
+    for (const moment of moments) await record(moment);
+    expect(await tidy()).toEqual({ strayEventsGathered: 6, eventWeeksMade: 3 });
+    const expected = [-2, -2, -1, 0, 3, 200].map((week) => nameOf(monday(week)));
+    expect(await places()).toEqual(await Promise.all(expected));
+    expect(await inDefault()).toBe(0);
+    expect(await tidy()).toEqual({});
+  });
+
+  it('stay in their table when they are many, which becomes their weeks', async () => {
+    await loseWeeks();
+    for (const moment of [monday(-3), `${monday(-2)} - interval '1 microsecond'`, 'now()']) await record(moment, 3400);
+    const before = await everything();
+    const table = await one<number>(`'events_default'::regclass::oid`);
+    expect(await tidy()).toEqual({ strayEventsGathered: 10_200, eventWeeksMade: 4 });
+    expect(await everything()).toEqual(before);
+    const [week = ''] = await namesAhead();
+    expect(await one<number>(`'${week}'::regclass::oid`)).toBe(table);
+    await record('now()', 2);
+    expect(new Set(await places())).toEqual(new Set([week]));
+    expect(await weeks()).toEqual(await namesAhead());
+    expect(await tidy()).toEqual({});
+  });
+
+  it('and that may happen again, with what is kept and what is dropped as for any other week', async () => {
+    await record(`${KEPT_FROM} + interval '7 days'`, 10_001);
+    await tidy();
+    await record(`${KEPT_FROM} - interval '1 microsecond'`, 10_001);
+    const hasty = housekeeping({ database: fresh.database, log: log.log, eventsRetentionDays: RETENTION + 7 });
+    expect(await hasty()).toEqual({ strayEventsGathered: 10_001 });
+    expect(await weeks()).toHaveLength(7);
+    expect(await tidy()).toEqual({ eventWeeksDropped: 1 });
+    const kept = await nameOf(`${KEPT_FROM} + interval '7 days'`);
+    expect(new Set(await places())).toEqual(new Set([kept]));
+  });
+
+  it.each([
+    ['before and after a week that is there', [-2], [-3, 0]],
+    ['of this week and of one to come', [], [0, 9]],
+  ])('many, %s, are moved all the same', async (_which, there, astray) => {
+    await loseWeeks();
+    for (const week of there) await makeWeek(monday(week));
+    for (const week of astray) await record(monday(week), 5100);
+    const before = await everything();
+    expect((await tidy()).strayEventsGathered).toBe(10_200);
+    expect(await everything()).toEqual(before);
+    expect(await weeks()).toEqual(expect.arrayContaining(await namesAhead()));
+    const expected = await Promise.all(astray.map((week) => nameOf(monday(week))));
+    expect([...new Set(await places())]).toEqual(expected);
+    expect(await tidy()).toEqual({});
+  });
+
+  it('are seen exactly once by everybody who reads meanwhile', async () => {
+    const readers = openDatabase({ url: fresh.url, pool: 6, name: 'readers' });
+    await loseWeeks();
+    await record('now()', 2000);
+    for (let round = 1; round <= 5; round += 1) {
+      let moved = false;
+      const seen = new Set<number>();
+      const reading = Array.from({ length: 6 }, async () => {
+        while (!moved) {
+          const [row] = await readers.query<{ n: number }>('select count(*) as n from events');
+          seen.add(row?.n ?? -1);
+        }
+      });
+      while (!moved) moved = (await tidy()).strayEventsGathered === 2000;
+      await Promise.all(reading);
+      expect([...seen]).toEqual([2000]);
+      // Back to where they were, for another round.
+      await fresh.database.transaction(async (tx) => {
+        await tx.query('create temporary table kept on commit drop as select * from events');
+        for (const name of await weeks()) await tx.query(`drop table ${name}`);
+        await tx.query('insert into events select * from kept');
+      });
+    }
+    await readers.close();
+  });
+
+  it('are deleted in steps once even their week would be gone, and not before', async () => {
+    await record(`${KEPT_FROM} - interval '1 microsecond'`, 1500);
+    await record(`${KEPT_FROM} - interval '400 days'`, 1000);
+    await record(KEPT_FROM, 10_001);
+    expect(await tidy()).toEqual({ strayEventsDeleted: 2500, strayEventsGathered: 10_001 });
+    const week = await nameOf(KEPT_FROM);
+    expect(new Set(await places())).toEqual(new Set([week]));
+    expect(await tidy()).toEqual({});
+  });
+});
+
+describe('weeks that are over', () => {
+  it('are dropped when all of them is older than the retention, one in a run, the oldest first', async () => {
+    const kept = await makeWeek(KEPT_FROM);
+    const last = await makeWeek(`${KEPT_FROM} - interval '7 days'`);
+    const first = await makeWeek(`${KEPT_FROM} - interval '210 days'`);
+    await record(`${KEPT_FROM} - interval '210 days'`, 3);
+    await record(`${KEPT_FROM} - interval '1 microsecond'`, 3);
+    await record(KEPT_FROM, 2);
+    await record('now()');
+    expect(await tidy()).toEqual({ eventWeeksDropped: 1 });
+    expect(await weeks()).toEqual([last, kept, ...(await namesAhead())]);
+    expect(await tidy()).toEqual({ eventWeeksDropped: 1 });
+    expect(await tidy()).toEqual({});
+    expect(await weeks()).toEqual([kept, ...(await namesAhead())]);
+    expect(await weeks()).not.toContain(first);
+    const [week = ''] = await namesAhead();
+    expect(await places()).toEqual([kept, kept, week]);
+    expect(log.lines().at(-1)).toMatchObject({ level: 30, msg: 'housekeeping', eventWeeksDropped: 1 });
+  });
+
+  it('are dropped once by many nodes that begin at once, and none of them fails', async () => {
+    await makeWeek(`${KEPT_FROM} - interval '70 days'`);
+    const nodes = Array.from({ length: 6 }, () => openDatabase({ url: fresh.url, pool: 2, name: 'node' }));
+    const done = await Promise.all(nodes.map((node) => keeper(node)()));
+    await Promise.all(nodes.map((node) => node.close()));
+    expect(done.filter((one) => one.eventWeeksDropped === 1)).toHaveLength(1);
+    expect(log.lines().filter(({ level }) => level > 30)).toEqual([]);
+    expect(await weeks()).toEqual(await namesAhead());
+  });
+
+  it('wait while somebody reads them', async () => {
+    const old = await makeWeek(`${KEPT_FROM} - interval '70 days'`);
+    await fresh.database.transaction(async (tx) => {
+      await tx.query('select count(*) from events');
+      expect(await tidy()).toEqual({});
+    });
+    expect(log.text()).toBe('');
+    expect(await weeks()).toContain(old);
+    expect(await tidy()).toEqual({ eventWeeksDropped: 1 });
+  });
+
+  it('are kept for 180 days unless told otherwise', async () => {
+    const young = await makeWeek(`date_trunc('week', now() - interval '180 days', 'Asia/Shanghai')`);
+    const old = await makeWeek(`date_trunc('week', now() - interval '180 days', 'Asia/Shanghai') - interval '7 days'`);
+    const byDefault = housekeeping({ database: fresh.database, log: log.log });
+    expect(await byDefault()).toEqual({ eventWeeksDropped: 1 });
+    expect(await byDefault()).toEqual({});
+    expect(await weeks()).toContain(young);
+    expect(await weeks()).not.toContain(old);
+  });
+});

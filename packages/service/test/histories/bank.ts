@@ -1,0 +1,65 @@
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../../src/clock.js';
+import { type BridgeGateway, bridgeGateway } from '../../src/gateways/bridge/bridge.js';
+import { type NoticeMessage, signedHeaders } from '../../src/gateways/bridge/protocol.js';
+import type { Agenda } from '../../src/institution/agenda.js';
+import { Desk } from '../../src/institution/desk.js';
+import type { FaultName, Occasion } from '../../src/institution/faults.js';
+import { Ledger } from '../../src/institution/ledger.js';
+import { institutionServer } from '../../src/institution/server.js';
+
+const KEY = Buffer.alloc(32, 7);
+const MINUTE_MS = 60_000;
+/** Pending things have their result after a while of the history's time, unless a step settles them before. */
+const DELAYS = { settleMs: 40 * MINUTE_MS, answerMs: 0, lateNoticeMs: 0, noticeRetryMs: 0, longestNoticeRetryMs: 0 };
+
+/**
+ * The reference institution, over HTTP, in this process: its ledger can be looked into, its agenda goes by the history's
+ * time, and each step says what goes wrong. It keeps nothing on the disk, for it never crashes here; and it sends no notice
+ * by itself, since notices are steps of their own.
+ */
+export interface Bank {
+  readonly ledger: Ledger;
+  readonly desk: Desk;
+  readonly gateway: BridgeGateway;
+  /** What is due at the institution by now. */
+  runAgenda(): void;
+  signed(path: string, notice: NoticeMessage): { headers: Readonly<Record<string, string>>; body: Buffer };
+  close(): Promise<void>;
+}
+
+export async function openBank(clock: Clock, fault: (occasion: Occasion) => FaultName | undefined): Promise<Bank> {
+  let waiting: { readonly at: number; readonly act: () => void }[] = [];
+  const agenda: Agenda = {
+    after: (ms, act) => waiting.push({ at: clock.now() + ms, act }),
+    stop: () => undefined,
+  };
+  const ledger = new Ledger();
+  const nothing = async () => undefined;
+  const journal = { append: nothing, synced: nothing, close: nothing };
+  const delays = () => DELAYS;
+  const desk = new Desk({ ledger, journal, clock, agenda, delays, sender: undefined, pageLines: 1000 });
+  const faults = { set: () => undefined, clear: () => undefined, take: fault };
+  const server = institutionServer({ key: KEY, clock, desk, faults, agenda, delays, log: undefined });
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = server.server.address() as AddressInfo;
+  const gateway = bridgeGateway({ url: `http://127.0.0.1:${port}`, key: KEY, clock });
+  return {
+    ledger,
+    desk,
+    gateway,
+    runAgenda() {
+      const due = waiting.filter(({ at }) => at <= clock.now());
+      waiting = waiting.filter(({ at }) => at > clock.now());
+      for (const { act } of due) act();
+    },
+    signed(path, notice) {
+      const body = Buffer.from(JSON.stringify(notice));
+      return { body, headers: signedHeaders({ path, body, now: clock.now(), requestId: notice.noticeNo }, KEY) };
+    },
+    async close() {
+      await gateway.close();
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { attemptNo } from '../../src/orders/numbers.js';
+import { refundNo } from '../../src/payments/refund-numbers.js';
+import { fallsDue, type Outcome, refundSettled, settled } from './model.js';
+import { type OrderModel, openAttempt } from './order.js';
+import type { Heard } from './world.js';
+
+/** What may have become of an order: every state on the way, and those from which nothing more follows. */
+export interface Reachable {
+  readonly all: readonly OrderModel[];
+  readonly ends: readonly OrderModel[];
+}
+
+export interface Circumstances {
+  readonly orderNo: number;
+  readonly heard: readonly Heard[];
+  /** Set when the jobs have run: what is due by then has happened. */
+  readonly ranAt?: number;
+  /** Whether the agreement was ended before a first debit on it was settled. Both, when that cannot be told. */
+  readonly agreementEnded: readonly boolean[];
+}
+
+export function reachable(start: OrderModel, circumstances: Circumstances): Reachable {
+  const all: OrderModel[] = [];
+  const ends: OrderModel[] = [];
+  const walk = (order: OrderModel) => {
+    all.push(order);
+    const next = following(order, circumstances);
+    if (next.length === 0) ends.push(order);
+    for (const one of next) walk(one);
+  };
+  walk(start);
+  return { all, ends };
+}
+
+function following(order: OrderModel, { orderNo, heard, ranAt, agreementEnded }: Circumstances): OrderModel[] {
+  const next: OrderModel[] = [];
+  if (ranAt !== undefined && order.nextDueAt !== null && order.nextDueAt <= ranAt) next.push(fallsDue(order, ranAt));
+  const open = openAttempt(order);
+  if (open) {
+    for (const { outcome, at } of about(heard, attemptNo(orderNo, open.cycleNo, open.tryNo))) {
+      const result = finalDebit(outcome, order.product.amountCent);
+      if (!result) continue;
+      const isFirst = order.status === 'INITIALIZING' && result.kind === 'success';
+      for (const ended of isFirst ? agreementEnded : [false]) next.push(settled(order, result, at, ended));
+    }
+  }
+  for (const refund of order.refunds.filter(({ status }) => status === 'STARTED')) {
+    for (const { outcome, at } of about(heard, refundNo({ orderNo, ...refund }))) {
+      if (outcome.kind === 'refused') next.push(refundSettled(order, refund, null, at));
+      if (outcome.kind === 'success' && 'refundedAt' in outcome && outcome.amountCent === refund.amountCent) {
+        next.push(refundSettled(order, refund, outcome.refundedAt, at));
+      }
+    }
+  }
+  return next;
+}
+
+/** The same thing said twice at one moment is one thing. */
+function about(heard: readonly Heard[], number: string): Heard[] {
+  const said = heard.filter((one) => one.number === number);
+  return said.filter(
+    (one, index) => said.findIndex(({ at, outcome }) => at === one.at && outcome.kind === one.outcome.kind) === index,
+  );
+}
+
+/** A success over another amount says nothing. */
+function finalDebit(outcome: Heard['outcome'], amountCent: number): Outcome | undefined {
+  if (outcome.kind === 'declined') return { kind: 'declined', decline: outcome.decline };
+  if (outcome.kind !== 'success' || !('paidAt' in outcome) || outcome.amountCent !== amountCent) return undefined;
+  return { kind: 'success', paidAt: outcome.paidAt };
+}

@@ -1,0 +1,185 @@
+import { isDeepStrictEqual } from 'node:util';
+import { attemptNo } from '../../src/orders/numbers.js';
+import { refundNo } from '../../src/payments/refund-numbers.js';
+import type { Reply } from '../support/channel-client.js';
+import { type Circumstances, reachable } from './expected.js';
+import { brokenEvents, brokenLedger, brokenSums } from './invariants.js';
+import { observe, type Shown, type StoredOrder, shownModel, shownStored } from './observe.js';
+import type { Agreement, OrderModel } from './order.js';
+import { seen, viewOf } from './view.js';
+import type { World } from './world.js';
+
+/** An order of a history: what it must be, and what was last seen of it. */
+export interface Tracked {
+  readonly orderNo: number;
+  model: OrderModel;
+  /** Agreements may end through another order, so this is taken as it was found after the step before. */
+  agreementEnded: boolean;
+  /** Attempts about which the institution has contradicted itself: for certain, or perhaps, since a node ended over it. */
+  readonly contradicted: Set<string>;
+  readonly perhapsContradicted: Set<string>;
+}
+
+/** A write that was answered: whoever sends it again gets the same. */
+export interface Acknowledged {
+  readonly name: string;
+  readonly body: object;
+  readonly key: string;
+  readonly code: string;
+  readonly data: unknown;
+  readonly at: number;
+}
+
+export interface Binding {
+  readonly bindOrderNo: string;
+  readonly paymentChannelCode: string;
+  readonly institutionNo: string;
+}
+
+/** What has happened so far, and the checks after each step. */
+export class History {
+  readonly orders: Tracked[] = [];
+  readonly acknowledged: Acknowledged[] = [];
+  binding: Binding | undefined;
+  /** Agreements of which the institution has said that they have ended. */
+  readonly gone = new Set<string>();
+  #serial = 0;
+
+  constructor(
+    readonly world: World,
+    readonly user: string,
+  ) {}
+
+  unique(what: string): string {
+    this.#serial += 1;
+    return `${this.user}-${what}-${this.#serial}`;
+  }
+
+  track(orderNo: number, model: OrderModel): Tracked {
+    const tracked: Tracked = {
+      orderNo,
+      model,
+      agreementEnded: false,
+      contradicted: new Set(),
+      perhapsContradicted: new Set(),
+    };
+    this.orders.push(tracked);
+    return tracked;
+  }
+
+  acknowledge(reply: Reply, name: string, body: object, key: string | undefined): void {
+    if (key === undefined || reply.status !== 200) return;
+    const { code, data } = reply;
+    this.acknowledged.push({ name, body, key, code, data, at: this.world.clock.now() });
+  }
+
+  /** What may have become of it by what the institutions have said in this step. */
+  follow({ orderNo, agreementEnded }: Tracked, from: OrderModel, more: { readonly ranAt?: number } = {}) {
+    const { heard } = this.world;
+    const someEnded = heard.some(
+      ({ outcome }) => outcome.kind === 'declined' && outcome.decline === 'agreement-invalid',
+    );
+    const circumstances: Circumstances = {
+      orderNo,
+      heard,
+      ...more,
+      agreementEnded: someEnded ? [true, false] : [agreementEnded],
+    };
+    return reachable(from, circumstances);
+  }
+
+  /** Every order is one of what it may be; the rest of what must hold is looked at on the way. */
+  async check(expected: ReadonlyMap<Tracked, readonly OrderModel[]>): Promise<void> {
+    const { database, banks } = this.world;
+    const orderNos = this.orders.map(({ orderNo }) => orderNo);
+    const [stored, broken] = await Promise.all([observe(database, orderNos), brokenSums(database, orderNos)]);
+    const changed: Tracked[] = [];
+    this.#hearOfAgreements();
+    for (const tracked of this.orders) {
+      const order = stored.get(tracked.orderNo);
+      if (!order) throw new Error(`order ${tracked.orderNo} is lost`);
+      const possible = expected.get(tracked) ?? [tracked.model];
+      const actual = shownStored(order);
+      const model = possible.find((one) => isDeepStrictEqual(shownModel(one), actual));
+      if (!model) throw new Error(`order ${tracked.orderNo} is none of what it may be${differences(possible, actual)}`);
+      if (tracked.model !== model || expected.has(tracked)) changed.push(tracked);
+      tracked.model = model;
+      tracked.agreementEnded = order.agreementStatus === 'CANCELED';
+      if (tracked.agreementEnded && this.#needsAgreement(model)) {
+        broken.push(`order ${order.orderNo}: its agreement was canceled under it`);
+      }
+      broken.push(...brokenLedger(order, model, banks), ...brokenEvents(order), ...brokenAlerts(order, tracked));
+    }
+    if (broken.length > 0) throw new Error(broken.join('\n'));
+    await Promise.all(changed.map((tracked) => this.#checkView(tracked)));
+  }
+
+  /** Nobody has ended it at the institution, and the order goes on. */
+  #needsAgreement({ status, agreements }: OrderModel): boolean {
+    const agreement = agreements.at(-1);
+    const goesOn = status === 'ACTIVE' || status === 'INITIALIZING';
+    return goesOn && agreement !== undefined && !this.gone.has(nameOf(agreement));
+  }
+
+  /** What this step has said of agreements. */
+  #hearOfAgreements(): void {
+    for (const { number, outcome } of this.world.heard) {
+      if (outcome.kind !== 'declined' || outcome.decline !== 'agreement-invalid') continue;
+      for (const [paymentChannelCode, { ledger }] of this.world.banks) {
+        const debit = ledger.debits.get(number);
+        if (debit) this.gone.add(nameOf({ paymentChannelCode, institutionNo: debit.institutionNo }));
+      }
+    }
+  }
+
+  async #checkView({ orderNo, model }: Tracked): Promise<void> {
+    const reply = await this.world.call('orders/query', { orderNo: String(orderNo) });
+    if (reply?.code !== '0') throw new Error(`orders/query answered ${reply?.text}`);
+    const shown = seen(reply.data);
+    const view = viewOf(model, orderNo, this.world.clock.now());
+    if (!isDeepStrictEqual(shown, view)) {
+      throw new Error(`orders/query shows\n${JSON.stringify(shown)}\nin place of\n${JSON.stringify(view)}`);
+    }
+  }
+}
+
+export const nameOf = ({ paymentChannelCode, institutionNo }: Agreement) => `${paymentChannelCode} ${institutionNo}`;
+
+/** Line by line against the likeliest: the last in which an order would have come. */
+function differences(possible: readonly OrderModel[], actual: Shown): string {
+  const last = possible.at(-1);
+  if (!last) return ': nothing was possible';
+  const lines = ({ order, ...lists }: Shown) => [order, ...Object.values(lists).flat()];
+  const wanted = lines(shownModel(last));
+  const found = lines(actual);
+  return [
+    ` (${possible.length})`,
+    ...wanted.filter((line) => !found.includes(line)).map((line) => `- ${line}`),
+    ...found.filter((line) => !wanted.includes(line)).map((line) => `+ ${line}`),
+  ].join('\n');
+}
+
+/** What somebody has to look at, no more and no less. */
+function brokenAlerts({ orderNo, alerts }: StoredOrder, tracked: Tracked): string[] {
+  const { model, contradicted, perhapsContradicted } = tracked;
+  const ended = model.told.findIndex((line) => line.includes(' order UNSUBSCRIBED,'));
+  const late =
+    ended < 0 ? [] : model.told.slice(ended).flatMap((line) => line.match(/ payment (\d+) SUCCESS,/)?.[1] ?? []);
+  const expected = [
+    ...late.map((cycleNo) => {
+      const paid = model.attempts.find((one) => one.cycleNo === Number(cycleNo) && one.status === 'SUCCESS');
+      return `debit-after-unsubscribe ${attemptNo(orderNo, Number(cycleNo), paid?.tryNo ?? 0)}`;
+    }),
+    ...model.refunds
+      .filter(({ status }) => status === 'FAIL')
+      .map((refund) => `refund-refused ${refundNo({ orderNo, ...refund })}`),
+    ...[...contradicted].map((number) => `debit-contradiction ${number}`),
+  ];
+  const perhaps = [...perhapsContradicted].map((number) => `debit-contradiction ${number}`);
+  const missing = expected.filter((alert) => !alerts.includes(alert));
+  const surplus = alerts.filter((alert) => !expected.includes(alert) && !perhaps.includes(alert));
+  return [
+    ...missing.map((alert) => `order ${orderNo}: no alert ${alert}`),
+    ...surplus.map((alert) => `order ${orderNo}: alert ${alert} without a reason`),
+  ];
+}

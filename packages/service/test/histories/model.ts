@@ -1,0 +1,220 @@
+import { dueAt } from '../../src/orders/calendar.js';
+import {
+  type Agreement,
+  type Attempt,
+  type Benefit,
+  currentAgreement,
+  cycleOf,
+  dueOf,
+  lastPeriod,
+  type OrderModel,
+  openAttempt,
+  type Period,
+  type Product,
+  type Refund,
+  required,
+} from './order.js';
+import { tellOrder, tellPayment, tellVoided } from './told.js';
+
+/**
+ * What a channel may expect of one order: pure, small, and written from the interface and the decisions, not from the code
+ * under test. Every function takes an order and gives the order after one thing has happened to it.
+ */
+export type Outcome =
+  | { readonly kind: 'success'; readonly paidAt: number }
+  | { readonly kind: 'declined'; readonly decline: 'retryable' | 'final' | 'agreement-invalid' };
+
+export function created(mode: OrderModel['mode'], product: Product, at: number, agreement?: Agreement): OrderModel {
+  const blank = { product, mode, createdAt: at, unsubscribedAt: null, attempts: [], refunds: [], told: [] };
+  if (mode === 'B') {
+    const billed: Period = { ...newPeriod(1), status: 'BILLED', paidAt: at, benefits: issued(product, at) };
+    const order: OrderModel = {
+      ...blank,
+      status: 'ACTIVE',
+      successAt: at,
+      nextDueAt: afterFirst(product, at),
+      periods: [billed],
+      agreements: [],
+    };
+    return tellOrder(tellPayment(order, 1, at), at);
+  }
+  return {
+    ...blank,
+    status: 'INITIALIZING',
+    successAt: null,
+    nextDueAt: null,
+    periods: [newPeriod(1)],
+    attempts: [{ cycleNo: 1, tryNo: 1, agreement: 0, status: 'STARTED' }],
+    agreements: [required(agreement)],
+  };
+}
+
+/** Completing an order of one period is a step of its own. */
+const afterFirst = (product: Product, at: number) => (product.totalCycles === 1 ? at : dueAt(at, product, 2));
+
+/** What time alone does to an order that is due: it is billed, debited or completed. */
+export function fallsDue(order: OrderModel, at: number): OrderModel {
+  const { totalCycles } = order.product;
+  const next = lastPeriod(order).status === 'FAIL_RETRY' ? cycleOf(order) : cycleOf(order) + 1;
+  if (next > totalCycles) return completed(order, at);
+  if (order.mode !== 'B') return startDebit(order, next);
+  const billed: Period = { ...newPeriod(next), status: 'BILLED', paidAt: at, benefits: issued(order.product, at) };
+  const nextDueAt = next === totalCycles ? null : dueOf(order, next + 1);
+  const after = tellPayment({ ...order, periods: [...order.periods, billed], nextDueAt }, next, at);
+  return next === totalCycles ? completed(after, at) : after;
+}
+
+function startDebit(order: OrderModel, cycleNo: number): OrderModel {
+  const isNew = cycleNo > cycleOf(order);
+  const tryNo = order.attempts.filter((attempt) => attempt.cycleNo === cycleNo).length + 1;
+  const periods = isNew
+    ? [...order.periods, newPeriod(cycleNo)]
+    : withPeriod(order, cycleNo, { status: 'PROCESSING' }).periods;
+  const attempt: Attempt = { cycleNo, tryNo, agreement: currentAgreement(order), status: 'STARTED' };
+  return { ...order, periods, attempts: [...order.attempts, attempt], nextDueAt: null };
+}
+
+function completed(order: OrderModel, at: number): OrderModel {
+  return tellOrder({ ...order, status: 'COMPLETED', nextDueAt: null }, at);
+}
+
+/**
+ * The institution has said what became of the open debit. `agreementEnded`: of a first debit, that its agreement was ended
+ * while it was on the way.
+ */
+export function settled(order: OrderModel, outcome: Outcome, at: number, agreementEnded = false): OrderModel {
+  const attempt = required(openAttempt(order));
+  const { cycleNo } = attempt;
+  const isPaid = outcome.kind === 'success';
+  const attempts = order.attempts.map(
+    (one): Attempt => (one === attempt ? { ...one, status: isPaid ? 'SUCCESS' : 'FAIL' } : one),
+  );
+  const closed = { ...order, attempts };
+  if (isPaid) {
+    const paid = withPeriod(closed, cycleNo, {
+      status: 'SUCCESS',
+      paidAt: outcome.paidAt,
+      benefits: issued(order.product, at),
+    });
+    if (order.status === 'INITIALIZING') return firstPaid(paid, at, agreementEnded);
+    if (order.status === 'UNSUBSCRIBED') return tellPayment(paid, cycleNo, at);
+    return over(paid, cycleNo, at);
+  }
+  if (order.status === 'INITIALIZING') {
+    const failed: OrderModel = { ...withPeriod(closed, 1, { status: 'FAIL' }), status: 'TERMINATED' };
+    return tellOrder(tellPayment(failed, 1, at), at);
+  }
+  const retryAt = order.status === 'ACTIVE' ? nextTryAt(order, attempt, outcome.decline, at) : undefined;
+  if (retryAt !== undefined) {
+    return tellPayment({ ...withPeriod(closed, cycleNo, { status: 'FAIL_RETRY' }), nextDueAt: retryAt }, cycleNo, at);
+  }
+  const failed = withPeriod(closed, cycleNo, { status: 'FAIL' });
+  if (order.status === 'UNSUBSCRIBED') return tellPayment(failed, cycleNo, at);
+  const after = over(failed, cycleNo, at);
+  return outcome.decline === 'agreement-invalid' && after.status === 'ACTIVE' ? unsubscribed(after, at) : after;
+}
+
+function firstPaid(order: OrderModel, at: number, agreementEnded: boolean): OrderModel {
+  const nextDueAt = afterFirst(order.product, order.createdAt);
+  const active = { ...order, status: 'ACTIVE', successAt: at, nextDueAt } as const;
+  const told = tellOrder(tellPayment(active, 1, at), at);
+  return agreementEnded && currentAgreement(order) === 0 ? unsubscribed(told, at) : told;
+}
+
+/** A period has its last word: the next one is planned, or the order completed. */
+function over(order: OrderModel, cycleNo: number, at: number): OrderModel {
+  if (cycleNo === order.product.totalCycles) {
+    return tellOrder(tellPayment({ ...order, status: 'COMPLETED', nextDueAt: null }, cycleNo, at), at);
+  }
+  return tellPayment({ ...order, nextDueAt: dueOf(order, cycleNo + 1) }, cycleNo, at);
+}
+
+function nextTryAt(order: OrderModel, attempt: Attempt, decline: string, at: number): number | undefined {
+  if (attempt.agreement !== currentAgreement(order)) return at;
+  const delay = order.product.retryDelays[attempt.tryNo - 1];
+  if (decline !== 'retryable' || delay === undefined) return undefined;
+  const retryAt = at + delay * 1000;
+  return retryAt < dueOf(order, attempt.cycleNo + 1) ? retryAt : undefined;
+}
+
+/** Of an active order, whoever asked for it. */
+export function unsubscribed(order: OrderModel, at: number): OrderModel {
+  const open = order.periods.find(({ status }) => status === 'FAIL_RETRY');
+  const voided = open ? withPeriod(order, open.cycleNo, { status: 'CANCELED' }) : order;
+  const ended = tellOrder({ ...voided, status: 'UNSUBSCRIBED', unsubscribedAt: at, nextDueAt: null }, at);
+  const told = open ? tellPayment(ended, open.cycleNo, at) : ended;
+  return cycleOf(order) < order.product.totalCycles ? tellVoided(told, cycleOf(order) + 1, at) : told;
+}
+
+export function replaced(order: OrderModel, agreement: Agreement, retryNow: boolean): OrderModel {
+  const switched = { ...order, agreements: [...order.agreements, agreement] };
+  const failed = lastPeriod(order);
+  return failed.status === 'FAIL_RETRY' && retryNow ? startDebit(switched, failed.cycleNo) : switched;
+}
+
+/** The operator has it tried again at once. */
+export function madeDue(order: OrderModel, at: number): OrderModel {
+  return { ...order, nextDueAt: Math.min(required(order.nextDueAt), at) };
+}
+
+/** What may still be refunded of a period; nothing unless it was paid. */
+export function refundable(order: OrderModel, cycleNo: number): number {
+  const period = order.periods.find((one) => one.cycleNo === cycleNo);
+  if (order.mode === 'B' || period === undefined || !['SUCCESS', 'REFUND_PART'].includes(period.status)) return 0;
+  const open = order.refunds.filter((refund) => refund.cycleNo === cycleNo && refund.status === 'STARTED');
+  return order.product.amountCent - period.refundCent - open.reduce((sum, { amountCent }) => sum + amountCent, 0);
+}
+
+export function refundBegun(order: OrderModel, cycleNo: number, amountCent: number): OrderModel {
+  const refundSeq = order.refunds.filter((refund) => refund.cycleNo === cycleNo).length + 1;
+  return { ...order, refunds: [...order.refunds, { cycleNo, refundSeq, amountCent, status: 'STARTED' }] };
+}
+
+export function refundSettled(order: OrderModel, refund: Refund, refundedAt: number | null, at: number): OrderModel {
+  const status = refundedAt === null ? 'FAIL' : 'SUCCESS';
+  const refunds = order.refunds.map((one): Refund => (one === refund ? { ...one, status } : one));
+  if (refundedAt === null) return { ...order, refunds };
+  const { cycleNo } = refund;
+  const period = required(order.periods[cycleNo - 1]);
+  const refundCent = period.refundCent + refund.amountCent;
+  const inFull = refundCent === order.product.amountCent;
+  const after = withPeriod({ ...order, refunds }, cycleNo, {
+    status: inFull ? 'REFUND_FULL' : 'REFUND_PART',
+    refundCent,
+    refundAt: Math.max(refundedAt, period.refundAt ?? 0),
+    benefits: inFull ? period.benefits.map((one) => ({ ...one, revoked: true })) : revokedFor(period, refundCent),
+  });
+  return tellPayment(after, cycleNo, at);
+}
+
+/** The newest that fit into what was refunded and is not made up for by those revoked before. */
+function revokedFor({ benefits }: Period, refundCent: number): Benefit[] {
+  let left = benefits.reduce((rest, one) => (one.revoked ? rest - one.faceValueCent : rest), refundCent);
+  return benefits
+    .toReversed()
+    .map((one) => {
+      if (one.revoked || one.faceValueCent > left) return one;
+      left -= one.faceValueCent;
+      return { ...one, revoked: true };
+    })
+    .toReversed();
+}
+
+const newPeriod = (cycleNo: number): Period => ({
+  cycleNo,
+  status: 'PROCESSING',
+  paidAt: null,
+  refundCent: 0,
+  refundAt: null,
+  benefits: [],
+});
+
+const issued = (product: Product, issuedAt: number): Benefit[] =>
+  product.benefits.map(({ faceValueCent }) => ({ faceValueCent, issuedAt, revoked: false }));
+
+function withPeriod(order: OrderModel, cycleNo: number, changes: Partial<Period>): OrderModel {
+  return {
+    ...order,
+    periods: order.periods.map((period) => (period.cycleNo === cycleNo ? { ...period, ...changes } : period)),
+  };
+}

@@ -1,0 +1,169 @@
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { channelRegistry } from '../../src/channels/registry.js';
+import type { Clock } from '../../src/clock.js';
+import { type Database, type Queryable, Unavailable } from '../../src/db/database.js';
+import { cancelAtInstitutions } from '../../src/engine/agreement-cancellations.js';
+import { billCollected } from '../../src/engine/billing.js';
+import { askAboutPendingDebits } from '../../src/engine/pending-debits.js';
+import { askAboutPendingRefunds } from '../../src/engine/pending-refunds.js';
+import { renewDeducted } from '../../src/engine/renewals.js';
+import type { Gateway } from '../../src/gateways/gateway.js';
+import type { Gateways } from '../../src/gateways/registry.js';
+import { settleTogether } from '../../src/payments/settle-together.js';
+import type { Vault } from '../../src/secrets/vault.js';
+import { createService } from '../../src/service.js';
+
+/** Where a node ends: before or after its nth call to an institution, or its nth commit, a read being one too. */
+export interface Crash {
+  readonly at: 'call' | 'commit';
+  readonly nth: number;
+  readonly side: 'before' | 'after';
+}
+
+/**
+ * A node of the service that can be made to end at a named point. From that moment on nothing of it reaches the database or
+ * an institution any more, whatever its code still tries: for everybody else it is as dead as after kill -9.
+ */
+export interface DoomedNode {
+  readonly baseUrl: string;
+  readonly database: Database;
+  readonly gateways: Gateways;
+  readonly dead: boolean;
+  arm(crash: Crash | undefined): void;
+  /** One turn of every job. How much there was to do. */
+  turn(paymentChannelCodes: readonly string[]): Promise<number>;
+  /** Resolves when nothing that it began before its end is still on the way. */
+  quiet(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface NodeDeps {
+  readonly database: Database;
+  readonly gateways: ReadonlyMap<string, Gateway>;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly idempotency?: { readonly waitMs: number; readonly leaseSeconds: number };
+}
+
+export async function startNode({ database: real, gateways: banks, vault, clock }: NodeDeps): Promise<DoomedNode> {
+  let dead = false;
+  let armed: { readonly crash: Crash; left: number } | undefined;
+  const underWay = new Set<Promise<unknown>>();
+  const gone = () => new Unavailable('this node has ended');
+
+  function passes(at: Crash['at'], side: Crash['side']): void {
+    if (dead) throw gone();
+    if (armed?.crash.at !== at || armed.crash.side !== side) return;
+    armed.left -= 1;
+    if (armed.left >= 0) return;
+    dead = true;
+    throw gone();
+  }
+
+  async function watched<T>(work: () => Promise<T>): Promise<T> {
+    const running = work();
+    underWay.add(running);
+    try {
+      return await running;
+    } finally {
+      underWay.delete(running);
+    }
+  }
+
+  const database: Database = {
+    query: (statement, values) =>
+      watched(async () => {
+        passes('commit', 'before');
+        const rows = await real.query(statement, values);
+        passes('commit', 'after');
+        return rows as never;
+      }),
+    transaction: (work) =>
+      watched(async () => {
+        if (dead) throw gone();
+        const result = await real.transaction(async (tx) => {
+          const own: Queryable = {
+            query: (statement, values) => {
+              if (dead) throw gone();
+              return tx.query(statement, values);
+            },
+          };
+          const value = await work(own);
+          passes('commit', 'before');
+          return value;
+        });
+        passes('commit', 'after');
+        return result;
+      }),
+    get connections() {
+      return real.connections;
+    },
+    close: async () => undefined,
+  };
+
+  const doomed =
+    <Request, Outcome>(call: (request: Request) => Promise<Outcome>) =>
+    (request: Request): Promise<Outcome> =>
+      watched(async () => {
+        passes('call', 'before');
+        const outcome = await call(request);
+        passes('call', 'after');
+        return outcome;
+      });
+  const gateways: Gateways = {
+    async of(code) {
+      const bank = banks.get(code);
+      if (!bank) throw new Error(`there is no bank ${code}`);
+      return {
+        ...bank,
+        debit: doomed(bank.debit),
+        queryDebit: doomed(bank.queryDebit),
+        refund: doomed(bank.refund),
+        queryRefund: doomed(bank.queryRefund),
+        cancelAgreement: doomed(bank.cancelAgreement),
+      };
+    },
+  };
+
+  const log = pino({ level: 'silent' });
+  const service = createService({
+    database,
+    gateways,
+    vault,
+    clock,
+    log,
+    environment: 'sandbox',
+    publicUrl: () => 'https://pay.example',
+    engine: false,
+    trustedProxies: [],
+    authFailuresPerMinute: 1_000_000,
+  });
+  await service.server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = service.server.server.address() as AddressInfo;
+  const channels = channelRegistry(database, vault);
+  const jobs = { database, gateways, channels, clock, log, settle: settleTogether(database, clock) };
+
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    database,
+    gateways,
+    get dead() {
+      return dead;
+    },
+    arm(crash) {
+      armed = crash && { crash, left: crash.nth };
+    },
+    async turn(codes) {
+      let done = await billCollected(database);
+      for (const code of codes) done += await renewDeducted(jobs, { code, debitsPerSecond: null });
+      done += await askAboutPendingDebits(jobs);
+      done += await askAboutPendingRefunds(jobs);
+      return done + (await cancelAtInstitutions(jobs));
+    },
+    async quiet() {
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+    },
+    close: () => service.stop(),
+  };
+}

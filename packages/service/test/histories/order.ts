@@ -1,0 +1,102 @@
+import { formatTime } from '@perennial/wire';
+import { dueAt } from '../../src/orders/calendar.js';
+
+/** What the model knows of one order, and what follows from that alone. Times are Unix milliseconds. */
+export interface Product {
+  readonly productCode: string;
+  readonly periodType: 'DAY' | 'MONTH';
+  readonly period: number;
+  readonly totalCycles: number;
+  readonly amountCent: number;
+  /** Seconds. */
+  readonly retryDelays: readonly number[];
+  readonly benefits: readonly { readonly benefitCode: string; readonly name: string; readonly faceValueCent: number }[];
+}
+
+export type OrderStatus = 'INITIALIZING' | 'ACTIVE' | 'UNSUBSCRIBED' | 'COMPLETED' | 'TERMINATED';
+export type PeriodStatus =
+  | 'PROCESSING'
+  | 'SUCCESS'
+  | 'FAIL_RETRY'
+  | 'FAIL'
+  | 'BILLED'
+  | 'CANCELED'
+  | 'REFUND_PART'
+  | 'REFUND_FULL';
+
+export interface Benefit {
+  readonly faceValueCent: number;
+  readonly issuedAt: number;
+  readonly revoked: boolean;
+}
+
+export interface Period {
+  readonly cycleNo: number;
+  readonly status: PeriodStatus;
+  readonly paidAt: number | null;
+  readonly refundCent: number;
+  readonly refundAt: number | null;
+  readonly benefits: readonly Benefit[];
+}
+
+export interface Attempt {
+  readonly cycleNo: number;
+  readonly tryNo: number;
+  /** Which of the order's agreements. */
+  readonly agreement: number;
+  readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
+}
+
+export interface Refund {
+  readonly cycleNo: number;
+  readonly refundSeq: number;
+  readonly amountCent: number;
+  readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
+}
+
+/** What the institution calls an agreement, and where. */
+export interface Agreement {
+  readonly paymentChannelCode: string;
+  readonly institutionNo: string;
+}
+
+export interface OrderModel {
+  readonly product: Product;
+  readonly mode: 'A1' | 'A2' | 'B';
+  readonly createdAt: number;
+  readonly status: OrderStatus;
+  readonly successAt: number | null;
+  readonly unsubscribedAt: number | null;
+  /** When the next step is due by itself. */
+  readonly nextDueAt: number | null;
+  readonly periods: readonly Period[];
+  readonly attempts: readonly Attempt[];
+  readonly refunds: readonly Refund[];
+  /** One after another; the last is the one it runs on. */
+  readonly agreements: readonly Agreement[];
+  /** One line for each event, in the order in which they are sent. */
+  readonly told: readonly string[];
+}
+
+const PAID: readonly PeriodStatus[] = ['SUCCESS', 'REFUND_PART', 'REFUND_FULL', 'BILLED'];
+
+export const cycleOf = (order: OrderModel) => order.periods.length;
+export const lastPeriod = (order: OrderModel): Period => required(order.periods.at(-1));
+export const paidPeriods = (order: OrderModel) => order.periods.filter(({ status }) => PAID.includes(status));
+export const openAttempt = (order: OrderModel) => order.attempts.find(({ status }) => status === 'STARTED');
+export const dueOf = (order: OrderModel, cycleNo: number) => dueAt(order.createdAt, order.product, cycleNo);
+export const currentAgreement = (order: OrderModel) => order.agreements.length - 1;
+export const refundedCent = (order: OrderModel) => order.periods.reduce((sum, { refundCent }) => sum + refundCent, 0);
+
+/** Of a period that failed for now its retry, else the next period; of an ended order nothing. */
+export function nextPayTime(order: OrderModel): string | null {
+  if (order.status !== 'ACTIVE') return null;
+  if (lastPeriod(order).status === 'FAIL_RETRY') return formatTime(required(order.nextDueAt));
+  const next = cycleOf(order) + 1;
+  return next > order.product.totalCycles ? null : formatTime(dueOf(order, next));
+}
+
+export function required<T>(value: T | undefined | null): T {
+  if (value === undefined || value === null) throw new Error('the model has taken a step that it cannot take');
+  return value;
+}

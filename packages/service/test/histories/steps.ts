@@ -1,0 +1,223 @@
+import fc from 'fast-check';
+import type { FaultName } from '../../src/institution/faults.js';
+import type { Crash } from './node.js';
+
+/** A step is plain data, so that a history can be printed, shrunk and played again. Numbers pick among what there is. */
+export type Step =
+  | (Create & Disturbed)
+  | (TimePasses & Disturbed)
+  | (Replace & Disturbed)
+  | (Unsubscribe & Disturbed)
+  | (Refund & Disturbed)
+  | (News & Disturbed)
+  | (AgreementEnds & Disturbed)
+  | { readonly kind: 'retry'; readonly order: number }
+  | { readonly kind: 'resend'; readonly pick: number };
+
+/** The node may end on the way; then whoever asked may ask again under the same key, or leave it to the engine. */
+interface Disturbed {
+  readonly crash?: Crash;
+  readonly asksAgain: boolean;
+}
+
+export interface Create {
+  readonly kind: 'create';
+  readonly mode: 'A1' | 'A2' | 'B';
+  readonly product: number;
+  readonly bank: number;
+  /** On an agreement that the user has already. */
+  readonly sameAgreement: boolean;
+  readonly debits: readonly DebitFault[];
+}
+
+export interface TimePasses {
+  readonly kind: 'time';
+  /** To whatever comes next, to the next period or retry, or past it while nobody was there. */
+  readonly to: 'next step' | 'next due' | 'after a pause';
+  readonly days: number;
+  readonly debits: readonly DebitFault[];
+  readonly query: QueryFault;
+}
+
+export interface Replace {
+  readonly kind: 'replace';
+  readonly order: number;
+  readonly bank: number;
+  readonly sameAgreement: boolean;
+  readonly retryFailedNow?: boolean;
+}
+
+export interface Unsubscribe {
+  readonly kind: 'unsubscribe';
+  readonly order: number;
+  readonly by: 'channel' | 'operations';
+}
+
+export interface Refund {
+  readonly kind: 'refund';
+  readonly order: number;
+  readonly period: number;
+  readonly amount: 'all' | 'part' | 'too much';
+  readonly share: number;
+  readonly refund: RefundFault;
+}
+
+/** Of a pending debit its result, of another one more notice: the same again, or its contrary. */
+export interface News {
+  readonly kind: 'news';
+  readonly pick: number;
+  readonly notices: number;
+  readonly contrary: boolean;
+}
+
+export interface AgreementEnds {
+  readonly kind: 'agreement ends';
+  readonly order: number;
+  readonly notices: number;
+}
+
+const DEBIT_FAULTS = [
+  'decline-retryable',
+  'decline-final',
+  'agreement-invalid',
+  'pending-success',
+  'pending-decline',
+  'pending-retryable',
+  'answer-lost',
+  'error-before',
+  'error-after',
+  'wrong-amount',
+  'forged-answer',
+] as const satisfies readonly FaultName[];
+export type DebitFault = (typeof DEBIT_FAULTS)[number] | undefined;
+const REFUND_FAULTS = [
+  'refund-refused',
+  'refund-pending',
+  'refund-pending-refused',
+  'answer-lost',
+  'error-before',
+  'refund-wrong-amount',
+] as const satisfies readonly FaultName[];
+export type RefundFault = (typeof REFUND_FAULTS)[number] | undefined;
+export type QueryFault = 'answer-lost' | 'error-before' | undefined;
+
+const number = fc.nat({ max: 11 });
+const oneIn = (n: number) => fc.nat({ max: n - 1 }).map((value) => value === n - 1);
+
+const debitFault: fc.Arbitrary<DebitFault> = fc.oneof(
+  { weight: 9, arbitrary: fc.constant(undefined) },
+  { weight: 3, arbitrary: fc.constant('decline-retryable' as const) },
+  { weight: 1, arbitrary: fc.constant('agreement-invalid' as const) },
+  { weight: 7, arbitrary: fc.constantFrom(...DEBIT_FAULTS) },
+);
+const debits = fc.array(debitFault, { minLength: 1, maxLength: 3 });
+
+const crash: fc.Arbitrary<Crash> = fc.record({
+  at: fc.constantFrom('commit' as const, 'call' as const),
+  nth: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat({ max: 7 }) }),
+  side: fc.constantFrom('before' as const, 'after' as const),
+});
+
+/** Four in five steps go undisturbed. */
+function disturbed<T extends object>(step: fc.Arbitrary<T>): fc.Arbitrary<T & Disturbed> {
+  return fc
+    .tuple(
+      step,
+      fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: crash }),
+      fc.boolean(),
+    )
+    .map(([one, ends, asksAgain]) => ({ ...one, ...(ends === undefined ? {} : { crash: ends }), asksAgain }));
+}
+
+const create: fc.Arbitrary<Create> = fc.record({
+  kind: fc.constant('create' as const),
+  mode: fc.constantFrom('A2' as const, 'A2' as const, 'A2' as const, 'A1' as const, 'B' as const),
+  product: fc.constantFrom(0, 0, 0, 1, 1, 1, 2, 3),
+  bank: number,
+  sameAgreement: fc.boolean(),
+  debits: fc.oneof({ weight: 3, arbitrary: fc.constant([undefined]) }, { weight: 2, arbitrary: debits }),
+});
+
+const time: fc.Arbitrary<TimePasses> = fc.record({
+  kind: fc.constant('time' as const),
+  to: fc.oneof(
+    { weight: 2, arbitrary: fc.constant('next step' as const) },
+    { weight: 5, arbitrary: fc.constant('next due' as const) },
+    { weight: 1, arbitrary: fc.constant('after a pause' as const) },
+  ),
+  days: fc.integer({ min: 1, max: 40 }),
+  debits,
+  query: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.constantFrom('answer-lost' as const, 'error-before' as const) },
+  ),
+});
+
+const replace: fc.Arbitrary<Replace> = fc
+  .record({
+    kind: fc.constant('replace' as const),
+    order: number,
+    bank: number,
+    sameAgreement: oneIn(4),
+    retry: fc.constantFrom(undefined, true, false),
+  })
+  .map(({ retry, ...step }) => ({ ...step, ...(retry === undefined ? {} : { retryFailedNow: retry }) }));
+
+const unsubscribe: fc.Arbitrary<Unsubscribe> = fc.record({
+  kind: fc.constant('unsubscribe' as const),
+  order: number,
+  by: fc.constantFrom('channel' as const, 'channel' as const, 'operations' as const),
+});
+
+const refund: fc.Arbitrary<Refund> = fc.record({
+  kind: fc.constant('refund' as const),
+  order: number,
+  period: number,
+  amount: fc.constantFrom('all' as const, 'part' as const, 'part' as const, 'too much' as const),
+  share: fc.integer({ min: 1, max: 99 }),
+  refund: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(undefined) },
+    { weight: 2, arbitrary: fc.constantFrom(...REFUND_FAULTS) },
+  ),
+});
+
+const news: fc.Arbitrary<News> = fc.record({
+  kind: fc.constant('news' as const),
+  pick: number,
+  notices: fc.nat({ max: 2 }),
+  contrary: oneIn(3),
+});
+
+const agreementEnds: fc.Arbitrary<AgreementEnds> = fc.record({
+  kind: fc.constant('agreement ends' as const),
+  order: number,
+  notices: fc.integer({ min: 1, max: 2 }),
+});
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 26, arbitrary: disturbed(time) },
+  { weight: 4, arbitrary: disturbed(create) },
+  { weight: 8, arbitrary: disturbed(replace) },
+  { weight: 3, arbitrary: disturbed(unsubscribe) },
+  { weight: 6, arbitrary: disturbed(refund) },
+  { weight: 6, arbitrary: disturbed(news) },
+  { weight: 1, arbitrary: disturbed(agreementEnds) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('retry' as const), order: number }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('resend' as const), pick: number }) },
+);
+
+export interface HistoryPlan {
+  /** Days after the first of January 2027: month ends and a leap year are among what follows. */
+  readonly day: number;
+  readonly second: number;
+  readonly steps: readonly Step[];
+}
+
+export const anyHistory: fc.Arbitrary<HistoryPlan> = fc
+  .record({
+    day: fc.oneof(fc.constantFrom(30, 58, 89, 364, 424), fc.nat({ max: 730 })),
+    second: fc.nat({ max: 86_399 }),
+    first: disturbed(create),
+    rest: fc.array(step, { minLength: 4, maxLength: 18, size: 'max' }),
+  })
+  .map(({ first, rest, ...plan }) => ({ ...plan, steps: [first, ...rest] }));

@@ -1,0 +1,253 @@
+import { expect } from 'vitest';
+import { OperatorError } from '../../src/operator/operator.js';
+import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders.js';
+import type { Reply } from '../support/channel-client.js';
+import { encrypted, mobileOf } from '../support/demo.js';
+import type { Binding, History, Tracked } from './history.js';
+import { created, madeDue, replaced, unsubscribed } from './model.js';
+import { type Agreement, lastPeriod, type OrderModel, openAttempt, required } from './order.js';
+import type { Create, Replace, Step, Unsubscribe } from './steps.js';
+import { seen, viewOf } from './view.js';
+import { BANKS, PRODUCTS } from './world.js';
+
+export type Expected = Map<Tracked, readonly OrderModel[]>;
+type Disturbed<T> = T & { readonly asksAgain: boolean };
+
+/** A node's lease on a request that it did not finish. */
+const LEASE_MS = 31_000;
+export const bankOf = (number: number) => required(BANKS[number % BANKS.length]);
+export const pick = <T>(items: readonly T[], number: number): T | undefined => items[number % items.length];
+
+/** One write of the channel. When the node ends over it, it is perhaps sent again, to a node that knows nothing of it. */
+async function write(history: History, step: Disturbed<object>, name: string, body: object) {
+  const { world } = history;
+  const key = step.asksAgain ? history.unique('key') : undefined;
+  world.arm();
+  let reply = await world.call(name, body, key);
+  const crashed = await world.revive();
+  if (crashed && reply === undefined && key !== undefined) {
+    await world.moveTo(world.clock.now() + LEASE_MS);
+    reply = required(await world.call(name, body, key));
+  }
+  if (reply) history.acknowledge(reply, name, body, key);
+  return { reply, crashed };
+}
+
+export async function create(history: History, step: Disturbed<Create>): Promise<Expected> {
+  const { world } = history;
+  const product = required(pick(PRODUCTS, step.product));
+  const externalOrderNo = history.unique('order');
+  const by = step.mode === 'B' ? undefined : await agreementFor(history, step);
+  const body = {
+    settlementMode: step.mode === 'B' ? 'CHANNEL_COLLECT' : 'SVC_DEDUCT',
+    externalOrderNo,
+    productCode: product.productCode,
+    ...(by?.bindOrderNo === undefined
+      ? { channelUserId: history.user, mobileEncrypted: encrypted(world.channel, mobileOf(history.user)) }
+      : { bindOrderNo: by.bindOrderNo }),
+    ...(step.mode === 'A2' && by ? { sharedAgreement: shared(history, by) } : {}),
+  };
+  const at = world.clock.now();
+  const { reply, crashed } = await write(history, step, 'orders/create', body);
+  if (reply?.code === '410002') {
+    expect(history.orders.length, 'a binding that nobody has used is good').toBeGreaterThan(0);
+    history.binding = undefined;
+    return new Map();
+  }
+  if (reply) expect(reply.code, reply.text).toBe('0');
+  const orderNo = reply ? Number(reply.data.orderNo) : await stored(history, externalOrderNo);
+  if (orderNo === undefined) return new Map();
+  // Of a creation that was sent again, the first or the second is the one that made it.
+  const times = [at, ...(crashed ? [world.clock.now()] : [])];
+  const tracked = history.track(orderNo, created(step.mode, product, at, by));
+  const possible = times.flatMap((time) => {
+    const { all, ends } = history.follow(tracked, created(step.mode, product, time, by));
+    return crashed ? all : ends;
+  });
+  const now = world.clock.now();
+  return new Map([[tracked, reply ? possible.filter((one) => answers(reply, one, orderNo, now)) : possible]]);
+}
+
+/** Whether an answer shows this order: what was answered is what must be there. */
+function answers(reply: Reply, order: OrderModel, orderNo: number, now: number): boolean {
+  const view = viewOf(order, orderNo, now);
+  const shown = seen(reply.data);
+  return JSON.stringify(sorted(view)) === JSON.stringify(sorted(shown));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([name, one]) => [name, sorted(one)] as const)
+      .sort(),
+  );
+}
+
+async function stored(history: History, externalOrderNo: string): Promise<number | undefined> {
+  const [row] = await history.world.database.query<{ orderNo: number }>(
+    `select order_no as "orderNo" from external_orders where key_of(external_order_no) = key_of($1::text)`,
+    [externalOrderNo],
+  );
+  return row?.orderNo;
+}
+
+/** Of A.2 a number that the channel shares, of A.1 a card that the user binds; either may serve several orders. */
+async function agreementFor(history: History, step: Create): Promise<Agreement & { bindOrderNo?: string }> {
+  if (step.mode === 'A2') return sharedNumber(history, step);
+  if (!step.sameAgreement || history.binding === undefined) {
+    history.binding = await bind(history, bankOf(step.bank));
+  }
+  return history.binding;
+}
+
+function sharedNumber(history: History, step: { bank: number; sameAgreement: boolean }): Agreement {
+  const institutionNo = step.sameAgreement ? `${history.user}-common` : history.unique('shared');
+  return { paymentChannelCode: bankOf(step.bank), institutionNo };
+}
+
+function shared({ world, user }: History, { paymentChannelCode, institutionNo }: Agreement) {
+  return {
+    paymentChannelCode,
+    sharedAgreementNo: institutionNo,
+    channelUserId: user,
+    ...card(world.channel),
+  };
+}
+
+function card(channel: Parameters<typeof encrypted>[0]) {
+  return {
+    bankCardNoEncrypted: encrypted(channel, '6222020000001234567'),
+    bankMobileEncrypted: encrypted(channel, '13800000001'),
+    certificateNoEncrypted: encrypted(channel, '110101199001011234'),
+    realNameEncrypted: encrypted(channel, '张三'),
+  };
+}
+
+async function bind(history: History, paymentChannelCode: string): Promise<Binding> {
+  const { world, user } = history;
+  const sent = await world.call('agreements/bind-sms', {
+    channelUserId: user,
+    mobileEncrypted: encrypted(world.channel, mobileOf(user)),
+    paymentChannelCode,
+    ...card(world.channel),
+  });
+  const bindOrderNo: string = sent?.data?.bindOrderNo;
+  const bound = await world.call('agreements/bind-confirm', {
+    bindOrderNo,
+    smsCodeEncrypted: encrypted(world.channel, '123456'),
+  });
+  expect(bound?.data?.agreementStatus, bound?.text).toBe('BIND_SUCCESS');
+  const institutionNo = required(world.banks.get(paymentChannelCode)?.ledger.bindings.get(bindOrderNo)?.institutionNo);
+  return { bindOrderNo, paymentChannelCode, institutionNo };
+}
+
+export async function replace(history: History, step: Disturbed<Replace>): Promise<Expected> {
+  const tracked = pick(history.orders, step.order);
+  if (!tracked) return new Map();
+  const { model, orderNo } = tracked;
+  const next = sharedNumber(history, step);
+  const { retryFailedNow } = step;
+  const body = {
+    orderNo: String(orderNo),
+    newSharedAgreement: shared(history, next),
+    ...(retryFailedNow === undefined ? {} : { retryFailedNow }),
+  };
+  const { reply } = await write(history, step, 'agreements/replace', body);
+  const refusal =
+    model.mode !== 'A2'
+      ? '410008'
+      : { INITIALIZING: '0', ACTIVE: '0', UNSUBSCRIBED: '420003', TERMINATED: '420003', COMPLETED: '420004' }[
+          model.status
+        ];
+  if (reply) expect(reply.code, reply.text).toBe(refusal);
+  if (refusal !== '0') return new Map();
+  const after = replaced(model, next, retryFailedNow !== false);
+  if (!reply) return new Map([[tracked, [model, after]]]);
+  const retried = openAttempt(after) && !openAttempt(model);
+  expect(reply.data.retriedNow).toEqual(
+    retried ? [expect.objectContaining({ cycleNo: lastPeriod(model).cycleNo, newStatus: 'PROCESSING' })] : [],
+  );
+  const switched = viewOf(model, orderNo, 0).paymentRecords.filter(({ paymentStatus }) =>
+    ['WAIT', 'PROCESSING', 'FAIL_RETRY'].includes(paymentStatus),
+  );
+  expect(reply.data.affectedPayments).toEqual(
+    switched.map(({ paymentOrderNo, cycleNo, paymentStatus }) => ({
+      paymentOrderNo,
+      cycleNo,
+      previousStatus: paymentStatus,
+    })),
+  );
+  return new Map([[tracked, [after]]]);
+}
+
+export async function unsubscribe(history: History, step: Disturbed<Unsubscribe>): Promise<Expected> {
+  const tracked = pick(history.orders, step.order);
+  if (!tracked) return new Map();
+  const { model, orderNo } = tracked;
+  const refusal = { INITIALIZING: '420008', ACTIVE: '0', UNSUBSCRIBED: '0', TERMINATED: '0', COMPLETED: '420004' }[
+    model.status
+  ];
+  const { world } = history;
+  const ended = () => (model.status === 'ACTIVE' ? unsubscribed(model, world.clock.now()) : model);
+  const before = ended();
+  if (step.by === 'channel') {
+    const { reply } = await write(history, step, 'orders/unsubscribe', { orderNo: String(orderNo) });
+    if (!reply) return new Map([[tracked, [model, before]]]);
+    expect(reply.code, reply.text).toBe(refusal);
+    // Sent again, it may be the first that took effect, or the second.
+    const possible = [before, ended()];
+    if (refusal !== '0') return new Map();
+    const now = world.clock.now();
+    return new Map([
+      [tracked, possible.filter((one) => answers(reply, one, orderNo, now) || one.status !== 'UNSUBSCRIBED')],
+    ]);
+  }
+  world.arm();
+  const refused = await operatorRefuses(history, () =>
+    unsubscribeOrder(world.operator(), { orderNo: String(orderNo) }),
+  );
+  const crashed = await world.revive();
+  if (crashed) return new Map([[tracked, [model, before]]]);
+  expect(refused).toBe(refusal !== '0');
+  return new Map([[tracked, [before]]]);
+}
+
+/** Whether the operator is told why not. A node that ended says nothing. */
+async function operatorRefuses({ world }: History, action: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await action();
+  } catch (error) {
+    if (error instanceof OperatorError) return true;
+    if (!world.node().dead) throw error;
+  }
+  return false;
+}
+
+export async function retry(history: History, step: Extract<Step, { kind: 'retry' }>): Promise<Expected> {
+  const tracked = pick(history.orders, step.order);
+  if (!tracked) return new Map();
+  const { model, orderNo } = tracked;
+  const { cycleNo, status } = lastPeriod(model);
+  const { world } = history;
+  const refused = await operatorRefuses(history, () =>
+    retryPeriod(world.operator(), { orderNo: String(orderNo), cycleNo }),
+  );
+  expect(refused).toBe(status !== 'FAIL_RETRY');
+  return status === 'FAIL_RETRY' ? new Map([[tracked, [madeDue(model, world.clock.now())]]]) : new Map();
+}
+
+/** A day less than the window in which a key is remembered. */
+const WINDOW_MS = 6 * 86_400_000;
+
+export async function resend(history: History, step: Extract<Step, { kind: 'resend' }>): Promise<Expected> {
+  const { world } = history;
+  const known = history.acknowledged.filter(({ at }) => world.clock.now() - at < WINDOW_MS);
+  const first = pick(known, step.pick);
+  if (!first) return new Map();
+  const again = required(await world.call(first.name, first.body, first.key));
+  expect({ code: again.code, data: again.data }).toEqual({ code: first.code, data: first.data });
+  expect(again.headers['idempotency-replayed']).toBe('true');
+  return new Map();
+}

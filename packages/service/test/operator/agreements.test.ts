@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cancelAgreement } from '../../src/operator/agreements.js';
+import { listAudit } from '../../src/operator/audit.js';
+import { agreementOf, toldAbout } from '../orders/support.js';
+import { type RefundStage, refundStage } from '../refunds/support.js';
+import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { dump } from './support.js';
+
+let on: RefundStage;
+beforeAll(async () => {
+  on = await refundStage();
+});
+afterAll(() => on.close());
+beforeEach(async () => {
+  await on.cancelAgreements();
+  on.institution.reset();
+});
+
+const statusOf = async (orderNo: string) => (await on.query(orderNo))['orderStatus'];
+const agreementNoOf = async (orderNo: string) => (await agreementOf(on.service.fresh.database, orderNo)).agreement_no;
+
+async function boundOrder(bindOrderNo: string): Promise<string> {
+  const reply = await on.channel.call('orders/create', {
+    settlementMode: 'SVC_DEDUCT',
+    externalOrderNo: unique('order'),
+    productCode: 'TEST_SPU_001',
+    bindOrderNo,
+  });
+  return reply.data.orderNo;
+}
+
+async function refused(agreementNo: string, reason: RegExp): Promise<void> {
+  const before = await dump(on.service.fresh.database);
+  await expect(cancelAgreement(on.operator, { agreementNo })).rejects.toThrow(reason);
+  expect(await dump(on.service.fresh.database)).toBe(before);
+}
+
+describe('cancelling an agreement', () => {
+  it('unsubscribes every active order on it, and asks the institution once', async () => {
+    const bindOrderNo = await bindCard(on.channel, unique('user'));
+    const orders = [await boundOrder(bindOrderNo), await boundOrder(bindOrderNo), await boundOrder(bindOrderNo)];
+    const [first = '', ...others] = orders;
+    await on.channel.call('orders/unsubscribe', { orderNo: first });
+    const agreementNo = `AG${bindOrderNo}`;
+
+    const canceled = await cancelAgreement(on.operator, { agreementNo, reason: 'card stolen' });
+    expect(canceled).toMatchObject({ agreementNo, agreementStatus: 'CANCELED', unsubscribed: others, changed: true });
+    for (const orderNo of others) {
+      expect(await statusOf(orderNo)).toBe('UNSUBSCRIBED');
+      const told = await toldAbout(on.service.fresh.database, orderNo);
+      expect(told).toEqual(['SUCCESS', 'ACTIVE', 'UNSUBSCRIBED', 'CANCELED']);
+    }
+    const rows = await on.service.fresh.database.query(
+      'select distinct unsubscribe_source as source, unsubscribe_reason as reason from orders where order_no = any($1)',
+      [others],
+    );
+    expect(rows).toEqual([{ source: 'OPERATIONS', reason: 'card stolen' }]);
+    expect(await on.cancelAgreements()).toBe(1);
+    expect(on.institution.cancellations).toEqual([{ agreementNo, institutionNo: `inst-${bindOrderNo}` }]);
+    expect(await listAudit(on.operator, { subject: agreementNo })).toMatchObject([
+      { action: 'agreement.cancel', detail: { reason: 'card stolen', unsubscribed: others } },
+    ]);
+  });
+
+  it('again changes nothing and says so', async () => {
+    const agreementNo = await agreementNoOf(await on.paidOrder());
+    await cancelAgreement(on.operator, { agreementNo });
+    const before = await dump(on.service.fresh.database);
+    expect(await cancelAgreement(on.operator, { agreementNo })).toMatchObject({ changed: false, unsubscribed: [] });
+    expect(await dump(on.service.fresh.database)).toBe(before);
+  });
+
+  it('that no order runs on', async () => {
+    const bindOrderNo = await bindCard(on.channel, unique('user'));
+    const canceled = await cancelAgreement(on.operator, { agreementNo: `AG${bindOrderNo}` });
+    expect(canceled).toMatchObject({ agreementStatus: 'CANCELED', unsubscribed: [], cancelPending: true });
+    expect((await on.channel.call('orders/create', sharedRequest(on.channel))).code).toBe('0');
+    expect(await boundOrder(bindOrderNo).catch(() => undefined)).toBeUndefined();
+  });
+
+  it('ends what runs on the same number at the institution, also in another row', async () => {
+    const channelUserId = unique('user');
+    const shared = sharedAgreement(on.channel, channelUserId);
+    const one = await on.paidOrder({ channelUserId, sharedAgreement: shared });
+    const other = await on.paidOrder({ channelUserId, sharedAgreement: shared });
+    expect(await agreementNoOf(one)).not.toBe(await agreementNoOf(other));
+    const canceled = await cancelAgreement(on.operator, { agreementNo: await agreementNoOf(one) });
+    expect(canceled.unsubscribed).toEqual([one, other]);
+    expect(await agreementOf(on.service.fresh.database, other)).toMatchObject({ status: 'CANCELED' });
+    await on.cancelAgreements();
+    expect(on.institution.cancellations).toHaveLength(1);
+  });
+
+  it('is refused while a first debit on it is on its way, all of it', async () => {
+    const bindOrderNo = await bindCard(on.channel, unique('user'));
+    const active = await boundOrder(bindOrderNo);
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    const waiting = await boundOrder(bindOrderNo);
+    await refused(`AG${bindOrderNo}`, new RegExp(`order ${waiting} .* waits for its first debit`));
+    expect(await statusOf(active)).toBe('ACTIVE');
+  });
+
+  it('is refused of one that was replaced, was never bound, or is none', async () => {
+    const channelUserId = unique('user');
+    const orderNo = await on.paidOrder({ channelUserId });
+    const former = await agreementNoOf(orderNo);
+    const newSharedAgreement = sharedAgreement(on.channel, channelUserId);
+    await on.channel.call('agreements/replace', { orderNo, newSharedAgreement });
+    await refused(former, /is REPLACED: nothing runs on it/);
+    expect(await statusOf(orderNo)).toBe('ACTIVE');
+    for (const none of ['', 'AG', 'AG1', 'AG01', 'ag200000000001', 'AG99999999999999999', former.slice(2)]) {
+      await refused(none, /there is no agreement/);
+    }
+  });
+
+  it('leaves an order alone that has just been moved to another', async () => {
+    const { database } = on.service.fresh;
+    const [orderNo, other] = [await on.paidOrder(), await on.paidOrder()];
+    const agreementNo = await agreementNoOf(orderNo);
+    const { agreement_id: another } = await agreementOf(database, other);
+    let canceling: ReturnType<typeof cancelAgreement> | undefined;
+    await database.transaction(async (tx) => {
+      await tx.query('update orders set agreement_id = $2 where order_no = $1', [orderNo, another]);
+      canceling = cancelAgreement(on.operator, { agreementNo });
+      await until('the cancellation waits', async () => {
+        const sql = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return (await database.query(sql)).length > 0;
+      });
+    });
+    expect(await canceling).toMatchObject({ unsubscribed: [], agreementStatus: 'CANCELED' });
+    expect(await statusOf(orderNo)).toBe('ACTIVE');
+  });
+
+  it('and unsubscribes of the same orders at the same time do not block each other', async () => {
+    const bindOrderNo = await bindCard(on.channel, unique('user'));
+    const orders = await Promise.all(Array.from({ length: 8 }, () => boundOrder(bindOrderNo)));
+    await Promise.all([
+      ...orders.toReversed().map((orderNo) => on.channel.call('orders/unsubscribe', { orderNo })),
+      cancelAgreement(on.operator, { agreementNo: `AG${bindOrderNo}` }),
+      cancelAgreement(on.operator, { agreementNo: `AG${bindOrderNo}` }),
+    ]);
+    for (const orderNo of orders) {
+      expect(await statusOf(orderNo)).toBe('UNSUBSCRIBED');
+      const told = await toldAbout(on.service.fresh.database, orderNo);
+      expect(told.filter((status) => status === 'UNSUBSCRIBED')).toHaveLength(1);
+    }
+  });
+});

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listAudit } from '../../src/operator/audit.js';
+import { setVoidedPeriodEvents } from '../../src/operator/channel-settings.js';
+import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders.js';
+import { agreementOf, NO_NUMBERS, toldAbout } from '../orders/support.js';
+import { periodNo, type RefundStage, refundStage } from '../refunds/support.js';
+import { sharedRequest } from '../support/demo.js';
+import { dump } from './support.js';
+
+let on: RefundStage;
+beforeAll(async () => {
+  on = await refundStage();
+});
+afterAll(() => on.close());
+beforeEach(() => {
+  on.bank.reset();
+  on.institution.reset();
+});
+
+const told = (orderNo: string) => toldAbout(on.service.fresh.database, orderNo);
+
+async function nothingChanges(work: () => Promise<unknown>): Promise<void> {
+  const before = await dump(on.service.fresh.database);
+  await work();
+  expect(await dump(on.service.fresh.database)).toBe(before);
+}
+
+async function orderWith(onDebit: typeof on.institution.onDebit): Promise<string> {
+  on.institution.onDebit = onDebit;
+  const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
+  return data.orderNo;
+}
+
+describe('unsubscribe', () => {
+  it('ends an active order as its channel would, with the events, and cancels its agreement', async () => {
+    const orderNo = await on.paidOrder();
+    const ended = await unsubscribeOrder(on.operator, { orderNo, reason: 'asked for by phone' });
+    expect(ended).toMatchObject({ orderNo, orderStatus: 'UNSUBSCRIBED', changed: true });
+    expect(await on.query(orderNo)).toMatchObject({
+      orderStatus: 'UNSUBSCRIBED',
+      unsubscribeTime: ended.unsubscribeTime,
+      nextPayTime: null,
+      redeemUrl: null,
+    });
+    expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'UNSUBSCRIBED', 'CANCELED']);
+    expect(await agreementOf(on.service.fresh.database, orderNo)).toMatchObject({ status: 'CANCELED', asked: true });
+    const [row] = await on.service.fresh.database.query(
+      'select unsubscribe_source, unsubscribe_reason from orders where order_no = $1',
+      [orderNo],
+    );
+    expect(row).toEqual({ unsubscribe_source: 'OPERATIONS', unsubscribe_reason: 'asked for by phone' });
+    expect(await listAudit(on.operator, { subject: orderNo })).toMatchObject([
+      { actor: 'test:ann', action: 'order.unsubscribe', detail: { reason: 'asked for by phone' } },
+    ]);
+  });
+
+  it('in either mode, and without events about voided periods where the channel wants none', async () => {
+    const { appId } = on.channel.credentials;
+    await setVoidedPeriodEvents(on.operator, { appId, send: false });
+    const orderNo = await on.collectedOrder();
+    expect(await unsubscribeOrder(on.operator, { orderNo })).toMatchObject({ changed: true });
+    await setVoidedPeriodEvents(on.operator, { appId, send: true });
+    expect(await told(orderNo)).toEqual(['BILLED', 'ACTIVE', 'UNSUBSCRIBED']);
+  });
+
+  it('of one that has ended changes nothing and says so', async () => {
+    const orderNo = await on.paidOrder();
+    await unsubscribeOrder(on.operator, { orderNo });
+    await nothingChanges(async () => {
+      expect(await unsubscribeOrder(on.operator, { orderNo })).toMatchObject({ changed: false });
+    });
+    const failed = await orderWith(async () => ({ kind: 'declined', decline: 'final', reason: 'no' }));
+    await nothingChanges(async () => {
+      const unchanged = await unsubscribeOrder(on.operator, { orderNo: failed });
+      expect(unchanged).toMatchObject({ orderStatus: 'TERMINATED', changed: false });
+    });
+  });
+
+  it('is refused while the first debit is on its way, after completion, and of what is no order', async () => {
+    const waiting = await orderWith(async () => ({ kind: 'pending' }));
+    const completed = await on.collectedOrder();
+    await on.service.fresh.database.query(`update orders set status = 'COMPLETED' where order_no = $1`, [completed]);
+    await nothingChanges(async () => {
+      await expect(unsubscribeOrder(on.operator, { orderNo: waiting })).rejects.toThrow(/waits for its first debit/);
+      await expect(unsubscribeOrder(on.operator, { orderNo: completed })).rejects.toThrow(/is COMPLETED/);
+      for (const orderNo of NO_NUMBERS) {
+        await expect(unsubscribeOrder(on.operator, { orderNo })).rejects.toThrow(/there is no order/);
+      }
+      const reason = 'a\u0007';
+      await expect(unsubscribeOrder(on.operator, { orderNo: completed, reason })).rejects.toThrow(/control characters/);
+    });
+  });
+});
+
+describe('retry', () => {
+  /** An order whose second period failed for now. */
+  async function failedForNow(): Promise<string> {
+    const orderNo = await on.paidOrder();
+    on.institution.onDebit = async () => ({ kind: 'declined', decline: 'retryable', reason: 'no funds' });
+    await makeDue(orderNo);
+    await on.renew();
+    expect(await on.queryPeriod(orderNo, 2)).toMatchObject({ paymentStatus: 'FAIL_RETRY' });
+    on.institution.reset();
+    // The service's clock is months behind the database's, by which a retry is due.
+    await on.service.fresh.database.query(
+      `update orders set next_due_at = now() + interval '1 day' where order_no = $1`,
+      [orderNo],
+    );
+    return orderNo;
+  }
+
+  /** The second period is due now and the third in a month, so that there is time for a retry. */
+  async function makeDue(orderNo: string): Promise<void> {
+    await on.service.fresh.database.query(
+      `update orders set created_at = now() - interval '1 month', next_due_at = now() where order_no = $1`,
+      [orderNo],
+    );
+  }
+
+  it('makes a period that failed for now due at once, and the next debit settles it', async () => {
+    const orderNo = await failedForNow();
+    await on.renew();
+    expect(await on.queryPeriod(orderNo, 2)).toMatchObject({ paymentStatus: 'FAIL_RETRY' });
+    expect(await retryPeriod(on.operator, { orderNo, cycleNo: 2 })).toEqual({
+      orderNo,
+      cycleNo: 2,
+      paymentStatus: 'FAIL_RETRY',
+      changed: true,
+    });
+    expect(await retryPeriod(on.operator, { orderNo, cycleNo: 2 })).toMatchObject({ changed: false });
+    await on.renew();
+    expect(await on.queryPeriod(orderNo, 2)).toMatchObject({ paymentStatus: 'SUCCESS' });
+    expect(await listAudit(on.operator, { subject: orderNo })).toMatchObject([
+      { action: 'order.retry', detail: { cycleNo: 2 } },
+    ]);
+    // What paid is the second attempt, and so it is what is refunded.
+    await on.refund({ orderNo, cycleNo: 2 });
+    expect(on.bank.asked).toMatchObject([{ attemptNo: `${periodNo(orderNo, 2)}02` }]);
+  });
+
+  it('is refused of a period in any other state', async () => {
+    const orderNo = await failedForNow();
+    const collected = await on.collectedOrder();
+    const refused = (cycleNo: number, status: RegExp, of = orderNo) =>
+      nothingChanges(() => expect(retryPeriod(on.operator, { orderNo: of, cycleNo })).rejects.toThrow(status));
+    await refused(1, /is SUCCESS: only FAIL_RETRY can be tried again/);
+    await refused(3, /is WAIT/);
+    await refused(13, /has no period 13/);
+    await refused(0, /whole number/);
+    await refused(1, /is BILLED/, collected);
+    await refused(1, /there is no order/, '1');
+    await unsubscribeOrder(on.operator, { orderNo });
+    await refused(2, /is CANCELED/);
+  });
+
+  it('is refused of one that has failed for good, or is being debited', async () => {
+    const orderNo = await on.paidOrder();
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    await makeDue(orderNo);
+    await on.renew();
+    await expect(retryPeriod(on.operator, { orderNo, cycleNo: 2 })).rejects.toThrow(/is PROCESSING/);
+    on.institution.onQuery = async () => ({ kind: 'declined', decline: 'final', reason: 'blocked' });
+    await on.askPending();
+    await expect(retryPeriod(on.operator, { orderNo, cycleNo: 2 })).rejects.toThrow(/is FAIL: only FAIL_RETRY/);
+  });
+});

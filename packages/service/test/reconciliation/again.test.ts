@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listAudit } from '../../src/operator/audit.js';
+import { closeDifference, listDifferences, listReconciliations } from '../../src/operator/reconciliation.js';
+import { alerts } from '../orders/support.js';
+import { at, CODE, DAY, type Desk, desk, inShort, line, putAttempt, run } from './support.js';
+
+let on: Desk;
+beforeAll(async () => {
+  on = await desk();
+});
+afterAll(() => on.close());
+beforeEach(async () => {
+  on.clock.set(at('2026-01-31 12:00:00'));
+  await on.fresh.database.query(
+    'truncate debit_attempts, refunds, reconciliations, reconciliation_differences, alerts, audit_log',
+  );
+});
+
+const all = () => listDifferences(on.operator, { all: true });
+const open = async () => inShort(await listDifferences(on.operator));
+async function theOne() {
+  const [one, ...others] = await all();
+  if (!one || others.length > 0) throw new Error('there is not exactly one difference');
+  return one;
+}
+
+describe('the same day again', () => {
+  it('sees what is still there, adds what is new, closes what is gone', async () => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001 });
+    await run(on, [line(debit, { amountCent: 1991 }), line('GONE')]);
+    on.clock.set(at('2026-02-01 12:00:00'));
+    expect(await run(on, [line(debit, { amountCent: 1991 }), line('NEW'), line('NEW2')])).toMatchObject({
+      ...{ lines: 3, differences: 3, open: 3, runAt: '2026-02-01 12:00:00' },
+    });
+    const times = (await all()).map(({ number, firstSeenAt, lastSeenAt, closedBy }) => [
+      ...[number, firstSeenAt.slice(0, 10), lastSeenAt.slice(0, 10), closedBy],
+    ]);
+    expect(times).toEqual(
+      expect.arrayContaining([
+        [debit, '2026-01-31', '2026-02-01', null],
+        ['GONE', '2026-01-31', '2026-01-31', 'reconciliation'],
+        ['NEW', '2026-02-01', '2026-02-01', null],
+        ['NEW2', '2026-02-01', '2026-02-01', null],
+      ]),
+    );
+    expect(await listReconciliations(on.operator)).toHaveLength(1);
+    expect(await alerts(on.fresh.database)).toMatchObject([{ detail: 'open: 1 AMOUNT, 2 MISSING_HERE' }]);
+  });
+
+  it('leaves other days and other payment channels alone', async () => {
+    await run(on, [line('X')]);
+    await run(on, [], CODE, '2026-01-29');
+    await run(on, [], 'OTHERPAY');
+    expect(await open()).toEqual(['MISSING_HERE X | - - | SUCCESS 1990']);
+  });
+
+  it('closes by itself what has been settled since', async () => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001, status: 'STARTED' });
+    await run(on, [line(debit)]);
+    expect(await open()).toEqual([`STATE ${debit} | STARTED 1990 | SUCCESS 1990`]);
+    await putAttempt(on.fresh.database, { orderNo: 1001 });
+    expect(await run(on, [line(debit)])).toMatchObject({ differences: 0, open: 0 });
+    expect(await theOne()).toMatchObject({ closedBy: 'reconciliation', closingNote: 'no longer found' });
+  });
+
+  it('opens again what a run had closed and is back', async () => {
+    await run(on, [line('X')]);
+    await run(on, []);
+    await run(on, [line('X')]);
+    expect(await theOne()).toMatchObject({ closedBy: null, closedAt: null, closingNote: null });
+  });
+
+  it('run twice at the same time: one after the other, the same outcome', async () => {
+    const lines = [line('X'), line('Y')];
+    await Promise.all([run(on, lines), run(on, lines), run(on, lines)]);
+    expect(await open()).toHaveLength(2);
+  });
+});
+
+describe('closing', () => {
+  const close = (differenceNo: string, note = 'seen, ticket 4711') =>
+    closeDifference(on.operator, { differenceNo, note });
+
+  it('takes it off the list, and is audited', async () => {
+    await run(on, [line('X')]);
+    const { differenceNo } = await theOne();
+    expect(await close(differenceNo)).toMatchObject({
+      ...{ changed: true, closedBy: 'test:ann', closingNote: 'seen, ticket 4711' },
+    });
+    expect(await open()).toEqual([]);
+    const detail = { differenceNo, day: DAY, kind: 'MISSING_HERE', lineKind: 'debit', number: 'X' };
+    expect(await listAudit(on.operator, { subject: CODE })).toMatchObject([
+      { action: 'reconciliation.close', actor: 'test:ann', detail: { ...detail, note: 'seen, ticket 4711' } },
+      { action: 'reconciliation.run', detail: { day: DAY, source: 'FILE', lines: 1, differences: 1 } },
+    ]);
+  });
+
+  it('a second time changes nothing', async () => {
+    await run(on, [line('X')]);
+    const { differenceNo } = await theOne();
+    await close(differenceNo);
+    expect(await close(differenceNo, 'another note')).toMatchObject({
+      changed: false,
+      closingNote: 'seen, ticket 4711',
+    });
+    expect(await listAudit(on.operator, { subject: CODE })).toHaveLength(2);
+  });
+
+  it('holds through later runs for as long as the facts are the same', async () => {
+    await run(on, [line('X')]);
+    await close((await theOne()).differenceNo);
+    await on.fresh.database.query('truncate alerts');
+    expect(await run(on, [line('X')])).toMatchObject({ differences: 1, open: 0 });
+    expect(await theOne()).toMatchObject({ closedBy: 'test:ann', closingNote: 'seen, ticket 4711' });
+    expect(await alerts(on.fresh.database)).toEqual([]);
+    // Nor does it become the run's own when it is gone.
+    await run(on, []);
+    expect(await theOne()).toMatchObject({ closedBy: 'test:ann' });
+  });
+
+  it.each([
+    ['their amount', {}, { amountCent: 1992 }],
+    ['their state', {}, { status: 'PENDING' }],
+    ['our amount', { amountCent: 1989 }, {}],
+    ['our state', { status: 'FAIL' }, {}],
+  ] as const)('is undone when %s has changed', async (_what, ours, theirs) => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001 });
+    await run(on, [line(debit, { amountCent: 1991 })]);
+    const { differenceNo } = await theOne();
+    await close(differenceNo);
+    await putAttempt(on.fresh.database, { orderNo: 1001, ...ours });
+    await run(on, [line(debit, { amountCent: 1991, ...theirs })]);
+    const again = (await all()).find((one) => one.differenceNo === differenceNo);
+    expect(again).toMatchObject({ kind: 'AMOUNT', closedBy: null, closedAt: null, closingNote: null });
+  });
+
+  it.each([
+    ['a number that nothing has', '999999', 'there is no difference "999999"'],
+    ['no number', 'abc', 'there is no difference "abc"'],
+    ['a number too large for any', '9'.repeat(30), 'there is no difference'],
+  ])('%s is refused', async (_what, differenceNo, message) => {
+    await expect(close(differenceNo)).rejects.toThrow(message);
+  });
+
+  it('without a note is refused', async () => {
+    await run(on, [line('X')]);
+    await expect(close((await theOne()).differenceNo, '  ')).rejects.toThrow('the note must have 1 to 200 characters');
+    expect(await open()).toHaveLength(1);
+  });
+});
+
+describe('lists', () => {
+  it('of differences: by payment channel, by day, open or all, so many', async () => {
+    await run(on, [line('X'), line('Y')]);
+    await run(on, [line('Z')], 'OTHERPAY');
+    const earlier = { ...line('W'), bookedAt: at('2026-01-29 12:00:00') };
+    await run(on, [earlier], CODE, '2026-01-29');
+    const numbers = async (input: object) => (await listDifferences(on.operator, input)).map(({ number }) => number);
+    expect(await numbers({})).toEqual(['X', 'Y', 'Z', 'W']);
+    expect(await numbers({ paymentChannelCode: CODE })).toEqual(['X', 'Y', 'W']);
+    expect(await numbers({ day: '2026-01-29' })).toEqual(['W']);
+    expect(await numbers({ limit: 1 })).toEqual(['X']);
+    await run(on, [line('Y')]);
+    expect(await numbers({ day: DAY, paymentChannelCode: CODE })).toEqual(['Y']);
+    expect(await numbers({ day: DAY, paymentChannelCode: CODE, all: true })).toEqual(['X', 'Y']);
+  });
+
+  it('of days: the latest first, by payment channel, so many', async () => {
+    for (const day of ['2026-01-28', '2026-01-30', '2026-01-29']) await run(on, [], CODE, day);
+    await run(on, [], 'OTHERPAY');
+    const days = async (input: object) =>
+      (await listReconciliations(on.operator, input)).map((one) => `${one.day} ${one.paymentChannelCode}`);
+    expect(await days({})).toEqual([
+      ...['2026-01-30 OTHERPAY', `2026-01-30 ${CODE}`, `2026-01-29 ${CODE}`, `2026-01-28 ${CODE}`],
+    ]);
+    expect(await days({ paymentChannelCode: 'OTHERPAY', limit: 5 })).toEqual(['2026-01-30 OTHERPAY']);
+    expect(await days({ limit: 1 })).toHaveLength(1);
+    await expect(days({ limit: 0 })).rejects.toThrow('the limit must be');
+  });
+});

@@ -1,0 +1,105 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.js';
+import { startInstitution } from '../../src/institution/institution.js';
+import { perennial } from '../cli/perennial.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { csvOf, DAY, line, putAttempt } from './support.js';
+
+let fresh: FreshDatabase;
+let folder: string;
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
+  const create = ['payment-channel', 'create', 'UNIPAY', '--name', 'Uni Pay', '--banks', '*'];
+  await text(...create, '--gateway', 'bridge', '--gateway-url', 'http://localhost:1');
+});
+afterAll(async () => {
+  await fresh.close();
+  await rm(folder, { recursive: true });
+});
+
+const run = (...args: readonly string[]) => perennial(args, { DATABASE_URL: fresh.url, DATA_DIR: folder });
+
+async function text(...args: readonly string[]): Promise<string> {
+  const ran = await run(...args);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  return ran.stdout;
+}
+const json = async (...args: readonly string[]) => JSON.parse(await text(...args, '--json'));
+
+async function statement(content: string): Promise<string[]> {
+  const file = path.join(folder, 'statement.csv');
+  await writeFile(file, content);
+  return ['reconciliation', 'run', '--payment-channel', 'UNIPAY', '--day', DAY, '--csv', file];
+}
+
+describe('perennial reconciliation', () => {
+  it('lists nothing before the first run', async () => {
+    expect(await text('reconciliation', 'list')).toBe('nothing yet\n');
+    expect(await text('reconciliation', 'differences')).toBe('nothing yet\n');
+  });
+
+  it('run, differences, close, list', async () => {
+    const debit = await putAttempt(fresh.database, { orderNo: 1001 });
+    const ran = await text(...(await statement(csvOf([line(debit, { amountCent: 1991 }), line('STRANGER')]))));
+    expect(ran).toMatch(/^Statement +2 lines, from a file$/m);
+    expect(ran).toMatch(/^Open +2; see/m);
+
+    expect(await text('reconciliation', 'differences')).toMatch(
+      new RegExp(`^\\d+ +${DAY} +UNIPAY +AMOUNT +debit +${debit} +SUCCESS 19.90 +SUCCESS 19.91 +2`, 'm'),
+    );
+    const { items } = await json('reconciliation', 'differences', '--payment-channel', 'UNIPAY', '--day', DAY);
+    expect(items).toHaveLength(2);
+    const { differenceNo } = items.find((one: { kind: string }) => one.kind === 'MISSING_HERE');
+    expect(await text('reconciliation', 'close', differenceNo, '--note', 'asked the bank')).toBe(
+      `difference ${differenceNo} is closed\n`,
+    );
+    expect(await text('reconciliation', 'close', differenceNo, '--note', 'again')).toContain(
+      'was closed already, by cli:',
+    );
+    expect((await json('reconciliation', 'differences')).items).toHaveLength(1);
+    expect((await json('reconciliation', 'differences', '--all')).items).toHaveLength(2);
+    expect(await json('reconciliation', 'list', '--payment-channel', 'UNIPAY', '--limit', '5')).toMatchObject({
+      items: [{ day: DAY, source: 'FILE', lines: 2, differences: 2, open: 1 }],
+    });
+    expect(await text('audit', 'list', '--subject', 'UNIPAY')).toMatch(/reconciliation\.close.*reconciliation\.run/s);
+  });
+
+  it('run asks the bridge when no file is given', async () => {
+    const { gatewayKey } = await json('payment-channel', 'reset-key', 'UNIPAY');
+    const institution = await startInstitution({
+      ...{ dataDir: path.join(folder, 'institution'), port: 0, clock: systemClock },
+      key: Buffer.from(gatewayKey, 'base64'),
+    });
+    try {
+      await text('payment-channel', 'update', 'UNIPAY', '--gateway-url', institution.url);
+      const day = ['--payment-channel', 'UNIPAY', '--day', '2026-01-15'];
+      expect(await json('reconciliation', 'run', ...day)).toMatchObject({ source: 'GATEWAY', lines: 0, open: 0 });
+    } finally {
+      await institution.stop();
+    }
+  });
+
+  it.each([
+    ['a bad line', 'kind,number\n', 'line 1 of the statement: it must be kind,number,amountCent'],
+    ['a file that is cut off', csvOf([line('X')]).slice(0, -2), 'line 2 of the statement: it does not end'],
+  ])('%s is one line on stderr', async (_what, content, message) => {
+    const ran = await run(...(await statement(content)));
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toMatch(new RegExp(`^perennial: ${message}.*\n$`));
+  });
+
+  it('a file that is not there, a day that is none, a bridge that does not answer', async () => {
+    const on = ['reconciliation', 'run', '--payment-channel', 'UNIPAY'];
+    const missing = await run(...on, '--day', DAY, '--csv', path.join(folder, 'nowhere.csv'));
+    expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('the statement cannot be read: ENOENT') });
+    const noDay = await run(...on, '--day', '2026-01-32', '--json');
+    expect(JSON.parse(noDay.stderr).error).toContain('the day must be one such as 2026-01-31');
+    await text('payment-channel', 'update', 'UNIPAY', '--gateway-url', 'http://localhost:1');
+    const silent = await run(...on, '--day', DAY);
+    expect(silent).toMatchObject({ code: 1, stderr: expect.stringContaining('the bridge gave no statement') });
+  });
+});

@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StatementLine } from '../../src/gateways/gateway.js';
+import { statementFromCsv } from '../../src/reconciliation/statement-csv.js';
+import { at, bytes, csvOf, HEADER, line } from './support.js';
+
+async function read(text: string | Uint8Array | AsyncIterable<Uint8Array>): Promise<StatementLine[]> {
+  const lines: StatementLine[] = [];
+  const source = typeof text === 'string' || text instanceof Uint8Array ? bytes(text) : text;
+  for await (const numbered of statementFromCsv(source)) lines.push(numbered.line);
+  return lines;
+}
+
+const GOOD = 'DEBIT,1001000101,1990,SUCCESS,2026-01-30 12:00:00,RI1';
+
+describe('a statement file', () => {
+  it('is read with CRLF and LF, with and without a byte order mark, with and without quotation marks', async () => {
+    const expected = [line('1001000101')];
+    for (const text of [
+      `${HEADER}\n${GOOD}\n`,
+      `${HEADER}\r\n${GOOD}\r\n`,
+      `\ufeff${HEADER}\n${GOOD}\n`,
+      `"kind","number",amountCent,"status",bookedAt,institutionRef\r\n"DEBIT","1001000101","1990",SUCCESS,"2026-01-30 12:00:00",RI1\n`,
+    ]) {
+      expect(await read(text)).toEqual(expected);
+    }
+  });
+
+  it('takes times as the interface does', async () => {
+    const times = ['2026-01-30 12:00:00', '2026-01-30T12:00:00+08:00', '2026-01-30T04:00:00Z', '2026-01-30T12:00:00'];
+    const text = [HEADER, ...times.map((time) => GOOD.replace('2026-01-30 12:00:00', time)), ''].join('\n');
+    expect((await read(text)).map(({ bookedAt }) => bookedAt)).toEqual(times.map(() => at('2026-01-30 12:00:00')));
+  });
+
+  it('with the header alone says that nothing was booked', async () => {
+    expect(await read(`${HEADER}\n`)).toEqual([]);
+  });
+
+  const text = fc.stringMatching(/^[\x21-\x7e]{1,64}$/);
+  const someLine = fc.record({
+    kind: fc.constantFrom<StatementLine['kind']>('debit', 'refund'),
+    number: text,
+    amountCent: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+    status: fc.constantFrom<StatementLine['status']>('SUCCESS', 'FAIL', 'PENDING'),
+    // Whole seconds, as a file has them.
+    bookedAt: fc.integer({ min: 1, max: 4_000_000_000 }).map((seconds) => seconds * 1000),
+    institutionRef: text,
+  });
+  const quoted = (field: string) => `"${field.replaceAll('"', '""')}"`;
+  const escaped = (one: StatementLine): StatementLine => ({
+    ...one,
+    number: quoted(one.number),
+    institutionRef: quoted(one.institutionRef),
+  });
+
+  it('says the same whatever stands in its fields and however its bytes are cut up', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(someLine, { maxLength: 5 }), fc.integer({ min: 1, max: 60 }), async (lines, size) => {
+        const whole = Buffer.from(csvOf(lines.map(escaped)));
+        const pieces = async function* () {
+          for (let from = 0; from < whole.length; from += size) yield whole.subarray(from, from + size);
+        };
+        expect(await read(pieces())).toEqual(lines);
+      }),
+    );
+  });
+
+  it('that is cut off anywhere but at the end of a line is refused', async () => {
+    const whole = `${HEADER}\n${GOOD}\n${GOOD}\n`;
+    for (let end = 0; end < whole.length; end += 1) {
+      const cut = whole.slice(0, end);
+      if (cut.endsWith('\n')) continue;
+      await expect(read(cut), JSON.stringify(cut)).rejects.toThrow(/cut off|is empty/);
+    }
+  });
+});
+
+describe('refused, with the line', () => {
+  const withLine = (second: string) => `${HEADER}\n${GOOD}\n${second}\n`;
+  it.each([
+    ['an empty file', '', 'the statement is empty'],
+    ['a byte order mark alone', '\ufeff', 'the statement is empty'],
+    ['no header', `${GOOD}\n`, `line 1 of the statement: it must be ${HEADER}`],
+    ['columns in another order', `number,kind,amountCent,status,bookedAt,institutionRef\n`, 'line 1 of the statement'],
+    ['a column more', `${HEADER},note\n`, 'line 1 of the statement'],
+    ['a field less', withLine('DEBIT,1,1,SUCCESS,2026-01-30 12:00:00'), 'line 3 of the statement: it has 5 fields'],
+    ['a field more', withLine(`${GOOD},x`), 'line 3 of the statement: it has 7 fields instead of 6'],
+    ['an empty line', withLine(''), 'line 3 of the statement: it has 1 fields'],
+    ['a kind in small letters', withLine(GOOD.replace('DEBIT', 'debit')), 'line 3 of the statement: kind must be'],
+    ['no number', withLine(GOOD.replace('1001000101', '')), 'line 3 of the statement: number must be'],
+    ['a number with a space', withLine(GOOD.replace('1001000101', '1 2')), 'line 3 of the statement: number must be'],
+    ...['', '0', '-1', '+1', '19.90', '1e3', '"1,990"', '0x10', ' 1', '01', '٣', '9007199254740992'].map((amount) => [
+      `amount ${amount}`,
+      withLine(GOOD.replace(',1990,', `,${amount},`)),
+      'line 3 of the statement: amountCent must be a whole number of cents from 1',
+    ]),
+    ['a status that is not known', withLine(GOOD.replace('SUCCESS', 'OK')), 'line 3 of the statement: status must be'],
+    ['a day that is none', withLine(GOOD.replace('01-30', '02-30')), 'line 3 of the statement: bookedAt must be'],
+    ['no time', withLine(GOOD.replace(' 12:00:00', '')), 'line 3 of the statement: bookedAt must be'],
+    ['no reference', withLine(GOOD.replace('RI1', '')), 'line 3 of the statement: institutionRef must be'],
+    ['a quotation mark inside a field', withLine(GOOD.replace('RI1', 'R"1')), 'line 3 of the statement: a quotation'],
+    ['text after a closing one', withLine(GOOD.replace('RI1', '"R"1')), 'line 3 of the statement: text after'],
+    ['a CR alone', withLine(GOOD.replace('RI1', 'R\rI')), 'line 3 of the statement: a CR without an LF'],
+    ['a field that is never closed', withLine(GOOD.replace('RI1', '"RI1')), 'the file may have been cut off'],
+    ['a line without end', `${HEADER}\n${'x'.repeat(10_000)}`, 'line 2 of the statement: it has more than 4096'],
+    [
+      'after a field of several lines',
+      withLine(`${GOOD.replace('RI1', '"R\n1"')}\nx`),
+      'line 3 of the statement: inst',
+    ],
+  ])('%s', async (_what, text, message) => {
+    await expect(read(text)).rejects.toThrow(message);
+  });
+
+  it('counts lines, not records', async () => {
+    const header = `"kind",number,amountCent,status,bookedAt,institutionRef`;
+    await expect(read(`${header}\n${GOOD}\r\n${GOOD}\n${GOOD.replace('1990', '"\n\n"')}\n`)).rejects.toThrow(
+      'line 4 of',
+    );
+  });
+
+  it.each([
+    ['bytes that are not UTF-8', Buffer.from(`${HEADER}\n${GOOD}\n\xff\n`, 'latin1')],
+    [
+      'a character of which half is missing',
+      Buffer.concat([Buffer.from(`${HEADER}\n`), Buffer.from('中').subarray(0, 2)]),
+    ],
+    ['UTF-16', Buffer.from(`\ufeff${HEADER}\n${GOOD}\n`, 'utf16le')],
+  ])('%s', async (_what, text) => {
+    await expect(read(text)).rejects.toThrow(/line \d of the statement: .*not UTF-8/);
+  });
+});

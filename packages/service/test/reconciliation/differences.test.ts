@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listDifferences } from '../../src/operator/reconciliation.js';
+import { attemptNo } from '../../src/orders/numbers.js';
+import { alerts } from '../orders/support.js';
+import { at, CODE, DAY, type Desk, desk, inShort, line, putAttempt, putRefund, run } from './support.js';
+
+let on: Desk;
+beforeAll(async () => {
+  on = await desk();
+});
+afterAll(() => on.close());
+beforeEach(async () => {
+  await on.fresh.database.query(
+    'truncate debit_attempts, refunds, reconciliations, reconciliation_differences, alerts, audit_log',
+  );
+});
+
+const open = async () => inShort(await listDifferences(on.operator));
+
+describe('a day on which everything agrees', () => {
+  it('has no differences and raises no alert', async () => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001 });
+    const declined = await putAttempt(on.fresh.database, { orderNo: 1002, status: 'FAIL' });
+    const pending = await putAttempt(on.fresh.database, { orderNo: 1003, status: 'STARTED' });
+    const refund = await putRefund(on.fresh.database, { orderNo: 1001 });
+    const done = await run(on, [
+      line(debit),
+      line(declined, { status: 'FAIL' }),
+      line(pending, { status: 'PENDING' }),
+      line(refund),
+    ]);
+    expect(done).toEqual({
+      ...{ paymentChannelCode: CODE, day: DAY, source: 'FILE', lines: 4, differences: 0, open: 0 },
+      ...{ runBy: 'test:ann', runAt: '2026-01-31 12:00:00' },
+    });
+    expect(await open()).toEqual([]);
+    expect(await alerts(on.fresh.database)).toEqual([]);
+  });
+
+  it('may have thousands of lines, of which each counts', async () => {
+    await on.fresh.database.query(
+      `insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
+         status, started_at, paid_at)
+       select 1000 + n, 1, 1, 1, 1, $1, n, 'SUCCESS', now(), '2026-01-30 12:00:00' from generate_series(1, 2500) n`,
+      [CODE],
+    );
+    const lines = Array.from({ length: 2500 }, (_, n) => line(attemptNo(1001 + n, 1, 1), { amountCent: n + 1 }));
+    expect(await run(on, lines)).toMatchObject({ lines: 2500, differences: 0 });
+    expect(await run(on, lines.with(2200, line('X')))).toMatchObject({ lines: 2500, differences: 2 });
+    expect(await open()).toEqual([
+      'MISSING_HERE X | - - | SUCCESS 1990',
+      'MISSING_THERE 3201000101 | SUCCESS 2201 | - -',
+    ]);
+  });
+
+  it('may be one on which nothing was booked', async () => {
+    expect(await run(on, [])).toMatchObject({ lines: 0, differences: 0 });
+  });
+});
+
+describe('MISSING_HERE', () => {
+  it.each([
+    ['an attempt that was never made', '1001000101'],
+    ['a number that cannot be one of ours', 'XYZ-1'],
+    ['a period that cannot be', '1001000001'],
+    ['a refund that was never asked for', 'R1001000101'],
+    ['a number too long for any', '9'.repeat(64)],
+  ])('%s', async (_what, number) => {
+    await run(on, [line(number, { amountCent: 700 })]);
+    expect(await open()).toEqual([`MISSING_HERE ${number} | - - | SUCCESS 700`]);
+  });
+
+  it('the number of another payment channel', async () => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001, paymentChannelCode: 'OTHERPAY' });
+    const refund = await putRefund(on.fresh.database, { orderNo: 1001, paymentChannelCode: 'OTHERPAY' });
+    await run(on, [line(debit), line(refund)]);
+    expect(await open()).toEqual([
+      `MISSING_HERE ${debit} | - - | SUCCESS 1990`,
+      `MISSING_HERE ${refund} | - - | SUCCESS 500`,
+    ]);
+  });
+
+  it('a refund’s number on a line that says it is a debit', async () => {
+    const refund = await putRefund(on.fresh.database, { orderNo: 1001 });
+    await run(on, [line(refund, { kind: 'debit' })]);
+    expect(await open()).toEqual([
+      `MISSING_HERE ${refund} | - - | SUCCESS 500`,
+      `MISSING_THERE ${refund} | SUCCESS 500 | - -`,
+    ]);
+  });
+});
+
+describe('MISSING_THERE', () => {
+  it('successes of the day, from its first moment to its last', async () => {
+    const { database } = on.fresh;
+    const first = await putAttempt(database, { orderNo: 1001, paidAt: at('2026-01-30 00:00:00') });
+    const last = await putAttempt(database, { orderNo: 1002, paidAt: at('2026-01-30T23:59:59.999+08:00') });
+    const refund = await putRefund(database, { orderNo: 1001, refundSeq: 12, paidAt: at('2026-01-30 23:59:59') });
+    await putAttempt(database, { orderNo: 1003, paidAt: at('2026-01-29T23:59:59.999+08:00') });
+    await putAttempt(database, { orderNo: 1004, paidAt: at('2026-01-31 00:00:00') });
+    await putRefund(database, { orderNo: 1004, paidAt: at('2026-01-31 00:00:00') });
+    await putAttempt(database, { orderNo: 1005, status: 'FAIL' });
+    await putAttempt(database, { orderNo: 1006, status: 'STARTED' });
+    await putAttempt(database, { orderNo: 1007, paymentChannelCode: 'OTHERPAY' });
+    await run(on, []);
+    expect(await open()).toEqual([
+      `MISSING_THERE ${first} | SUCCESS 1990 | - -`,
+      `MISSING_THERE ${last} | SUCCESS 1990 | - -`,
+      `MISSING_THERE ${refund} | SUCCESS 500 | - -`,
+    ]);
+  });
+
+  it('not what the institution booked on another day than it told us', async () => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001, paidAt: at('2026-01-29 23:59:59') });
+    await run(on, [line(debit)]);
+    expect(await open()).toEqual([]);
+  });
+});
+
+describe('AMOUNT', () => {
+  it('of debits and refunds, by a cent', async () => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001 });
+    const refund = await putRefund(on.fresh.database, { orderNo: 1001 });
+    await run(on, [line(debit, { amountCent: 1991 }), line(refund, { amountCent: 499 })]);
+    expect(await open()).toEqual([
+      `AMOUNT ${debit} | SUCCESS 1990 | SUCCESS 1991`,
+      `AMOUNT ${refund} | SUCCESS 500 | SUCCESS 499`,
+    ]);
+  });
+});
+
+describe('STATE', () => {
+  const contradicts = [
+    ['SUCCESS', 'FAIL', true],
+    ['SUCCESS', 'STARTED', true],
+    ['SUCCESS', 'SUCCESS', false],
+    ['FAIL', 'SUCCESS', true],
+    ['FAIL', 'STARTED', false],
+    ['FAIL', 'FAIL', false],
+    ['PENDING', 'SUCCESS', true],
+    ['PENDING', 'FAIL', true],
+    ['PENDING', 'STARTED', false],
+  ] as const;
+
+  it.each(contradicts)('%s there, %s here: %s', async (theirs, ours, isDifference) => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001, status: ours });
+    const refund = await putRefund(on.fresh.database, { orderNo: 1001, status: ours });
+    await run(on, [line(debit, { status: theirs }), line(refund, { status: theirs })]);
+    const found = [`STATE ${debit} | ${ours} 1990 | ${theirs} 1990`, `STATE ${refund} | ${ours} 500 | ${theirs} 500`];
+    expect(await open()).toEqual(isDifference ? found : []);
+  });
+
+  it.each([
+    ['SUCCESS', true],
+    ['FAIL', true],
+    ['PENDING', false],
+  ] as const)('open here, %s there: asked about at once: %s', async (theirs, asked) => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001, status: 'STARTED' });
+    const refund = await putRefund(on.fresh.database, { orderNo: 1001, status: 'STARTED' });
+    await putAttempt(on.fresh.database, { orderNo: 1002, status: 'STARTED' });
+    await run(on, [line(debit, { status: theirs }), line(refund, { status: theirs })]);
+    const due = await on.fresh.database.query(
+      `select order_no from debit_attempts where ask_at <= now() union all
+       select order_no from refunds where ask_at <= now()`,
+    );
+    expect(due).toEqual(asked ? [{ order_no: 1001 }, { order_no: 1001 }] : []);
+  });
+
+  it('one that is just being settled holds up nobody', async () => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001, status: 'STARTED' });
+    await on.fresh.database.transaction(async (tx) => {
+      await tx.query('select from debit_attempts for update');
+      expect(await run(on, [line(debit)])).toMatchObject({ open: 1 });
+    });
+  });
+});
+
+describe('DUPLICATE', () => {
+  it('a number more than once, with the sum of its successes', async () => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001 });
+    const refund = await putRefund(on.fresh.database, { orderNo: 1001 });
+    await run(on, [line(debit), line(refund), line(debit), line(refund)]);
+    expect(await open()).toEqual([
+      `DUPLICATE ${debit} | SUCCESS 1990 | SUCCESS 3980`,
+      `DUPLICATE ${refund} | SUCCESS 500 | SUCCESS 1000`,
+    ]);
+  });
+
+  it('of several lines the one that says most is held against ours', async () => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001, status: 'FAIL' });
+    await run(on, [line(debit, { status: 'FAIL' }), line(debit)]);
+    expect(await open()).toEqual([
+      `DUPLICATE ${debit} | FAIL 1990 | SUCCESS 1990`,
+      `STATE ${debit} | FAIL 1990 | SUCCESS 1990`,
+    ]);
+  });
+
+  it('two successful tries of one period: the one that is not ours', async () => {
+    const first = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 1, status: 'FAIL' });
+    const second = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 2 });
+    const nextPeriod = await putAttempt(on.fresh.database, { orderNo: 1001, cycleNo: 2 });
+    await run(on, [line(first), line(second), line(nextPeriod)]);
+    expect(await open()).toEqual([
+      `DUPLICATE ${first} | FAIL 1990 | SUCCESS 1990`,
+      `STATE ${first} | FAIL 1990 | SUCCESS 1990`,
+    ]);
+  });
+
+  it('two successful tries of one period, neither of them ours: the later', async () => {
+    await run(on, [line('100100010002'), line('100100010001')]);
+    expect(await open()).toEqual([
+      'DUPLICATE 100100010002 | - - | SUCCESS 1990',
+      'MISSING_HERE 100100010001 | - - | SUCCESS 1990',
+      'MISSING_HERE 100100010002 | - - | SUCCESS 1990',
+    ]);
+  });
+
+  it('a success there of a period that another try has paid on another day, or elsewhere', async () => {
+    const first = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 1, status: 'FAIL' });
+    const paidAt = at('2026-01-31 02:00:00');
+    await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 2, paymentChannelCode: 'OTHERPAY', paidAt });
+    await run(on, [line(first)]);
+    expect(await open()).toContain(`DUPLICATE ${first} | FAIL 1990 | SUCCESS 1990`);
+  });
+
+  it('not two tries of which one has failed', async () => {
+    const first = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 1, status: 'FAIL' });
+    const second = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 2 });
+    await run(on, [line(first, { status: 'FAIL' }), line(second)]);
+    expect(await open()).toEqual([]);
+  });
+});
+
+describe('an alert', () => {
+  it('tells how many differences are open, by payment channel and day', async () => {
+    const debit = await putAttempt(on.fresh.database, { orderNo: 1001 });
+    await putAttempt(on.fresh.database, { orderNo: 1002 });
+    await run(on, [line(debit, { amountCent: 1 }), line('X'), line('Y')]);
+    expect(await alerts(on.fresh.database)).toEqual([
+      {
+        kind: 'reconciliation-difference',
+        subject: `${CODE} ${DAY}`,
+        detail: 'open: 1 AMOUNT, 2 MISSING_HERE, 1 MISSING_THERE',
+      },
+    ]);
+  });
+});

@@ -1,0 +1,126 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { reconcileDays } from '../../src/engine/reconciliation.js';
+import { StatementUnavailable } from '../../src/gateways/bridge/bridge.js';
+import { listReconciliations } from '../../src/operator/reconciliation.js';
+import { alerts } from '../orders/support.js';
+import { at, CODE, type Desk, desk, line, NOON, putAttempt } from './support.js';
+
+let on: Desk;
+let asked: string[];
+
+beforeEach(async () => {
+  on = await desk();
+  const { database } = on.fresh;
+  // UNIPAY was made on 29 January. There is no other bridge; the sandbox is not asked.
+  await database.query(`delete from payment_channels where code = 'OTHERPAY'`);
+  await database.query(`update payment_channels set created_at = '2026-01-29 18:00:00'`);
+  asked = [];
+  on.statement = async function* (day) {
+    asked.push(day);
+    yield* [];
+  };
+});
+afterEach(() => on.close());
+
+const turn = () => reconcileDays({ ...on.operator, database: on.fresh.database, log: pino({ level: 'silent' }) });
+const anHourLater = () => on.fresh.database.query(`update job_marks set reached_at = reached_at - interval '1 hour'`);
+
+describe('the job', () => {
+  it('waits for 03:00 in Asia/Shanghai, and does each day once', async () => {
+    on.clock.set(at('2026-01-30 02:59:59'));
+    expect(await turn()).toBe(0);
+    expect(asked).toEqual([]);
+    on.clock.set(at('2026-01-30 03:00:00'));
+    expect(await turn()).toBe(1);
+    await anHourLater();
+    expect(await turn()).toBe(0);
+    expect(asked).toEqual(['2026-01-29']);
+    await anHourLater();
+    on.clock.set(at('2026-01-31 09:00:00'));
+    expect(await turn()).toBe(1);
+    expect(asked).toEqual(['2026-01-29', '2026-01-30']);
+    expect(await listReconciliations(on.operator)).toMatchObject([
+      { day: '2026-01-30', source: 'GATEWAY', runBy: 'engine', runAt: '2026-01-31 09:00:00' },
+      { day: '2026-01-29', source: 'GATEWAY', runBy: 'engine', runAt: '2026-01-30 03:00:00' },
+    ]);
+  });
+
+  it('is done by one of several nodes', async () => {
+    const turns = await Promise.all([turn(), turn(), turn(), turn()]);
+    expect(turns.toSorted()).toEqual([0, 0, 0, 2]);
+    expect(asked).toEqual(['2026-01-29', '2026-01-30']);
+  });
+
+  it('makes up for days on which nobody was there, for a week', async () => {
+    on.clock.set(at('2026-02-20 03:00:00'));
+    expect(await turn()).toBe(7);
+    expect(asked.at(0)).toBe('2026-02-13');
+    expect(asked.at(-1)).toBe('2026-02-19');
+  });
+
+  it('takes a day up again each morning while a difference is open', async () => {
+    on.clock.set(at('2026-01-31 03:00:00'));
+    await putAttempt(on.fresh.database, { orderNo: 1001, paidAt: NOON });
+    await turn();
+    expect(asked).toEqual(['2026-01-29', '2026-01-30']);
+    await anHourLater();
+    on.clock.set(at('2026-01-31 23:00:00'));
+    expect(await turn()).toBe(0);
+    await anHourLater();
+    on.clock.set(at('2026-02-01 03:00:00'));
+    on.statement = async function* (day) {
+      asked.push(day);
+      if (day === '2026-01-30') yield line('1001000101');
+    };
+    expect(await turn()).toBe(2);
+    expect(asked.slice(2)).toEqual(['2026-01-30', '2026-01-31']);
+    expect((await listReconciliations(on.operator)).map(({ open }) => open)).toEqual([0, 0, 0]);
+    await anHourLater();
+    on.clock.set(at('2026-02-02 03:00:00'));
+    await turn();
+    expect(asked.slice(4)).toEqual(['2026-02-01']);
+  });
+});
+
+describe('a day that fails', () => {
+  beforeEach(() => {
+    on.statement = async function* (day) {
+      asked.push(day);
+      if (day === '2026-01-29') throw new StatementUnavailable(`no statement of ${day}`);
+      yield line('X');
+    };
+  });
+
+  it('is an alert, and the next one is reconciled nevertheless', async () => {
+    expect(await turn()).toBe(1);
+    expect(await alerts(on.fresh.database)).toEqual([
+      { kind: 'reconciliation-difference', subject: `${CODE} 2026-01-30`, detail: 'open: 1 MISSING_HERE' },
+      { kind: 'reconciliation-failed', subject: `${CODE} 2026-01-29`, detail: 'no statement of 2026-01-29' },
+    ]);
+  });
+
+  it('is tried again an hour later, not before', async () => {
+    await turn();
+    expect(await turn()).toBe(0);
+    expect(asked).toHaveLength(2);
+    await anHourLater();
+    on.statement = async function* (day) {
+      asked.push(day);
+      yield* [];
+    };
+    expect(await turn()).toBe(1);
+    expect(asked.slice(2)).toEqual(['2026-01-29']);
+  });
+
+  it('for a reason of our own tells no more than that', async () => {
+    on.statement = () => {
+      throw new Error('secret of the machine');
+    };
+    await turn();
+    expect((await alerts(on.fresh.database)).map(({ detail }) => detail)).toEqual([
+      'the log says why',
+      'the log says why',
+    ]);
+  });
+});

@@ -1,0 +1,168 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { channelRegistry } from '../../src/channels/registry.js';
+import { askAboutPendingDebits } from '../../src/engine/pending-debits.js';
+import { reconcileDays } from '../../src/engine/reconciliation.js';
+import { bridgeGateway } from '../../src/gateways/bridge/bridge.js';
+import type { Gateways } from '../../src/gateways/registry.js';
+import { type Institution, startInstitution } from '../../src/institution/institution.js';
+import type { OperatorWithGateways } from '../../src/operator/operator.js';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { listDifferences, listReconciliations, runReconciliation } from '../../src/operator/reconciliation.js';
+import { refundPayment } from '../../src/operator/refunds.js';
+import { settleTogether } from '../../src/payments/settle-together.js';
+import { control, debitOf } from '../institution/support.js';
+import { alerts } from '../orders/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { demoChannel, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { type TestService, testService } from '../support/service.js';
+import { at, inShort } from './support.js';
+
+/** The service and the reference institution over a real connection, on one clock: noon of 31 January. */
+let service: TestService;
+let channel: ChannelClient;
+let institution: Institution;
+let gateways: Gateways;
+let operator: OperatorWithGateways;
+let folder: string;
+const DAY = '2026-01-31';
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-reconciliation-'));
+  const key = Buffer.alloc(32, 3);
+  service = await testService({ gateways: { of: (code) => gateways.of(code) } });
+  const { clock } = service;
+  institution = await startInstitution({
+    ...{ dataDir: folder, port: 0, key, clock, control: true, delays: { settleMs: 0 } },
+    // Several pages for a few lines.
+    statementPageLines: 3,
+  });
+  const bridge = bridgeGateway({ url: institution.url, key, clock });
+  gateways = { of: async () => bridge, close: () => bridge.close() };
+  operator = { ...service.operator, clock, gateways };
+  channel = await demoChannel(service);
+  await createPaymentChannel(operator, {
+    ...{
+      code: 'BRIDGE',
+      gateway: 'bridge',
+      gatewayUrl: 'http://127.0.0.1:1',
+      displayName: 'Bridge',
+      supportedBanks: ['*'],
+    },
+  });
+  await service.fresh.database.query('update payment_channels set created_at = $1', [new Date(clock.now())]);
+  const { appId } = channel.credentials;
+  await authorizePaymentChannel(operator, { appId, code: 'BRIDGE', shareEnabled: true });
+});
+afterAll(async () => {
+  await gateways.close?.();
+  await institution.stop();
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function order(tail: string): Promise<string> {
+  const channelUserId = unique('user');
+  const shared = sharedAgreement(channel, channelUserId, {
+    paymentChannelCode: 'BRIDGE',
+    sharedAgreementNo: `${unique('shared')}-${tail}`,
+  });
+  const reply = await channel.call('orders/create', sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
+  expect(reply.code, reply.text).toBe('0');
+  return reply.data.orderNo;
+}
+
+/** An hour of the day on which it is past 03:00. */
+async function atFourOf<T>(day: string, act: () => Promise<T>): Promise<T> {
+  service.clock.set(at(`${day} 04:00:00`));
+  try {
+    return await act();
+  } finally {
+    service.clock.set(at(`${DAY} 12:00:00`));
+  }
+}
+const theNextMorning = <T>(act: () => Promise<T>) => atFourOf('2026-02-01', act);
+const reconcile = () => theNextMorning(() => runReconciliation(operator, { paymentChannelCode: 'BRIDGE', day: DAY }));
+const open = () => theNextMorning(async () => inShort(await listDifferences(operator)));
+
+describe('a day at the reference institution', () => {
+  it('agrees, whatever became of each debit and refund', async () => {
+    const orders = await Promise.all(['8888', '8888', '0001', '0003', '8888'].map(order));
+    await refundPayment(operator, { orderNo: orders[0] ?? '', cycleNo: 1, amountCent: 500 });
+    await refundPayment(operator, { orderNo: orders[1] ?? '', cycleNo: 1 });
+    expect(await reconcile()).toMatchObject({ source: 'GATEWAY', lines: 7, differences: 0, open: 0 });
+  });
+
+  it('a lost answer: open here, booked there; asked about at once, and closed by the next run', async () => {
+    const orderNo = await order('0006');
+    expect(await reconcile()).toMatchObject({ open: 1 });
+    expect(await open()).toEqual([`STATE ${orderNo}000101 | STARTED 1990 | SUCCESS 1990`]);
+    const { database } = service.fresh;
+    await askAboutPendingDebits({
+      ...{ database, gateways, clock: service.clock, log: pino({ level: 'silent' }) },
+      ...{ channels: channelRegistry(database, service.vault), settle: settleTogether(database, service.clock) },
+    });
+    expect((await channel.call('orders/query', { orderNo })).data.orderStatus).toBe('ACTIVE');
+    expect(await reconcile()).toMatchObject({ differences: 0, open: 0 });
+  });
+
+  it('a debit over another amount, one that nobody here asked for, one booked twice for a period', async () => {
+    const wrong = await order('0014');
+    const twice = await order('8888');
+    const gateway = await gateways.of('BRIDGE');
+    await gateway.debit(debitOf('STRANGER-1', '8888', { amountCent: 77 }));
+    await gateway.debit(debitOf(`${twice}000102`));
+    await reconcile();
+    expect(await open()).toEqual(
+      [
+        `AMOUNT ${wrong}000101 | STARTED 1990 | SUCCESS 1991`,
+        `STATE ${wrong}000101 | STARTED 1990 | SUCCESS 1991`,
+        `DUPLICATE ${twice}000102 | - - | SUCCESS 1990`,
+        `MISSING_HERE ${twice}000102 | - - | SUCCESS 1990`,
+        'MISSING_HERE STRANGER-1 | - - | SUCCESS 77',
+      ].sort(),
+    );
+    const raised = (await alerts(service.fresh.database)).filter(({ kind }) => kind === 'reconciliation-difference');
+    expect(raised).toMatchObject([{ subject: `BRIDGE ${DAY}`, detail: expect.stringContaining('1 DUPLICATE') }]);
+  });
+
+  it('what became known on the next day is in the next day’s statement', async () => {
+    await control(institution, { action: 'delays', delays: { settleMs: 60_000_000 } });
+    const orderNo = await order('0004');
+    service.clock.set(at('2026-02-01 00:00:30'));
+    await control(institution, { action: 'settle', attemptNo: `${orderNo}000101` });
+    const gateway = await gateways.of('BRIDGE');
+    const dayOf = async (day: string) => {
+      const numbers: string[] = [];
+      for await (const { number } of gateway.statement(day)) numbers.push(number);
+      return numbers.includes(`${orderNo}000101`);
+    };
+    expect([await dayOf(DAY), await dayOf('2026-02-01')]).toEqual([false, true]);
+    service.clock.set(at(`${DAY} 12:00:00`));
+    await reconcile();
+    expect((await open()).filter((text) => text.includes(orderNo))).toEqual([]);
+  });
+});
+
+describe('the job over the bridge', () => {
+  const turn = (day: string) =>
+    atFourOf(day, () =>
+      reconcileDays({ ...operator, database: service.fresh.database, log: pino({ level: 'silent' }) }),
+    );
+
+  it('fails when a page cannot be used, tells so, and is done an hour later', async () => {
+    await service.fresh.database.query('truncate reconciliations, reconciliation_differences, alerts');
+    await control(institution, { action: 'set', fault: 'garbage-answer', operation: 'statement', times: 1 });
+    expect(await turn('2026-02-01')).toBe(0);
+    expect(await alerts(service.fresh.database)).toMatchObject([
+      { kind: 'reconciliation-failed', subject: `BRIDGE ${DAY}`, detail: expect.stringContaining('no statement of') },
+    ]);
+    await service.fresh.database.query(`update job_marks set reached_at = reached_at - interval '1 hour'`);
+    expect(await turn('2026-02-01')).toBe(1);
+    expect(await theNextMorning(() => listReconciliations(operator))).toMatchObject([{ day: DAY, runBy: 'engine' }]);
+  });
+});

@@ -1,0 +1,133 @@
+import { formatTime, parseTime } from '@perennial/wire';
+import type { Database } from '../../src/db/database.js';
+import type { Gateway, StatementLine } from '../../src/gateways/gateway.js';
+import type { OperatorWithGateways } from '../../src/operator/operator.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { runReconciliation } from '../../src/operator/reconciliation.js';
+import { attemptNo } from '../../src/orders/numbers.js';
+import { refundNo } from '../../src/payments/refund-numbers.js';
+import type { DifferenceView } from '../../src/reconciliation/differences-sql.js';
+import { operatorOn } from '../operator/support.js';
+import { institution } from '../orders/support.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { manualClock } from '../support/service.js';
+
+export const CODE = 'UNIPAY';
+export const DAY = '2026-01-30';
+/** Moments of Asia/Shanghai. */
+export const at = (time: string): number => {
+  const moment = parseTime(time);
+  if (moment === undefined) throw new Error(`${time} is not a time`);
+  return moment;
+};
+export const NOON = at(`${DAY} 12:00:00`);
+export const HEADER = 'kind,number,amountCent,status,bookedAt,institutionRef';
+
+/** A database with the bridge UNIPAY, whose statements are what the test says, and an operator at noon of 31 January. */
+export interface Desk {
+  readonly fresh: FreshDatabase;
+  readonly operator: OperatorWithGateways;
+  readonly clock: ReturnType<typeof manualClock>;
+  /** The bridge's answer to any day. */
+  statement: (day: string) => AsyncIterable<StatementLine>;
+  close(): Promise<void>;
+}
+
+export async function desk(): Promise<Desk> {
+  const fresh = await freshDatabase();
+  const clock = manualClock();
+  const gateway: Gateway = { ...institution(), statement: (day) => made.statement(day) };
+  const operator = { ...operatorOn(fresh.database), clock, gateways: { of: async () => gateway } };
+  const bridge = { gateway: 'bridge', displayName: 'Uni Pay', supportedBanks: ['*'] };
+  for (const code of [CODE, 'OTHERPAY']) {
+    await createPaymentChannel(operator, { ...bridge, code, gatewayUrl: 'https://bridge.example/uni' });
+  }
+  await createPaymentChannel(operator, { ...bridge, gateway: 'sandbox', code: 'MOCKPAY' });
+  const made: Desk = { fresh, operator, clock, statement: async function* () {}, close: () => fresh.close() };
+  return made;
+}
+
+export interface AttemptRow {
+  readonly orderNo: number;
+  readonly cycleNo?: number;
+  readonly tryNo?: number;
+  readonly amountCent?: number;
+  readonly status?: 'STARTED' | 'SUCCESS' | 'FAIL';
+  readonly paymentChannelCode?: string;
+  /** Of a success: when the institution took the money. */
+  readonly paidAt?: number;
+}
+
+/** An attempt as settling leaves it. Its number. */
+export async function putAttempt(database: Database, row: AttemptRow): Promise<string> {
+  const { orderNo, cycleNo = 1, tryNo = 1, amountCent = 1990, status = 'SUCCESS', paidAt = NOON } = row;
+  await database.query(
+    `insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
+       status, started_at, paid_at, ask_at)
+     values ($1, $2, $3, 1, 1, $4, $5, $6, $7, $8, case when $6 = 'STARTED' then now() + interval '1 hour' end)
+     on conflict (order_no, cycle_no, try_no) do update set amount_cent = excluded.amount_cent, status = excluded.status,
+       paid_at = excluded.paid_at, ask_at = excluded.ask_at`,
+    [
+      ...[orderNo, cycleNo, tryNo, row.paymentChannelCode ?? CODE, amountCent, status],
+      new Date(NOON),
+      status === 'SUCCESS' ? new Date(paidAt) : null,
+    ],
+  );
+  return attemptNo(orderNo, cycleNo, tryNo);
+}
+
+export async function putRefund(database: Database, row: Omit<AttemptRow, 'tryNo'> & { refundSeq?: number }) {
+  const { orderNo, cycleNo = 1, refundSeq = 1, amountCent = 500, status = 'SUCCESS', paidAt = NOON } = row;
+  await database.query(
+    `insert into refunds (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent, status,
+       requested_by, started_at, refunded_at, ask_at)
+     values ($1, $2, $3, 1, 1, $4, $5, $6, 'test', $7, $8, case when $6 = 'STARTED' then now() + interval '1 hour' end)`,
+    [
+      ...[orderNo, cycleNo, refundSeq, row.paymentChannelCode ?? CODE, amountCent, status],
+      new Date(NOON),
+      status === 'SUCCESS' ? new Date(paidAt) : null,
+    ],
+  );
+  return refundNo({ orderNo, cycleNo, refundSeq });
+}
+
+/** A line of a statement, booked at noon unless said otherwise. */
+export function line(number: string, more: Partial<StatementLine> = {}): StatementLine {
+  const kind = number.startsWith('R') ? 'refund' : 'debit';
+  const amountCent = kind === 'refund' ? 500 : 1990;
+  return { kind, number, amountCent, status: 'SUCCESS', bookedAt: NOON, institutionRef: 'RI1', ...more };
+}
+
+export function csvOf(lines: readonly StatementLine[]): string {
+  const rows = lines.map((one) =>
+    [
+      one.kind.toUpperCase(),
+      one.number,
+      one.amountCent,
+      one.status,
+      formatTime(one.bookedAt),
+      one.institutionRef,
+    ].join(),
+  );
+  return [HEADER, ...rows, ''].join('\n');
+}
+
+export async function* bytes(text: string | Uint8Array): AsyncGenerator<Uint8Array> {
+  yield typeof text === 'string' ? new TextEncoder().encode(text) : text;
+}
+
+/** Runs the day with these lines as a file. */
+export function run(on: Desk, lines: readonly StatementLine[], paymentChannelCode = CODE, day = DAY) {
+  return runReconciliation(on.operator, { paymentChannelCode, day, csv: bytes(csvOf(lines)) });
+}
+
+/** The five kinds and where they lie, in short. */
+export function inShort(differences: readonly DifferenceView[]): string[] {
+  return differences
+    .map((one) => {
+      const here = `${one.hereStatus ?? '-'} ${one.hereAmountCent ?? '-'}`;
+      const there = `${one.thereStatus ?? '-'} ${one.thereAmountCent ?? '-'}`;
+      return `${one.kind} ${one.number} | ${here} | ${there}`;
+    })
+    .sort();
+}

@@ -1,0 +1,266 @@
+import { formatTime } from '@perennial/wire';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listAudit } from '../../src/operator/audit.js';
+import { dump } from '../operator/support.js';
+import { eventsOf, NO_NUMBERS, toldAbout } from '../orders/support.js';
+import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { periodNo, type RefundStage, refundStage } from './support.js';
+
+let on: RefundStage;
+beforeAll(async () => {
+  on = await refundStage();
+});
+afterAll(() => on.close());
+beforeEach(() => {
+  on.bank.reset();
+  on.institution.reset();
+});
+
+const refundsOf = (orderNo: string) =>
+  on.service.fresh.database.query(
+    'select refund_seq, amount_cent, status from refunds where order_no = $1 order by 1',
+    [orderNo],
+  );
+
+describe('a refund', () => {
+  it('of all that was paid: REFUND_FULL everywhere, one event, the order goes on', async () => {
+    const orderNo = await on.paidOrder();
+    const before = await on.query(orderNo);
+    on.service.clock.advance(3_600_000);
+    const refundTime = formatTime(on.service.clock.now());
+
+    expect(await on.refund({ orderNo, cycleNo: 1, note: 'late delivery' })).toEqual({
+      refundNo: `R${periodNo(orderNo)}01`,
+      orderNo,
+      cycleNo: 1,
+      paymentOrderNo: periodNo(orderNo),
+      amountCent: 1990,
+      status: 'SUCCESS',
+      reason: null,
+      key: null,
+      note: 'late delivery',
+      requestedBy: 'test:ann',
+      startedAt: refundTime,
+      refundedAt: refundTime,
+      payment: { paymentStatus: 'REFUND_FULL', amountCent: 1990, refundAmountCent: 1990 },
+      changed: true,
+    });
+    expect(on.bank.asked).toEqual([
+      { refundNo: `R${periodNo(orderNo)}01`, attemptNo: `${periodNo(orderNo)}01`, amountCent: 1990 },
+    ]);
+
+    const after = await on.query(orderNo);
+    const [first, ...rest] = after['paymentRecords'] as Record<string, unknown>[];
+    expect(first).toMatchObject({ paymentStatus: 'REFUND_FULL', refundAmountCent: 1990, amountCent: 1990 });
+    expect(rest).toEqual((before['paymentRecords'] as unknown[]).slice(1));
+    expect(after).toMatchObject({
+      orderStatus: 'ACTIVE',
+      totalPaidAmountCent: 1990,
+      totalRefundAmountCent: 1990,
+      nextPayTime: before['nextPayTime'],
+      redeemUrl: null,
+    });
+    expect(before['redeemUrl']).not.toBeNull();
+    expect(await on.queryPeriod(orderNo)).toMatchObject({
+      paymentStatus: 'REFUND_FULL',
+      refundAmountCent: 1990,
+      refundTime,
+      paidAt: before['createTime'],
+    });
+    expect(await toldAbout(on.service.fresh.database, orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'REFUND_FULL']);
+    expect((await eventsOf(on.service.fresh.database, orderNo)).at(-1)).toMatchObject({
+      event_type: 'payment.status.changed',
+      cycle_no: 1,
+      data: { orderNo, paymentStatus: 'REFUND_FULL', refundAmountCent: 1990, refundTime, amountCent: 1990 },
+    });
+  });
+
+  it('in parts: they add up to REFUND_FULL, and no cent beyond', async () => {
+    const orderNo = await on.paidOrder();
+    const part = (amountCent?: number) =>
+      on.refund({ orderNo, cycleNo: 1, ...(amountCent === undefined ? {} : { amountCent }) });
+    const period = (paymentStatus: string, refundAmountCent: number) => ({
+      payment: { paymentStatus, refundAmountCent },
+    });
+
+    expect(await part(500)).toMatchObject({ amountCent: 500, ...period('REFUND_PART', 500) });
+    expect(await on.query(orderNo)).toMatchObject({ totalRefundAmountCent: 500, totalPaidAmountCent: 1990 });
+    await expect(part(1491)).rejects.toThrow(/14\.90 is left to refund: 5\.00 of 19\.90 is refunded$/);
+    expect(await part(490)).toMatchObject(period('REFUND_PART', 990));
+    expect(await part()).toMatchObject({ amountCent: 1000, ...period('REFUND_FULL', 1990) });
+    await expect(part(1)).rejects.toThrow(/refunded in full/);
+    await expect(part()).rejects.toThrow(/refunded in full/);
+
+    expect(await on.query(orderNo)).toMatchObject({ totalRefundAmountCent: 1990, totalPaidAmountCent: 1990 });
+    const told = (await eventsOf(on.service.fresh.database, orderNo)).slice(2).map(({ data }) => data);
+    expect(told).toMatchObject([
+      { paymentStatus: 'REFUND_PART', refundAmountCent: 500 },
+      { paymentStatus: 'REFUND_PART', refundAmountCent: 990 },
+      { paymentStatus: 'REFUND_FULL', refundAmountCent: 1990 },
+    ]);
+    expect(on.bank.asked.map(({ refundNo, amountCent }) => [refundNo.slice(-2), amountCent])).toEqual([
+      ['01', 500],
+      ['02', 490],
+      ['03', 1000],
+    ]);
+  });
+
+  it('is possible after the order has ended, and does not wake it', async () => {
+    const orderNo = await on.paidOrder();
+    await on.channel.call('orders/unsubscribe', { orderNo });
+    expect(await on.refund({ orderNo, cycleNo: 1 })).toMatchObject({ status: 'SUCCESS' });
+    expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED', totalRefundAmountCent: 1990 });
+  });
+
+  it('goes to the attempt and the payment channel that took the money, whatever the order runs on since', async () => {
+    const user = unique('user');
+    const orderNo = await on.paidOrder({ channelUserId: user });
+    const newSharedAgreement = sharedAgreement(on.channel, user);
+    const replaced = await on.channel.call('agreements/replace', { orderNo, newSharedAgreement });
+    expect(replaced.code).toBe('0');
+    await on.refund({ orderNo, cycleNo: 1 });
+    expect(on.bank.asked).toMatchObject([{ attemptNo: `${periodNo(orderNo)}01` }]);
+  });
+
+  it('is what later events say of the latest period, and of an earlier one they say nothing', async () => {
+    const orderNo = await on.paidOrder();
+    await on.renew();
+    const latest = async () => {
+      const [row] = await on.service.fresh.database.query<{ status: string }>(
+        'select latest_payment_status as status from orders where order_no = $1',
+        [orderNo],
+      );
+      return row?.status;
+    };
+    await on.refund({ orderNo, cycleNo: 1 });
+    expect(await latest()).toBe('SUCCESS');
+    await on.refund({ orderNo, cycleNo: 2, amountCent: 5 });
+    await on.channel.call('orders/unsubscribe', { orderNo });
+    const events = await eventsOf(on.service.fresh.database, orderNo);
+    expect(events.find(({ data }) => data['orderStatus'] === 'UNSUBSCRIBED')?.data).toMatchObject({
+      latestPaymentStatus: 'REFUND_PART',
+      totalRefundAmountCent: 1995,
+      totalPaidAmountCent: 3980,
+      totalPaidCycles: 2,
+    });
+  });
+
+  it('is written to the audit log with the refund itself', async () => {
+    const orderNo = await on.paidOrder();
+    await on.refund({ orderNo, cycleNo: 1, amountCent: 5, key: 'k', note: 'n' });
+    expect(await listAudit(on.operator, { subject: orderNo })).toMatchObject([
+      {
+        actor: 'test:ann',
+        action: 'order.refund',
+        detail: { refundNo: `R${periodNo(orderNo)}01`, cycleNo: 1, amountCent: 5, key: 'k', note: 'n' },
+      },
+    ]);
+  });
+});
+
+describe('a key', () => {
+  it('given again is the same refund, before and after it is known', async () => {
+    const orderNo = await on.paidOrder();
+    const input = { orderNo, cycleNo: 1, amountCent: 700, key: 'ticket-1' };
+    on.bank.onRefund = async (request) => {
+      on.bank.book(request);
+      return { kind: 'unknown' };
+    };
+    const first = await on.refund(input);
+    expect(first).toMatchObject({ status: 'STARTED', changed: true, payment: { paymentStatus: 'SUCCESS' } });
+    // Asked about, not asked for again.
+    expect(await on.refund(input)).toMatchObject({ status: 'SUCCESS', changed: true, refundNo: first.refundNo });
+    expect(await on.refund(input)).toMatchObject({ status: 'SUCCESS', changed: false, refundNo: first.refundNo });
+    const { amountCent: _, ...withoutAmount } = input;
+    expect(await on.refund(withoutAmount)).toMatchObject({ changed: false, refundNo: first.refundNo });
+    expect(on.bank.asked).toHaveLength(1);
+    expect(on.bank.queries).toHaveLength(1);
+    expect(await refundsOf(orderNo)).toEqual([{ refund_seq: 1, amount_cent: 700, status: 'SUCCESS' }]);
+    expect(await listAudit(on.operator, { subject: orderNo })).toHaveLength(1);
+  });
+
+  it('with another amount is refused, also when the period is refunded in full', async () => {
+    const orderNo = await on.paidOrder();
+    await on.refund({ orderNo, cycleNo: 1, key: 'all' });
+    await expect(on.refund({ orderNo, cycleNo: 1, amountCent: 1, key: 'all' })).rejects.toThrow(
+      /key "all" stands for refund R\d+ of 19\.90/,
+    );
+    expect(await on.refund({ orderNo, cycleNo: 1, amountCent: 1990, key: 'all' })).toMatchObject({ changed: false });
+  });
+
+  it('counts for its own period alone', async () => {
+    const [one, other] = [await on.paidOrder(), await on.paidOrder()];
+    const refunded = await on.refund({ orderNo: one, cycleNo: 1, key: 'same' });
+    expect(await on.refund({ orderNo: other, cycleNo: 1, key: 'same' })).toMatchObject({ changed: true });
+    expect(refunded.refundNo).not.toContain(other);
+  });
+
+  it('without one, each call is a refund of its own, and what is on its way counts', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'pending' });
+    on.bank.onQuery = async () => ({ kind: 'pending' });
+    await on.refund({ orderNo, cycleNo: 1, amountCent: 1500 });
+    await expect(on.refund({ orderNo, cycleNo: 1, amountCent: 491 })).rejects.toThrow(
+      /4\.90 is left to refund: 0\.00 of 19\.90 is refunded, 15\.00 is on its way \(R\d+01\)/,
+    );
+    expect(await on.refund({ orderNo, cycleNo: 1 })).toMatchObject({ amountCent: 490, status: 'STARTED' });
+    await expect(on.refund({ orderNo, cycleNo: 1 })).rejects.toThrow(/ 0\.00 is left/);
+    expect(await refundsOf(orderNo)).toHaveLength(2);
+  });
+});
+
+describe('refused, with nothing written and nobody asked', () => {
+  const refused = async (input: Parameters<RefundStage['refund']>[0], reason: RegExp) => {
+    const before = await dump(on.service.fresh.database);
+    await expect(on.refund(input)).rejects.toThrow(reason);
+    expect(await dump(on.service.fresh.database)).toBe(before);
+    expect(on.bank.asked).toEqual([]);
+  };
+
+  it('an order that is collected by its channel', async () => {
+    await refused({ orderNo: await on.collectedOrder(), cycleNo: 1 }, /collected by its channel/);
+  });
+
+  it.each([...NO_NUMBERS, '100000000999'])('a number that is no order: %s', async (orderNo) => {
+    await refused({ orderNo, cycleNo: 1 }, /there is no order/);
+  });
+
+  it('a period that is not there, or not paid', async () => {
+    const orderNo = await on.paidOrder();
+    await refused({ orderNo, cycleNo: 13 }, /has no period 13/);
+    await refused({ orderNo, cycleNo: 2 }, /period 2 of order \d+ is WAIT: only one that was paid/);
+    await on.channel.call('orders/unsubscribe', { orderNo });
+    await refused({ orderNo, cycleNo: 2 }, /is CANCELED/);
+  });
+
+  it('a first debit on its way, and one that failed', async () => {
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    const orderNo = await unpaidOrder();
+    await refused({ orderNo, cycleNo: 1 }, /is PROCESSING/);
+    on.institution.onDebit = async () => ({ kind: 'declined', decline: 'final', reason: 'no' });
+    await refused({ orderNo: await unpaidOrder(), cycleNo: 1 }, /is FAIL/);
+  });
+
+  it('amounts, periods, keys and notes that cannot be', async () => {
+    const orderNo = await on.paidOrder();
+    const period = { orderNo, cycleNo: 1 };
+    await refused({ ...period, amountCent: 1991 }, /19\.90 is left/);
+    for (const amountCent of [0, -1, 1.5, Number.NaN, 2 ** 60])
+      await refused({ ...period, amountCent }, /whole number/);
+    for (const cycleNo of [0, -1, 1.5, 10_000]) await refused({ orderNo, cycleNo }, /period must be a whole number/);
+    await refused({ ...period, key: '' }, /the key must have 1 to 200/);
+    await refused({ ...period, key: 'x'.repeat(201) }, /the key must have 1 to 200/);
+    await refused({ ...period, note: 'a\nb' }, /control characters/);
+  });
+
+  it('the hundredth refund of a period', async () => {
+    const orderNo = await on.paidOrder();
+    for (let n = 1; n <= 99; n += 1) await on.refund({ orderNo, cycleNo: 1, amountCent: 1 });
+    on.bank.reset();
+    await refused({ orderNo, cycleNo: 1 }, /has had 99 refunds/);
+  });
+});
+
+async function unpaidOrder(): Promise<string> {
+  return (await on.channel.call('orders/create', sharedRequest(on.channel))).data.orderNo;
+}

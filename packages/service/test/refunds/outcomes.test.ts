@@ -1,0 +1,223 @@
+import { formatTime } from '@perennial/wire';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { refundPayment } from '../../src/operator/refunds.js';
+import { withinDeadline } from '../../src/payments/deadline.js';
+import { alerts, toldAbout } from '../orders/support.js';
+import { periodNo, type RefundStage, refundStage } from './support.js';
+
+let on: RefundStage;
+beforeAll(async () => {
+  on = await refundStage();
+});
+afterAll(() => on.close());
+beforeEach(async () => {
+  on.bank.reset();
+  await on.service.fresh.database.query('truncate refunds, alerts');
+});
+
+const refundNoOf = (orderNo: string, seq = '01') => `R${periodNo(orderNo)}${seq}`;
+const statusOf = async (orderNo: string) => (await on.queryPeriod(orderNo))['paymentStatus'];
+const told = async (orderNo: string) => (await toldAbout(on.service.fresh.database, orderNo)).slice(2);
+const alertKinds = async () => (await alerts(on.service.fresh.database)).map(({ kind, subject }) => [kind, subject]);
+
+/** Seconds until it is asked about, by the database's clock; null: it is settled. */
+async function askedIn(orderNo: string): Promise<number | null> {
+  const [row] = await on.service.fresh.database.query<{ seconds: number | null }>(
+    `select round(extract(epoch from ask_at - now()))::integer as seconds from refunds where order_no = $1`,
+    [orderNo],
+  );
+  return row?.seconds ?? null;
+}
+
+describe('the institution refuses', () => {
+  it('at once: the operator hears why, the period stays, an alert, and the amount is free again', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'refused', reason: 'the card is closed' });
+    await expect(on.refund({ orderNo, cycleNo: 1, key: 'k' })).rejects.toThrow(
+      `the institution refused refund ${refundNoOf(orderNo)}: the card is closed`,
+    );
+    expect(await statusOf(orderNo)).toBe('SUCCESS');
+    expect(await on.query(orderNo)).toMatchObject({ totalRefundAmountCent: 0 });
+    expect(await told(orderNo)).toEqual([]);
+    expect(await alerts(on.service.fresh.database)).toEqual([
+      { kind: 'refund-refused', subject: refundNoOf(orderNo), detail: 'the card is closed' },
+    ]);
+    // The key stands for the refund that was refused; another one is another try, under another number.
+    await expect(on.refund({ orderNo, cycleNo: 1, key: 'k' })).rejects.toThrow(/refused/);
+    on.bank.reset();
+    expect(await on.refund({ orderNo, cycleNo: 1, key: 'k2' })).toMatchObject({ refundNo: refundNoOf(orderNo, '02') });
+    expect(await statusOf(orderNo)).toBe('REFUND_FULL');
+  });
+
+  it('later: the job hears it', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'pending' });
+    expect(await on.refund({ orderNo, cycleNo: 1 })).toMatchObject({ status: 'STARTED' });
+    on.bank.onQuery = async () => ({ kind: 'refused', reason: '' });
+    expect(await on.askAll()).toBe(1);
+    expect(await statusOf(orderNo)).toBe('SUCCESS');
+    expect(await alertKinds()).toEqual([['refund-refused', refundNoOf(orderNo)]]);
+    expect(await on.askAll()).toBe(0);
+  });
+});
+
+describe('the outcome is not known', () => {
+  it.each([
+    ['pending', async () => ({ kind: 'pending' }) as const],
+    ['unknown', async () => ({ kind: 'unknown' }) as const],
+    ['a call that breaks', () => Promise.reject(new Error('socket hang up'))],
+  ])('%s: it stays open, is asked about in 18 s, and settled as soon as it is known', async (_name, onRefund) => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = onRefund;
+    on.bank.onQuery = async () => ({ kind: 'pending' });
+    expect(await on.refund({ orderNo, cycleNo: 1, amountCent: 700 })).toMatchObject({
+      status: 'STARTED',
+      refundedAt: null,
+      payment: { paymentStatus: 'SUCCESS', refundAmountCent: 0 },
+    });
+    expect(await askedIn(orderNo)).toBe(18);
+    expect(await on.askDueRefunds()).toBe(0);
+    expect(await told(orderNo)).toEqual([]);
+
+    on.service.clock.advance(60_000);
+    const refundedAt = on.service.clock.now();
+    on.bank.onQuery = async () => ({ kind: 'success', refundedAt, amountCent: 700 });
+    expect(await on.askAll()).toBe(1);
+    expect(on.bank.asked).toHaveLength(1);
+    expect(await on.queryPeriod(orderNo)).toMatchObject({
+      paymentStatus: 'REFUND_PART',
+      refundAmountCent: 700,
+      refundTime: formatTime(refundedAt),
+    });
+    expect(await told(orderNo)).toEqual(['REFUND_PART']);
+    expect(await askedIn(orderNo)).toBeNull();
+  });
+
+  it('a number that the institution never saw is sent again, the same one', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'unknown' });
+    await on.refund({ orderNo, cycleNo: 1 });
+    on.bank.onRefund = async (request) => on.bank.book(request);
+    expect(await on.askAll()).toBe(1);
+    expect(new Set(on.bank.asked.map(({ refundNo }) => refundNo))).toEqual(new Set([refundNoOf(orderNo)]));
+    expect(on.bank.asked).toHaveLength(2);
+    expect(await statusOf(orderNo)).toBe('REFUND_FULL');
+  });
+
+  it('is asked about again after 30 s, 1 min, 5 min, 15 min and then every hour; an alert after a day', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'pending' });
+    on.bank.onQuery = async () => ({ kind: 'unknown' });
+    await on.refund({ orderNo, cycleNo: 1 });
+    for (const seconds of [30, 60, 300, 900, 3600, 3600]) {
+      await on.askAll();
+      expect(await askedIn(orderNo)).toBe(seconds);
+    }
+    expect(await alertKinds()).toEqual([]);
+    await on.service.fresh.database.query(`update refunds set started_at = started_at - interval '24 hours 1 second'`);
+    await on.askAll();
+    expect(await alertKinds()).toEqual([['refund-unknown-for-a-day', refundNoOf(orderNo)]]);
+    expect(await askedIn(orderNo)).toBe(3600);
+  });
+
+  it('a node that is at it has it to itself for 30 s', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'pending' });
+    await on.refund({ orderNo, cycleNo: 1 });
+    let during: readonly unknown[] = [];
+    on.bank.onQuery = async () => {
+      during = [await on.askDueRefunds(), await askedIn(orderNo)];
+      return { kind: 'pending' };
+    };
+    expect(await on.askAll()).toBe(1);
+    expect(during).toEqual([0, 30]);
+  });
+});
+
+describe('the institution errs', () => {
+  it('a success over another amount is an alert, and none', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async ({ amountCent }) => ({ kind: 'success', refundedAt: 1, amountCent: amountCent + 1 });
+    on.bank.onQuery = async () => ({ kind: 'success', refundedAt: 1, amountCent: 501 });
+    expect(await on.refund({ orderNo, cycleNo: 1, amountCent: 500 })).toMatchObject({ status: 'STARTED' });
+    await on.askAll();
+    expect(await statusOf(orderNo)).toBe('SUCCESS');
+    expect(await alerts(on.service.fresh.database)).toEqual([
+      { kind: 'refund-wrong-amount', subject: refundNoOf(orderNo), detail: 'asked for 500, refunded 501' },
+    ]);
+    expect(await askedIn(orderNo)).toBe(30);
+  });
+
+  it('a contradiction changes nothing and is an alert', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async (request) => {
+      // The job was faster, and heard otherwise.
+      on.bank.onQuery = async () => ({ kind: 'refused', reason: 'no' });
+      await on.askAll();
+      return on.bank.book(request);
+    };
+    await expect(on.refund({ orderNo, cycleNo: 1 })).rejects.toThrow(/refused/);
+    expect(await statusOf(orderNo)).toBe('SUCCESS');
+    expect(await alertKinds()).toEqual([
+      ['refund-contradiction', refundNoOf(orderNo)],
+      ['refund-refused', refundNoOf(orderNo)],
+    ]);
+  });
+
+  it('told twice, by the job and by the call: settled once', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async (request) => {
+      on.bank.book(request);
+      await on.askAll();
+      return on.bank.book(request);
+    };
+    expect(await on.refund({ orderNo, cycleNo: 1, amountCent: 700 })).toMatchObject({
+      status: 'SUCCESS',
+      payment: { refundAmountCent: 700 },
+    });
+    expect(await told(orderNo)).toEqual(['REFUND_PART']);
+    expect(await on.query(orderNo)).toMatchObject({ totalRefundAmountCent: 700 });
+    expect(await alertKinds()).toEqual([]);
+  });
+
+  it('the database goes away before the result is written down: said so, and finished by the job', async () => {
+    const orderNo = await on.paidOrder();
+    const { database } = on.service.fresh;
+    let transactions = 0;
+    const failing: typeof database.transaction = (work) => {
+      transactions += 1;
+      return transactions === 1 ? database.transaction(work) : Promise.reject(new Error('away'));
+    };
+    const operator = { ...on.operator, database: { query: database.query, transaction: failing } };
+    await expect(refundPayment(operator, { orderNo, cycleNo: 1 })).rejects.toThrow(
+      `refund ${refundNoOf(orderNo)} is sent, but its result could not be written down`,
+    );
+    await on.askAll();
+    expect(await statusOf(orderNo)).toBe('REFUND_FULL');
+    expect(on.bank.booked.size).toBe(1);
+  });
+
+  it('two refunds that are settled in the other order: the later time stays', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'pending' });
+    const first = await on.refund({ orderNo, cycleNo: 1, amountCent: 1, key: 'first' });
+    const second = await on.refund({ orderNo, cycleNo: 1, amountCent: 2, key: 'second' });
+    const at = on.service.clock.now();
+    on.bank.onQuery = async ({ refundNo }) =>
+      refundNo === first.refundNo
+        ? { kind: 'success', refundedAt: at, amountCent: 1 }
+        : { kind: 'success', refundedAt: at + 5_000, amountCent: 2 };
+    await on.refund({ orderNo, cycleNo: 1, key: 'second' });
+    await on.refund({ orderNo, cycleNo: 1, key: 'first' });
+    expect(second.refundNo).not.toBe(first.refundNo);
+    expect(await on.queryPeriod(orderNo)).toMatchObject({ refundTime: formatTime(at + 5_000), refundAmountCent: 3 });
+  });
+});
+
+describe('the deadline of a call', () => {
+  it('makes one that never answers, or fails, unknown', async () => {
+    expect(await withinDeadline(() => new Promise<never>(() => undefined), 5)).toEqual({ kind: 'unknown' });
+    expect(await withinDeadline(async () => Promise.reject(new Error('x')), 60_000)).toEqual({ kind: 'unknown' });
+    expect(await withinDeadline(async () => ({ kind: 'pending' }), 60_000)).toEqual({ kind: 'pending' });
+  });
+});

@@ -1,0 +1,266 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.js';
+import { askAboutPendingRefunds } from '../../src/engine/pending-refunds.js';
+import { bridgeGateway } from '../../src/gateways/bridge/bridge.js';
+import { type Gateways, gatewayRegistry } from '../../src/gateways/registry.js';
+import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
+import { createChannel } from '../../src/operator/channels.js';
+import type { OperatorWithGateways } from '../../src/operator/operator.js';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { type RefundInput, refundPayment } from '../../src/operator/refunds.js';
+import { openVault } from '../../src/secrets/vault.js';
+import { createService, type Service } from '../../src/service.js';
+import { perennial } from '../cli/perennial.js';
+import { control, ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
+import { PRODUCT } from '../operator/support.js';
+import { alerts } from '../orders/support.js';
+import { type ChannelClient, channelClient } from '../support/channel-client.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { packageRoot, start, until } from '../support/processes.js';
+import { periodNo } from './support.js';
+
+/** The service, refunds from other processes, and the reference institution with its own books. */
+const masterKey = randomBytes(32);
+let fresh: FreshDatabase;
+let service: Service;
+let gateways: Gateways;
+let operator: OperatorWithGateways;
+let channel: ChannelClient;
+let settings: Record<string, string>;
+let bridgeKey: string;
+let bridgePort: number;
+
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  const { database } = fresh;
+  const vault = openVault([masterKey]);
+  const log = pino({ level: 'silent' });
+  settings = { DATABASE_URL: fresh.url, MASTER_KEY: masterKey.toString('base64') };
+  gateways = gatewayRegistry(database, {
+    sandbox: () => sandboxGateway(systemClock),
+    bridge: (url, wrapped) => bridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
+  });
+  operator = { database, vault, environment: 'sandbox', actor: 'test:ann', clock: systemClock, gateways };
+  service = createService({
+    database,
+    vault,
+    gateways,
+    clock: systemClock,
+    log,
+    environment: 'sandbox',
+    publicUrl: () => 'https://pay.example',
+    engine: false,
+    trustedProxies: [],
+    authFailuresPerMinute: 100_000,
+  });
+  await service.server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = service.server.server.address() as AddressInfo;
+  await createProduct(operator, PRODUCT);
+  const made = await createChannel(operator, { name: 'Refunds', ratePerSecond: 100_000 });
+  await authorizeProduct(operator, { appId: made.appId, productCode: PRODUCT.productCode });
+  bridgePort = await freePort();
+  const bridge = await createPaymentChannel(operator, {
+    code: 'BRIDGE',
+    gateway: 'bridge',
+    gatewayUrl: `http://127.0.0.1:${bridgePort}`,
+    displayName: 'Bridge',
+    supportedBanks: ['*'],
+  });
+  bridgeKey = bridge.gatewayKey ?? '';
+  await authorizePaymentChannel(operator, { appId: made.appId, code: 'BRIDGE', shareEnabled: true });
+  channel = channelClient(`http://127.0.0.1:${port}`, made);
+});
+afterAll(async () => {
+  await service.stop();
+  await fresh.close();
+});
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net');
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function institution(dataDir?: string) {
+  return spawnInstitution({
+    port: bridgePort,
+    key: bridgeKey,
+    dataDir: dataDir ?? (await temporaryFolder()),
+    delays: { settleMs: 0 },
+  });
+}
+
+async function paidOrder(tail = '8888'): Promise<string> {
+  const channelUserId = unique('user');
+  const shared = sharedAgreement(channel, channelUserId, {
+    paymentChannelCode: 'BRIDGE',
+    sharedAgreementNo: `${unique('shared')}-${tail}`,
+  });
+  const request = { channelUserId, productCode: PRODUCT.productCode, sharedAgreement: shared };
+  const reply = await channel.call('orders/create', sharedRequest(channel, request));
+  expect(reply.data, reply.text).toMatchObject({ orderStatus: 'ACTIVE' });
+  return reply.data.orderNo;
+}
+
+const statusOf = async (orderNo: string) =>
+  (await channel.call('payments/query', { paymentOrderNo: periodNo(orderNo) })).data.paymentStatus;
+
+async function ask(): Promise<void> {
+  await fresh.database.query('update refunds set ask_at = now() where ask_at is not null');
+  await askAboutPendingRefunds({
+    database: fresh.database,
+    gateways,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+  });
+}
+
+/** What the institution has given back for an order, and in how many refunds. */
+async function givenBack(at: { url: string }, orderNo: string): Promise<[cents: number, refunds: number]> {
+  const ledger = await ledgerOf(at);
+  const mine = ledger.refunds.filter((one) => one.refundNo.includes(orderNo) && one.status === 'SUCCESS');
+  const debit = ledger.debits.find((one) => one.attemptNo === `${periodNo(orderNo)}01`);
+  const cents = mine.reduce((sum, one) => sum + one.amountCent, 0);
+  expect(debit?.refundedCent).toBe(cents);
+  return [cents, mine.length];
+}
+
+const eventsAbout = async (orderNo: string) =>
+  (await fresh.database.query(`select from events where order_no = $1 and data like '%REFUND_%'`, [orderNo])).length;
+
+describe('a refund over the bridge', () => {
+  it('succeeds, in part and in full', async () => {
+    const there = await institution();
+    const orderNo = await paidOrder();
+    await refundPayment(operator, { orderNo, cycleNo: 1, amountCent: 990 });
+    expect(await refundPayment(operator, { orderNo, cycleNo: 1 })).toMatchObject({ amountCent: 1000 });
+    expect(await givenBack(there, orderNo)).toEqual([1990, 2]);
+    expect(await statusOf(orderNo)).toBe('REFUND_FULL');
+  });
+
+  it('is refused (0019)', async () => {
+    const there = await institution();
+    const orderNo = await paidOrder('0019');
+    await expect(refundPayment(operator, { orderNo, cycleNo: 1 })).rejects.toThrow(/the bank refuses refunds/);
+    expect(await givenBack(there, orderNo)).toEqual([0, 0]);
+    expect(await statusOf(orderNo)).toBe('SUCCESS');
+  });
+
+  it.each([
+    ['0020', 'succeeds', 'REFUND_FULL', 1990],
+    ['0023', 'is refused', 'SUCCESS', 0],
+  ])('is pending first (%s) and %s later', async (tail, _later, status, cents) => {
+    const there = await institution();
+    const orderNo = await paidOrder(tail);
+    expect(await refundPayment(operator, { orderNo, cycleNo: 1 })).toMatchObject({ status: 'STARTED' });
+    await until('the result', async () => {
+      await ask();
+      return (await fresh.database.query(`select from refunds where status = 'STARTED'`)).length === 0;
+    });
+    expect(await statusOf(orderNo)).toBe(status);
+    expect((await givenBack(there, orderNo))[0]).toBe(cents);
+  });
+
+  it('that is told over another amount (0024) is an alert, and right when asked about', async () => {
+    const there = await institution();
+    const orderNo = await paidOrder('0024');
+    expect(await refundPayment(operator, { orderNo, cycleNo: 1, amountCent: 5 })).toMatchObject({ status: 'STARTED' });
+    expect(await alerts(fresh.database)).toContainEqual({
+      kind: 'refund-wrong-amount',
+      subject: `R${periodNo(orderNo)}01`,
+      detail: 'asked for 5, refunded 6',
+    });
+    await ask();
+    expect(await statusOf(orderNo)).toBe('REFUND_PART');
+    expect(await givenBack(there, orderNo)).toEqual([5, 1]);
+  });
+
+  it.each(['answer-lost', 'error-before', 'error-after', 'forged-answer', 'garbage-answer'])(
+    'whose answer is useless (%s): asked about, and given back once',
+    async (fault) => {
+      const there = await institution();
+      await control(there, { action: 'set', fault, operation: 'refund', times: 1 });
+      const orderNo = await paidOrder();
+      expect(await refundPayment(operator, { orderNo, cycleNo: 1 })).toMatchObject({ status: 'STARTED' });
+      await ask();
+      expect(await statusOf(orderNo)).toBe('REFUND_FULL');
+      expect(await givenBack(there, orderNo)).toEqual([1990, 1]);
+    },
+  );
+
+  it('from the command line', async () => {
+    const there = await institution();
+    const orderNo = await paidOrder();
+    const folder = await temporaryFolder();
+    const args = ['order', 'refund', orderNo, '1', '--amount-cent', '490', '--json'];
+    const ran = await perennial(args, { ...settings, DATA_DIR: folder });
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(ran.stdout)).toMatchObject({ status: 'SUCCESS', payment: { paymentStatus: 'REFUND_PART' } });
+    expect(await givenBack(there, orderNo)).toEqual([490, 1]);
+  });
+});
+
+describe('a process that is killed over a refund', () => {
+  /** Resolves with what it printed, or nothing when it was killed. */
+  async function refundIn(dies: string, input: RefundInput): Promise<Record<string, unknown> | undefined> {
+    const script = path.join(packageRoot, 'test', 'refunds', 'refunding-child.mjs');
+    const child = start(script, { ...settings, DATA_DIR: '/nonexistent', REFUND_DIES: dies }, [JSON.stringify(input)]);
+    const code = await child.exited;
+    if (code !== null && code !== 0) throw new Error(child.stderr());
+    return code === null ? undefined : JSON.parse(child.stdout());
+  }
+
+  it.each([
+    ['before-call', 0],
+    ['after-call', 1990],
+    ['after-commit', 1990],
+  ])('%s: the job finishes it, and it is given back once', async (point, before) => {
+    const there = await institution();
+    const orderNo = await paidOrder();
+    expect(await refundIn(point, { orderNo, cycleNo: 1 })).toBeUndefined();
+    expect((await givenBack(there, orderNo))[0]).toBe(before);
+    await ask();
+    expect(await statusOf(orderNo)).toBe('REFUND_FULL');
+    expect(await givenBack(there, orderNo)).toEqual([1990, 1]);
+    expect(await eventsAbout(orderNo)).toBe(1);
+  });
+
+  it.each(['before-call', 'after-call', 'after-commit'])(
+    '%s: the same command with the same key goes on with it',
+    async (point) => {
+      const there = await institution();
+      const orderNo = await paidOrder();
+      const input = { orderNo, cycleNo: 1, amountCent: 700, key: 'again' };
+      expect(await refundIn(point, input)).toBeUndefined();
+      expect(await refundIn('', input)).toMatchObject({ status: 'SUCCESS', refundNo: `R${periodNo(orderNo)}01` });
+      await ask();
+      expect(await givenBack(there, orderNo)).toEqual([700, 1]);
+      expect(await eventsAbout(orderNo)).toBe(1);
+    },
+  );
+
+  it('and so is the institution: what it has booked is not booked again', async () => {
+    const dataDir = await temporaryFolder();
+    const first = await institution(dataDir);
+    const orderNo = await paidOrder();
+    expect(await refundIn('after-call', { orderNo, cycleNo: 1 })).toBeUndefined();
+    first.running.child.kill('SIGKILL');
+    await first.running.exited;
+    await ask();
+    expect(await statusOf(orderNo)).toBe('SUCCESS');
+    const second = await institution(dataDir);
+    await ask();
+    expect(await statusOf(orderNo)).toBe('REFUND_FULL');
+    expect(await givenBack(second, orderNo)).toEqual([1990, 1]);
+  });
+});

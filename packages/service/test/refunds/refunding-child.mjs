@@ -1,0 +1,52 @@
+// One refund from the compiled code, in a process that ends itself with kill -9 where REFUND_DIES says: before the
+// institution is called, after it has answered, or after the result is committed.
+import { systemClock } from '../../dist/clock.js';
+import { openFromSettings } from '../../dist/db/open.js';
+import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
+import { gatewayRegistry } from '../../dist/gateways/registry.js';
+import { refundPayment } from '../../dist/operator/refunds.js';
+import { readSettings } from '../../dist/settings.js';
+
+const dies = process.env['REFUND_DIES'];
+const dieAt = (point) => {
+  if (dies === point) process.kill(process.pid, 'SIGKILL');
+};
+
+const settings = readSettings();
+const opened = await openFromSettings(settings, { role: 'tool', log: () => {} });
+const { database, vault } = opened;
+const registry = gatewayRegistry(database, {
+  sandbox: () => {
+    throw new Error('there is no sandbox here');
+  },
+  bridge: (url, wrapped) => bridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
+});
+let called = false;
+const gateways = {
+  async of(code) {
+    const gateway = await registry.of(code);
+    return {
+      ...gateway,
+      async refund(request) {
+        dieAt('before-call');
+        const outcome = await gateway.refund(request);
+        dieAt('after-call');
+        called = true;
+        return outcome;
+      },
+    };
+  },
+};
+const doomed = {
+  query: database.query,
+  async transaction(work) {
+    const result = await database.transaction(work);
+    if (called) dieAt('after-commit');
+    return result;
+  },
+};
+const operator = { database: doomed, vault, environment: 'sandbox', actor: 'test:child', clock: systemClock, gateways };
+const refunded = await refundPayment(operator, JSON.parse(process.argv[2]));
+process.stdout.write(`${JSON.stringify(refunded)}\n`);
+await registry.close();
+await opened.close();

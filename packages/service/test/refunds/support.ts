@@ -1,0 +1,107 @@
+import { pino } from 'pino';
+import { askAboutPendingRefunds } from '../../src/engine/pending-refunds.js';
+import type { NotFound, RefundOutcome, RefundQuery, RefundRequest } from '../../src/gateways/gateway.js';
+import type { OperatorWithGateways } from '../../src/operator/operator.js';
+import { type RefundInput, refundPayment } from '../../src/operator/refunds.js';
+import { type Stage, stage } from '../orders/support.js';
+import { collectRequest, sharedRequest } from '../support/demo.js';
+
+/** The refunds of an institution: once under each number, and on demand whatever a test says. */
+export interface Bank {
+  readonly asked: RefundRequest[];
+  readonly queries: RefundQuery[];
+  /** What was really given back, by number. */
+  readonly booked: Map<string, RefundRequest>;
+  onRefund: (request: RefundRequest) => Promise<RefundOutcome>;
+  onQuery: (request: RefundQuery) => Promise<RefundOutcome | NotFound>;
+  /** Books it, as it does when nothing stands against it. */
+  book(request: RefundRequest): RefundOutcome;
+  reset(): void;
+}
+
+export interface RefundStage extends Stage {
+  readonly bank: Bank;
+  readonly operator: OperatorWithGateways;
+  refund(input: RefundInput): ReturnType<typeof refundPayment>;
+  /** One turn of the job: for all that is open, or for those whose turn it is. */
+  askAll(): Promise<number>;
+  askDueRefunds(): Promise<number>;
+  /** The number of a new order whose first period is paid. */
+  paidOrder(more?: Record<string, unknown>): Promise<string>;
+  collectedOrder(): Promise<string>;
+  query(orderNo: string): Promise<Record<string, unknown>>;
+  queryPeriod(orderNo: string, cycleNo?: number): Promise<Record<string, unknown>>;
+}
+
+export async function refundStage(): Promise<RefundStage> {
+  const base = await stage();
+  const { service, channel, institution } = base;
+  const { database } = service.fresh;
+  const bank = newBank(() => service.clock.now());
+  institution.refund = (request) => {
+    bank.asked.push(request);
+    return bank.onRefund(request);
+  };
+  institution.queryRefund = (request) => {
+    bank.queries.push(request);
+    return bank.onQuery(request);
+  };
+  const gateways = { of: async () => institution };
+  const operator = { ...service.operator, actor: 'test:ann', clock: service.clock, gateways };
+  const askDueRefunds = () =>
+    askAboutPendingRefunds({ database, gateways, clock: service.clock, log: pino({ level: 'silent' }) });
+  const create = async (request: object) => {
+    const reply = await channel.call('orders/create', request);
+    if (reply.data?.orderStatus !== 'ACTIVE') throw new Error(`orders/create answered ${reply.text}`);
+    return reply.data.orderNo as string;
+  };
+  return {
+    ...base,
+    bank,
+    operator,
+    refund: (input) => refundPayment(operator, input),
+    askDueRefunds,
+    async askAll() {
+      await database.query('update refunds set ask_at = now() where ask_at is not null');
+      return askDueRefunds();
+    },
+    paidOrder: (more = {}) => create(sharedRequest(channel, more)),
+    collectedOrder: () => create(collectRequest(channel)),
+    query: async (orderNo) => (await channel.call('orders/query', { orderNo })).data,
+    queryPeriod: async (orderNo, cycleNo = 1) =>
+      (await channel.call('payments/query', { paymentOrderNo: periodNo(orderNo, cycleNo) })).data,
+  };
+}
+
+export const periodNo = (orderNo: string, cycleNo = 1) => `${orderNo}${String(cycleNo).padStart(4, '0')}`;
+
+function newBank(now: () => number): Bank {
+  const bank: Bank = {
+    asked: [],
+    queries: [],
+    booked: new Map(),
+    onRefund: async (request) => bank.book(request),
+    onQuery: async ({ refundNo }) => {
+      const request = bank.booked.get(refundNo);
+      return request ? success(request) : { kind: 'not-found' };
+    },
+    book(request) {
+      bank.booked.set(request.refundNo, request);
+      return success(request);
+    },
+    reset() {
+      bank.asked.length = 0;
+      bank.queries.length = 0;
+      bank.booked.clear();
+      bank.onRefund = async (request) => bank.book(request);
+      bank.onQuery = initial.onQuery;
+    },
+  };
+  const initial = { onQuery: bank.onQuery };
+  const success = ({ amountCent }: RefundRequest): RefundOutcome => ({
+    kind: 'success',
+    refundedAt: now(),
+    amountCent,
+  });
+  return bank;
+}

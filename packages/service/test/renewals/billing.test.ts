@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Database, openDatabase, type Queryable } from '../../src/db/database.js';
+import { billCollected } from '../../src/engine/billing.js';
+import { billDue } from '../../src/orders/bill-sql.js';
+import { FROM_THE_START } from '../../src/orders/due-sql.js';
+import { startRenewals } from '../../src/orders/renew-sql.js';
+import { type Stage, stage } from '../orders/support.js';
+
+/** Mode B by the set: what happens to one order is its own business, and nobody else's. */
+
+let on: Stage;
+let database: Database;
+beforeAll(async () => {
+  on = await stage();
+  database = openDatabase({ url: on.service.fresh.url, pool: 8, name: 'test billing' });
+});
+afterAll(async () => {
+  await database.close();
+  await on.close();
+});
+beforeEach(() => database.query('truncate orders, payments, benefits, events'));
+
+const FIRST = 500_000_000_001;
+
+/** Orders numbered from FIRST, a day old and of seven days. */
+async function orders(count: number, more: { mode?: string; totalCycles?: number } = {}): Promise<void> {
+  const { mode = 'CHANNEL_COLLECT', totalCycles = 7 } = more;
+  await database.query(
+    `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
+       period_type, period, total_cycles, amount_cent, created_at, success_at, cycle_no, next_due_at, paid_cycles,
+       paid_amount_cent, latest_payment_status, agreement_id, payment_channel_code)
+     select $1::bigint + n, 1, 'order ' || n, 'user ' || n, 'TEST_SPU_DAILY_7', $3, 'ACTIVE', 'DAY', 1, $4, 100, at, at, 1,
+       at + interval '1 day', 1, 100, 'BILLED', $1 + n, 'MOCKPAY'
+     from generate_series(0, $2::integer - 1) n, (select date_trunc('second', now() - interval '25 hours') as at) t`,
+    [FIRST, count, mode, totalCycles],
+  );
+  await database.query('analyze orders');
+}
+
+interface State {
+  readonly orderNo: number;
+  readonly status: string;
+  readonly cycleNo: number;
+  readonly paidCycles: number;
+  readonly paidCent: number;
+  readonly periods: number;
+  readonly benefits: number;
+  readonly told: readonly string[];
+}
+
+const states = () =>
+  database.query<State>(
+    `select order_no as "orderNo", status, cycle_no as "cycleNo", paid_cycles as "paidCycles", paid_amount_cent as "paidCent",
+       (select count(*) from payments p where p.order_no = o.order_no) as periods,
+       (select count(*) from benefits b where b.order_no = o.order_no) as benefits,
+       array(select coalesce(e.data::json ->> 'paymentStatus', e.data::json ->> 'orderStatus') from events e
+             where e.order_no = o.order_no order by e.event_no) as told
+     from orders o order by order_no`,
+  );
+
+const BILLED = {
+  status: 'ACTIVE',
+  cycleNo: 2,
+  paidCycles: 2,
+  paidCent: 200,
+  periods: 1,
+  benefits: 1,
+  told: ['BILLED'],
+};
+const UNTOUCHED = { status: 'ACTIVE', cycleNo: 1, paidCycles: 1, paidCent: 100, periods: 0, benefits: 0, told: [] };
+
+it('several nodes at once bill every order once', async () => {
+  await orders(5000);
+  const counts = await Promise.all([billCollected(database), billCollected(database), billCollected(database)]);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(5000);
+  const found = await states();
+  expect(found).toHaveLength(5000);
+  for (const { orderNo: _, ...state } of found) expect(state).toEqual(BILLED);
+  expect(await billCollected(database)).toBe(0);
+});
+
+it('the last periods of many: each is told before the end of its order', async () => {
+  await orders(300, { totalCycles: 2 });
+  expect(await billCollected(database)).toBe(300);
+  for (const { orderNo: _, ...state } of await states()) {
+    expect(state).toEqual({ ...BILLED, status: 'COMPLETED', told: ['BILLED', 'COMPLETED'] });
+  }
+});
+
+it('orders of one period are completed, and nothing is billed', async () => {
+  await orders(3, { totalCycles: 1 });
+  expect(await billCollected(database)).toBe(3);
+  for (const { orderNo: _, ...state } of await states()) {
+    expect(state).toEqual({ ...UNTOUCHED, status: 'COMPLETED', told: ['COMPLETED'] });
+  }
+});
+
+it('an order that somebody holds is passed over, and billed at the next turn', async () => {
+  await orders(3);
+  await database.transaction(async (tx) => {
+    await tx.query('select from orders where order_no = $1 for update', [FIRST + 1]);
+    expect(await billCollected(database)).toBe(2);
+  });
+  expect(await states()).toMatchObject([BILLED, UNTOUCHED, BILLED]);
+  expect(await billCollected(database)).toBe(1);
+  expect(await states()).toMatchObject([BILLED, BILLED, BILLED]);
+});
+
+it('a period that is there already is left as it is, with its order; the others are billed', async () => {
+  await orders(3);
+  await database.query(
+    `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent)
+     values ($1, 2, 1, 'CANCELED', now(), 100)`,
+    [FIRST + 1],
+  );
+  expect(await billCollected(database)).toBe(2);
+  expect(await states()).toMatchObject([BILLED, { ...UNTOUCHED, periods: 1 }, BILLED]);
+  expect(await database.query('select status from payments where order_no = $1', [FIRST + 1])).toEqual([
+    { status: 'CANCELED' },
+  ]);
+});
+
+const EVERYTHING = { kind: 'everything', after: FROM_THE_START } as const;
+const WAYS: readonly [string, string, (tx: Queryable) => Promise<{ orders: number }>][] = [
+  ['billed', 'CHANNEL_COLLECT', (tx) => billDue(tx, EVERYTHING, 20)],
+  ['debited', 'SVC_DEDUCT', (tx) => startRenewals(tx, 'MOCKPAY', EVERYTHING, 20, 18)],
+];
+
+it.each(WAYS)('some of many orders are %s without reading the others', async (_, mode, renew) => {
+  await orders(5000, { mode });
+  await database.transaction(async (tx) => {
+    // A statement that was run often enough: PostgreSQL keeps one plan for whatever numbers come.
+    await tx.query('set local plan_cache_mode = force_generic_plan');
+    const read = async () => {
+      const rows = await tx.query<{ rows: number }>(
+        `select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables where relname = 'orders'`,
+      );
+      return rows[0]?.rows ?? 0;
+    };
+    const before = await read();
+    expect(await renew(tx)).toMatchObject({ orders: 20 });
+    expect((await read()) - before).toBeLessThanOrEqual(100);
+  });
+});

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { billDue } from '../../src/orders/bill-sql.js';
+import { type Cadence, dueAt } from '../../src/orders/calendar.js';
+import { FROM_THE_START } from '../../src/orders/due-sql.js';
+import { type Stage, stage } from '../orders/support.js';
+import { created, type EngineNode, engineNode } from './support.js';
+
+/**
+ * When a period is due is reckoned twice, in SQL where orders are billed and debited by the set, and in the service where
+ * one is. Whatever the anchor and the cadence, through real billing and real debits, both say the same.
+ */
+
+let on: Stage;
+let node: EngineNode;
+beforeAll(async () => {
+  on = await stage();
+  node = engineNode(on);
+});
+afterAll(async () => {
+  await node.close();
+  await on.close();
+});
+
+interface Sample extends Cadence {
+  readonly anchor: number;
+  readonly totalCycles: number;
+}
+
+/** Since Asia/Shanghai has no summer time any more; every period of them has come. */
+const ANCHORS = { min: new Date('1992-01-01T00:00:00Z'), max: new Date('2016-12-31T00:00:00Z'), noInvalidDate: true };
+const anchor = fc.oneof(
+  fc.date(ANCHORS).map((date) => date.getTime()),
+  // Month ends, and the last moments of a day in Asia/Shanghai.
+  fc
+    .tuple(
+      fc.integer({ min: 1992, max: 2015 }),
+      fc.integer({ min: 0, max: 11 }),
+      fc.constantFrom(0, 1, 999, 86_399_999),
+    )
+    .map(([year, month, ms]) => Date.UTC(year, month + 1, 0) - 8 * 3_600_000 + ms),
+);
+const sample = fc.record({
+  anchor,
+  periodType: fc.constantFrom('DAY', 'MONTH'),
+  period: fc.integer({ min: 1, max: 31 }),
+  totalCycles: fc.integer({ min: 2, max: 4 }),
+});
+
+async function insert(samples: readonly Sample[], mode: 'CHANNEL_COLLECT' | 'SVC_DEDUCT', like: string): Promise<void> {
+  const { database } = node.deps;
+  await database.query('delete from orders where order_no <> $1', [like]);
+  await database.query('update orders set next_due_at = null where order_no = $1', [like]);
+  await database.query(
+    `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
+       period_type, period, total_cycles, amount_cent, created_at, success_at, cycle_no, next_due_at, paid_cycles,
+       paid_amount_cent, latest_payment_status, agreement_id, payment_channel_code)
+     select nextval('order_numbers') + s.n, o.channel_id, 'sample', o.channel_user_id, o.product_code, $2, 'ACTIVE',
+       s."periodType", s.period, s."totalCycles", 1, s.at, s.at, 1, s.at, 1, 1, 'SUCCESS', o.agreement_id, 'MOCKPAY'
+     from orders o, (select *, row_number() over () as n, to_timestamp(anchor / 1000.0) as at
+       from json_to_recordset($3::json) as t(anchor bigint, "periodType" text, period integer, "totalCycles" integer)) s
+     where o.order_no = $1`,
+    [like, mode, JSON.stringify(samples)],
+  );
+}
+
+interface Found extends Sample {
+  readonly orderNo: number;
+  readonly cycleNo: number;
+  readonly nextDueAt: number | null;
+  /** Of the period that was begun last. */
+  readonly expectAt: number;
+}
+
+const found = (like: string) =>
+  node.deps.database.query<Found>(
+    `select o.order_no as "orderNo", round(extract(epoch from o.created_at) * 1000)::bigint as anchor,
+       o.period_type as "periodType", o.period, o.total_cycles as "totalCycles", o.cycle_no as "cycleNo",
+       round(extract(epoch from o.next_due_at) * 1000)::bigint as "nextDueAt",
+       round(extract(epoch from p.expect_at) * 1000)::bigint as "expectAt"
+     from orders o join payments p using (order_no, cycle_no) where o.order_no <> $1`,
+    [like],
+  );
+
+it.each<[string, 'CHANNEL_COLLECT' | 'SVC_DEDUCT', () => Promise<unknown>]>([
+  ['billed', 'CHANNEL_COLLECT', () => billDue(node.deps.database, { kind: 'everything', after: FROM_THE_START }, 100)],
+  ['debited', 'SVC_DEDUCT', () => node.claimOnce()],
+])('%s: the same on both sides, period after period', async (_what, mode, turn) => {
+  const like = await created(on);
+  await fc.assert(
+    fc.asyncProperty(fc.array(sample, { minLength: 20, maxLength: 60 }), async (samples) => {
+      await insert(samples, mode, like);
+      for (let cycleNo = 2; cycleNo <= 4; cycleNo += 1) {
+        await turn();
+        const orders = await found(like);
+        expect(orders).toEqual(orders.map((order) => ({ ...order, ...reckoned(order, cycleNo) })));
+        expect(orders).toHaveLength(samples.length);
+      }
+    }),
+    { numRuns: 8 },
+  );
+});
+
+/** Where an order is when its periods up to this one were begun, as the service reckons. */
+function reckoned(order: Sample, upTo: number): Pick<Found, 'cycleNo' | 'expectAt' | 'nextDueAt'> {
+  const cycleNo = Math.min(upTo, order.totalCycles);
+  return {
+    cycleNo,
+    expectAt: dueAt(order.anchor, order, cycleNo),
+    nextDueAt: cycleNo === order.totalCycles ? null : dueAt(order.anchor, order, cycleNo + 1),
+  };
+}

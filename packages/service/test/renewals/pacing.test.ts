@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openPaymentChannels } from '../../src/payment-channels/pace-sql.js';
+import { type Stage, stage } from '../orders/support.js';
+import { copies, created, type EngineNode, engineNode } from './support.js';
+
+/** Debits per second and hours of the day, for all nodes together, by the database's clock. */
+
+let on: Stage;
+let nodes: [EngineNode, EngineNode];
+beforeAll(async () => {
+  on = await stage();
+  nodes = [engineNode(on), engineNode(on)];
+});
+afterAll(async () => {
+  for (const node of nodes) await node.close();
+  await on.close();
+});
+
+const sql = <Row>(text: string, values: readonly unknown[] = []) => on.service.fresh.database.query<Row>(text, values);
+
+describe('debits per second', () => {
+  const PER_SECOND = 20;
+  beforeEach(async () => {
+    await sql('update orders set next_due_at = null');
+    await sql('delete from debit_paces');
+    await copies(on.service.fresh.database, await created(on), 200);
+    on.institution.reset();
+  });
+
+  /** Rounds of both nodes at once; how many were debited, and how many the time that it took allows. */
+  async function rounds(count: number): Promise<{ debited: number; allowed: number }> {
+    const seconds = async () =>
+      (await sql<{ at: number }>('select extract(epoch from now())::float8 as at'))[0]?.at ?? 0;
+    const before = await seconds();
+    for (let round = 0; round < count; round += 1) {
+      await Promise.all(nodes.map((node) => node.claimOnce(PER_SECOND)));
+    }
+    // A second's worth may be made up for.
+    const allowed = PER_SECOND * (1 + (await seconds()) - before);
+    expect(new Set(on.institution.debits.map(({ attemptNo }) => attemptNo)).size).toBe(on.institution.debits.length);
+    return { debited: on.institution.debits.length, allowed };
+  }
+
+  it('two nodes keep the pace together, however often they try', async () => {
+    const { debited, allowed } = await rounds(10);
+    expect(debited).toBeGreaterThanOrEqual(PER_SECOND);
+    expect(debited).toBeLessThanOrEqual(allowed);
+  });
+
+  it('after a long pause, one second’s worth may go at once, and no more', async () => {
+    await rounds(1);
+    await sql(`update debit_paces set used_up_to = now() - interval '1 hour'`);
+    on.institution.reset();
+    const { debited, allowed } = await rounds(1);
+    expect(debited).toBeGreaterThanOrEqual(PER_SECOND);
+    expect(debited).toBeLessThanOrEqual(allowed);
+  });
+
+  it('while it is used up nothing is claimed, and nothing is lost by waiting', async () => {
+    await rounds(1);
+    await sql(`update debit_paces set used_up_to = now() + interval '1 hour'`);
+    on.institution.reset();
+    expect((await rounds(3)).debited).toBe(0);
+    expect(await sql(`select from debit_attempts where status = 'STARTED'`)).toEqual([]);
+    const [left] = await sql<{ n: number }>('select count(*) as n from orders where next_due_at is not null');
+    const [once] = await sql<{ n: number }>('select count(*) as n from debit_attempts where cycle_no > 1');
+    expect(left?.n).toBeGreaterThan(0);
+    await sql(`update debit_paces set used_up_to = now() - interval '1 s'`);
+    expect((await rounds(1)).debited).toBeGreaterThanOrEqual(PER_SECOND);
+    const [more] = await sql<{ n: number }>('select count(*) as n from debit_attempts where cycle_no > 1');
+    expect(more?.n).toBe((once?.n ?? 0) + on.institution.debits.length);
+  });
+
+  it('a claim that is rolled back uses nothing up', async () => {
+    const [node] = nodes;
+    const broken = engineNode(on, {
+      database: {
+        ...node.deps.database,
+        transaction: (work) =>
+          node.deps.database.transaction(async (tx) => {
+            await work(tx);
+            throw new Error('the connection broke before the commit');
+          }),
+      },
+    });
+    await expect(broken.claimOnce(PER_SECOND)).rejects.toThrow('before the commit');
+    await broken.close();
+    expect(on.institution.debits).toEqual([]);
+    expect((await rounds(1)).debited).toBeGreaterThanOrEqual(PER_SECOND);
+  });
+});
+
+describe('hours of the day', () => {
+  /** Whether a payment channel with these hours takes renewals, at the hour of the statement and `from`, `to` after it. */
+  const isOpen = async (from: number, to: number) =>
+    on.service.fresh.database.transaction(async (tx) => {
+      await tx.query(
+        `update payment_channels set debit_hour_from = (extract(hour from now())::integer + $1) % 24,
+           debit_hour_to = (extract(hour from now())::integer + $2) % 24 where code = 'MOCKPAY'`,
+        [from, to],
+      );
+      const open = await openPaymentChannels(tx);
+      // One that says nothing is always open.
+      expect(open.map(({ code }) => code)).toContain('MOCKBANK');
+      return open.some(({ code }) => code === 'MOCKPAY');
+    });
+
+  it.each([
+    [0, 1, true, 'this hour alone'],
+    [23, 0, false, 'until this hour'],
+    [23, 1, true, 'around this hour'],
+    [1, 2, false, 'from the next hour on'],
+    [0, 23, true, 'all but the last hour'],
+    [1, 0, false, 'all but this hour'],
+    [12, 11, true, 'all but one that is far off'],
+    [13, 14, false, 'one that is far off'],
+    [2, 23, false, 'neither the hour before nor this one nor the next'],
+  ])('from %i to %i hours after this one: %s (%s), also across midnight', async (from, to, expected) => {
+    expect(await isOpen(from, to)).toBe(expected);
+  });
+
+  it.each([
+    [22, 6, '22:00:00', true],
+    [22, 6, '21:59:59', false],
+    [22, 6, '00:00:00', true],
+    [22, 6, '05:59:59', true],
+    [22, 6, '06:00:00', false],
+    [9, 24, '23:59:59', true],
+    [9, 24, '08:59:59', false],
+    [0, 24, '12:00:00', true],
+  ])('%i to %i at %s of Asia/Shanghai: %s', async (from, to, time, expected) => {
+    const open = await on.service.fresh.database.transaction(async (tx) => {
+      await tx.query(`update payment_channels set debit_hour_from = $1, debit_hour_to = $2 where code = 'MOCKPAY'`, [
+        from,
+        to,
+      ]);
+      // now() is the database's own; a function of that name in front of it makes it another.
+      await tx.query('create schema if not exists at_another_time');
+      await tx.query(
+        `create or replace function at_another_time.now() returns timestamptz language sql
+         as $$ select ('2026-03-20 ${time}')::timestamptz $$`,
+      );
+      await tx.query('set local search_path = at_another_time, pg_catalog, public');
+      return openPaymentChannels(tx);
+    });
+    expect(open.some(({ code }) => code === 'MOCKPAY')).toBe(expected);
+  });
+});

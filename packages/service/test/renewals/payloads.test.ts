@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf, type Stage, stage, toldAbout } from '../orders/support.js';
+import { collectRequest, sharedRequest } from '../support/demo.js';
+
+let scene: Stage;
+
+beforeAll(async () => {
+  scene = await stage();
+});
+afterAll(() => scene.close());
+
+/** Escapes, quotes, characters beyond the basic plane: what JSON text made by hand gets wrong first. */
+const STRANGE = 'a"b\\c/\u0001\u001f\t\n😀é\u2028\u007f';
+
+const without = (record: object, ...names: string[]) =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
+
+describe('events that are written in SQL', () => {
+  it('mode B: the same fields, in the same order, as those of the creation', async () => {
+    const names = { externalOrderNo: `order ${STRANGE}`, channelUserId: `user ${STRANGE}` };
+    const request = collectRequest(scene.channel, { ...names, productCode: 'TEST_SPU_DAILY_7' });
+    const { data } = await scene.channel.call('orders/create', request);
+    while ((await scene.renew()) > 0);
+    const events = await eventsOf(scene.service.fresh.database, data.orderNo);
+    expect(await toldAbout(scene.service.fresh.database, data.orderNo)).toEqual([
+      'BILLED',
+      'ACTIVE',
+      ...Array.from({ length: 6 }, () => 'BILLED'),
+      'COMPLETED',
+    ]);
+    const [billed, active] = events;
+    const completed = events.at(-1);
+    for (const event of events.slice(2, -1)) {
+      expect(Object.keys(event.data)).toEqual(Object.keys(billed?.data ?? {}));
+      expect(without(event.data, 'cycleNo', 'paymentOrderNo', 'expectPayTime', 'paidAt')).toEqual(
+        without(billed?.data ?? {}, 'cycleNo', 'paymentOrderNo', 'expectPayTime', 'paidAt'),
+      );
+    }
+    expect(Object.keys(completed?.data ?? {})).toEqual(Object.keys(active?.data ?? {}));
+    expect(completed?.data).toEqual({
+      ...active?.data,
+      orderStatus: 'COMPLETED',
+      totalPaidAmountCent: 700,
+      totalPaidCycles: 7,
+      nextPayTime: null,
+    });
+  });
+
+  it('mode A: seven debits of days that have passed, then COMPLETED', async () => {
+    const { data } = await scene.channel.call(
+      'orders/create',
+      sharedRequest(scene.channel, { productCode: 'TEST_SPU_DAILY_7' }),
+    );
+    while ((await scene.renew()) > 0);
+    expect(await toldAbout(scene.service.fresh.database, data.orderNo)).toEqual([
+      'SUCCESS',
+      'ACTIVE',
+      ...Array.from({ length: 6 }, () => 'SUCCESS'),
+      'COMPLETED',
+    ]);
+    const after = await scene.channel.call('orders/query', { orderNo: data.orderNo });
+    expect(after.data).toMatchObject({ orderStatus: 'COMPLETED', totalPaidAmountCent: 700, nextPayTime: null });
+  });
+});

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { agreementOf, dailyProduct, type Stage, stage, toldAbout } from '../orders/support.js';
+import { attemptNoOf, created, declined, type EngineNode, engineNode } from './support.js';
+
+/** Declined renewals, by a clock that the test moves: what is tried again when, and what is not. */
+
+let on: Stage;
+let node: EngineNode;
+const START = Date.UTC(2026, 0, 31, 4, 0, 0);
+beforeAll(async () => {
+  on = await stage();
+  node = engineNode(on);
+});
+afterAll(async () => {
+  await node.close();
+  await on.close();
+});
+beforeEach(async () => {
+  on.service.clock.set(START);
+  on.institution.reset();
+  // Orders of other tests are not due.
+  await on.service.fresh.database.query('update orders set next_due_at = null');
+});
+
+/** With a token of that time. */
+const found = async (orderNo: string) => {
+  const token = await on.channel.getToken();
+  return (await on.channel.call('orders/query', { orderNo }, { token })).data;
+};
+const at = (text: string) => on.service.clock.set(Date.parse(`${text.replace(' ', 'T')}+08:00`));
+const sent = () => on.institution.debits.map(({ attemptNo }) => attemptNo);
+
+/** One debit at that time, and what is planned after it. */
+async function tried(orderNo: string, time: string): Promise<[status: string, next: string | null]> {
+  at(time);
+  expect(await node.claimOnce()).toBe(1);
+  const order = await found(orderNo);
+  const period = order.paymentRecords.findLast((one: { paymentStatus: string }) => one.paymentStatus !== 'WAIT');
+  return [period.paymentStatus, order.nextPayTime];
+}
+
+describe('a decline that may pass', () => {
+  it('by the month: after 1, 3, 5 and 7 days, to the second, then FAIL and the next period as planned', async () => {
+    const orderNo = await created(on);
+    on.institution.reset();
+    on.institution.onDebit = async () => declined('retryable');
+    expect(await tried(orderNo, '2026-02-28 12:00:07')).toEqual(['FAIL_RETRY', '2026-03-01 12:00:07']);
+    expect(await tried(orderNo, '2026-03-01 12:00:09')).toEqual(['FAIL_RETRY', '2026-03-04 12:00:09']);
+    expect(await tried(orderNo, '2026-03-04 12:00:09')).toEqual(['FAIL_RETRY', '2026-03-09 12:00:09']);
+    expect(await tried(orderNo, '2026-03-09 13:00:00')).toEqual(['FAIL_RETRY', '2026-03-16 13:00:00']);
+    expect(await tried(orderNo, '2026-03-16 13:00:00')).toEqual(['FAIL', '2026-03-31 12:00:00']);
+    expect(sent()).toEqual([1, 2, 3, 4, 5].map((tryNo) => attemptNoOf(orderNo, 2, tryNo)));
+    expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual([
+      ...Array.from({ length: 4 }, () => 'FAIL_RETRY'),
+      'FAIL',
+    ]);
+  });
+
+  it('by the day: after 1, 3, 6 and 12 hours', async () => {
+    const orderNo = await created(on, { productCode: 'TEST_SPU_DAILY_7' });
+    on.institution.onDebit = async () => declined('retryable');
+    expect(await tried(orderNo, '2026-02-01 12:00:00')).toEqual(['FAIL_RETRY', '2026-02-01 13:00:00']);
+    expect(await tried(orderNo, '2026-02-01 13:00:00')).toEqual(['FAIL_RETRY', '2026-02-01 16:00:00']);
+    expect(await tried(orderNo, '2026-02-01 16:00:00')).toEqual(['FAIL_RETRY', '2026-02-01 22:00:00']);
+    expect(await tried(orderNo, '2026-02-01 22:00:00')).toEqual(['FAIL_RETRY', '2026-02-02 10:00:00']);
+    expect(await tried(orderNo, '2026-02-02 10:00:00')).toEqual(['FAIL', '2026-02-02 12:00:00']);
+  });
+
+  it.each([
+    ['2026-03-30 11:59:59', 'FAIL_RETRY', '2026-03-31 11:59:59'],
+    ['2026-03-30 12:00:00', 'FAIL', '2026-03-31 12:00:00'],
+    ['2026-04-15 00:00:00', 'FAIL', '2026-03-31 12:00:00'],
+  ])('declined at %s: %s, since no try is made at or after the time of the next period', async (time, status, next) => {
+    const orderNo = await created(on);
+    on.institution.onDebit = async () => declined('retryable');
+    expect(await tried(orderNo, time)).toEqual([status, next]);
+  });
+
+  it('paid at a later try: SUCCESS once, with its benefits, and the delays begin anew with the next period', async () => {
+    const orderNo = await created(on);
+    on.institution.onDebit = async () => declined('retryable');
+    await tried(orderNo, '2026-02-28 12:00:00');
+    on.institution.reset();
+    expect(await tried(orderNo, '2026-03-01 12:00:00')).toEqual(['SUCCESS', '2026-03-31 12:00:00']);
+    on.institution.onDebit = async () => declined('retryable');
+    expect(await tried(orderNo, '2026-03-31 12:00:00')).toEqual(['FAIL_RETRY', '2026-04-01 12:00:00']);
+    expect(sent()).toEqual([attemptNoOf(orderNo, 2, 2), attemptNoOf(orderNo, 3, 1)]);
+    expect(await found(orderNo)).toMatchObject({ totalPaidAmountCent: 2 * 1990 });
+  });
+
+  it('a product without retries: FAIL at once', async () => {
+    await dailyProduct(on.service, 'NO_RETRIES', 7);
+    await node.deps.database.query(`update products set retry_delays = '{}' where product_code = 'NO_RETRIES'`);
+    const orderNo = await created(on, { productCode: 'NO_RETRIES' });
+    on.institution.onDebit = async () => declined('retryable');
+    expect(await tried(orderNo, '2026-02-01 12:00:00')).toEqual(['FAIL', '2026-02-02 12:00:00']);
+  });
+});
+
+describe('a decline that will not pass', () => {
+  it('final: FAIL at once, and the next period is debited as planned', async () => {
+    const orderNo = await created(on);
+    on.institution.onDebit = async () => declined('final');
+    expect(await tried(orderNo, '2026-02-28 12:00:00')).toEqual(['FAIL', '2026-03-31 12:00:00']);
+    on.institution.reset();
+    expect(await tried(orderNo, '2026-03-31 12:00:00')).toEqual(['SUCCESS', '2026-04-30 12:00:00']);
+    expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL', 'SUCCESS']);
+  });
+
+  it('the agreement is invalid: FAIL, the agreement canceled, the order unsubscribed with what is left of it', async () => {
+    const orderNo = await created(on);
+    on.institution.onDebit = async () => declined('agreement-invalid');
+    at('2026-02-28 12:00:00');
+    await node.claimOnce();
+    const order = await found(orderNo);
+    expect(order).toMatchObject({ orderStatus: 'UNSUBSCRIBED', nextPayTime: null });
+    const statuses = order.paymentRecords.map((one: { paymentStatus: string }) => one.paymentStatus);
+    expect(statuses).toEqual(['SUCCESS', 'FAIL', ...Array.from({ length: 10 }, () => 'CANCELED')]);
+    // What the institution itself has ended is not canceled there.
+    expect(await agreementOf(node.deps.database, orderNo)).toMatchObject({ status: 'CANCELED', asked: false });
+    expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL', 'UNSUBSCRIBED', 'CANCELED']);
+    expect(await node.claimOnce()).toBe(0);
+  });
+
+  it.each(['final', 'agreement-invalid'] as const)('%s in the last period: FAIL and COMPLETED', async (decline) => {
+    const orderNo = await created(on, { productCode: 'TEST_SPU_DAILY_7' });
+    await node.deps.database.query(
+      `update orders set cycle_no = 6, next_due_at = created_at + interval '6 days' where order_no = $1`,
+      [orderNo],
+    );
+    on.institution.onDebit = async () => declined(decline);
+    at('2026-02-06 12:00:00');
+    await node.claimOnce();
+    expect(await found(orderNo)).toMatchObject({ orderStatus: 'COMPLETED', nextPayTime: null });
+    expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL', 'COMPLETED']);
+    const { status } = await agreementOf(node.deps.database, orderNo);
+    expect(status).toBe(decline === 'final' ? 'BIND_SUCCESS' : 'CANCELED');
+  });
+});

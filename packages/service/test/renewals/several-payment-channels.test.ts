@@ -1,0 +1,76 @@
+import { afterEach, expect, it } from 'vitest';
+import { gate } from '../agreements/support.js';
+import { institution, type Stage, stage } from '../orders/support.js';
+import { until } from '../support/processes.js';
+import { anotherNode } from '../support/second-node.js';
+import { copies, created } from './support.js';
+
+/** A node with its engine, and two institutions: MOCKPAY behaves. */
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function scene() {
+  const on = await stage();
+  closing.push(() => on.close());
+  const { database } = on.service.fresh;
+  const bank = institution();
+  const orderNo = await created(on);
+  // More than may be under way at once.
+  await copies(database, orderNo, 100, 'MOCKBANK');
+  const paidPeriods = async (code: string) => {
+    const [row] = await database.query<{ n: number }>(
+      `select count(*) as n from debit_attempts where cycle_no > 1 and status = 'SUCCESS' and payment_channel_code = $1`,
+      [code],
+    );
+    return row?.n ?? 0;
+  };
+  const start = async () => {
+    const gateways = { of: async (code: string) => (code === 'MOCKBANK' ? bank : on.institution) };
+    const node = await anotherNode(on.service, { engine: true, gateways });
+    closing.push(() => node.close());
+  };
+  return { on, database, bank, orderNo, paidPeriods, start };
+}
+
+/** An order of twelve periods, all of them due by the database's clock. */
+const completed = async (on: Stage, orderNo: string) => {
+  const { data } = await on.channel.call('orders/query', { orderNo });
+  return data.paymentRecords.filter((one: { paymentStatus: string }) => one.paymentStatus === 'SUCCESS').length;
+};
+
+it('one institution hangs: the other’s orders go on, period after period', async () => {
+  const { on, database, bank, orderNo, paidPeriods, start } = await scene();
+  const held = gate();
+  bank.onDebit = async () => {
+    await held.stand();
+    return { kind: 'unknown' };
+  };
+  closing.push(async () => held.open());
+  await start();
+  await held.reached;
+  await until('periods of the other', async () => (await completed(on, orderNo)) >= 4);
+  expect(await paidPeriods('MOCKBANK')).toBe(0);
+  // Only so many wait for it; the rest is not claimed and stays due.
+  const [hanging] = await database.query<{ n: number }>(
+    `select count(*) as n from debit_attempts where payment_channel_code = 'MOCKBANK' and status = 'STARTED'`,
+  );
+  expect(hanging?.n).toBe(64);
+  held.open();
+});
+
+it('outside its hours nothing of a payment channel is claimed; the other’s orders go on', async () => {
+  const { on, database, bank, orderNo, paidPeriods, start } = await scene();
+  await database.query(
+    `update payment_channels set debit_hour_from = (extract(hour from now())::integer + 2) % 24,
+       debit_hour_to = (extract(hour from now())::integer + 3) % 24 where code = 'MOCKBANK'`,
+  );
+  await start();
+  await until('two periods of the other', async () => (await completed(on, orderNo)) >= 3);
+  expect(await paidPeriods('MOCKBANK')).toBe(0);
+  expect(bank.debits).toEqual([]);
+  expect(await database.query(`select from debit_attempts where payment_channel_code = 'MOCKBANK'`)).toEqual([]);
+  await database.query(`update payment_channels set debit_hour_from = null, debit_hour_to = null`);
+  await until('its own, once it is open', async () => (await paidPeriods('MOCKBANK')) >= 100);
+});

@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
+import { gate } from '../agreements/support.js';
+import { alerts, eventsOf, paid, type Stage, stage, toldAbout } from '../orders/support.js';
+import { until } from '../support/processes.js';
+import { attemptNoOf, created, declined, type EngineNode, engineNode, success, unknown } from './support.js';
+
+/** News of a renewal that comes late, twice, at the wrong door or not as it should be. Each has its rule, most an alert. */
+
+let on: Stage;
+let node: EngineNode;
+beforeAll(async () => {
+  on = await stage();
+  node = engineNode(on, { debitDeadlineMs: 60_000 });
+});
+afterAll(async () => {
+  await node.close();
+  await on.close();
+});
+beforeEach(async () => {
+  on.institution.reset();
+  await on.askPending();
+  await sql('update orders set next_due_at = null');
+  await sql('delete from alerts');
+  on.institution.reset();
+});
+
+const sql = <Row>(text: string, values: readonly unknown[] = []) => node.deps.database.query<Row>(text, values);
+const found = async (orderNo: string) => (await on.channel.call('orders/query', { orderNo })).data;
+const periodOf = async (orderNo: string) => (await found(orderNo)).paymentRecords[1];
+const raised = () => alerts(node.deps.database);
+const told = async (orderNo: string) => (await toldAbout(node.deps.database, orderNo)).slice(2);
+const numberOf = (orderNo: string, tryNo = 1) => attemptNoOf(orderNo, 2, tryNo);
+const paidNow = (number: string, more: object = {}) => success(number, on.service.clock.now(), more);
+
+async function news(attemptNo: string, outcome: DebitOutcome, code?: string): Promise<void> {
+  const reply = await on.notice({ kind: 'debit', attemptNo, outcome }, code);
+  expect(reply.status, reply.text).toBe(200);
+}
+
+/** An order whose second period was debited, with that answer. */
+async function renewed(answer: (request: DebitRequest) => Promise<DebitOutcome>): Promise<string> {
+  const orderNo = await created(on);
+  on.institution.onDebit = answer;
+  expect(await node.claimOnce()).toBe(1);
+  on.institution.reset();
+  return orderNo;
+}
+const pending = () => renewed(async () => ({ kind: 'pending' }));
+const answered = (outcome: DebitOutcome) => renewed(async () => outcome);
+
+/** Everything that is stored about an order. */
+const stored = async (orderNo: string) =>
+  Promise.all(
+    ['orders', 'payments', 'debit_attempts', 'benefits', 'events'].map((table) =>
+      sql(`select * from ${table} t where order_no = $1 order by t::text`, [orderNo]),
+    ),
+  );
+
+describe('after an unsubscribe', () => {
+  const unsubscribed = async () => {
+    const orderNo = await pending();
+    const reply = await on.channel.call('orders/unsubscribe', { orderNo }, { idempotencyKey: `end-${orderNo}` });
+    expect(reply.data.orderStatus).toBe('UNSUBSCRIBED');
+    expect((await periodOf(orderNo)).paymentStatus).toBe('PROCESSING');
+    return orderNo as string;
+  };
+
+  it.each<[string, (orderNo: string) => Promise<unknown>]>([
+    ['a notice', (orderNo) => news(numberOf(orderNo), paidNow(numberOf(orderNo)))],
+    ['a question', () => on.askPending()],
+  ])('success by %s: SUCCESS is kept, with its benefits, and an alert; the order stays ended', async (_how, comes) => {
+    const orderNo = await unsubscribed();
+    await comes(orderNo);
+    expect(await found(orderNo)).toMatchObject({
+      orderStatus: 'UNSUBSCRIBED',
+      totalPaidAmountCent: 2 * 1990,
+      nextPayTime: null,
+    });
+    expect((await periodOf(orderNo)).paymentStatus).toBe('SUCCESS');
+    expect(await sql('select from benefits where order_no = $1 and cycle_no = 2', [orderNo])).toHaveLength(2);
+    expect(await told(orderNo)).toEqual(['UNSUBSCRIBED', 'CANCELED', 'SUCCESS']);
+    expect(await raised()).toEqual([
+      {
+        kind: 'debit-after-unsubscribe',
+        subject: numberOf(orderNo),
+        detail: 'the order was unsubscribed while it was debited',
+      },
+    ]);
+    expect(await node.claimOnce()).toBe(0);
+  });
+
+  it.each(['retryable', 'final', 'agreement-invalid'] as const)('declined, %s: FAIL and no retry', async (decline) => {
+    const orderNo = await unsubscribed();
+    await news(numberOf(orderNo), declined(decline));
+    expect((await periodOf(orderNo)).paymentStatus).toBe('FAIL');
+    expect(await found(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED', nextPayTime: null });
+    expect(await told(orderNo)).toEqual(['UNSUBSCRIBED', 'CANCELED', 'FAIL']);
+    expect(await raised()).toEqual([]);
+    expect(await node.claimOnce()).toBe(0);
+  });
+});
+
+describe('the opposite of what was settled', () => {
+  it.each<[string, () => Promise<string>, (number: string) => DebitOutcome]>([
+    ['settled as SUCCESS, later reported as FAIL', () => renewed(async (r) => paid(r)), () => declined('final')],
+    ['settled as SUCCESS, later reported as FAIL', () => renewed(async (r) => paid(r)), () => declined('retryable')],
+    [
+      'settled as SUCCESS, later reported as FAIL',
+      () => renewed(async (r) => paid(r)),
+      () => declined('agreement-invalid'),
+    ],
+    ['settled as FAIL, later reported as SUCCESS', () => answered(declined('final')), paidNow],
+    ['settled as FAIL, later reported as SUCCESS', () => answered(declined('retryable')), paidNow],
+    ['settled as FAIL, later reported as SUCCESS', () => answered(declined('agreement-invalid')), paidNow],
+  ])('%s: an alert, and nothing changes', async (detail, begin, outcome) => {
+    const orderNo = await begin();
+    const before = await stored(orderNo);
+    for (const _again of [1, 2]) await news(numberOf(orderNo), outcome(numberOf(orderNo)));
+    expect(await stored(orderNo)).toEqual(before);
+    expect(await raised()).toEqual([{ kind: 'debit-contradiction', subject: numberOf(orderNo), detail }]);
+    expect(await sql('select seen from alerts')).toEqual([{ seen: 2 }]);
+  });
+
+  it('an earlier try is reported as SUCCESS when a later one has succeeded: the alert names the earlier one', async () => {
+    const orderNo = await answered(declined('retryable'));
+    expect(await node.claimOnce()).toBe(1);
+    expect((await periodOf(orderNo)).paymentStatus).toBe('SUCCESS');
+    const before = await stored(orderNo);
+    await news(numberOf(orderNo, 1), paidNow(numberOf(orderNo, 1)));
+    expect(await stored(orderNo)).toEqual(before);
+    expect(await raised()).toMatchObject([{ kind: 'debit-contradiction', subject: numberOf(orderNo, 1) }]);
+  });
+
+  it.each<[string, DebitOutcome]>([
+    ['pending', { kind: 'pending' }],
+    ['unknown', unknown],
+  ])('%s after SUCCESS says less than is known: nothing changes, nobody is asked', async (_what, outcome) => {
+    const orderNo = await renewed(async (request) => paid(request));
+    const before = await stored(orderNo);
+    await news(numberOf(orderNo), outcome);
+    expect(await stored(orderNo)).toEqual(before);
+    expect(await on.askDue()).toBe(0);
+    expect(await raised()).toEqual([]);
+  });
+});
+
+describe('news that fits nothing', () => {
+  it.each<[string, (orderNo: string) => string]>([
+    ['a try that was never made', (orderNo) => numberOf(orderNo, 2)],
+    ['a period that was not begun', (orderNo) => attemptNoOf(orderNo, 3, 1)],
+    ['a period that the order has not', (orderNo) => attemptNoOf(orderNo, 13, 1)],
+    ['an order that is none', () => attemptNoOf('999999999999', 2, 1)],
+    ['a refund', (orderNo) => `R${numberOf(orderNo)}`],
+    ['no number', () => 'the second period'],
+  ])('%s: an alert, and nothing changes', async (_what, number) => {
+    const orderNo = await pending();
+    const before = await stored(orderNo);
+    await news(number(orderNo), paidNow(number(orderNo)));
+    expect(await stored(orderNo)).toEqual(before);
+    expect(await raised()).toEqual([
+      { kind: 'notice-for-unknown-attempt', subject: number(orderNo), detail: 'from MOCKPAY' },
+    ]);
+  });
+
+  it('from another payment channel’s institution: an alert, and nothing changes', async () => {
+    const orderNo = await pending();
+    const before = await stored(orderNo);
+    await news(numberOf(orderNo), paidNow(numberOf(orderNo)), 'MOCKBANK');
+    expect(await stored(orderNo)).toEqual(before);
+    expect(await raised()).toEqual([
+      { kind: 'notice-for-unknown-attempt', subject: numberOf(orderNo), detail: 'from MOCKBANK' },
+    ]);
+  });
+
+  it.each([1989, 1991, 1])(
+    'success over %i cents in place of 1990: an alert, and asked at once',
+    async (amountCent) => {
+      const orderNo = await pending();
+      await news(numberOf(orderNo), paidNow(numberOf(orderNo), { amountCent }));
+      expect((await periodOf(orderNo)).paymentStatus).toBe('PROCESSING');
+      expect(await raised()).toEqual([
+        { kind: 'debit-wrong-amount', subject: numberOf(orderNo), detail: `asked for 1990, debited ${amountCent}` },
+      ]);
+      expect(await on.askDue()).toBe(1);
+      expect((await periodOf(orderNo)).paymentStatus).toBe('SUCCESS');
+    },
+  );
+});
+
+describe('news at the same time', () => {
+  const settledOnce = async (orderNo: string) => {
+    expect(await told(orderNo)).toEqual(['SUCCESS']);
+    expect(await sql('select from benefits where order_no = $1 and cycle_no = 2', [orderNo])).toHaveLength(2);
+    expect(await found(orderNo)).toMatchObject({ totalPaidAmountCent: 2 * 1990, nextPayTime: '2026-03-31 12:00:00' });
+  };
+
+  it('the same notice 100 times at once: settled once, no alert', async () => {
+    const orderNo = await pending();
+    const number = numberOf(orderNo);
+    await Promise.all(Array.from({ length: 100 }, () => news(number, paidNow(number))));
+    await settledOnce(orderNo);
+    expect(await raised()).toEqual([]);
+  });
+
+  it('before the answer: the notice settles it, and the answer finds it settled', async () => {
+    const orderNo = await created(on);
+    const held = gate();
+    on.institution.onDebit = async (request) => {
+      await held.stand();
+      return paid(request);
+    };
+    const renewing = node.claimOnce();
+    await held.reached;
+    await news(numberOf(orderNo), paidNow(numberOf(orderNo)));
+    await settledOnce(orderNo);
+    held.open();
+    await renewing;
+    await settledOnce(orderNo);
+    expect(await raised()).toEqual([]);
+  });
+
+  /** Both wait for the order's row, which the test holds until they do. */
+  async function together(orderNo: string, outcome: DebitOutcome): Promise<void> {
+    const waiting = () =>
+      sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+    const both: Promise<unknown>[] = [];
+    await on.service.fresh.database.transaction(async (tx) => {
+      const held = gate();
+      on.institution.onDebit = async (request) => {
+        await held.stand();
+        return paid(request);
+      };
+      both.push(node.claimOnce());
+      await held.reached;
+      await tx.query('select from orders where order_no = $1 for update', [orderNo]);
+      held.open();
+      both.push(news(numberOf(orderNo), outcome));
+      await until('both wait', async () => (await waiting()).length >= 2);
+    });
+    await Promise.all(both);
+  }
+
+  it('while the answer is being settled: once, no alert', async () => {
+    const orderNo = await created(on);
+    await together(orderNo, paidNow(numberOf(orderNo)));
+    await settledOnce(orderNo);
+    expect(await raised()).toEqual([]);
+  });
+
+  it('and the opposite of it: whichever comes first counts, and the other is an alert', async () => {
+    const orderNo = await created(on);
+    await together(orderNo, declined('final'));
+    const { paymentStatus } = await periodOf(orderNo);
+    expect(await told(orderNo)).toEqual([paymentStatus]);
+    expect(await raised()).toMatchObject([{ kind: 'debit-contradiction', subject: numberOf(orderNo) }]);
+    const isPaid = paymentStatus === 'SUCCESS';
+    expect((await found(orderNo)).totalPaidAmountCent).toBe(isPaid ? 2 * 1990 : 1990);
+    expect(await eventsOf(node.deps.database, orderNo)).toHaveLength(3);
+  });
+});

@@ -1,0 +1,90 @@
+import { pino } from 'pino';
+import { expect } from 'vitest';
+import { channelRegistry } from '../../src/channels/registry.js';
+import { type Database, openDatabase } from '../../src/db/database.js';
+import { type RenewalDeps, renewDeducted } from '../../src/engine/renewals.js';
+import type { DebitOutcome } from '../../src/gateways/gateway.js';
+import { settleTogether } from '../../src/payments/settle-together.js';
+import { paid, type Stage } from '../orders/support.js';
+import { sharedRequest } from '../support/demo.js';
+
+/** A second node's engine: connections and memory of its own. */
+export interface EngineNode {
+  readonly deps: RenewalDeps;
+  /** Debits what is due at this moment: one claim, and everything that comes of it. */
+  claimOnce(debitsPerSecond?: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+export function engineNode({ service, institution }: Stage, more: Partial<RenewalDeps> = {}): EngineNode {
+  const { fresh, vault, clock } = service;
+  const database = openDatabase({ url: fresh.url, pool: 8, name: 'test engine' });
+  const deps: RenewalDeps = {
+    database,
+    clock,
+    gateways: { of: async () => institution },
+    channels: channelRegistry(database, vault),
+    settle: settleTogether(database, clock),
+    log: pino({ level: 'silent' }),
+    debitDeadlineMs: 200,
+    ...more,
+  };
+  return {
+    deps,
+    async claimOnce(debitsPerSecond) {
+      let claims = 0;
+      const stopping = () => {
+        claims += 1;
+        return claims > 1;
+      };
+      return renewDeducted({ ...deps, stopping }, { code: 'MOCKPAY', debitsPerSecond: debitsPerSecond ?? null });
+    },
+    close: () => database.close(),
+  };
+}
+
+export async function created({ channel }: Stage, more: Record<string, unknown> = {}): Promise<string> {
+  const reply = await channel.call('orders/create', sharedRequest(channel, more));
+  expect(reply.data?.orderStatus, reply.text).toBe('ACTIVE');
+  return reply.data.orderNo;
+}
+
+/** The same order so many times more, with everything that was stored about it. */
+export async function copies(database: Database, orderNo: string, count: number, code = 'MOCKPAY'): Promise<void> {
+  const columns = async (table: string, changed: Record<string, string>) => {
+    const rows = await database.query<{ name: string }>(
+      'select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped',
+      [table],
+    );
+    const names = rows.map(({ name }) => name);
+    const values = names.map((name) => changed[name] ?? `t.${name}`);
+    await database.query(
+      `insert into ${table} (${names.join()}) select ${values.join()} from ${table} t, generate_series(1, $2) as n
+       where t.order_no = $1`,
+      [orderNo, count],
+    );
+  };
+  // Far from any number that the sequence gives.
+  const number = 't.order_no * 1000 + n';
+  await columns('payments', { order_no: number });
+  await columns('orders', {
+    order_no: number,
+    external_order_no: `t.external_order_no || '-' || n`,
+    payment_channel_code: `'${code}'`,
+  });
+}
+
+export const attemptNoOf = (orderNo: string, cycleNo: number, tryNo: number) =>
+  `${orderNo}${String(cycleNo).padStart(4, '0')}${String(tryNo).padStart(2, '0')}`;
+
+export const unknown: DebitOutcome = { kind: 'unknown' };
+
+export const declined = (decline: 'retryable' | 'final' | 'agreement-invalid'): DebitOutcome => ({
+  kind: 'declined',
+  decline,
+  reason: `because ${decline}`,
+});
+
+/** As the institution would tell of an attempt of TEST_SPU_001. */
+export const success = (attemptNo: string, paidAt: number, more: object = {}): DebitOutcome =>
+  paid({ attemptNo, amountCent: 1990, orderNo: '', cycleNo: 0, externalOrderNo: '', startedAt: paidAt }, more);

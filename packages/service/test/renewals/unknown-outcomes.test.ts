@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { FROM_THE_START } from '../../src/orders/due-sql.js';
+import { startRenewals } from '../../src/orders/renew-sql.js';
+import { claimAttemptsToAsk } from '../../src/payments/attempts-sql.js';
+import { RENEWAL_LEASE_SECONDS } from '../../src/payments/policy.js';
+import { gate } from '../agreements/support.js';
+import { alerts, paid, type Stage, stage } from '../orders/support.js';
+import { until } from '../support/processes.js';
+import { attemptNoOf, created, type EngineNode, engineNode, unknown } from './support.js';
+
+/** A renewal whose outcome nobody has heard: who asks about it when, and that no other is made instead. */
+
+let on: Stage;
+let node: EngineNode;
+const START = Date.UTC(2026, 0, 31, 4, 0, 0);
+beforeAll(async () => {
+  on = await stage();
+  node = engineNode(on);
+});
+afterAll(async () => {
+  await node.close();
+  await on.close();
+});
+beforeEach(async () => {
+  on.service.clock.set(START);
+  on.institution.reset();
+  await on.askPending();
+  await sql('update orders set next_due_at = null');
+  await sql('delete from alerts');
+  on.institution.reset();
+});
+
+const sql = <Row>(text: string, values: readonly unknown[] = []) => node.deps.database.query<Row>(text, values);
+const statusOf = async (orderNo: string) =>
+  (await on.channel.call('payments/query', { paymentOrderNo: `${orderNo}0002` })).data.paymentStatus;
+
+/** Seconds from the moment of `work` until the attempt is asked about, by the database's own clock, and how exact. */
+async function askedIn(orderNo: string, work: () => Promise<unknown>): Promise<number> {
+  const now = async () => (await sql<{ now: number }>('select extract(epoch from now())::float8 as now'))[0]?.now ?? 0;
+  const before = await now();
+  await work();
+  const after = await now();
+  const [row] = await sql<{ at: number }>(
+    `select extract(epoch from ask_at)::float8 as at from debit_attempts where order_no = $1 and status = 'STARTED'`,
+    [orderNo],
+  );
+  const at = row?.at ?? Number.NaN;
+  const seconds = Math.floor(at - before);
+  // Somewhere between the two moments, so many whole seconds before.
+  expect(at - seconds).toBeGreaterThanOrEqual(before);
+  return at - after <= seconds ? seconds : Number.NaN;
+}
+
+const pendingUntil = (seconds: number) => async () =>
+  ({ kind: 'pending', askAt: on.service.clock.now() + seconds * 1000 }) as const;
+
+describe('a renewal', () => {
+  it.each<[string, () => Promise<typeof unknown>]>([
+    ['unknown', async () => unknown],
+    ['pending', async () => ({ kind: 'pending' })],
+    ['not answered in time', () => new Promise(() => undefined)],
+    ['an error', () => Promise.reject(new Error('the line is dead'))],
+  ])('%s: asked about after 10 s, then 30 s, 1 min, 5 min, 15 min, hourly', async (_what, answer) => {
+    const orderNo = await created(on);
+    on.institution.onDebit = answer;
+    expect(await askedIn(orderNo, () => node.claimOnce())).toBe(10);
+    on.institution.onQuery = async () => unknown;
+    for (const seconds of [30, 60, 300, 900, 3600, 3600]) {
+      expect(await askedIn(orderNo, on.askPending)).toBe(seconds);
+    }
+    // Nothing else is due meanwhile: not another try, and not the next period.
+    expect(await node.claimOnce()).toBe(0);
+    expect(await statusOf(orderNo)).toBe('PROCESSING');
+    expect(on.institution.debits.map(({ attemptNo }) => attemptNo)).toEqual([
+      attemptNoOf(orderNo, 1, 1),
+      attemptNoOf(orderNo, 2, 1),
+    ]);
+    on.institution.reset();
+    await on.askPending();
+    expect(await statusOf(orderNo)).toBe('SUCCESS');
+    expect(on.institution.debits).toEqual([]);
+  });
+
+  it.each([
+    [45, 45],
+    [3600, 3600],
+    [3601, 3600],
+    [30 * 86_400, 3600],
+  ])('pending until %i s from now: asked about after %i s', async (named, seconds) => {
+    const orderNo = await created(on);
+    on.institution.onDebit = pendingUntil(named);
+    expect(await askedIn(orderNo, () => node.claimOnce())).toBe(seconds);
+    on.institution.onQuery = pendingUntil(named);
+    expect(await askedIn(orderNo, on.askPending)).toBe(seconds);
+  });
+
+  it.each([0, -5])('pending until a time that has passed (%i s): as if none had been named', async (named) => {
+    const orderNo = await created(on);
+    on.institution.onDebit = pendingUntil(named);
+    expect(await askedIn(orderNo, () => node.claimOnce())).toBe(10);
+    on.institution.onQuery = pendingUntil(named);
+    expect(await askedIn(orderNo, on.askPending)).toBe(30);
+  });
+});
+
+describe('a node that dies', () => {
+  const claim = () =>
+    startRenewals(
+      node.deps.database,
+      'MOCKPAY',
+      { kind: 'everything', after: FROM_THE_START },
+      10,
+      RENEWAL_LEASE_SECONDS,
+    );
+
+  it('after its claim: another asks 18 s later, finds nothing sent, and sends the same number', async () => {
+    const orderNo = await created(on);
+    expect(await askedIn(orderNo, claim)).toBe(18);
+    expect(await on.askDue()).toBe(0);
+    on.institution.reset();
+    on.institution.onQuery = async () => ({ kind: 'not-found' });
+    await on.askPending();
+    expect(on.institution.debits.map(({ attemptNo }) => attemptNo)).toEqual([attemptNoOf(orderNo, 2, 1)]);
+    expect(await statusOf(orderNo)).toBe('SUCCESS');
+    expect(await sql('select from debit_attempts where order_no = $1', [orderNo])).toHaveLength(2);
+  });
+
+  it('over the question: another asks 18 s later', async () => {
+    const orderNo = await created(on);
+    await claim();
+    const held = gate();
+    on.institution.onQuery = async () => {
+      await held.stand();
+      return unknown;
+    };
+    let asking: Promise<unknown> = Promise.resolve();
+    const seconds = await askedIn(orderNo, async () => {
+      asking = on.askPending();
+      await held.reached;
+    });
+    expect(seconds).toBe(18);
+    expect(await claimAttemptsToAsk(node.deps.database, 10, 1)).toEqual([]);
+    held.open();
+    await asking;
+  });
+
+  it('while a question of its successor hangs: what falls due meanwhile is asked about meanwhile', async () => {
+    const hanging = await created(on);
+    await claim();
+    const other = await created(on);
+    await claim();
+    const held = gate();
+    on.institution.onQuery = async (request) => {
+      if (request.orderNo !== hanging) return paid(request);
+      await held.stand();
+      return unknown;
+    };
+    await sql('update debit_attempts set ask_at = now() where order_no = $1 and cycle_no = 2', [hanging]);
+    const asking = on.askDue();
+    await held.reached;
+    await sql('update debit_attempts set ask_at = now() where order_no = $1 and cycle_no = 2', [other]);
+    await until('the answer about the other', async () => (await statusOf(other)) === 'SUCCESS');
+    expect(await statusOf(hanging)).toBe('PROCESSING');
+    held.open();
+    expect(await asking).toBe(2);
+  });
+
+  it('or is held up for longer than its claim lasts: it sends nothing any more', async () => {
+    const orderNo = await created(on);
+    on.institution.reset();
+    const { clock } = on.service;
+    const late = engineNode(on, {
+      channels: {
+        ...node.deps.channels,
+        async byId(channelId) {
+          clock.advance(8_001);
+          return node.deps.channels.byId(channelId);
+        },
+      },
+    });
+    expect(await askedIn(orderNo, () => late.claimOnce())).toBe(18);
+    expect(on.institution.debits).toEqual([]);
+    await late.close();
+  });
+});
+
+describe('an outcome that is unknown for a day', () => {
+  const DAY = 24 * 3_600_000;
+  /** The database's clock says when an attempt was begun; the service's says how long ago that is. */
+  const open = async () => {
+    const orderNo = await created(on);
+    on.institution.onDebit = async () => unknown;
+    on.institution.onQuery = async () => unknown;
+    await node.claimOnce();
+    const [row] = await sql<{ at: number }>(
+      'select (extract(epoch from started_at) * 1000)::bigint as at from debit_attempts where order_no = $1 and cycle_no = 2',
+      [orderNo],
+    );
+    return { orderNo, startedAt: row?.at ?? Number.NaN };
+  };
+
+  it('is one alert, not before, and not one more with every question', async () => {
+    const { orderNo, startedAt } = await open();
+    const subject = attemptNoOf(orderNo, 2, 1);
+    on.service.clock.set(startedAt + DAY);
+    await on.askPending();
+    expect(await alerts(node.deps.database)).toEqual([]);
+    on.service.clock.advance(1);
+    await on.askPending();
+    const [raised] = await sql('select * from alerts');
+    expect(raised).toMatchObject({ kind: 'debit-unknown-for-a-day', subject, detail: 'still unknown', seen: 1 });
+    on.service.clock.advance(3_600_000);
+    await on.askPending();
+    expect(await sql('select * from alerts')).toEqual([raised]);
+  });
+
+  it('stays acknowledged while the questions go on', async () => {
+    const { startedAt } = await open();
+    on.service.clock.set(startedAt + DAY + 1);
+    await on.askPending();
+    await sql(`update alerts set acknowledged_by = 'me', acknowledged_at = now()`);
+    await on.askPending();
+    expect(await sql('select acknowledged_by from alerts')).toEqual([{ acknowledged_by: 'me' }]);
+  });
+
+  it('also when it cannot even be asked about', async () => {
+    const { orderNo, startedAt } = await open();
+    on.service.clock.set(startedAt + DAY + 1);
+    await sql(
+      `update agreements set institution_no = null where agreement_id = (select agreement_id from orders where order_no = $1)`,
+      [orderNo],
+    );
+    await on.askPending();
+    expect(await alerts(node.deps.database)).toEqual([
+      { kind: 'debit-unknown-for-a-day', subject: attemptNoOf(orderNo, 2, 1), detail: 'cannot be asked about' },
+    ]);
+    await sql(`update debit_attempts set ask_at = null, status = 'FAIL' where order_no = $1 and cycle_no = 2`, [
+      orderNo,
+    ]);
+  });
+});

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Database, openDatabase, type Queryable } from '../../src/db/database.js';
+import { anotherNode } from '../support/second-node.js';
+import { statuses, type TimeMachine, timeMachine } from './support.js';
+
+let machine: TimeMachine;
+beforeAll(async () => {
+  machine = await timeMachine();
+});
+afterAll(() => machine.close());
+
+describe('sent again under the same key', () => {
+  it('0: the first answer, and no period more', async () => {
+    for (const orderNo of [await machine.deducted(), await machine.collected()]) {
+      const idempotencyKey = randomUUID();
+      const first = await machine.advance(orderNo, { cycles: 2 }, { idempotencyKey });
+      const before = await machine.everything(orderNo);
+      const again = await machine.advance(orderNo, { cycles: 2 }, { idempotencyKey });
+      expect(again.data).toEqual(first.data);
+      expect(again.headers['idempotency-replayed']).toBe('true');
+      expect(await machine.everything(orderNo)).toEqual(before);
+      expect((await machine.advance(orderNo, { cycles: 3 }, { idempotencyKey })).code).toBe('409001');
+    }
+  });
+
+  it('a refusal is kept as well', async () => {
+    const orderNo = await machine.collected();
+    await machine.channel.call('orders/unsubscribe', { orderNo });
+    const idempotencyKey = randomUUID();
+    for (const replayed of [undefined, 'true']) {
+      const reply = await machine.advance(orderNo, { cycles: 1 }, { idempotencyKey });
+      expect([reply.code, reply.headers['idempotency-replayed']]).toEqual(['420003', replayed]);
+    }
+  });
+
+  it('400001 is not: the right request may follow under the same key', async () => {
+    const orderNo = await machine.collected();
+    const idempotencyKey = randomUUID();
+    expect((await machine.advance(orderNo, { cycles: 0 }, { idempotencyKey })).code).toBe('400001');
+    expect((await machine.advance(orderNo, { cycles: 1 }, { idempotencyKey })).code).toBe('0');
+  });
+
+  it('many at once: one of them does it, all get its answer', async () => {
+    const orderNo = await machine.deducted();
+    const idempotencyKey = randomUUID();
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, () => machine.advance(orderNo, { cycles: 3 }, { idempotencyKey })),
+    );
+    expect(new Set(replies.map(({ code, data }) => JSON.stringify([code, data]))).size).toBe(1);
+    expect(statuses(await machine.query(orderNo)).filter((status) => status === 'SUCCESS')).toHaveLength(4);
+  });
+});
+
+/** A node that is dead after so many commits: nothing of it reaches the database any more, not even that it is going. */
+async function dyingNode(commits: number) {
+  const real = openDatabase({ url: machine.service.fresh.url, pool: 4, name: 'dying node' });
+  let left = commits;
+  const alive = () => {
+    if (left <= 0) throw new Error('this node is dead');
+  };
+  const database: Database = {
+    ...real,
+    get connections() {
+      return real.connections;
+    },
+    async query<Row>(...query: Parameters<Queryable['query']>): Promise<Row[]> {
+      alive();
+      return real.query<Row>(...query);
+    },
+    async transaction(work) {
+      alive();
+      return real.transaction(async (tx) => {
+        const result = await work(tx);
+        alive();
+        left -= 1;
+        return result;
+      });
+    },
+  };
+  const node = await anotherNode(machine.service, { database, idempotency: { leaseSeconds: 0.05 } });
+  return {
+    client: node.client(machine.channel),
+    close: async () => {
+      await node.close();
+      await real.close();
+    },
+  };
+}
+
+describe('after a crash in the middle', () => {
+  const outcomes = ['SUCCESS', 'FAIL_RETRY', 'FAIL_RETRY'];
+
+  // The first transaction writes the journey down; 1 + 5 + 1 steps follow; the last one writes the answer.
+  it.each([1, 2, 3, 5, 7, 8])('0: cut off after %i commits, the resend goes on to the same end', async (commits) => {
+    const orderNo = await machine.deducted();
+    const body = { orderNo, cycles: 3, outcomes };
+    const options = { idempotencyKey: randomUUID() };
+    const dying = await dyingNode(commits);
+    const lost = await dying.client.call('sandbox/orders/advance', body, options);
+    expect(lost.code).toBe('500001');
+    await dying.close();
+    const { code, data } = await machine.channel.call('sandbox/orders/advance', body, options);
+    expect(code).toBe('0');
+    expect(statuses(data).slice(0, 5)).toEqual(['SUCCESS', 'SUCCESS', 'FAIL', 'FAIL_RETRY', 'WAIT']);
+    expect((await machine.told(orderNo)).slice(2)).toEqual([
+      '2026-02-28 12:00:00 period 2 SUCCESS',
+      '2026-03-31 12:00:00 period 3 FAIL_RETRY',
+      '2026-04-01 12:00:00 period 3 FAIL_RETRY',
+      '2026-04-04 12:00:00 period 3 FAIL_RETRY',
+      '2026-04-09 12:00:00 period 3 FAIL_RETRY',
+      '2026-04-16 12:00:00 period 3 FAIL',
+      '2026-04-30 12:00:00 period 4 FAIL_RETRY',
+    ]);
+  });
+
+  it('0: one more try of an open period is one more, and not two', async () => {
+    const orderNo = await machine.deducted();
+    await machine.advance(orderNo, { cycles: 1, outcomes: ['FAIL_RETRY'] });
+    const body = { orderNo, cycles: 1, outcomes: ['FAIL_RETRY'] };
+    const options = { idempotencyKey: randomUUID() };
+    const dying = await dyingNode(2);
+    expect((await dying.client.call('sandbox/orders/advance', body, options)).code).toBe('500001');
+    await dying.close();
+    const { data } = await machine.channel.call('sandbox/orders/advance', body, options);
+    expect([statuses(data)[1], data.nextPayTime]).toEqual(['FAIL_RETRY', '2026-03-04 12:00:00']);
+    expect(await machine.told(orderNo)).toHaveLength(2 + 2);
+  });
+});
+
+describe('several at once, each for itself', () => {
+  it('0: no period of an order is billed or debited twice', async () => {
+    for (const orderNo of [await machine.deducted(), await machine.collected()]) {
+      const node = await anotherNode(machine.service);
+      const clients = [machine.channel, node.client(machine.channel)];
+      const replies = await Promise.all(
+        Array.from({ length: 12 }, (_, n) =>
+          clients[n % 2]?.call('sandbox/orders/advance', { orderNo, cycles: 1 + (n % 3) }),
+        ),
+      );
+      await node.close();
+      // Who comes after the last period hears that the order is completed.
+      for (const reply of replies) expect(['0', '420004']).toContain(reply?.code);
+      const order = await machine.query(orderNo);
+      const paid = statuses(order).filter((status) => status !== 'WAIT').length;
+      expect(order.totalPaidAmountCent).toBe(paid * 1990);
+      const told = await machine.told(orderNo);
+      const periods = told.filter((line) => line.includes('period'));
+      expect(new Set(periods).size).toBe(periods.length);
+      expect(periods).toHaveLength(paid);
+      const benefits = await machine.service.fresh.database.query('select from benefits where order_no = $1', [
+        orderNo,
+      ]);
+      expect(benefits).toHaveLength(2 * paid);
+    }
+  });
+
+  it('0: together with the engine, which finds the same periods due', async () => {
+    const orderNos = [await machine.deducted(), await machine.collected()];
+    await Promise.all([
+      ...orderNos.map((orderNo) => machine.advance(orderNo, { to: '2026-06-30 12:00:00' })),
+      machine.renew(),
+      machine.renew(),
+    ]);
+    for (const orderNo of orderNos) {
+      const order = await machine.query(orderNo);
+      const paid = statuses(order).filter((status) => status !== 'WAIT').length;
+      expect(paid).toBeGreaterThanOrEqual(6);
+      expect(order.totalPaidAmountCent).toBe(paid * 1990);
+    }
+  });
+});

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dailyProduct } from '../orders/support.js';
+import { statuses, type TimeMachine, timeMachine } from './support.js';
+
+let machine: TimeMachine;
+beforeAll(async () => {
+  machine = await timeMachine();
+  await dailyProduct(machine.service, 'ONE_DAY', 1);
+});
+afterAll(() => machine.close());
+
+const DAYS = [
+  '2026-02-28',
+  '2026-03-31',
+  '2026-04-30',
+  '2026-05-31',
+  '2026-06-30',
+  '2026-07-31',
+  '2026-08-31',
+  '2026-09-30',
+  '2026-10-31',
+  '2026-11-30',
+  '2026-12-31',
+];
+
+describe('sandbox/orders/advance', () => {
+  it.each([
+    ['SVC_DEDUCT', 'SUCCESS'],
+    ['CHANNEL_COLLECT', 'BILLED'],
+  ])('0: %s, a whole year in one call, each period with its day, its events and its benefits', async (mode, status) => {
+    const orderNo = await (mode === 'SVC_DEDUCT' ? machine.deducted() : machine.collected());
+    const { code, data } = await machine.advance(orderNo, { cycles: 11 });
+    expect(code).toBe('0');
+    expect(data).toMatchObject({
+      orderNo,
+      orderStatus: 'COMPLETED',
+      totalPaidAmountCent: 12 * 1990,
+      nextPayTime: null,
+    });
+    expect(data).toEqual({ ...(await machine.query(orderNo)), redeemUrl: expect.any(String) });
+    expect(data.paymentRecords.slice(1)).toMatchObject(
+      DAYS.map((day, n) => ({
+        cycleNo: n + 2,
+        paymentStatus: status,
+        expectPayTime: `${day} 12:00:00`,
+        paidAt: `${day} 12:00:00`,
+      })),
+    );
+    expect(await machine.told(orderNo)).toEqual([
+      `2026-01-31 12:00:00 period 1 ${status}`,
+      '2026-01-31 12:00:00 order ACTIVE',
+      ...DAYS.map((day, n) => `${day} 12:00:00 period ${n + 2} ${status}`),
+      '2026-12-31 12:00:00 order COMPLETED',
+    ]);
+    const benefits = await machine.service.fresh.database.query(
+      `select cycle_no, left(issued_at::text, 19) as issued, left(expires_at::text, 10) as expires from benefits
+       where order_no = $1 and cycle_no in (2, 12) order by cycle_no, position`,
+      [orderNo],
+    );
+    expect(benefits).toEqual([
+      { cycle_no: 2, issued: '2026-02-28 12:00:00', expires: '2026-05-29' },
+      { cycle_no: 2, issued: '2026-02-28 12:00:00', expires: '2026-05-29' },
+      { cycle_no: 12, issued: '2026-12-31 12:00:00', expires: '2027-03-31' },
+      { cycle_no: 12, issued: '2026-12-31 12:00:00', expires: '2027-03-31' },
+    ]);
+  });
+
+  it('0: by externalOrderNo, and no further than asked for', async () => {
+    const orderNo = await machine.deducted({ externalOrderNo: 'MY-ORDER' });
+    const { data } = await machine.channel.call('sandbox/orders/advance', { externalOrderNo: 'MY-ORDER', cycles: 2 });
+    expect(data).toMatchObject({ orderNo, orderStatus: 'ACTIVE', nextPayTime: '2026-04-30 12:00:00' });
+    expect(statuses(data).slice(0, 4)).toEqual(['SUCCESS', 'SUCCESS', 'SUCCESS', 'WAIT']);
+    expect((await machine.advance(orderNo, { cycles: 1 })).data.nextPayTime).toBe('2026-05-31 12:00:00');
+  });
+
+  it('0: more periods than are left are those that are left', async () => {
+    const orderNo = await machine.collected({ productCode: 'TEST_SPU_DAILY_7' });
+    const { data } = await machine.advance(orderNo, { cycles: 9999 });
+    expect(data).toMatchObject({ orderStatus: 'COMPLETED', totalPaidAmountCent: 700 });
+  });
+
+  it.each([
+    ['2026-03-31 12:00:00', 3],
+    ['2026-03-31 11:59:59', 2],
+    ['2026-03-31T04:00:00Z', 3],
+    ['2026-03-31T03:59:59.999Z', 2],
+    ['2036-01-01 00:00:00', 12],
+  ])('0: up to %s: %i periods', async (to, paid) => {
+    for (const orderNo of [await machine.deducted(), await machine.collected()]) {
+      const { data } = await machine.advance(orderNo, { to });
+      expect(statuses(data).filter((status) => status !== 'WAIT')).toHaveLength(paid);
+    }
+  });
+
+  it('0: up to a time that has passed: the order as it is, nothing happens', async () => {
+    const orderNo = await machine.deducted();
+    const before = await machine.everything(orderNo);
+    const { code, data } = await machine.advance(orderNo, { to: '2026-01-01 00:00:00' });
+    expect([code, data.nextPayTime]).toEqual(['0', '2026-02-28 12:00:00']);
+    expect(await machine.everything(orderNo)).toEqual(before);
+  });
+
+  it('0: an order of one period is completed', async () => {
+    for (const [orderNo, status] of [
+      [await machine.deducted({ productCode: 'ONE_DAY' }), 'SUCCESS'],
+      [await machine.collected({ productCode: 'ONE_DAY' }), 'BILLED'],
+    ] as const) {
+      const { data } = await machine.advance(orderNo, { cycles: 5 });
+      expect([data.orderStatus, ...statuses(data)]).toEqual(['COMPLETED', status]);
+      expect((await machine.told(orderNo)).at(-1)).toBe('2026-01-31 12:00:00 order COMPLETED');
+    }
+  });
+
+  it('0: what is due at a fraction of a second happens at the next whole one', async () => {
+    for (const orderNo of [await machine.deducted(), await machine.collected()]) {
+      const later = `update orders set next_due_at = next_due_at + interval '1 microsecond' where order_no = $1`;
+      await machine.service.fresh.database.query(later, [orderNo]);
+      const { data } = await machine.advance(orderNo, { cycles: 1 });
+      expect(data.paymentRecords[1]).toMatchObject({ paidAt: '2026-02-28 12:00:01' });
+    }
+  });
+
+  it('asks no institution, and leaves no attempt open', async () => {
+    machine.institution.reset();
+    const orderNo = await machine.deducted();
+    await machine.advance(orderNo, { cycles: 11, outcomes: ['FAIL_RETRY', 'FAIL'] });
+    expect(machine.institution.debits).toHaveLength(1);
+    const open = await machine.service.fresh.database.query(
+      `select from debit_attempts where order_no = $1 and (status = 'STARTED' or ask_at is not null)`,
+      [orderNo],
+    );
+    expect(open).toEqual([]);
+  });
+});
+
+describe('outcomes', () => {
+  it('0: three tries in three calls: a card that recovers', async () => {
+    const orderNo = await machine.deducted();
+    const tries: string[] = [];
+    for (const outcome of ['FAIL_RETRY', 'FAIL_RETRY', 'SUCCESS']) {
+      const { data } = await machine.advance(orderNo, { cycles: 1, outcomes: [outcome] });
+      tries.push(`${statuses(data)[1]}, next ${data.nextPayTime}`);
+    }
+    expect(tries).toEqual([
+      'FAIL_RETRY, next 2026-03-01 12:00:00',
+      'FAIL_RETRY, next 2026-03-04 12:00:00',
+      'SUCCESS, next 2026-03-31 12:00:00',
+    ]);
+    expect((await machine.query(orderNo)).paymentRecords[1].paidAt).toBe('2026-03-04 12:00:00');
+  });
+
+  it('0: one for each period; one that is not the last goes through its whole schedule', async () => {
+    const orderNo = await machine.deducted();
+    const outcomes = ['FAIL_RETRY', 'FAIL', 'SUCCESS', 'FAIL_RETRY'];
+    const { data } = await machine.advance(orderNo, { cycles: 4, outcomes });
+    expect(statuses(data).slice(0, 6)).toEqual(['SUCCESS', 'FAIL', 'FAIL', 'SUCCESS', 'FAIL_RETRY', 'WAIT']);
+    expect((await machine.told(orderNo)).slice(2)).toEqual([
+      '2026-02-28 12:00:00 period 2 FAIL_RETRY',
+      '2026-03-01 12:00:00 period 2 FAIL_RETRY',
+      '2026-03-04 12:00:00 period 2 FAIL_RETRY',
+      '2026-03-09 12:00:00 period 2 FAIL_RETRY',
+      '2026-03-16 12:00:00 period 2 FAIL',
+      '2026-03-31 12:00:00 period 3 FAIL',
+      '2026-04-30 12:00:00 period 4 SUCCESS',
+      '2026-05-31 12:00:00 period 5 FAIL_RETRY',
+    ]);
+    expect(data).toMatchObject({ totalPaidAmountCent: 2 * 1990, nextPayTime: '2026-06-01 12:00:00' });
+  });
+
+  it('0: an open period counts as the first', async () => {
+    const orderNo = await machine.deducted();
+    await machine.advance(orderNo, { cycles: 1, outcomes: ['FAIL_RETRY'] });
+    const { data } = await machine.advance(orderNo, { cycles: 2, outcomes: ['SUCCESS', 'FAIL'] });
+    expect(statuses(data).slice(0, 4)).toEqual(['SUCCESS', 'SUCCESS', 'FAIL', 'WAIT']);
+  });
+
+  it('0: with `to` as well, tries included', async () => {
+    const orderNo = await machine.deducted();
+    const { data } = await machine.advance(orderNo, { to: '2026-03-05 00:00:00', outcomes: ['FAIL_RETRY'] });
+    expect([statuses(data)[1], data.nextPayTime]).toEqual(['FAIL_RETRY', '2026-03-09 12:00:00']);
+    expect(await machine.told(orderNo)).toHaveLength(2 + 3);
+  });
+
+  it('0: those that are missing succeed', async () => {
+    const { data } = await machine.advance(await machine.deducted(), { cycles: 3, outcomes: ['FAIL'] });
+    expect(statuses(data).slice(1, 5)).toEqual(['FAIL', 'SUCCESS', 'SUCCESS', 'WAIT']);
+  });
+
+  it('0: AGREEMENT_INVALID ends the order there', async () => {
+    const orderNo = await machine.deducted();
+    const { code, data } = await machine.advance(orderNo, { cycles: 11, outcomes: ['SUCCESS', 'AGREEMENT_INVALID'] });
+    expect([code, data.orderStatus, data.unsubscribeTime]).toEqual(['0', 'UNSUBSCRIBED', '2026-03-31 12:00:00']);
+    expect(statuses(data).slice(1, 4)).toEqual(['SUCCESS', 'FAIL', 'CANCELED']);
+    expect((await machine.told(orderNo)).slice(3)).toEqual([
+      '2026-03-31 12:00:00 period 3 FAIL',
+      '2026-03-31 12:00:00 order UNSUBSCRIBED',
+      '2026-03-31 12:00:00 period 4 CANCELED',
+    ]);
+  });
+
+  it('0: SUCCESS is what a channel that collects has anyway', async () => {
+    const { data } = await machine.advance(await machine.collected(), { cycles: 2, outcomes: ['SUCCESS', 'SUCCESS'] });
+    expect(statuses(data).slice(1, 4)).toEqual(['BILLED', 'BILLED', 'WAIT']);
+  });
+});

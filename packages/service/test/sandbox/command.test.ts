@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listAudit } from '../../src/operator/audit.js';
+import { advanceOrder } from '../../src/operator/order-advance.js';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { perennial } from '../cli/perennial.js';
+import { freshDatabase } from '../support/database.js';
+import { sharedAgreement } from '../support/demo.js';
+import { type TimeMachine, timeMachine } from './support.js';
+
+/** The command line beside a running service, on the same database. */
+let machine: TimeMachine;
+let dataDir: string;
+beforeAll(async () => {
+  machine = await timeMachine();
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-advance-'));
+});
+afterAll(async () => {
+  await machine.close();
+  await rm(dataDir, { recursive: true });
+});
+
+const run = (...args: readonly string[]) =>
+  perennial(['order', 'advance', ...args], { DATABASE_URL: machine.service.fresh.url, DATA_DIR: dataDir });
+const audited = async (orderNo: string) =>
+  (await listAudit(machine.service.operator, { subject: orderNo })).map(({ action, detail }) => ({ action, detail }));
+
+describe('order advance', () => {
+  it('shows every step with its day, and the service knows it at once', async () => {
+    const orderNo = await machine.deducted();
+    const ran = await run(orderNo, '--cycles', '3', '--outcome', 'SUCCESS,FAIL_RETRY', '--outcome', 'FAIL');
+    expect(ran).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: `${[
+        'WHEN                 PERIOD  STATUS      ORDER',
+        '2026-02-28 12:00:00  2       SUCCESS     ACTIVE',
+        '2026-03-31 12:00:00  3       FAIL_RETRY  ACTIVE',
+        '2026-04-01 12:00:00  3       FAIL_RETRY  ACTIVE',
+        '2026-04-04 12:00:00  3       FAIL_RETRY  ACTIVE',
+        '2026-04-09 12:00:00  3       FAIL_RETRY  ACTIVE',
+        '2026-04-16 12:00:00  3       FAIL        ACTIVE',
+        '2026-04-30 12:00:00  4       FAIL        ACTIVE',
+        '',
+        `order ${orderNo} is ACTIVE, next payment 2026-05-31 12:00:00`,
+      ].join('\n')}\n`,
+    });
+    expect(await machine.query(orderNo)).toMatchObject({ nextPayTime: '2026-05-31 12:00:00' });
+    expect(await audited(orderNo)).toEqual([
+      { action: 'order.advance', detail: { cycles: 3, outcomes: ['SUCCESS', 'FAIL_RETRY', 'FAIL'] } },
+    ]);
+  });
+
+  it('--json, to the end of an order', async () => {
+    const orderNo = await machine.collected({ productCode: 'TEST_SPU_DAILY_7' });
+    const ran = await run(orderNo, '--to', '2026-03-01T00:00:00Z', '--json');
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      orderNo,
+      orderStatus: 'COMPLETED',
+      nextPayTime: null,
+      changed: true,
+      steps: [
+        { occurredAt: '2026-02-01 12:00:00', cycleNo: 2, paymentStatus: 'BILLED', orderStatus: 'ACTIVE' },
+        { cycleNo: 3 },
+        { cycleNo: 4 },
+        { cycleNo: 5 },
+        { cycleNo: 6 },
+        { occurredAt: '2026-02-06 12:00:00', cycleNo: 7, paymentStatus: 'BILLED', orderStatus: 'COMPLETED' },
+      ],
+    });
+  });
+
+  it('nothing was due: nothing is changed, and nothing audited', async () => {
+    const orderNo = await machine.deducted();
+    const before = await machine.everything(orderNo);
+    const ran = await run(orderNo, '--to', '2026-02-01 00:00:00');
+    expect(ran).toMatchObject({
+      code: 0,
+      stdout: `nothing was due\norder ${orderNo} is ACTIVE, next payment 2026-02-28 12:00:00\n`,
+    });
+    expect(await machine.everything(orderNo)).toEqual(before);
+    expect(await audited(orderNo)).toEqual([]);
+  });
+
+  it.each([
+    [[], 'give either a number of cycles or a time to go to'],
+    [['--cycles', '1', '--to', '2026-03-01 00:00:00'], 'give either a number of cycles or a time to go to'],
+    [['--cycles', '0'], 'the number of cycles must be a whole number from 1 to 9999, not 0'],
+    [['--cycles', '10000'], 'the number of cycles must be a whole number from 1 to 9999, not 10000'],
+    [['--to', 'tomorrow'], 'the time must be like "2026-12-31 23:59:59", not "tomorrow"'],
+    [
+      ['--cycles', '1', '--outcome', 'fail'],
+      'an outcome must be SUCCESS or FAIL_RETRY or FAIL or AGREEMENT_INVALID, not "fail"',
+    ],
+    [['--cycles', '1', '--outcome', 'FAIL,FAIL'], '2 outcomes are more than 1 cycles'],
+  ])('%j is refused in one line', async (args, line) => {
+    expect(await run('100000000001', ...args)).toEqual({ code: 1, stdout: '', stderr: `perennial: ${line}\n` });
+  });
+
+  it('an order that does not exist, or that has ended', async () => {
+    expect((await run('100000000001', '--cycles', '1')).stderr).toBe('perennial: there is no order "100000000001"\n');
+    const orderNo = await machine.collected();
+    await machine.channel.call('orders/unsubscribe', { orderNo });
+    expect(await run(orderNo, '--cycles', '1')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `perennial: order ${orderNo} stays: order is unsubscribed\n`,
+    });
+    expect(await audited(orderNo)).toEqual([]);
+  });
+
+  it('over a bridge the institution is asked under its own name for the agreement', async () => {
+    const { service, channel, institution } = machine;
+    const bridge = { code: 'BANKPAY', displayName: 'Bank', gateway: 'bridge', supportedBanks: ['*'] };
+    await createPaymentChannel(service.operator, { ...bridge, gatewayUrl: 'http://127.0.0.1:1' });
+    await authorizePaymentChannel(service.operator, { appId: 'test_demo', code: 'BANKPAY', shareEnabled: true });
+    const shared = sharedAgreement(channel, 'bridged', { paymentChannelCode: 'BANKPAY' });
+    const orderNo = await machine.deducted({ channelUserId: 'bridged', sharedAgreement: shared });
+    const operator = { ...service.operator, clock: service.clock, gateways: { of: async () => institution } };
+    expect(await advanceOrder(operator, { orderNo, cycles: 1 })).toMatchObject({
+      changed: true,
+      steps: [{ cycleNo: 2 }],
+    });
+    expect(institution.debits.at(-1)).toMatchObject({ cycleNo: 2, institutionNo: shared.sharedAgreementNo });
+  });
+
+  it('in production there is no time travel', async () => {
+    const production = await freshDatabase();
+    const settings = {
+      SVC_ENVIRONMENT: 'production',
+      DATABASE_URL: production.url,
+      DATA_DIR: dataDir,
+      MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    };
+    const ran = await perennial(['order', 'advance', '100000000001', '--cycles', '1'], settings);
+    await production.close();
+    const line = 'time travels in the sandbox alone: in production every period waits for its day';
+    expect(ran).toEqual({ code: 1, stdout: '', stderr: `perennial: ${line}\n` });
+  });
+});

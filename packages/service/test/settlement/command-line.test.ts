@@ -1,0 +1,93 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
+import { refundPayment } from '../../src/operator/refunds.js';
+import { perennial } from '../cli/perennial.js';
+import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';
+import { type TestService, testService } from '../support/service.js';
+
+/** Orders over HTTP on 31 January, one of them refunded in part; then the command line on the same database. */
+let service: TestService;
+let folder: string;
+const paymentOrderNos: string[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
+  service = await testService();
+  const channel = await demoChannel(service);
+  for (const request of [sharedRequest(channel), sharedRequest(channel), collectRequest(channel)]) {
+    const { data } = await channel.call('orders/create', request);
+    paymentOrderNos.push(data.paymentRecords[0].paymentOrderNo);
+  }
+  const gateway = sandboxGateway(service.clock);
+  const operator = { ...service.operator, clock: service.clock, gateways: { of: async () => gateway } };
+  const orderNo = paymentOrderNos[0]?.slice(0, -4) ?? '';
+  await refundPayment(operator, { orderNo, cycleNo: 1, amountCent: 990 });
+});
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+const run = (...more: readonly string[]) =>
+  perennial(['settlement', 'report', '--channel', 'test_demo', ...more], {
+    ...{ DATABASE_URL: service.fresh.url, DATA_DIR: folder },
+  });
+async function text(...more: readonly string[]): Promise<string> {
+  const ran = await run('--month', '2026-01', ...more);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  return ran.stdout;
+}
+
+const TOTALS = {
+  ...{ collectedCent: 3980, collectedCount: 2, refundedCent: 990, refundedCount: 1, billedCent: 1990, billedCount: 1 },
+};
+
+describe('perennial settlement report', () => {
+  it('prints the month as JSON, as the orders say', async () => {
+    const report = JSON.parse(await text());
+    expect(report).toMatchObject({ appId: 'test_demo', month: '2026-01', monthIsOver: true, totals: TOTALS });
+    const numbers = report.lines.map((one: { paymentOrderNo: string }) => one.paymentOrderNo);
+    expect(numbers.toSorted()).toEqual([...paymentOrderNos, paymentOrderNos[0]].toSorted());
+    expect(JSON.parse(await text('--json', '--format', 'json'))).toEqual(report);
+  });
+
+  it('prints it as CSV', async () => {
+    const [header, ...lines] = (await text('--format', 'csv')).trimEnd().split('\r\n');
+    expect(header).toMatch(/^kind,time,/);
+    expect(lines.map((one) => one.split(',')[0]).toSorted()).toEqual(['BILLED', 'COLLECTED', 'COLLECTED', 'REFUNDED']);
+  });
+
+  it('writes a file and shows the sums', async () => {
+    const file = path.join(folder, 'january.csv');
+    await writeFile(file, 'what was there before');
+    const shown = await text('--format', 'csv', '--output', file);
+    expect(shown).toMatch(/^test_demo, 2026-01\n/);
+    expect(shown).toMatch(/^TEST_SPU_001 +SVC_DEDUCT +39\.80 \(2\) +9\.90 \(1\) +-$/m);
+    expect(shown).toMatch(/^Total +39\.80 \(2\) +9\.90 \(1\) +19\.90 \(1\)$/m);
+    expect(await readFile(file, 'utf8')).toBe(await text('--format', 'csv'));
+    expect(JSON.parse(await text('--output', path.join(folder, 'january.json'), '--json'))).toMatchObject({
+      totals: TOTALS,
+    });
+    expect(await readFile(path.join(folder, 'january.json'), 'utf8')).toBe(await text());
+  });
+
+  it('that fails prints nothing and leaves a file as it was', async () => {
+    const file = path.join(folder, 'kept.csv');
+    await writeFile(file, 'what was there before');
+    const before = await readdir(folder);
+    for (const [args, message] of [
+      [['--month', '2026-13', '--output', file], 'the month must be one such as 2026-01'],
+      [['--month', '2026-01', '--format', 'xml', '--output', file], 'the format must be json or csv'],
+      [['--month', '2026-01', '--format', 'csv', '--json'], '--json and --format csv say two things'],
+      [['--month', '2026-01', '--output', path.join(folder, 'no', 'such', 'folder')], 'the report cannot be written'],
+      [['--month', '2026-01', '--channel', 'test_nobody'], 'there is no channel "test_nobody"'],
+    ] as const) {
+      const ran = await run(...args);
+      expect(ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
+    }
+    expect(await readFile(file, 'utf8')).toBe('what was there before');
+    expect(await readdir(folder)).toEqual(before);
+  });
+});

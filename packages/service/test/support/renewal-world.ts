@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import net from 'node:net';
+import { agreementNoOf, cardColumns, sealInstitutionNo } from '../../src/agreements/card.js';
+import { insertAgreement, nextAgreementId } from '../../src/agreements/sql.js';
+import type { Channel } from '../../src/channels/channel.js';
+import { channelRegistry } from '../../src/channels/registry.js';
+import { createChannel } from '../../src/operator/channels.js';
+import type { Operator } from '../../src/operator/operator.js';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { createProduct } from '../../src/operator/products.js';
+import { lookUp } from '../../src/secrets/look-up.js';
+import { openVault } from '../../src/secrets/vault.js';
+import { spawnInstitution, temporaryFolder } from '../institution/support.js';
+import type { FreshDatabase } from './database.js';
+import { type KeptAlive, keptAlive } from './kept-alive.js';
+
+/** An installation with a channel, products by the day, and nodes that are processes of their own. */
+export interface RenewalWorld {
+  readonly channelId: number;
+  /** A product of so many days, whose failed debits are tried again after these seconds. */
+  product(productCode: string, totalCycles: number, retryDelays: readonly number[]): Promise<void>;
+  node(): Promise<KeptAlive>;
+}
+
+export const AMOUNT_CENT = 1990;
+
+export async function renewalWorld(fresh: FreshDatabase): Promise<RenewalWorld & { bridge(): Promise<Bridge> }> {
+  const { database } = fresh;
+  const masterKey = randomBytes(32);
+  const vault = openVault([masterKey]);
+  const operator: Operator = { database, vault, environment: 'sandbox', actor: 'test' };
+  const { appId } = await createChannel(operator, { name: 'Renewals' });
+  const channel = await channelRegistry(database, vault).get(appId);
+  if (!channel) throw new Error('a channel that was made is there');
+  /** Notices go to the first node. */
+  const firstPort = await freePort();
+  let nodes = 0;
+  return {
+    channelId: channel.channelId,
+    async product(productCode, totalCycles, retryDelays) {
+      await createProduct(operator, {
+        productCode,
+        productName: productCode,
+        settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+        periodType: 'DAY',
+        period: 1,
+        totalCycles,
+        amountCent: AMOUNT_CENT,
+        benefits: [{ benefitCode: 'PASS', name: 'Pass', faceValueCent: AMOUNT_CENT }],
+      });
+      // Shorter than an operator may choose.
+      await database.query('update products set retry_delays = $2 where product_code = $1', [productCode, retryDelays]);
+    },
+    async node() {
+      nodes += 1;
+      const port = nodes === 1 ? firstPort : await freePort();
+      return keptAlive({
+        DATABASE_URL: fresh.url,
+        MASTER_KEY: masterKey.toString('base64'),
+        PORT: String(port),
+        LOG_LEVEL: 'silent',
+      });
+    },
+    bridge: () => bridgeOf(operator, channel, firstPort),
+  };
+}
+
+export interface Bridge {
+  readonly url: string;
+  /** An agreement that the institution treats as its table of tails says. */
+  agreement(tail: string): Promise<number>;
+}
+
+async function bridgeOf(operator: Operator, channel: Channel, noticePort: number): Promise<Bridge> {
+  const { database, vault } = operator;
+  const port = await freePort();
+  const { gatewayKey } = await createPaymentChannel(operator, {
+    code: 'BRIDGE',
+    gateway: 'bridge',
+    gatewayUrl: `http://127.0.0.1:${port}`,
+    displayName: 'Bridge',
+    supportedBanks: ['*'],
+  });
+  await authorizePaymentChannel(operator, { appId: channel.appId, code: 'BRIDGE', isDefault: true });
+  const { url } = await spawnInstitution({
+    port,
+    key: gatewayKey,
+    dataDir: await temporaryFolder(),
+    noticeUrl: `http://127.0.0.1:${noticePort}/gateway/v1/notices/BRIDGE`,
+    delays: { settleMs: 500, lateNoticeMs: 100, noticeRetryMs: 100, longestNoticeRetryMs: 500, answerMs: 9_000 },
+  });
+  const numbers = lookUp(database, vault, 'institution numbers');
+  return {
+    url,
+    async agreement(tail) {
+      const agreementId = await nextAgreementId(database);
+      const number = `shared-${agreementId}-${tail}`;
+      const card = {
+        bankCardNo: '6222020000001234567',
+        certificateNo: '110101199001011234',
+        certType: 'ID_CARD',
+        realName: '张三',
+        bankMobile: '13800000001',
+      };
+      await insertAgreement(database, {
+        agreementId,
+        channelId: channel.channelId,
+        channelUserId: 'user',
+        paymentChannelCode: 'BRIDGE',
+        source: 'SHARED_FROM_CHANNEL',
+        status: 'BIND_SUCCESS',
+        agreementNo: agreementNoOf(agreementId),
+        institutionNo: sealInstitutionNo(channel, agreementId, number),
+        institutionHash: await numbers.hash(number),
+        createdAt: 0,
+        ...cardColumns(channel, agreementId, card, undefined),
+      });
+      return agreementId;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as net.AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
