@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
 import type { Gateways } from '../gateways/registry.js';
-import { raiseAlert } from '../payments/alerts-sql.js';
+import { raiseAlertOnce } from '../payments/alerts-sql.js';
 import { ALERT_AFTER_MS, nextAskSeconds } from '../payments/policy.js';
 import { askRefund, trustedRefund } from '../payments/refund.js';
 import { refundNo } from '../payments/refund-numbers.js';
@@ -53,5 +53,5 @@ async function alertIfOld(
   detail: string,
 ): Promise<void> {
   if (clock.now() - refund.startedAt <= ALERT_AFTER_MS) return;
-  await raiseAlert(database, 'refund-unknown-for-a-day', refundNo(refund), detail);
+  await raiseAlertOnce(database, 'refund-unknown-for-a-day', refundNo(refund), detail);
 }

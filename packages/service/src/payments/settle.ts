@@ -38,15 +38,15 @@ export async function settle(tx: Queryable, settlements: readonly Settlement[], 
     const order = orders.get(reference.orderNo);
     const attempt = attempts.get(reference.orderNo);
     if (!order || !attempt) throw new Error(`attempt ${numberOf(reference)} has no order or period`);
-    const after = attempt.status === 'STARTED' ? outcomeOf(order, attempt, outcome, now) : undefined;
-    return { order, attempt, outcome, after };
+    const counts = attempt.status === 'STARTED' || isLateSuccess(order, attempt, outcome);
+    return { order, attempt, outcome, after: counts ? outcomeOf(order, attempt, outcome, now) : undefined };
   });
   const rows = all.flatMap(({ attempt, outcome, after }) => (after ? [rowOf(attempt, outcome, after)] : []));
   if (rows.length > 0) await storeSettled(tx, rows, now);
   const settled: Settled[] = [];
   for (const { order, attempt, outcome, after } of all) {
+    await noticeContradiction(tx, attempt, outcome);
     if (!after) {
-      await noticeContradiction(tx, attempt, outcome);
       settled.push({ order, payment: attempt.payment, changed: false });
       continue;
     }
@@ -99,10 +99,16 @@ async function consequences(
   return (await endOrder(tx, await eventSettings(tx, order.channelId), order, by, now)).order;
 }
 
-/** News that differs from what was settled changes nothing by itself: somebody has to look. */
+/** The period would be debited again, though its money has been taken after all: then it is paid. */
+function isLateSuccess(order: Order, attempt: Settleable, outcome: FinalOutcome): boolean {
+  const isOpen = order.status === 'ACTIVE' && attempt.payment.status === 'FAIL_RETRY';
+  return isOpen && attempt.status === 'FAIL' && outcome.kind === 'success';
+}
+
+/** News that differs from what was settled: whether or not it still counts, somebody has to look. */
 async function noticeContradiction(tx: Queryable, attempt: Settleable, outcome: FinalOutcome): Promise<void> {
   const now = outcome.kind === 'success' ? 'SUCCESS' : 'FAIL';
-  if (now === attempt.status) return;
+  if (attempt.status === 'STARTED' || attempt.status === now) return;
   const detail = `settled as ${attempt.status}, later reported as ${now}`;
   await raiseAlert(tx, 'debit-contradiction', numberOf(attempt), detail);
 }

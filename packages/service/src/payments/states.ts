@@ -30,6 +30,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
   { from: 'WAIT', on: 'unsubscribe', to: 'CANCELED', tells: true, basis: 'interface: future periods' },
   { from: 'FAIL_RETRY', on: 'renewal-started', to: 'PROCESSING', tells: false, basis: 'decision 0010: renewals' },
   { from: 'FAIL_RETRY', on: 'unsubscribe', to: 'CANCELED', tells: true, basis: 'interface: future periods' },
+  { from: 'FAIL_RETRY', on: 'debit-succeeded', to: 'SUCCESS', tells: true, basis: 'decision 0016: late success' },
   { from: 'PROCESSING', on: 'debit-succeeded', to: 'SUCCESS', tells: true, basis: 'interface: debit result' },
   { from: 'PROCESSING', on: 'debit-failed', to: 'FAIL', tells: true, basis: 'interface: debit result' },
   { from: 'PROCESSING', on: 'debit-failed-for-now', to: 'FAIL_RETRY', tells: true, basis: 'decision 0010: renewals' },

@@ -111,7 +111,6 @@ describe('the opposite of what was settled', () => {
       () => declined('agreement-invalid'),
     ],
     ['settled as FAIL, later reported as SUCCESS', () => answered(declined('final')), paidNow],
-    ['settled as FAIL, later reported as SUCCESS', () => answered(declined('retryable')), paidNow],
     ['settled as FAIL, later reported as SUCCESS', () => answered(declined('agreement-invalid')), paidNow],
   ])('%s: an alert, and nothing changes', async (detail, begin, outcome) => {
     const orderNo = await begin();
@@ -120,6 +119,22 @@ describe('the opposite of what was settled', () => {
     expect(await stored(orderNo)).toEqual(before);
     expect(await raised()).toEqual([{ kind: 'debit-contradiction', subject: numberOf(orderNo), detail }]);
     expect(await sql('select seen from alerts')).toEqual([{ seen: 2 }]);
+  });
+
+  it('settled as FAIL and to be tried again, later reported as SUCCESS: it is paid, is not tried again, and somebody looks', async () => {
+    const orderNo = await answered(declined('retryable'));
+    expect((await periodOf(orderNo)).paymentStatus).toBe('FAIL_RETRY');
+    for (const _again of [1, 2]) await news(numberOf(orderNo), paidNow(numberOf(orderNo)));
+    expect((await periodOf(orderNo)).paymentStatus).toBe('SUCCESS');
+    expect(await raised()).toMatchObject([{ kind: 'debit-contradiction', subject: numberOf(orderNo) }]);
+    const attempts = await sql('select status from debit_attempts where order_no = $1 and cycle_no = 2', [orderNo]);
+    expect(attempts).toEqual([{ status: 'SUCCESS' }]);
+    const told = await sql(
+      `select data::json ->> 'paymentStatus' as status from events where order_no = $1 and cycle_no = 2 order by event_no`,
+      [orderNo],
+    );
+    expect(told).toEqual([{ status: 'FAIL_RETRY' }, { status: 'SUCCESS' }]);
+    expect(await sql('select 1 from benefits where order_no = $1 and cycle_no = 2', [orderNo])).not.toEqual([]);
   });
 
   it('an earlier try is reported as SUCCESS when a later one has succeeded: the alert names the earlier one', async () => {

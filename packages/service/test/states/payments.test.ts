@@ -11,7 +11,7 @@ const TABLE: Readonly<Record<PaymentStatus | 'none', Readonly<Partial<Record<Pay
   WAIT: { 'renewal-started': 'PROCESSING', billed: 'BILLED*', unsubscribe: 'CANCELED*' },
   PROCESSING: { 'debit-succeeded': 'SUCCESS*', 'debit-failed': 'FAIL*', 'debit-failed-for-now': 'FAIL_RETRY*' },
   SUCCESS: { 'refunded-in-part': 'REFUND_PART*', 'refunded-in-full': 'REFUND_FULL*' },
-  FAIL_RETRY: { 'renewal-started': 'PROCESSING', unsubscribe: 'CANCELED*' },
+  FAIL_RETRY: { 'renewal-started': 'PROCESSING', 'debit-succeeded': 'SUCCESS*', unsubscribe: 'CANCELED*' },
   FAIL: {},
   BILLED: {},
   CANCELED: {},
