@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { SESSION } from '../dist/db/database.js';
-import { cpuOfDescendants, cpuOfEnded } from './cpu.mjs';
+import { cpuOfDescendants, cpuOfEnded, cpuOfProcess } from './cpu.mjs';
 
 const run = promisify(execFile);
 const DEBIAN = '/usr/lib/postgresql';
@@ -41,8 +42,7 @@ export function pgbench({ name, program, url, servicePid, scripts }) {
     PGUSER: username,
     PGPASSWORD: password,
     PGDATABASE: pathname.slice(1),
-    // As the service's own connections, and with the plan that those come to keep from the first transaction on: a run is
-    // too short to forget the first few.
+    // As the service's own connections, and with the plan that those come to keep from the first transaction on.
     PGOPTIONS: `${SESSION} -c plan_cache_mode=force_generic_plan`,
   };
   const best = new Map();
@@ -53,25 +53,32 @@ export function pgbench({ name, program, url, servicePid, scripts }) {
     // Numbers that no run before has used: a million for each client.
     const all = { ...variables, i: 0, base: FIRST_NUMBER + runs * 100_000_000 };
     const defined = Object.entries(all).flatMap(([key, value]) => ['-D', `${key}=${value}`]);
-    const options = ['-n', '-M', 'prepared', '-c', clients, '-j', Math.min(2, clients), '-T', seconds, '-f', file];
-    const snapshot = () => ({ load: cpuOfEnded(process.pid), postgres: cpuOfDescendants(servicePid) });
-    const before = snapshot();
-    const { stdout } = await run(program, [...options.map(String), ...defined], { env });
-    const after = snapshot();
-    const number = (pattern) => Number(pattern.exec(stdout)?.[1]);
-    const transactions = number(/number of transactions actually processed: (\d+)/);
-    const failed = number(/number of failed transactions: (\d+)/) || 0;
-    // Too many clients may get nothing done in the second of a trial.
-    const rate = transactions === 0 ? 0 : number(/tps = ([\d.]+)/);
-    if (!(rate >= 0)) throw new Error(`pgbench said nothing that can be read:\n${stdout}`);
+    // The first second is for its connections to become warm, as a service's are; the last may not be reported.
+    const duration = seconds + 2;
+    const threads = Math.min(2, clients);
+    const options = ['-n', '-M', 'prepared', '-P', 1, '-c', clients, '-j', threads, '-T', duration, '-f', file];
+    const ended = cpuOfEnded(process.pid);
+    const running = run(program, [...options.map(String), ...defined], { env });
+    const [{ stdout, stderr }, warm] = await Promise.all([
+      running,
+      delay(1000).then(() => ({
+        load: cpuOfProcess(running.child.pid),
+        postgres: cpuOfDescendants(servicePid),
+      })),
+    ]);
+    const failed = Number(/number of failed transactions: (\d+)/.exec(stdout)?.[1]) || 0;
     if (failed > 0) throw new Error(`pgbench, ${kind}: ${failed} transactions failed`);
+    const rates = [...stderr.matchAll(/^progress: [\d.]+ s, ([\d.]+) tps/gm)].map(([, tps]) => Number(tps));
+    const [warmingUp = 0, ...counted] = rates;
+    const requests = Number(/number of transactions actually processed: (\d+)/.exec(stdout)?.[1]) - warmingUp;
+    if (counted.length < seconds) throw new Error(`pgbench said nothing that can be read:\n${stderr}${stdout}`);
     return {
-      rate,
+      rate: counted.reduce((sum, rate) => sum + rate, 0) / counted.length,
       failed,
       clients,
-      requests: transactions,
-      loadCpu: (after.load - before.load) / transactions,
-      postgresCpu: (after.postgres - before.postgres) / transactions,
+      requests,
+      loadCpu: (cpuOfEnded(process.pid) - ended - warm.load) / requests,
+      postgresCpu: (cpuOfDescendants(servicePid) - warm.postgres) / requests,
     };
   }
 

@@ -280,7 +280,7 @@ describe('agreements/replace, refused', () => {
       ['COMPLETED', '420004'],
     ] as const) {
       const { orderNo, newSharedAgreement } = await shared();
-      await sql('update orders set status = $2 where order_no = $1', [orderNo, status]);
+      await sql('update orders set status = $2, next_due_at = null where order_no = $1', [orderNo, status]);
       const before = await stateOf(orderNo);
       expect((await replace({ orderNo, newSharedAgreement })).code).toBe(code);
       expect(await stateOf(orderNo)).toEqual(before);
