@@ -9,7 +9,6 @@ import { systemClock as clock } from '../../dist/clock.js';
 import { openFromSettings } from '../../dist/db/open.js';
 import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
 import { gatewayRegistry } from '../../dist/gateways/registry.js';
-import { billDue } from '../../dist/orders/bill-sql.js';
 import { startRenewals } from '../../dist/orders/renew-sql.js';
 import { debitRequest, sendDebit } from '../../dist/payments/debit.js';
 import { RENEWAL_LEASE_SECONDS } from '../../dist/payments/policy.js';
@@ -17,6 +16,7 @@ import { settle } from '../../dist/payments/settle.js';
 import { readSettings } from '../../dist/settings.js';
 import { BRIDGE } from '../rows.mjs';
 import { answer } from './answer.mjs';
+import { billOne } from './one-order.mjs';
 
 /** Found by trying: more jobs at a time do not make either of them faster on two cores. */
 const AT_A_TIME = 24;
@@ -35,7 +35,7 @@ answer({
     const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url, DATABASE_POOL: String(AT_A_TIME) });
     const opened = await openFromSettings(settings, { role: 'service', log: () => undefined });
     database = opened.database;
-    renewal = mode === 'B' ? bill : debit(opened);
+    renewal = mode === 'B' ? (orderNo) => billOne(database, orderNo) : debit(opened);
     peer = PEERS[name](url);
     await peer.prepare();
   },
@@ -47,11 +47,6 @@ answer({
 });
 
 const one = (orderNo) => ({ kind: 'one-order', at: Date.now(), orderNo });
-
-async function bill(orderNo) {
-  const { orders } = await billDue(database, one(orderNo), 1);
-  if (orders !== 1) throw new Error(`order ${orderNo} was not billed`);
-}
 
 function debit({ vault }) {
   const channels = channelRegistry(database, vault);

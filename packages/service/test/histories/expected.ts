@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { attemptNo } from '../../src/orders/numbers.js';
 import { refundNo } from '../../src/payments/refund-numbers.js';
 import { fallsDue, type Outcome, refundSettled, settled } from './model.js';
@@ -14,7 +15,7 @@ export interface Circumstances {
   readonly orderNo: number;
   readonly heard: readonly Heard[];
   /** Set when the jobs have run: what is due by then has happened. */
-  readonly ranAt?: number;
+  readonly ranAt: number | undefined;
   /** Whether the agreement was ended before a first debit on it was settled. Both, when that cannot be told. */
   readonly agreementEnded: readonly boolean[];
 }
@@ -58,9 +59,7 @@ function following(order: OrderModel, { orderNo, heard, ranAt, agreementEnded }:
 /** The same thing said twice at one moment is one thing. */
 function about(heard: readonly Heard[], number: string): Heard[] {
   const said = heard.filter((one) => one.number === number);
-  return said.filter(
-    (one, index) => said.findIndex(({ at, outcome }) => at === one.at && outcome.kind === one.outcome.kind) === index,
-  );
+  return said.filter((one, index) => said.findIndex((other) => isDeepStrictEqual(other, one)) === index);
 }
 
 /** A success over another amount says nothing. */

@@ -83,7 +83,22 @@ function completed(order: OrderModel, at: number): OrderModel {
  * while it was on the way.
  */
 export function settled(order: OrderModel, outcome: Outcome, at: number, agreementEnded = false): OrderModel {
-  const attempt = required(openAttempt(order));
+  return withOutcome(order, required(openAttempt(order)), outcome, at, agreementEnded);
+}
+
+/** Money that was taken after all, while its period waits for another try: then it is paid, and not taken twice. */
+export function paidLate(order: OrderModel, attempt: Attempt, paidAt: number, at: number): OrderModel {
+  const waits = order.status === 'ACTIVE' && order.periods[attempt.cycleNo - 1]?.status === 'FAIL_RETRY';
+  return waits ? withOutcome(order, attempt, { kind: 'success', paidAt }, at, false) : order;
+}
+
+function withOutcome(
+  order: OrderModel,
+  attempt: Attempt,
+  outcome: Outcome,
+  at: number,
+  agreementEnded: boolean,
+): OrderModel {
   const { cycleNo } = attempt;
   const isPaid = outcome.kind === 'success';
   const attempts = order.attempts.map(

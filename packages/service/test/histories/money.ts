@@ -1,20 +1,15 @@
 import { expect } from 'vitest';
-import { ms } from '../../src/db/time-sql.js';
 import { debitOutcome } from '../../src/gateways/bridge/outcomes.js';
+import type { Debit } from '../../src/institution/ledger.js';
 import { debitMessage } from '../../src/institution/results.js';
 import { OperatorError } from '../../src/operator/operator.js';
 import { refundPayment } from '../../src/operator/refunds.js';
 import { attemptNo } from '../../src/orders/numbers.js';
 import { type History, nameOf, type Tracked } from './history.js';
-import { leftUndone } from './invariants.js';
-import { refundable, refundBegun, unsubscribed } from './model.js';
-import { required } from './order.js';
-import type { AgreementEnds, News, Refund, TimePasses } from './steps.js';
-import { BANKS } from './world.js';
+import { paidLate, refundable, refundBegun, unsubscribed } from './model.js';
+import { type Attempt, required } from './order.js';
+import type { AgreementEnds, News, Refund } from './steps.js';
 import { type Expected, pick } from './writes.js';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 type Disturbed<T> = T & { readonly asksAgain: boolean };
 
@@ -74,24 +69,50 @@ export async function news(history: History, step: Disturbed<News>): Promise<Exp
   const debit = ledger.debits.get(number);
   if (!debit) return new Map();
   await desk.settleDebit(number);
-  const isContrary = step.contrary && attempt.status !== 'STARTED';
-  const { amountCent } = tracked.model.product;
-  const contrary = {
-    SUCCESS: { attemptNo: number, status: 'DECLINED', decline: 'FINAL', reason: 'taken back' },
-    FAIL: { attemptNo: number, status: 'SUCCESS', amountCent, paidAt: world.clock.now(), institutionRef: 'LATE' },
-    STARTED: undefined,
-  } as const;
-  const message = (isContrary && contrary[attempt.status]) || debitMessage(debit);
+  if (step.contrary && attempt.status !== 'STARTED') return contradicts(history, step, tracked, attempt, debit);
   world.arm();
+  const message = debitMessage(debit);
   for (let sent = 0; sent < step.notices && !world.node().dead; sent += 1) {
     const reply = await world.notice(code, { kind: 'DEBIT', noticeNo: history.unique('notice'), ...message });
     if (reply) expect(reply.status, reply.text).toBe(200);
-    if (isContrary) (reply ? tracked.contradicted : tracked.perhapsContradicted).add(number);
-    else world.heard.push({ number, at: world.clock.now(), outcome: debitOutcome({ ...message }, number) });
+    world.heard.push({ number, at: world.clock.now(), outcome: debitOutcome({ ...message }, number) });
   }
   const crashed = await world.revive();
   const reached = history.follow(tracked, tracked.model);
   return new Map([[tracked, crashed ? reached.all : reached.ends]]);
+}
+
+/** Whatever comes of it, somebody has to look. */
+async function contradicts(
+  history: History,
+  step: News,
+  tracked: Tracked,
+  attempt: Attempt,
+  debit: Debit,
+): Promise<Expected> {
+  const { world } = history;
+  const { model } = tracked;
+  const { attemptNo: number } = debit;
+  const now = world.clock.now();
+  const { amountCent } = model.product;
+  const paid = { attemptNo: number, status: 'SUCCESS', amountCent, paidAt: now, institutionRef: 'LATE' } as const;
+  const takenBack = { attemptNo: number, status: 'DECLINED', decline: 'FINAL', reason: 'taken back' } as const;
+  if (step.notices === 0) return new Map();
+  const after = attempt.status === 'FAIL' ? paidLate(model, attempt, now, now) : model;
+  // Then the bank has really taken it; otherwise it is just wrong.
+  if (after !== model) debit.result = { status: 'SUCCESS', amountCent };
+  const code = required(model.agreements[attempt.agreement]).paymentChannelCode;
+  const tell = async () => {
+    const message = attempt.status === 'FAIL' ? paid : takenBack;
+    const reply = await world.notice(code, { kind: 'DEBIT', noticeNo: history.unique('notice'), ...message });
+    if (reply) expect(reply.status, reply.text).toBe(200);
+  };
+  world.arm();
+  for (let sent = 0; sent < step.notices && !world.node().dead; sent += 1) await tell();
+  // A bank goes on until it is heard.
+  if (await world.revive()) await tell();
+  tracked.contradicted.add(number);
+  return new Map([[tracked, [after]]]);
 }
 
 /** The customer takes the mandate back at the bank, which tells the service. */
@@ -121,87 +142,5 @@ export async function agreementEnds(history: History, step: Disturbed<AgreementE
         const ended = unsubscribed(tracked.model, world.clock.now());
         return [tracked, crashed ? [tracked.model, ended] : [ended]];
       }),
-  );
-}
-
-/** Time passes, and the engine does what is due by then. */
-export async function timePasses(history: History, step: Disturbed<TimePasses>): Promise<Expected> {
-  const { world } = history;
-  const upcoming = await comingUp(history);
-  const now = world.clock.now();
-  const first = (some: readonly Coming[]) =>
-    some.reduce<number | undefined>((least, { at }) => (least === undefined ? at : Math.min(least, at)), undefined);
-  const due = upcoming.filter(({ question }) => question === null);
-  const next = (step.to === 'next step' ? undefined : first(due)) ?? first(upcoming) ?? now + HOUR_MS;
-  const pause = step.to === 'after a pause' ? step.days * DAY_MS : 0;
-  return engineRunsAt(history, Math.max(now, next) + pause, upcoming, step.asksAgain);
-}
-
-/** Some hours later. */
-export async function hoursPass(history: History, hours: number): Promise<Expected> {
-  return engineRunsAt(history, history.world.clock.now() + hours * HOUR_MS, await comingUp(history), false);
-}
-
-async function engineRunsAt(
-  history: History,
-  at: number,
-  upcoming: readonly Coming[],
-  asksAgain: boolean,
-): Promise<Expected> {
-  const { world } = history;
-  await world.moveTo(at);
-  const asked = upcoming.flatMap((one) => (one.question !== null && one.at <= at ? [one.question] : []));
-  world.arm();
-  await untilDone(history);
-  const crashed = await world.revive();
-  if (crashed && asksAgain) await untilDone(history);
-  const ranAt = world.clock.now();
-  const expected: Expected = new Map();
-  for (const tracked of history.orders) {
-    const { all, ends } = history.follow(tracked, tracked.model, { ranAt });
-    expected.set(tracked, crashed ? all : ends);
-  }
-  if (!crashed) {
-    const answered = new Set(world.heard.map(({ number }) => number));
-    const started = [...expected].flatMap(([{ orderNo, model }, [end]]) =>
-      (end?.attempts ?? []).slice(model.attempts.length).map((one) => attemptNo(orderNo, one.cycleNo, one.tryNo)),
-    );
-    const unsent = [...asked, ...started].filter((number) => !answered.has(number));
-    if (unsent.length > 0) throw new Error(`the institution has heard nothing of ${unsent}`);
-  }
-  return expected;
-}
-
-/** The jobs have their turns until nothing is left that is due, or the node ends. */
-async function untilDone({ world, orders }: History): Promise<void> {
-  const orderNos = orders.map(({ orderNo }) => orderNo);
-  for (let turns = 1; !world.node().dead; turns += 1) {
-    try {
-      await world.node().turn(BANKS);
-    } catch (error) {
-      if (!world.node().dead) throw error;
-    }
-    await world.node().quiet();
-    const undone = await leftUndone(world.database, orderNos);
-    if (undone.length === 0) break;
-    if (turns === 100) throw new Error(`the engine does not come to an end: ${undone}`);
-  }
-}
-
-interface Coming {
-  readonly at: number;
-  /** The number of an attempt or refund that is asked about then; null: an order is due. */
-  readonly question: string | null;
-}
-
-async function comingUp({ world, orders }: History): Promise<Coming[]> {
-  const number = `order_no || lpad(cycle_no::text, 4, '0') || lpad`;
-  return world.database.query<Coming>(
-    `select ${ms('at')} as at, question from (
-       select next_due_at as at, null as question from orders where order_no = any($1)
-       union all select ask_at, ${number}(try_no::text, 2, '0') from debit_attempts where order_no = any($1)
-       union all select ask_at, 'R' || ${number}(refund_seq::text, 2, '0') from refunds where order_no = any($1)) x
-     where at is not null`,
-    [orders.map(({ orderNo }) => orderNo)],
   );
 }

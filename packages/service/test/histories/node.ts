@@ -43,7 +43,6 @@ export interface NodeDeps {
   readonly gateways: ReadonlyMap<string, Gateway>;
   readonly vault: Vault;
   readonly clock: Clock;
-  readonly idempotency?: { readonly waitMs: number; readonly leaseSeconds: number };
 }
 
 export async function startNode({ database: real, gateways: banks, vault, clock }: NodeDeps): Promise<DoomedNode> {

@@ -1,12 +1,12 @@
 import { formatTime } from '@perennial/wire';
+import { hoursPass, timePasses } from './engine.js';
 import { History } from './history.js';
-import { agreementEnds, hoursPass, news, refund, timePasses } from './money.js';
+import { agreementEnds, news, refund } from './money.js';
 import { type OrderModel, openAttempt } from './order.js';
 import type { HistoryPlan, Step } from './steps.js';
-import { NOTHING_WRONG, type Plan, type World } from './world.js';
+import { NOTHING_WRONG, type Plan, START, type World } from './world.js';
 import { create, type Expected, replace, resend, retry, unsubscribe } from './writes.js';
 
-const START = Date.UTC(2027, 0, 1);
 const DAY_MS = 86_400_000;
 const MOST_ORDERS = 3;
 

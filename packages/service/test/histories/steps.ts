@@ -28,6 +28,8 @@ export interface Create {
   /** On an agreement that the user has already. */
   readonly sameAgreement: boolean;
   readonly debits: readonly DebitFault[];
+  /** Before it is asked for again after a crash, the engine has found what was left of it. */
+  readonly engineFirst: boolean;
 }
 
 export interface TimePasses {
@@ -136,6 +138,7 @@ const create: fc.Arbitrary<Create> = fc.record({
   bank: number,
   sameAgreement: fc.boolean(),
   debits: fc.oneof({ weight: 3, arbitrary: fc.constant([undefined]) }, { weight: 2, arbitrary: debits }),
+  engineFirst: fc.boolean(),
 });
 
 const time: fc.Arbitrary<TimePasses> = fc.record({
@@ -196,9 +199,9 @@ const agreementEnds: fc.Arbitrary<AgreementEnds> = fc.record({
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 26, arbitrary: disturbed(time) },
-  { weight: 4, arbitrary: disturbed(create) },
+  { weight: 7, arbitrary: disturbed(create) },
   { weight: 8, arbitrary: disturbed(replace) },
-  { weight: 3, arbitrary: disturbed(unsubscribe) },
+  { weight: 5, arbitrary: disturbed(unsubscribe) },
   { weight: 6, arbitrary: disturbed(refund) },
   { weight: 6, arbitrary: disturbed(news) },
   { weight: 1, arbitrary: disturbed(agreementEnds) },

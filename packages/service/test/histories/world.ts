@@ -29,7 +29,8 @@ import { historyTime } from './time.js';
 export const BANKS = ['BANK_A', 'BANK_B'] as const;
 const HOUR = 3600;
 const DAY = 24 * HOUR;
-const START = Date.UTC(2027, 0, 1);
+/** Where histories count their days from. */
+export const START = Date.UTC(2027, 0, 1);
 
 const PASS = { benefitCode: 'PASS', name: 'Pass', faceValueCent: 900 };
 const COUPON = { benefitCode: 'COUPON', name: 'Coupon', faceValueCent: 300 };

@@ -19,7 +19,7 @@ export const bankOf = (number: number) => required(BANKS[number % BANKS.length])
 export const pick = <T>(items: readonly T[], number: number): T | undefined => items[number % items.length];
 
 /** One write of the channel. When the node ends over it, it is perhaps sent again, to a node that knows nothing of it. */
-async function write(history: History, step: Disturbed<object>, name: string, body: object) {
+async function write(history: History, step: Disturbed<object>, name: string, body: object, engineFirst = false) {
   const { world } = history;
   const key = step.asksAgain ? history.unique('key') : undefined;
   world.arm();
@@ -27,6 +27,7 @@ async function write(history: History, step: Disturbed<object>, name: string, bo
   const crashed = await world.revive();
   if (crashed && reply === undefined && key !== undefined) {
     await world.moveTo(world.clock.now() + LEASE_MS);
+    if (engineFirst) await history.engineTurn();
     reply = required(await world.call(name, body, key));
   }
   if (reply) history.acknowledge(reply, name, body, key);
@@ -48,7 +49,7 @@ export async function create(history: History, step: Disturbed<Create>): Promise
     ...(step.mode === 'A2' && by ? { sharedAgreement: shared(history, by) } : {}),
   };
   const at = world.clock.now();
-  const { reply, crashed } = await write(history, step, 'orders/create', body);
+  const { reply, crashed } = await write(history, step, 'orders/create', body, step.engineFirst);
   if (reply?.code === '410002') {
     expect(history.orders.length, 'a binding that nobody has used is good').toBeGreaterThan(0);
     history.binding = undefined;
@@ -103,8 +104,8 @@ async function agreementFor(history: History, step: Create): Promise<Agreement &
 }
 
 function sharedNumber(history: History, step: { bank: number; sameAgreement: boolean }): Agreement {
-  const institutionNo = step.sameAgreement ? `${history.user}-common` : history.unique('shared');
-  return { paymentChannelCode: bankOf(step.bank), institutionNo };
+  if (step.sameAgreement) return { paymentChannelCode: bankOf(0), institutionNo: `${history.user}-common` };
+  return { paymentChannelCode: bankOf(step.bank), institutionNo: history.unique('shared') };
 }
 
 function shared({ world, user }: History, { paymentChannelCode, institutionNo }: Agreement) {
