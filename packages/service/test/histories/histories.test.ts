@@ -4,6 +4,11 @@ import { play } from './run.js';
 import { anyHistory } from './steps.js';
 import { openWorld, type World } from './world.js';
 
+/**
+ * Random histories of an order's life against a small model of it (model.ts), real PostgreSQL and the reference institution;
+ * after each step the model, the sums, the institution's ledger, the events and the interface are held against each other
+ * (history.ts, invariants.ts). HISTORIES says how many, HISTORY_SEED which; what is printed plays the same again.
+ */
 const HISTORIES = Number(process.env['HISTORIES'] ?? 60);
 const SEED = Number(process.env['HISTORY_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const PATH = process.env['HISTORY_PATH'];
