@@ -48,13 +48,13 @@ async function insertOrders(maker, { count, from, to, past, month, channelId, pr
        ), new_payments as (
          insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
          select order_no, $10, $3, 'BILLED', at, at, amount_cent
-         from made, lateral (select created_at + ($10 - 1) * interval '1 month' as at)
+         from made, lateral (select created_at + ($10 - 1) * interval '1 month' as at) t
        )
        insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, issued_at,
          expires_at)
        select order_no, $10, position, $3, benefit_code, name, face_value_cent, at, at + interval '90 days'
        from made join product_benefits using (product_code),
-         lateral (select created_at + ($10 - 1) * interval '1 month' as at)`,
+         lateral (select created_at + ($10 - 1) * interval '1 month' as at) t`,
       [...range, month, from, to, done, count, past],
     );
   }

@@ -36,8 +36,8 @@ const PASS = { benefitCode: 'PASS', name: 'Pass', faceValueCent: 900 };
 const COUPON = { benefitCode: 'COUPON', name: 'Coupon', faceValueCent: 300 };
 const GIFT = { benefitCode: 'GIFT', name: 'Gift', faceValueCent: 200 };
 export const PRODUCTS: readonly Product[] = [
-  product('MONTHLY', 'MONTH', 1, 4, 1990, [DAY, 3 * DAY, 5 * DAY, 7 * DAY], [PASS, COUPON, GIFT]),
-  product('DAILY', 'DAY', 1, 5, 100, [HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR], [{ ...PASS, faceValueCent: 100 }]),
+  product('MONTHLY', 'MONTH', 1, 4, 1990, [DAY, 3 * DAY], [PASS, COUPON, GIFT]),
+  product('DAILY', 'DAY', 1, 5, 100, [HOUR], [{ ...PASS, faceValueCent: 100 }]),
   product('TIGHT', 'DAY', 1, 3, 500, [20 * HOUR, 20 * HOUR], [PASS, { ...COUPON, faceValueCent: 500 }]),
   product('ONCE', 'MONTH', 1, 1, 700, [DAY], [COUPON, GIFT]),
 ];

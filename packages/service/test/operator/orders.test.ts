@@ -79,7 +79,10 @@ describe('unsubscribe', () => {
   it('is refused while the first debit is on its way, after completion, and of what is no order', async () => {
     const waiting = await orderWith(async () => ({ kind: 'pending' }));
     const completed = await on.collectedOrder();
-    await on.service.fresh.database.query(`update orders set status = 'COMPLETED', next_due_at = null where order_no = $1`, [completed]);
+    await on.service.fresh.database.query(
+      `update orders set status = 'COMPLETED', next_due_at = null where order_no = $1`,
+      [completed],
+    );
     await nothingChanges(async () => {
       await expect(unsubscribeOrder(on.operator, { orderNo: waiting })).rejects.toThrow(/waits for its first debit/);
       await expect(unsubscribeOrder(on.operator, { orderNo: completed })).rejects.toThrow(/is COMPLETED/);
