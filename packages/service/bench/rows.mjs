@@ -23,7 +23,7 @@ const KINDS = [
   {
     kind: 'orders/create B',
     endpoint: 'orders/create',
-    connections: [32, 64],
+    connections: [16, 32],
     beside: 'pgbench',
     script: 'create-b.sql',
     body: (channel) => ({ ...newOrder(channel), settlementMode: 'CHANNEL_COLLECT' }),
