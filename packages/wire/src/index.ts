@@ -21,6 +21,7 @@ export {
   Time,
 } from './schemas/common.js';
 export * from './schemas/events.js';
+export * from './schemas/events-history.js';
 export * from './schemas/order-reference.js';
 export * from './schemas/orders.js';
 export * from './schemas/orders-advance.js';
