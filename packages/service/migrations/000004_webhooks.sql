@@ -4,6 +4,9 @@
 alter table events drop constraint events_pkey1;
 alter table events add primary key (channel_id, event_no, recorded_at);
 create index on events (order_no, event_no);
+-- When it was really written, not when its transaction began: one that waited for the order's lock comes after the one that
+-- it waited for.
+alter table events alter column recorded_at set default clock_timestamp();
 
 -- What is still to be sent, apart from the events themselves: narrow, short-lived rows, read by the one node that holds
 -- their shard. All events of a channel have one shard. A range of voided periods is one row (cycle_to) until its turn
@@ -23,8 +26,11 @@ create table due_events (
   primary key (shard, next_at, event_no, cycle_no)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
   autovacuum_analyze_scale_factor = 0.5);
+-- Whether an event is waiting: at first it is by when it was written, which the key finds, and later here. An event that
+-- is accepted at its first push never gets into this index.
+create index due_events_later on due_events (channel_id, event_no) where next_at <> recorded_at;
 
--- Whoever writes an event, it is queued: there is no second thing to remember.
+-- Whoever writes an event, it is queued: there is no second thing to remember. Due by when it was written.
 create function queue_events() returns trigger
   language plpgsql as $$
 begin
@@ -38,17 +44,17 @@ create trigger queue_events after insert on events referencing new table as writ
   for each statement execute function queue_events();
 
 -- Who sends the events of a shard. The epoch grows with each change of owner and fences what the last one still writes.
+-- The lease is the node's, so that renewing it does not touch the rows that the writing down of pushes locks.
+create table delivery_nodes (
+  node        uuid primary key,
+  lease_until timestamptz not null
+);
 create table delivery_shards (
-  shard       smallint primary key,
-  owner       uuid,
-  epoch       bigint not null default 0,
-  lease_until timestamptz not null default '-infinity'
+  shard smallint primary key,
+  owner uuid,
+  epoch bigint not null default 0
 );
 insert into delivery_shards (shard) select generate_series(0, 15);
-create table delivery_nodes (
-  node    uuid primary key,
-  seen_at timestamptz not null default now()
-);
 
 -- Every push and what came of it: append-only, in weeks like the events.
 create table delivery_attempts (
@@ -79,6 +85,8 @@ create table undelivered_events (
   since       timestamptz not null default now(),
   primary key (channel_id, event_no, cycle_no)
 );
+create index on undelivered_events (channel_id, reason, event_no);
+create index on undelivered_events (recorded_at);
 
 -- An operator holds deliveries back: of one event type, or of all ('*').
 create table delivery_pauses (
@@ -108,6 +116,7 @@ begin
   end loop;
   return made;
 end $$;
+drop function make_event_weeks;
 select make_weeks('delivery_attempts', 4);
 
 -- Events that were written before there was anybody to send them are told now.

@@ -4,6 +4,7 @@ export * from './encrypted-fields.js';
 export * from './endpoints.js';
 export * from './enums.js';
 export * from './envelope.js';
+export * from './event-contract.js';
 export * from './headers.js';
 export * from './limits.js';
 export * from './redeem-link.js';

@@ -14,8 +14,8 @@ const CLOSED_V4 = [
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, broadcast
 ];
-/** Ways to write an IPv4 address, or to tunnel to one, inside what is otherwise public IPv6. */
-const CLOSED_V6 = ['2001::/32', '2002::/16'];
+/** Inside what is otherwise public IPv6: protocols of their own, of which some tunnel to an IPv4 address. */
+const CLOSED_V6 = ['2001::/23', '2002::/16'];
 const PUBLIC_V6 = '2000::/3';
 
 const closed = blockList(CLOSED_V4, 'ipv4');
@@ -24,6 +24,8 @@ const publicV6 = blockList([PUBLIC_V6], 'ipv6');
 
 /** An address of the public internet: not private, loopback, link-local, metadata or an IPv4 address in disguise. */
 export function isPublicAddress(address: string): boolean {
+  // With a zone (%eth0) it means something on this machine alone.
+  if (address.includes('%')) return false;
   if (isIP(address) === 4) return !closed.check(address, 'ipv4');
   return isIP(address) === 6 && publicV6.check(address, 'ipv6') && !closedV6.check(address, 'ipv6');
 }

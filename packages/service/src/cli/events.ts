@@ -1,18 +1,13 @@
 import type { Command } from 'commander';
-import {
-  type EventView,
-  listChannelEvents,
-  pauseEvents,
-  replayGivenUp,
-  replayNamed,
-  resumeEvents,
-  showEvent,
-} from '../operator/events.js';
+import type { EventView } from '../operator/events.js';
 import { OperatorError } from '../operator/operator.js';
 import type { EventRow } from '../webhooks/history-sql.js';
 import { type JsonOption, perform, performList, verb } from './command.js';
 import { wholeNumber } from './options.js';
 import { record, table } from './table.js';
+
+// Loaded by the command that needs it: with it come the interface's schemas, which take longer than all the rest.
+const actions = () => import('../operator/events.js');
 
 export function addEvents(program: Command): void {
   const events = program.command('events').description('what channels are told, and whether it has arrived');
@@ -36,12 +31,12 @@ export function addEvents(program: Command): void {
         ...(order === undefined ? {} : { orderNo: order }),
         ...(event === undefined ? {} : { eventType: event }),
       };
-      await performList(options, (operator) => listChannelEvents(operator, input), listText);
+      await performList(options, async (operator) => (await actions()).listChannelEvents(operator, input), listText);
     });
 
   verb(events, 'show <app-id> <event-id>', 'one event with every push of it', ['show test_demo 4711']).action(
     async (appId: string, eventId: string, options: JsonOption) => {
-      await perform(options, (operator) => showEvent(operator, { appId, eventId }), eventText);
+      await perform(options, async (operator) => (await actions()).showEvent(operator, { appId, eventId }), eventText);
     },
   );
 
@@ -50,8 +45,8 @@ export function addEvents(program: Command): void {
     'replay test_demo --given-up --from 2026-01-31 --to 2026-02-01',
   ])
     .option('--given-up', 'everything that is not sent any more')
-    .option('--from <time>', 'given up at this time or later')
-    .option('--to <time>', 'given up before this time')
+    .option('--from <time>', 'of those, what was written at this time or later')
+    .option('--to <time>', 'of those, what was written before this time')
     .action(async (appId: string, eventIds: readonly string[], { givenUp, from, to, ...options }: ReplayOptions) => {
       if (eventIds.length > 0 === (givenUp === true)) throw new OperatorError('give either event ids or --given-up');
       if (eventIds.length > 0 && (from !== undefined || to !== undefined)) {
@@ -60,9 +55,11 @@ export function addEvents(program: Command): void {
       const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
       await perform(
         options,
-        (operator) =>
-          givenUp ? replayGivenUp(operator, { appId, ...range }) : replayNamed(operator, { appId, eventIds }),
-        ({ replayed }) => `${replayed} events will be sent again`,
+        async (operator) => {
+          const { replayGivenUp, replayNamed } = await actions();
+          return givenUp ? replayGivenUp(operator, { appId, ...range }) : replayNamed(operator, { appId, eventIds });
+        },
+        ({ replayed }) => `${replayed} to be sent again`,
       );
     });
 
@@ -75,7 +72,7 @@ export function addEvents(program: Command): void {
       const input = { appId, ...(event === undefined ? {} : { eventType: event }) };
       await perform(
         options,
-        (operator) => pauseEvents(operator, input),
+        async (operator) => (await actions()).pauseEvents(operator, input),
         ({ changed }) => `deliveries to ${appId} ${changed ? 'are paused' : 'were paused already'} (${event ?? '*'})`,
       );
     });
@@ -86,7 +83,7 @@ export function addEvents(program: Command): void {
       const input = { appId, ...(event === undefined ? {} : { eventType: event }) };
       await perform(
         options,
-        (operator) => resumeEvents(operator, input),
+        async (operator) => (await actions()).resumeEvents(operator, input),
         ({ changed }) => `deliveries to ${appId} ${changed ? 'go on' : 'were not paused'} (${event ?? '*'})`,
       );
     });
@@ -117,11 +114,11 @@ function listText(rows: readonly EventRow[]): string {
     rows.map((row) => [
       idText(row),
       row.eventType,
-      `${row.orderNo}`,
+      row.orderNo,
       row.recordedAt,
       row.deliveryStatus,
       `${row.pushes}`,
-      row.lastPushAt ?? '',
+      row.lastPushTime ?? '',
     ]),
   );
 }
@@ -130,11 +127,11 @@ function eventText(event: EventView): string {
   const facts = record([
     ['Event', idText(event)],
     ['Type', event.eventType],
-    ['Order', `${event.orderNo}`],
+    ['Order', event.orderNo],
     ['Happened', event.occurredAt],
     ['Written', event.recordedAt],
     ['Status', event.deliveryStatus],
-    ['Data', event.data],
+    ['Data', JSON.stringify(event.data)],
   ]);
   const pushes = table(
     ['EVENT', 'RETRY', 'TIME', 'OUTCOME', 'HTTP', 'MS', 'ANSWER'],
@@ -151,6 +148,6 @@ function eventText(event: EventView): string {
   return `${facts}\n\n${pushes}`;
 }
 
-function idText({ eventNo, cycleNo, cycleTo }: EventRow): string {
-  return cycleTo === null ? `${eventNo}` : `${eventNo}-${cycleNo} to -${cycleTo}`;
+function idText({ eventId, lastEventId }: EventRow): string {
+  return lastEventId === null ? eventId : `${eventId} to ${lastEventId}`;
 }

@@ -12,10 +12,11 @@ export function deliverer(deps: DeliveryDeps) {
     while (await sending.read());
   });
   return {
+    /** What was begun is ended under the lease, and then the lease, so that nobody waits for it. */
     async stop(): Promise<void> {
-      await reading.stop();
-      await sending.stop();
+      await Promise.all([sending.drain(), reading.stop()]);
       await balancing.stop();
+      await sending.leave().catch((err: unknown) => deps.log.warn({ err }, 'shards of events were left to their lease'));
     },
   };
 }

@@ -4,7 +4,7 @@ import { isPublicAddress } from '../channels/public-address.js';
 /** What a callback address may be, decided without any lookup. Names are judged again at each connection. */
 const MOST_CHARACTERS = 1024;
 
-const PRIVATE_NAME = /(^|\.)(localhost|local|internal)$/;
+const PRIVATE_NAME = /(^|\.)(localhost|localdomain|local|internal|home\.arpa)$/;
 const THIS_MACHINE = new Set(['localhost', '127.0.0.1']);
 
 export interface CallbackUrlRules {
@@ -25,6 +25,8 @@ export function checkCallbackUrl(text: string, { local }: CallbackUrlRules): { u
   if (text.includes('?')) return { refusal: 'it holds a query (?)' };
   // Numbers in any spelling (0x7f.1, 2130706433) have become dotted by now.
   const host = url.hostname.replace(/\.$/, '');
+  if (host.split('.').includes('')) return { refusal: `${host} is not a name` };
+  if (url.port === '0') return { refusal: 'there is no port 0' };
   const here = local && THIS_MACHINE.has(host);
   if (url.protocol !== 'https:' && !(here && url.protocol === 'http:'))
     return { refusal: 'it must start with https://' };

@@ -1,32 +1,38 @@
-import { type DeliveryStatus, deliveryStatuses, eventTypes } from '@perennial/wire/enums';
+import { parseTime } from '@perennial/wire';
+import { deliveryStatuses, eventTypes } from '@perennial/wire/enums';
 import type { ChannelView } from '../channels/provisioning-sql.js';
 import { findChannel } from '../channels/sql.js';
-import { parseEventId } from '../webhooks/event-id.js';
+import { parseEventId, parseEventIds } from '../webhooks/event-id.js';
 import { type EventRow, findEvent, listEvents, listPushes, type Push } from '../webhooks/history-sql.js';
 import { pauseDeliveries, resumeDeliveries } from '../webhooks/pauses-sql.js';
-import { replayEvents, replayUndelivered } from '../webhooks/replay-sql.js';
+import { type ReplayPosition, replayEvents, replayUndelivered } from '../webhooks/replay-sql.js';
 import { recordAudit } from './audit.js';
 import { changeChannel } from './channel-change.js';
 import { CALLBACK_EVENT_TYPES } from './channel-settings.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
 import { quoted, requireInteger, requireOneOf } from './rules.js';
 
-export interface ListEventsInput {
+/** When the events were written, from inclusive, to exclusive. */
+export interface TimeRange {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface ListEventsInput extends TimeRange {
   readonly appId: string;
   readonly orderNo?: string;
   readonly eventType?: string;
   readonly status?: string;
-  readonly from?: string;
-  readonly to?: string;
   readonly limit?: number;
 }
 
 export async function listChannelEvents(operator: Operator, input: ListEventsInput): Promise<EventRow[]> {
+  const { orderNo, eventType, status } = input;
   const channelId = await channelIdOf(operator, input.appId);
   const filter = {
-    orderNo: input.orderNo === undefined ? undefined : requireOrderNo(input.orderNo),
-    eventType: input.eventType === undefined ? undefined : requireOneOf('the event type', input.eventType, eventTypes),
-    status: input.status === undefined ? undefined : requireStatus(input.status),
+    orderNo: orderNo === undefined ? undefined : requireOrderNo(orderNo),
+    eventType: eventType === undefined ? undefined : requireOneOf('the event type', eventType, eventTypes),
+    status: status === undefined ? undefined : requireOneOf('the status', status, deliveryStatuses),
     ...times(input),
   };
   const limit = requireInteger('the number of events', input.limit ?? 100, 1, 10_000);
@@ -43,8 +49,8 @@ export async function showEvent(
 ): Promise<EventView> {
   const channelId = await channelIdOf(operator, appId);
   const reference = parseEventId(eventId);
-  const event = reference && (await findEvent(operator.database, channelId, reference.eventNo));
-  if (!reference || !event) throw noEvent(appId, eventId);
+  const event = reference && (await findEvent(operator.database, channelId, reference));
+  if (!event) throw noEvent(appId, eventId);
   return { ...event, attempts: await listPushes(operator.database, channelId, reference) };
 }
 
@@ -52,20 +58,17 @@ export interface Replayed {
   readonly replayed: number;
 }
 
-/** Again from the first step of the schedule, under the same eventId. */
+/** Again from the first step of the schedule, under the same eventId. All of them or none. */
 export async function replayNamed(
   operator: Operator,
   { appId, eventIds }: { readonly appId: string; readonly eventIds: readonly string[] },
 ): Promise<Replayed> {
   const channelId = await channelIdOf(operator, appId);
-  const references = eventIds.map((eventId) => {
-    const reference = parseEventId(eventId);
-    if (!reference) throw noEvent(appId, eventId);
-    return reference;
-  });
+  const references = parseEventIds(eventIds);
+  if (!references) throw noEvent(appId, eventIds.join(', '));
   return inTransaction(operator, async (tx) => {
-    const replayed = await replayEvents(tx, channelId, references);
-    if (replayed < new Set(eventIds).size) throw noEvent(appId, eventIds.join(', '));
+    const { found, replayed } = await replayEvents(tx, channelId, references);
+    if (found < references.length) throw noEvent(appId, eventIds.join(', '));
     await recordAudit(tx, { actor: operator.actor, action: 'events.replay', subject: appId, detail: { eventIds } });
     return { replayed };
   });
@@ -73,24 +76,28 @@ export async function replayNamed(
 
 const STEP = 5_000;
 
-/** All that is not sent any more, by when it was given up. In steps, each with its own audit row. */
+/** All that is not sent any more. In steps, each with its own audit row. */
 export async function replayGivenUp(
   operator: Operator,
-  input: { readonly appId: string; readonly from?: string; readonly to?: string },
+  input: TimeRange & { readonly appId: string },
 ): Promise<Replayed> {
   const { appId } = input;
   const channelId = await channelIdOf(operator, appId);
   const range = times(input);
   let replayed = 0;
-  for (let done = STEP; done === STEP; replayed += done) {
-    done = await inTransaction(operator, async (tx) => {
-      const count = await replayUndelivered(tx, channelId, range, STEP);
-      const detail = { from: range.from ?? null, to: range.to ?? null, count };
-      if (count > 0) {
-        await recordAudit(tx, { actor: operator.actor, action: 'events.replay-undelivered', subject: appId, detail });
+  let after: ReplayPosition | undefined = { eventNo: 0, cycleNo: 0 };
+  while (after) {
+    const from: ReplayPosition = after;
+    const step = await inTransaction(operator, async (tx) => {
+      const done = await replayUndelivered(tx, channelId, range, STEP, from);
+      const detail = { from: input.from ?? null, to: input.to ?? null, replayed: done.replayed };
+      if (done.replayed > 0) {
+        await recordAudit(tx, { actor: operator.actor, action: 'events.replay-given-up', subject: appId, detail });
       }
-      return count;
+      return done;
     });
+    replayed += step.replayed;
+    after = step.next;
   }
   return { replayed };
 }
@@ -127,17 +134,14 @@ function requireOrderNo(text: string): number {
   return Number(text);
 }
 
-function requireStatus(text: string): DeliveryStatus {
-  return requireOneOf('the status', text, deliveryStatuses);
-}
-
-function times({ from, to }: { readonly from?: string; readonly to?: string }): { from?: string; to?: string } {
-  for (const text of [from, to]) {
-    if (text !== undefined && !/^\d{4}-\d{2}-\d{2}( \d{2}:\d{2}:\d{2})?$/.test(text)) {
-      throw new OperatorError(`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`);
-    }
-  }
-  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+/** A day begins at midnight in UTC+8. */
+function times({ from, to }: TimeRange): TimeRange {
+  const read = (text: string): string => {
+    const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
+    if (at !== undefined) return new Date(at).toISOString();
+    throw new OperatorError(`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`);
+  };
+  return { ...(from === undefined ? {} : { from: read(from) }), ...(to === undefined ? {} : { to: read(to) }) };
 }
 
 function noEvent(appId: string, eventId: string): OperatorError {

@@ -1,142 +1,117 @@
+import { type Head, headReader } from './answer-head.js';
+import { BadAnswer, Incoming, type Stretch } from './incoming.js';
 import { MOST_ANSWER_BYTES } from './schedule.js';
-
-const MOST_HEAD_BYTES = 16 * 1024;
 
 /** The answer to a push. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
+  /** There was more of it than is read. */
+  readonly isCut: boolean;
   /** Whether the connection can be used for another push. */
   readonly keepAlive: boolean;
 }
 
-export class BadAnswer extends Error {}
-
-type Framing =
-  | { readonly kind: 'length'; readonly length: number }
-  | { readonly kind: 'chunked' }
-  | { readonly kind: 'until-close' };
-
-interface Head {
-  readonly status: number;
-  readonly framing: Framing;
-  readonly keepAlive: boolean;
-  readonly bodyAt: number;
+export interface AnswerReader {
+  /** The answer, once all of it has come, or as much as is read of one. */
+  add(bytes: Buffer): Answer | undefined;
+  /** The other end has closed the connection: the answer, if this is how it ends. */
+  end(): Answer;
 }
 
 /**
- * Reads one HTTP/1.1 answer from the bytes that have come so far. By hand, since it is all that a push needs, and the
- * general client takes more than twice the CPU (docs/decisions/0021-webhooks.md has the figures). Whatever is not
- * well-formed is a BadAnswer, and more than 64 KB of a body are not read.
+ * Reads one HTTP/1.1 answer as its bytes come. By hand, since it is all that a push needs, and the general client takes
+ * more than twice the CPU (docs/decisions/0021-webhooks.md has the figures). Whatever is not well-formed is a BadAnswer,
+ * and more than 64 KB after the headers are not read.
  */
-export function readAnswer(bytes: Buffer, ended: boolean): Answer | undefined {
-  let from = 0;
-  for (;;) {
-    const head = readHead(bytes, from);
+export function answerReader(): AnswerReader {
+  const input = new Incoming();
+  const readHead = headReader(input);
+  let head: Head | undefined;
+  let bodyAt = 0;
+  let readBody: BodyReader;
+
+  function look(): Answer | undefined {
     if (!head) {
-      if (bytes.length - from > MOST_HEAD_BYTES) throw new BadAnswer('the headers are too long');
-      if (ended) throw new BadAnswer('the answer ends in its headers');
-      return undefined;
+      head = readHead();
+      if (!head) return undefined;
+      bodyAt = input.at;
+      readBody = bodyReader(head, input);
     }
-    // Interim answers come before the one that counts.
-    if (head.status >= 200) return readBody(bytes, head, ended);
-    if (head.status === 101) throw new BadAnswer('the protocol was switched');
-    from = head.bodyAt;
+    const body = readBody();
+    if ((body ? input.at : input.size) - bodyAt > MOST_ANSWER_BYTES) {
+      return {
+        status: head.status,
+        body: input.text([[bodyAt, bodyAt + MOST_ANSWER_BYTES]]),
+        isCut: true,
+        keepAlive: false,
+      };
+    }
+    if (!body) return undefined;
+    // More bytes than the answer has were not asked for.
+    const keepAlive = head.keepAlive && input.at === input.size;
+    return { status: head.status, body: input.text(body), isCut: false, keepAlive };
   }
+
+  return {
+    add(bytes) {
+      input.add(bytes);
+      return look();
+    },
+    end() {
+      if (!head) throw new BadAnswer('the answer ends in its headers');
+      if (head.framing !== 'until-close') throw new BadAnswer('the answer ends too early');
+      return { status: head.status, body: input.text([[bodyAt, input.size]]), isCut: false, keepAlive: false };
+    },
+  };
 }
 
-function readHead(bytes: Buffer, from: number): Head | undefined {
-  const end = bytes.indexOf('\r\n\r\n', from, 'latin1');
-  if (end < 0) return undefined;
-  const [statusLine = '', ...lines] = bytes.toString('latin1', from, end).split('\r\n');
-  const status = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(statusLine);
-  if (!status) throw new BadAnswer('it is not HTTP/1.1');
-  const code = Number(status[2]);
-  let length: number | undefined;
-  let chunked = false;
-  let keepAlive = status[1] === '1';
-  for (const line of lines) {
-    const colon = line.indexOf(':');
-    if (colon <= 0) throw new BadAnswer('a header is not well-formed');
-    const value = line.slice(colon + 1).trim();
-    switch (line.slice(0, colon).toLowerCase()) {
-      case 'content-length':
-        if (!/^\d{1,15}$/.test(value) || (length !== undefined && length !== Number(value))) {
-          throw new BadAnswer('Content-Length is not a number');
-        }
-        length = Number(value);
-        break;
-      case 'transfer-encoding':
-        if (value.toLowerCase() !== 'chunked') throw new BadAnswer('an unknown Transfer-Encoding');
-        chunked = true;
-        break;
-      case 'connection':
-        if (/\bclose\b/i.test(value)) keepAlive = false;
-        break;
-    }
-  }
-  const empty = code < 200 || code === 204 || code === 304;
-  const framing: Framing = empty
-    ? { kind: 'length', length: 0 }
-    : chunked
-      ? { kind: 'chunked' }
-      : length === undefined
-        ? { kind: 'until-close' }
-        : { kind: 'length', length };
-  return { status: code, framing, keepAlive: keepAlive && framing.kind !== 'until-close', bodyAt: end + 4 };
+/** Where the body is, once all of it is there. */
+type BodyReader = () => readonly Stretch[] | undefined;
+
+function bodyReader({ framing, length }: Head, input: Incoming): BodyReader {
+  if (framing === 'chunked') return chunkReader(input);
+  if (framing === 'until-close') return () => undefined;
+  return () => {
+    const body = input.take(length);
+    return body && [body];
+  };
 }
 
-function readBody(bytes: Buffer, { status, framing, keepAlive, bodyAt }: Head, ended: boolean): Answer | undefined {
-  const rest = bytes.length - bodyAt;
-  const cut = (end: number): Answer => ({
-    status,
-    body: bytes.toString('utf8', bodyAt, Math.min(end, bodyAt + MOST_ANSWER_BYTES)),
-    keepAlive: false,
-  });
-  if (framing.kind === 'length') {
-    if (rest >= framing.length && framing.length <= MOST_ANSWER_BYTES) {
-      const extra = rest > framing.length;
-      return { ...cut(bodyAt + framing.length), keepAlive: keepAlive && !extra };
+const CHUNK_SIZE = /^([0-9a-f]{1,8})[ \t]*(?:;|$)/i;
+
+function chunkReader(input: Incoming): BodyReader {
+  const chunks: Stretch[] = [];
+  let next: 'size' | 'data' | 'end of data' | 'trailers' = 'size';
+  let size = 0;
+  return () => {
+    for (;;) {
+      if (next === 'data') {
+        const data = input.take(size);
+        if (!data) return undefined;
+        chunks.push(data);
+        next = 'end of data';
+      }
+      const line = input.line();
+      if (line === undefined) return undefined;
+      if (next === 'size') {
+        const digits = CHUNK_SIZE.exec(line)?.[1];
+        if (digits === undefined) throw new BadAnswer('a chunk has no size');
+        size = Number.parseInt(digits, 16);
+        next = size === 0 ? 'trailers' : 'data';
+      } else if (next === 'end of data') {
+        if (line !== '') throw new BadAnswer('a chunk is longer than its size');
+        next = 'size';
+      } else if (line === '') {
+        return chunks;
+      }
     }
-  } else if (framing.kind === 'chunked') {
-    const body = readChunks(bytes, bodyAt);
-    if (body) return { status, body: body.text, keepAlive: keepAlive && body.end === bytes.length };
-  } else if (ended) {
-    return cut(bytes.length);
-  }
-  if (rest >= MOST_ANSWER_BYTES) return cut(bytes.length);
-  if (ended) throw new BadAnswer('the answer ends too early');
-  return undefined;
+  };
 }
 
-function readChunks(bytes: Buffer, from: number): { text: string; end: number } | undefined {
-  const parts: Buffer[] = [];
-  let at = from;
-  for (;;) {
-    const line = bytes.indexOf('\r\n', at, 'latin1');
-    if (line < 0) {
-      if (bytes.length - at > 1024) throw new BadAnswer('a chunk has no size');
-      return undefined;
-    }
-    const size = /^([0-9a-f]{1,8})(?:[ \t]*;|[ \t]*$)/i.exec(bytes.toString('latin1', at, line))?.[1];
-    if (size === undefined) throw new BadAnswer('a chunk has no size');
-    const length = Number.parseInt(size, 16);
-    const data = line + 2;
-    if (length === 0) {
-      // Trailers end with an empty line.
-      const end =
-        bytes.toString('latin1', data, data + 2) === '\r\n' ? data + 2 : bytes.indexOf('\r\n\r\n', data, 'latin1') + 4;
-      return end < data + 2 ? undefined : { text: Buffer.concat(parts).toString('utf8'), end };
-    }
-    if (bytes.length < data + length + 2) return undefined;
-    parts.push(bytes.subarray(data, data + length));
-    at = data + length + 2;
-  }
-}
-
-/** Taken: HTTP 200 and a JSON object whose `code` is the text `0`. */
-export function isAccepted({ status, body }: Pick<Answer, 'status' | 'body'>): boolean {
-  if (status !== 200) return false;
+/** Taken: HTTP 200 and a JSON object whose `code` is the text `0`. Of one that is too long, nobody knows what it is. */
+export function isAccepted({ status, body, isCut }: Pick<Answer, 'status' | 'body' | 'isCut'>): boolean {
+  if (status !== 200 || isCut) return false;
   try {
     const parsed: unknown = JSON.parse(body);
     return typeof parsed === 'object' && parsed !== null && 'code' in parsed && parsed.code === '0';

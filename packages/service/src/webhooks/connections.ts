@@ -1,9 +1,12 @@
-import net from 'node:net';
 import tls from 'node:tls';
-import { type AddressRules, connectAddress, ForbiddenAddress, type Resolve } from './address.js';
-import { type Answer, BadAnswer, isAccepted, readAnswer } from './answer.js';
+import { type AddressRules, connectAddresses, dnsResolve, ForbiddenAddress, hostOf, type Resolve } from './address.js';
+import { type Answer, isAccepted } from './answer.js';
+import { type Connection, openConnection, Unanswered } from './connection.js';
 import type { DeliveryOutcome } from './finish-sql.js';
+import { idleConnections } from './idle-connections.js';
+import { BadAnswer } from './incoming.js';
 import type { SignedPush } from './message.js';
+import { Late, type PushDeadline, pushDeadline } from './push-deadline.js';
 import { DEADLINE_MS } from './schedule.js';
 
 export interface PushResult {
@@ -14,127 +17,93 @@ export interface PushResult {
 }
 
 export interface Connections {
+  /** Always says what became of it: it never fails. */
   push(url: string, push: SignedPush): Promise<PushResult>;
+  /** No connection is kept any longer; one that is in use is closed after its push. */
   close(): void;
 }
 
 export interface ConnectionOptions extends AddressRules {
   readonly deadlineMs?: number;
   readonly resolve?: Resolve;
-  /** Certificates to trust besides those of the system: for tests. */
+  /** Certificates to trust besides those that Node trusts: for tests. */
   readonly ca?: string;
 }
 
-/** Kept open for the next push: not for long, so that a name that moves is followed. */
-const IDLE_MS = 4_000;
-const OLDEST_MS = 60_000;
-const MOST_IDLE = 64;
+/** Of an answer, so many characters are written down. */
 const SHOWN = 200;
-
-interface Open {
-  readonly socket: net.Socket;
-  readonly since: number;
-  idle: NodeJS.Timeout | undefined;
-}
 
 /** Pushes over kept connections, one at a time on each. Everything about one push happens within its deadline. */
 export function connections(options: ConnectionOptions): Connections {
-  const { deadlineMs = DEADLINE_MS } = options;
-  const kept = new Map<string, Open[]>();
+  const { deadlineMs = DEADLINE_MS, resolve = dnsResolve(), ca } = options;
+  const context = tls.createSecureContext(ca === undefined ? {} : { ca: [...tls.rootCertificates, ca] });
+  const idle = idleConnections();
 
-  function reuse(origin: string): Open | undefined {
-    const all = kept.get(origin);
-    for (let open = all?.pop(); open; open = all?.pop()) {
-      clearTimeout(open.idle);
-      if (!open.socket.destroyed && performance.now() - open.since < OLDEST_MS) return open;
-      open.socket.destroy();
-    }
-    return undefined;
-  }
-
-  function keep(origin: string, open: Open): void {
-    const all = kept.get(origin) ?? [];
-    kept.set(origin, all);
-    if (all.length >= MOST_IDLE || performance.now() - open.since > OLDEST_MS) {
-      open.socket.destroy();
-      return;
-    }
-    const { socket } = open;
-    const drop = () => {
-      socket.destroy();
-      const index = all.indexOf(open);
-      if (index >= 0) all.splice(index, 1);
-    };
-    // Nobody has asked for anything: whatever comes now, it is over.
-    socket.removeAllListeners();
-    socket.on('error', drop).on('close', drop).on('data', drop).on('end', drop);
-    open.idle = setTimeout(drop, IDLE_MS);
-    all.push(open);
-  }
-
-  async function connect(url: URL, over: AbortSignal): Promise<Open> {
-    const address = await connectAddress(url, options, options.resolve);
-    over.throwIfAborted();
-    const secure = url.protocol === 'https:';
-    const port = Number(url.port) || (secure ? 443 : 80);
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    const socket = secure
-      ? tls.connect({
-          host: address,
-          port,
-          ALPNProtocols: ['http/1.1'],
-          checkServerIdentity: (_, certificate) => tls.checkServerIdentity(host, certificate),
-          ...(net.isIP(host) === 0 ? { servername: host } : {}),
-          ...(options.ca === undefined ? {} : { ca: [...tls.rootCertificates, options.ca] }),
-        })
-      : net.connect({ host: address, port });
-    socket.setNoDelay(true);
-    await new Promise<void>((resolve, reject) => {
-      over.addEventListener('abort', () => socket.destroy(new Error('late')), { once: true });
-      socket.once(secure ? 'secureConnect' : 'connect', resolve).once('error', reject);
+  async function connect(url: URL, deadline: PushDeadline): Promise<Connection> {
+    const addresses = await deadline.run<readonly string[]>((found, failed) => {
+      connectAddresses(url, options, resolve).then(found, failed);
+      return () => undefined;
     });
-    return { socket, since: performance.now(), idle: undefined };
+    const security = url.protocol === 'https:' ? { context, host: hostOf(url) } : undefined;
+    const port = Number(url.port || (security ? 443 : 80));
+    let first: unknown;
+    for (const address of addresses) {
+      try {
+        return await openConnection({ address, port, ...(security ? { security } : {}) }, deadline);
+      } catch (error) {
+        if (error instanceof Late) throw error;
+        first ??= error;
+      }
+    }
+    throw first;
   }
 
-  async function push(target: string, signed: SignedPush): Promise<PushResult> {
-    const url = new URL(target);
-    const over = new AbortController();
-    const timer = setTimeout(() => over.abort(), deadlineMs);
-    try {
-      const request = requestBytes(url, signed);
-      const old = reuse(url.origin);
-      // A kept connection may have been closed at the other end by now: then once more, on a new one.
-      const answer =
-        (old && (await exchange(old, request, over.signal, true))) ??
-        (await exchange(await connect(url, over.signal), request, over.signal, false));
-      if (!answer) return { outcome: 'UNREACHABLE', httpStatus: null, answer: 'the connection was closed' };
-      if (answer.keepAlive) keep(url.origin, answer.open);
-      else answer.open.socket.destroy();
-      return {
-        outcome: isAccepted(answer) ? 'ACCEPTED' : 'REFUSED',
-        httpStatus: answer.status,
-        answer: printable(answer.body.slice(0, SHOWN)),
-      };
-    } catch (error) {
-      if (over.signal.aborted)
-        return { outcome: 'TIMEOUT', httpStatus: null, answer: `no answer within ${deadlineMs} ms` };
-      return failure(error);
-    } finally {
-      clearTimeout(timer);
+  async function exchange(url: URL, request: Buffer, deadline: PushDeadline): Promise<Answer> {
+    const kept = idle.take(url.origin);
+    if (kept) {
+      try {
+        return await exchangeOn(kept, url, request, deadline);
+      } catch (error) {
+        // It may have been closed at the other end just then: once more, on a new one.
+        if (!(error instanceof Unanswered)) throw error;
+      }
     }
+    return exchangeOn(await connect(url, deadline), url, request, deadline);
+  }
+
+  async function exchangeOn(
+    open: Connection,
+    { origin }: URL,
+    request: Buffer,
+    deadline: PushDeadline,
+  ): Promise<Answer> {
+    const answer = await open.exchange(request, deadline);
+    if (answer.keepAlive) idle.keep(origin, open);
+    else open.close();
+    return answer;
   }
 
   return {
-    push,
-    close() {
-      for (const all of kept.values()) {
-        for (const { socket, idle } of all) {
-          clearTimeout(idle);
-          socket.destroy();
-        }
+    async push(target, signed) {
+      const deadline = pushDeadline(deadlineMs);
+      try {
+        const url = new URL(target);
+        const answer = await exchange(url, requestBytes(url, signed), deadline);
+        return {
+          outcome: isAccepted(answer) ? 'ACCEPTED' : 'REFUSED',
+          httpStatus: answer.status,
+          answer: printable(answer.body),
+        };
+      } catch (error) {
+        if (error instanceof Late) return failed('TIMEOUT', `no answer within ${deadlineMs} ms`);
+        if (error instanceof ForbiddenAddress) return failed('FORBIDDEN', error.message);
+        if (error instanceof BadAnswer) return failed('REFUSED', error.message);
+        return failed('UNREACHABLE', reasonOf(error));
+      } finally {
+        deadline.clear();
       }
-      kept.clear();
     },
+    close: () => idle.close(),
   };
 }
 
@@ -149,57 +118,17 @@ function requestBytes(url: URL, { headers, body }: SignedPush): Buffer {
   ]);
 }
 
-type Exchanged = Answer & { readonly open: Open };
-
-/** Undefined: the connection was closed before a byte came back, which on a kept one says nothing. */
-function exchange(open: Open, request: Buffer, over: AbortSignal, wasKept: boolean): Promise<Exchanged | undefined> {
-  const { socket } = open;
-  return new Promise((resolve, reject) => {
-    let bytes: Buffer | undefined;
-    const done = (settle: () => void) => {
-      over.removeEventListener('abort', late);
-      socket.removeAllListeners();
-      // A socket without a listener for errors ends the process.
-      socket.on('error', () => undefined);
-      settle();
-    };
-    const fail = (error: Error) => {
-      socket.destroy();
-      done(() => (wasKept && bytes === undefined && !over.aborted ? resolve(undefined) : reject(error)));
-    };
-    const late = () => fail(new Error('late'));
-    const look = (ended: boolean) => {
-      try {
-        const answer = bytes === undefined ? undefined : readAnswer(bytes, ended);
-        if (answer) done(() => resolve({ ...answer, open }));
-        else if (ended) fail(new Error('the connection was closed'));
-      } catch (error) {
-        fail(error instanceof Error ? error : new Error(String(error)));
-      }
-    };
-    over.addEventListener('abort', late, { once: true });
-    socket.removeAllListeners();
-    socket
-      .on('data', (chunk: Buffer) => {
-        bytes = bytes === undefined ? chunk : Buffer.concat([bytes, chunk]);
-        look(false);
-      })
-      .on('error', fail)
-      .on('end', () => look(true))
-      .on('close', () => look(true));
-    socket.write(request);
-  });
+function failed(outcome: DeliveryOutcome, reason: string): PushResult {
+  return { outcome, httpStatus: null, answer: printable(reason) };
 }
 
-function failure(error: unknown): PushResult {
-  if (error instanceof ForbiddenAddress) return { outcome: 'FORBIDDEN', httpStatus: null, answer: error.message };
-  if (error instanceof BadAnswer) return { outcome: 'REFUSED', httpStatus: null, answer: error.message };
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const message = error instanceof Error ? error.message : '';
-  return { outcome: 'UNREACHABLE', httpStatus: null, answer: printable((code || message).slice(0, SHOWN)) };
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'it failed';
+  const { cause = error } = error;
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : error.message;
 }
 
-/** Kept in a table and shown to people: no control characters, and nothing that PostgreSQL refuses. */
+/** Kept in a table and shown to people: nothing that PostgreSQL refuses or that a terminal obeys. */
 function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cs}]/gu, ' ');
+  return text.slice(0, SHOWN).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
 }

@@ -31,6 +31,19 @@ export interface DuePosition {
 
 export const START: DuePosition = { nextAt: '-infinity', eventNo: 0, cycleNo: 0 };
 
+/** Times of one session sort as their text does: all have the same offset, and a shorter fraction ends in the offset's sign. */
+export function isBefore(one: DuePosition, other: DuePosition): boolean {
+  if (one.nextAt !== other.nextAt) return one.nextAt < other.nextAt;
+  return one.eventNo === other.eventNo ? one.cycleNo < other.cycleNo : one.eventNo < other.eventNo;
+}
+
+/** From where a reading finds this one first. */
+export const justBefore = ({ nextAt, eventNo, cycleNo }: DuePosition): DuePosition => ({
+  nextAt,
+  eventNo,
+  cycleNo: cycleNo - 1,
+});
+
 export const DUE_COLUMNS = (d: string) => `${d}.shard, ${d}.event_no as "eventNo", ${d}.cycle_no as "cycleNo",
   ${d}.channel_id as "channelId", ${d}.order_no as "orderNo", ${d}.is_payment as "isPayment", ${d}.cycle_to as "cycleTo",
   ${d}.next_at::text as "nextAt", ${d}.recorded_at::text as "recordedAt", ${d}.step, ${d}.retry_no as "retryNo"`;

@@ -10,3 +10,9 @@ export function parseEventId(text: string): EventReference | undefined {
   if (!parts) return undefined;
   return { eventNo: Number(parts[1]), cycleNo: parts[2] === undefined ? undefined : Number(parts[2]) };
 }
+
+/** Each id once. Undefined: one of them cannot be an eventId at all. */
+export function parseEventIds(texts: readonly string[]): EventReference[] | undefined {
+  const references = [...new Set(texts)].map(parseEventId);
+  return references.every((one) => one !== undefined) ? references : undefined;
+}

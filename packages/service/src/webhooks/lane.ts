@@ -1,4 +1,4 @@
-import { type DueEvent, type DuePosition, keyOf } from './due-sql.js';
+import { type DueEvent, type DuePosition, isBefore, justBefore, keyOf } from './due-sql.js';
 import type { Message } from './message.js';
 
 /** Keys in memory for one address. What is more stays in the database, and is read when there is room again. */
@@ -18,43 +18,73 @@ export interface Lane {
   readonly url: string;
   /** The part of the address that is signed. */
   readonly path: string;
+  /** Keys of the whole shard that are in memory: queued, under way, or over and not written down yet. */
+  readonly known: Set<string>;
   /** Keys that are not read in full yet. */
   queue: DueEvent[];
   /** More than fits is due, and is read from here on. */
   restAfter: DuePosition | undefined;
-  readonly ready: Message[];
-  readonly known: Set<string>;
+  /** The first that was left to that reading after it had begun. */
+  leftSince: DuePosition | undefined;
+  ready: Message[];
   /** Orders of which an event is being told for the first time: the next one is told after it. */
   readonly telling: Set<number>;
   underWay: number;
   isFilling: boolean;
   isWaiting: boolean;
+  /** How often what it held was given back to the database. */
+  emptied: number;
 }
 
-export function newLane(at: Pick<Lane, 'key' | 'channelId' | 'shard' | 'isPayment' | 'url'>): Lane {
+export function newLane(at: Pick<Lane, 'key' | 'channelId' | 'shard' | 'isPayment' | 'url' | 'known'>): Lane {
   return {
     ...at,
     path: new URL(at.url).pathname,
     queue: [],
     restAfter: undefined,
+    leftSince: undefined,
     ready: [],
-    known: new Set(),
     telling: new Set(),
     underWay: 0,
     isFilling: false,
     isWaiting: false,
+    emptied: 0,
   };
 }
 
-/** Takes a key in, unless it is there already, or the lane is full: then the rest is read later, from here on. */
+/**
+ * Takes a key in, unless it is there already, or the lane is full: then the rest is read later, from here on. Until that is
+ * done, whatever comes after it waits as well: it would be told before its turn.
+ */
 export function offer(lane: Lane, due: DueEvent): void {
   if (lane.known.has(keyOf(due))) return;
-  if (lane.queue.length >= MOST_QUEUED) {
-    lane.restAfter ??= { nextAt: due.nextAt, eventNo: due.eventNo, cycleNo: due.cycleNo - 1 };
+  const isOfRest = lane.restAfter !== undefined && isBefore(lane.restAfter, due);
+  if (isOfRest || lane.queue.length >= MOST_QUEUED) {
+    const from = justBefore(due);
+    if (!lane.restAfter || isBefore(from, lane.restAfter)) lane.restAfter = from;
+    if (!lane.leftSince || isBefore(from, lane.leftSince)) lane.leftSince = from;
     return;
   }
   lane.known.add(keyOf(due));
   lane.queue.push(due);
+}
+
+/** What was read of the rest. Less than asked for is all of it, but for what was left to it meanwhile. */
+export function offerRest(lane: Lane, rows: readonly DueEvent[], isMore: boolean): void {
+  const { leftSince } = lane;
+  lane.restAfter = undefined;
+  for (const row of rows) offer(lane, row);
+  lane.restAfter ??= isMore ? rows.at(-1) : leftSince;
+}
+
+/** Nothing of it is in memory any more but what is under way: it is read again, for this address or another. */
+export function empty(lane: Lane): void {
+  for (const due of lane.queue) lane.known.delete(keyOf(due));
+  for (const { due } of lane.ready) lane.known.delete(keyOf(due));
+  lane.queue = [];
+  lane.ready = [];
+  lane.restAfter = undefined;
+  lane.emptied += 1;
 }
 
 /** The next message that may be pushed now: events of one order are first told in their order. */
@@ -83,4 +113,8 @@ export function ended(lane: Lane, { due }: Message): void {
 }
 
 export const isIdle = (lane: Lane) =>
-  lane.underWay === 0 && lane.known.size === 0 && lane.restAfter === undefined && !lane.isFilling;
+  lane.underWay === 0 &&
+  lane.queue.length === 0 &&
+  lane.ready.length === 0 &&
+  lane.restAfter === undefined &&
+  !lane.isFilling;

@@ -9,6 +9,8 @@ import type { Receiver } from './receivers.js';
 /** What is sent to a channel, but for what each push has of its own. */
 export interface Message {
   readonly due: DueEvent;
+  /** Of the channel, whose key is used in it. */
+  readonly version: number;
   readonly eventId: string;
   /** The envelope before and after retryNo. */
   readonly head: string;
@@ -21,6 +23,7 @@ export function messageOf(receiver: Receiver, due: DueEvent, event: StoredEvent)
   const data = due.isPayment ? paymentData(receiver, due, event) : event.data;
   return {
     due,
+    version: receiver.version,
     eventId,
     head: `{"eventId":"${eventId}","eventType":"${event.eventType}","occurredAt":"${formatTime(event.occurredAt)}","retryNo":`,
     tail: `,"data":${data}}`,
@@ -33,6 +36,7 @@ const BEFORE_CYCLE = ',"cycleNo":';
 function paymentData(receiver: Receiver, due: DueEvent, event: StoredEvent): string {
   const text = due.cycleNo === 0 ? event.data : voidedPeriod(due, event);
   const at = text.indexOf(BEFORE_CYCLE);
+  if (at < 0) throw new Error(`event ${keyOf(due)} has no cycleNo`);
   const { mobile, channelUserId } = event;
   const encrypted =
     mobile === null || channelUserId === null

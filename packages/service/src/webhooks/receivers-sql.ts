@@ -15,3 +15,19 @@ export async function findCallbacks(db: Queryable, channelId: number): Promise<C
   );
   return row ?? { urls: {}, paused: [] };
 }
+
+/** In one statement for many channels, in the order asked. */
+export async function findVersions(
+  db: Queryable,
+  channelIds: readonly number[],
+): Promise<readonly (number | undefined)[]> {
+  const rows = await db.query<{ channelId: number; version: number }>(
+    {
+      name: 'find-channel-versions',
+      text: 'select channel_id as "channelId", version from channels where channel_id = any($1::bigint[])',
+    },
+    [channelIds],
+  );
+  const versions = new Map(rows.map(({ channelId, version }) => [channelId, version]));
+  return channelIds.map((channelId) => versions.get(channelId));
+}

@@ -1,7 +1,8 @@
 import type { ChannelRegistry } from '../channels/registry.js';
 import type { Queryable } from '../db/database.js';
+import { gather } from '../db/gather.js';
 import { type StoredUser, userMobile } from '../users/mobile.js';
-import { findCallbacks } from './receivers-sql.js';
+import { findCallbacks, findVersions } from './receivers-sql.js';
 
 /** Where a channel's events go, and what they are signed and sealed with. Valid for one version of the channel. */
 export interface Receiver {
@@ -24,16 +25,23 @@ export interface Address {
 }
 
 export interface Receivers {
-  /** As this node remembers it for a moment, unless a version is named that it does not have. */
+  /** As it was a moment ago at most, and no older than the version that is named. */
   get(channelId: number, version?: number): Promise<Receiver>;
 }
 
-/** What an operator changes is found out after so long at the latest, when no event of the channel tells before. */
-const REMEMBERED_MS = 2_000;
+/** A change by an operator is found out after so long at the latest: one statement for all channels that are sent to. */
+const REMEMBERED_MS = 200;
 
 export function receiverRegistry(db: Queryable, channels: ChannelRegistry): Receivers {
-  const known = new Map<number, { readonly receiver: Promise<Receiver>; readonly until: number }>();
-  const load = async (channelId: number): Promise<Receiver> => {
+  const known = new Map<number, { readonly receiver: Receiver; until: number }>();
+  const currentVersion = gather<number, number | undefined>({
+    maxBatch: 1_000,
+    slots: 2,
+    run: (channelIds) => findVersions(db, channelIds),
+  });
+
+  async function load(channelId: number): Promise<Receiver> {
+    const until = performance.now() + REMEMBERED_MS;
     const channel = await channels.byId(channelId);
     const callbacks = await findCallbacks(db, channelId);
     const address = (eventType: string): Address | undefined => {
@@ -41,7 +49,7 @@ export function receiverRegistry(db: Queryable, channels: ChannelRegistry): Rece
       const paused = callbacks.paused.includes(eventType) || callbacks.paused.includes('*');
       return url === undefined ? undefined : { url, paused };
     };
-    return {
+    const receiver: Receiver = {
       channelId,
       appId: channel.appId,
       version: channel.version,
@@ -51,18 +59,19 @@ export function receiverRegistry(db: Queryable, channels: ChannelRegistry): Rece
       payments: address('payment.status.changed'),
       orders: address('order.status.changed'),
     };
-  };
-  const reload = (channelId: number): Promise<Receiver> => {
-    const receiver = load(channelId);
-    known.set(channelId, { receiver, until: performance.now() + REMEMBERED_MS });
-    receiver.catch(() => known.delete(channelId));
+    known.set(channelId, { receiver, until });
     return receiver;
-  };
+  }
+
   return {
     async get(channelId, version) {
       const entry = known.get(channelId);
-      const receiver = await (entry && performance.now() < entry.until ? entry.receiver : reload(channelId));
-      return version === undefined || receiver.version === version ? receiver : reload(channelId);
+      if (!entry || (version !== undefined && entry.receiver.version < version)) return load(channelId);
+      const now = performance.now();
+      if (now < entry.until) return entry.receiver;
+      if ((await currentVersion(channelId)) !== entry.receiver.version) return load(channelId);
+      entry.until = now + REMEMBERED_MS;
+      return entry.receiver;
     },
   };
 }

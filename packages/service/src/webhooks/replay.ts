@@ -1,33 +1,31 @@
 import { type EventsReplayData, type EventsReplayRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Database, Queryable } from '../db/database.js';
-import { type EventReference, parseEventId } from './event-id.js';
-import { timeRange } from './list.js';
+import { parseEventIds } from './event-id.js';
 import { replayEvents, replayUndelivered } from './replay-sql.js';
+import { timeRange } from './time-range.js';
 
-/** Events in one call by a range of time: a channel that has more asks again. */
+/** By a range of time, so many rows in one call: a channel that has more asks again. */
 const MOST = 10_000;
 
 export function replayChannelEvents(database: Database): Action<EventsReplayRequest, EventsReplayData> {
-  return async ({ channel, once, answer }, request) =>
-    database.transaction(async (tx) => {
+  return async ({ channel, once, answer }, request) => {
+    const { eventIds } = request;
+    const range = timeRange(request);
+    return database.transaction(async (tx) => {
       const replayed =
-        request.eventIds === undefined
-          ? await replayUndelivered(tx, channel.channelId, timeRange(request), MOST)
-          : await replayNamed(tx, channel.channelId, request.eventIds);
+        eventIds === undefined
+          ? (await replayUndelivered(tx, channel.channelId, range, MOST)).replayed
+          : await replayNamed(tx, channel.channelId, eventIds);
       return once.finish(tx, answer({ replayed }));
     });
+  };
 }
 
+/** All or none. Another channel's event is as unknown as one that nobody has, and as a text that names none. */
 async function replayNamed(tx: Queryable, channelId: number, eventIds: readonly string[]): Promise<number> {
-  const references = eventIds.map((eventId): EventReference => {
-    const reference = parseEventId(eventId);
-    if (!reference) throw new Rejection('PARAM_INVALID', `there is no event ${eventId}`);
-    return reference;
-  });
-  const replayed = await replayEvents(tx, channelId, references);
-  const asked = new Set(eventIds).size;
-  if (replayed < asked)
-    throw new Rejection('PARAM_INVALID', `${asked - replayed} of eventIds are not events of this channel`);
+  const references = parseEventIds(eventIds);
+  const { found, replayed } = references ? await replayEvents(tx, channelId, references) : { found: 0, replayed: 0 };
+  if (references?.length !== found) throw new Rejection('PARAM_INVALID', 'eventIds names an event that does not exist');
   return replayed;
 }

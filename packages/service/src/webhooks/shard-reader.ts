@@ -1,4 +1,4 @@
-import { type DueEvent, type DueKey, type DuePosition, keyOf, START } from './due-sql.js';
+import { type DuePosition, isBefore, START } from './due-sql.js';
 
 /**
  * How often reading begins anew, and from how long ago. A row may be committed late, behind where reading has come to; a
@@ -15,42 +15,37 @@ const AGAIN = [
 export interface ShardReader {
   /** From where to read next; `nowMs` is the database's clock. */
   position(nowMs: number): DuePosition;
-  /** What was read, without what was finished while it was being read. */
-  take(rows: readonly DueEvent[]): DueEvent[];
-  finished(key: DueKey): void;
+  /** What was read; `isMore` when it was as much as one reading takes. */
+  took(rows: readonly DuePosition[], isMore: boolean): void;
   /** From the start, at the next reading. */
   rewind(): void;
 }
 
 export function shardReader(): ShardReader {
-  let after = START;
-  let current = START;
+  let next = START;
+  let furthest = START;
+  let fromStart = false;
   const last = AGAIN.map(() => Number.NEGATIVE_INFINITY);
-  /** Finished since the reading that is under way began: it may still return them. */
-  let during = new Set<string>();
   return {
     position(nowMs) {
-      during = new Set();
-      current = after;
+      if (fromStart) next = START;
+      fromStart = false;
       AGAIN.forEach(({ everyMs, backMs }, index) => {
         if (nowMs - (last[index] ?? 0) < everyMs) return;
         last[index] = nowMs;
         const from = nowMs - backMs;
-        if (current !== START && Date.parse(current.nextAt) > from) {
-          current = from === Number.NEGATIVE_INFINITY ? START : { ...START, nextAt: new Date(from).toISOString() };
-        }
+        if (from === Number.NEGATIVE_INFINITY) next = START;
+        else if (Date.parse(next.nextAt) > from) next = { ...START, nextAt: new Date(from).toISOString() };
       });
-      return current;
+      return next;
     },
-    take(rows) {
-      after = rows.at(-1) ?? current;
-      return rows.filter((row) => !during.has(keyOf(row)));
-    },
-    finished: (key) => {
-      during.add(keyOf(key));
+    took(rows, isMore) {
+      const end = rows.at(-1);
+      if (end && isBefore(furthest, end)) furthest = end;
+      next = isMore && end ? end : furthest;
     },
     rewind: () => {
-      after = START;
+      fromStart = true;
     },
   };
 }

@@ -13,7 +13,7 @@ export interface HeldShard {
 }
 
 export interface Balance {
-  /** Renewed or newly taken. */
+  /** Kept or newly taken. */
   readonly held: readonly HeldShard[];
   /** Of those, more than this node's share: to be given back once nothing of them is under way. */
   readonly surplus: readonly number[];
@@ -21,45 +21,56 @@ export interface Balance {
   readonly now: number;
 }
 
-/** Renews what this node holds and takes what nobody holds, up to its share. By the database's clock, one node at a time. */
+/**
+ * Renews the lease of this node and takes what nobody holds, up to its share. By the database's clock, one node at a time.
+ * A node that was late keeps what nobody has taken meanwhile, under the same epoch: what it still has to say is true.
+ */
 export async function balanceShards(tx: Queryable, node: string): Promise<Balance> {
   await tx.query('select pg_advisory_xact_lock($1)', [LOCK]);
-  await tx.query(
-    `insert into delivery_nodes (node) values ($1) on conflict (node) do update set seen_at = excluded.seen_at`,
-    [node],
+  await tx.query('delete from delivery_nodes where lease_until <= now()');
+  const [renewed] = await tx.query<{ now: number }>(
+    `insert into delivery_nodes (node, lease_until) values ($1, now() + $2::integer * interval '1 s')
+     on conflict (node) do update set lease_until = excluded.lease_until returning ${ms('now()')} as now`,
+    [node, LEASE_SECONDS],
   );
-  await tx.query(`delete from delivery_nodes where seen_at < now() - $1::integer * interval '1 s'`, [LEASE_SECONDS]);
-  const rows = await tx.query<HeldShard & { place: number; share: number; now: number }>(
+  const rows = await tx.query<HeldShard & { surplus: boolean }>(
     `with fair as (
-       select ceil($2::integer / count(*)::numeric)::integer as share from delivery_nodes
+       select ceil($2::integer / count(*)::numeric) as share from delivery_nodes
      ), ranked as (
-       select shard, owner = $1 and lease_until > now() as mine,
-         row_number() over (order by (owner = $1 and lease_until > now()) is true desc, shard) as place
-       from delivery_shards where owner = $1 or owner is null or lease_until <= now()
+       select s.shard, s.epoch, s.owner is not distinct from $1 as mine,
+         row_number() over (order by s.owner is not distinct from $1 desc, s.shard) as place
+       from delivery_shards s
+       where s.owner is null or s.owner = $1 or not exists (select from delivery_nodes n where n.node = s.owner)
+     ), taken as (
+       update delivery_shards s set owner = $1, epoch = s.epoch + 1
+       from ranked r, fair f where s.shard = r.shard and not r.mine and r.place <= f.share
+       returning s.shard, s.epoch, false as surplus
      )
-     update delivery_shards s set owner = $1, lease_until = now() + $3::integer * interval '1 s',
-       epoch = s.epoch + case when r.mine is true then 0 else 1 end
-     from ranked r, fair f where s.shard = r.shard and (r.mine is true or r.place <= f.share)
-     returning s.shard, s.epoch, r.place, f.share, ${ms('now()')} as now`,
-    [node, SHARDS, LEASE_SECONDS],
+     select r.shard, r.epoch, r.place > f.share as surplus from ranked r, fair f where r.mine
+     union all select * from taken`,
+    [node, SHARDS],
   );
   return {
     held: rows.map(({ shard, epoch }) => ({ shard, epoch })),
-    surplus: rows.filter(({ place, share }) => place > share).map(({ shard }) => shard),
-    now: rows[0]?.now ?? 0,
+    surplus: rows.filter(({ surplus }) => surplus).map(({ shard }) => shard),
+    now: renewed?.now ?? 0,
   };
 }
 
 export async function giveBack(db: Queryable, node: string, shards: readonly number[]): Promise<void> {
-  await db.query(
-    `update delivery_shards set owner = null, lease_until = '-infinity' where owner = $1 and shard = any($2::smallint[])`,
-    [node, shards],
-  );
+  await db.query('update delivery_shards set owner = null where owner = $1 and shard = any($2::smallint[])', [
+    node,
+    shards,
+  ]);
 }
 
 /** Before a node ends: the others share what it had at once. */
 export async function leave(db: Queryable, node: string): Promise<void> {
-  await db.query('delete from delivery_nodes where node = $1', [node]);
+  await db.query(
+    `with gone as (delete from delivery_nodes where node = $1)
+     update delivery_shards set owner = null where owner = $1`,
+    [node],
+  );
 }
 
 /** Any number that no other advisory lock has. */
