@@ -16,7 +16,9 @@ export function deliverer(deps: DeliveryDeps) {
     async stop(): Promise<void> {
       await Promise.all([sending.drain(), reading.stop()]);
       await balancing.stop();
-      await sending.leave().catch((err: unknown) => deps.log.warn({ err }, 'shards of events were left to their lease'));
+      await sending
+        .leave()
+        .catch((err: unknown) => deps.log.warn({ err }, 'shards of events were left to their lease'));
     },
   };
 }

@@ -147,13 +147,14 @@ describe('reading', () => {
   it('what is finished while it is being read is not sent again', async () => {
     const meddling: Meddling = {};
     const receiver = await receiverAt({ answer: 'hang' });
-    const node = nodeWith(waitingFor(2_000), meddling);
+    const clock = manualClock(Date.now() + 3_600_000);
+    const node = nodeWith({ ...waitingFor(2_000), dueBy: clock }, meddling);
     await create();
     await node.balance();
     await node.read();
     await receiver.until(1);
     receiver.answer('accept');
-    // The next reading begins while the push is under way, and ends after it was written down.
+    // The next reading, from the start, begins while the push is under way, and ends after it was written down.
     meddling.around = async (statement, run) => {
       const result = await run();
       if (statement === 'read-due-events') {
@@ -162,6 +163,7 @@ describe('reading', () => {
       }
       return result;
     };
+    clock.advance(300_000);
     await node.read();
     delete meddling.around;
     await node.turn();
