@@ -25,6 +25,8 @@ import { catalog } from './products/catalog.js';
 import { listAuthorizedProducts } from './products/sql.js';
 import type { LookUp } from './secrets/look-up.js';
 import type { Environment } from './settings.js';
+import { listChannelEvents } from './webhooks/list.js';
+import { replayChannelEvents } from './webhooks/replay.js';
 
 export interface InterfaceDeps {
   readonly database: Database;
@@ -67,6 +69,8 @@ export function interfaceRoutes({ tokens, publicUrl, ...deps }: InterfaceDeps): 
     route(ENDPOINTS['orders/list'], listUserOrders(shared)),
     route(ENDPOINTS['orders/unsubscribe'], unsubscribe(database, clock)),
     route(ENDPOINTS['payments/query'], queryPayment(database, clock)),
+    route(ENDPOINTS['events/list'], listChannelEvents(database)),
+    route(ENDPOINTS['events/replay'], replayChannelEvents(database)),
     route(ENDPOINTS['sandbox/orders/advance'], advanceOrder(shared)),
   ].filter(({ endpoint }) => deps.environment === 'sandbox' || !endpoint.sandboxOnly);
 }

@@ -38,7 +38,15 @@ async function main(): Promise<void> {
     },
   });
   let publicUrl = settings.publicUrl ?? '';
-  const service = createService({ ...settings, ...opened, clock: systemClock, log, publicUrl: () => publicUrl });
+  const localCallbacks = settings.environment === 'sandbox' && settings.databaseUrl === undefined;
+  const service = createService({
+    ...settings,
+    ...opened,
+    clock: systemClock,
+    log,
+    publicUrl: () => publicUrl,
+    localCallbacks,
+  });
   try {
     publicUrl = await listen(service, settings);
     banner(settings, publicUrl, await demo(settings, opened, publicUrl));

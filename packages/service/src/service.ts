@@ -40,6 +40,8 @@ export interface ServiceDeps {
   readonly debitDeadlineMs?: number;
   /** Routes beside the interface's own. */
   readonly moreRoutes?: readonly Route[];
+  /** Events may also go to this machine: a sandbox on its embedded database. */
+  readonly localCallbacks?: boolean;
   /** How long events are kept. */
   readonly eventsRetentionDays?: number;
   /** Whether this node also does what no request asks for. */

@@ -12,6 +12,14 @@ import {
   userDataChecks,
 } from './schemas/agreements.js';
 import { AuthTokenRequest, Token } from './schemas/auth.js';
+import {
+  EventsListData,
+  EventsListRequest,
+  EventsReplayData,
+  EventsReplayRequest,
+  eventsListChecks,
+  eventsReplayChecks,
+} from './schemas/events-history.js';
 import { orderReferenceChecks } from './schemas/order-reference.js';
 import {
   MainOrder,
@@ -194,6 +202,24 @@ export const ENDPOINTS = {
     request: PaymentsQueryRequest,
     response: PaymentDetail,
     codes: ['SUBSCRIPTION_NOT_FOUND'],
+  }),
+  'events/list': endpoint('events/list', {
+    summary: 'List what the channel was told, and whether it has arrived',
+    token: true,
+    write: false,
+    request: EventsListRequest,
+    response: EventsListData,
+    check: eventsListChecks,
+    codes: ['SUBSCRIPTION_NOT_FOUND'],
+  }),
+  'events/replay': endpoint('events/replay', {
+    summary: 'Send events again',
+    token: true,
+    write: true,
+    request: EventsReplayRequest,
+    response: EventsReplayData,
+    check: eventsReplayChecks,
+    codes: [],
   }),
   'sandbox/orders/advance': endpoint('sandbox/orders/advance', {
     summary: 'Run the next periods of an order now, as if their time had come',

@@ -36,6 +36,10 @@ export type CycleType = (typeof cycleTypes)[number];
 export const eventTypes = ['order.status.changed', 'payment.status.changed'] as const;
 export type EventType = (typeof eventTypes)[number];
 
+/** What has become of an event. NO_CALLBACK: there was no address to send it to. */
+export const deliveryStatuses = ['PENDING', 'DELIVERED', 'GIVE_UP', 'NO_CALLBACK'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
 /** What a period that time travel passes through may come to. */
 export const rehearsedOutcomes = ['SUCCESS', 'FAIL_RETRY', 'FAIL', 'AGREEMENT_INVALID'] as const;
 export type RehearsedOutcome = (typeof rehearsedOutcomes)[number];

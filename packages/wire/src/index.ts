@@ -4,6 +4,7 @@ export * from './encrypted-fields.js';
 export * from './endpoints.js';
 export * from './enums.js';
 export * from './envelope.js';
+export * from './event-contract.js';
 export * from './headers.js';
 export * from './limits.js';
 export * from './redeem-link.js';
@@ -21,6 +22,7 @@ export {
   Time,
 } from './schemas/common.js';
 export * from './schemas/events.js';
+export * from './schemas/events-history.js';
 export * from './schemas/order-reference.js';
 export * from './schemas/orders.js';
 export * from './schemas/orders-advance.js';

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestOf } from '../src/endpoints.js';
 import { userDataChecks } from '../src/schemas/agreements.js';
+import {
+  type EventsListRequest,
+  type EventsReplayRequest,
+  eventsListChecks,
+  eventsReplayChecks,
+} from '../src/schemas/events-history.js';
 import { orderReferenceChecks } from '../src/schemas/order-reference.js';
 import { type OrdersAdvanceRequest, ordersAdvanceChecks } from '../src/schemas/orders-advance.js';
 import { ordersCreateChecks } from '../src/schemas/orders-create-checks.js';
@@ -101,5 +107,28 @@ describe('userDataChecks', () => {
     const detail = 'one of channelUserId, bankCardNoEncrypted, certificateNoEncrypted is required';
     expect(() => userDataChecks({})).toThrow(paramInvalid(detail));
     expect(() => userDataChecks({ page: 1, size: 10 })).toThrow(paramInvalid(detail));
+  });
+});
+
+describe('eventsListChecks', () => {
+  const rows: [string, EventsListRequest, string][] = [
+    ['two orders', { orderNo: '1', externalOrderNo: '1' }, 'orderNo and externalOrderNo exclude each other'],
+    ['a beginning that is no time', { from: 'yesterday' }, 'from must be a time'],
+    ['an end that is no time', { from: '2026-02-01 00:00:00', to: '2026-02-30 00:00:00' }, 'to must be a time'],
+  ];
+  it.each(rows)('refuses %s', (_name, body, detail) => {
+    expect(() => eventsListChecks(body)).toThrow(paramInvalid(detail));
+  });
+});
+
+describe('eventsReplayChecks', () => {
+  const rows: [string, EventsReplayRequest, string][] = [
+    ['nothing', {}, 'eventIds, from or to is required'],
+    ['ids and a time', { eventIds: ['1'], to: 'x' }, 'eventIds and a range of time exclude each other'],
+    ['a beginning that is no time', { from: '2026-02-30 00:00:00' }, 'from must be a time'],
+    ['an end that is no time', { to: 'x' }, 'to must be a time'],
+  ];
+  it.each(rows)('refuses %s', (_name, body, detail) => {
+    expect(() => eventsReplayChecks(body)).toThrow(paramInvalid(detail));
   });
 });

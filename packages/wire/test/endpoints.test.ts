@@ -12,7 +12,7 @@ const ofEveryRequest = new Set(precedence.slice(0, precedence.indexOf('SUBSCRIPT
 const faults = new Set<CodeName>(['INTERNAL_ERROR', 'UNAVAILABLE', 'SUCCESS']);
 
 describe('the table of endpoints', () => {
-  it('holds the twelve of the interface and one of the sandbox, each under its own name and path', () => {
+  it('holds the twelve of the interface, two for events and one of the sandbox, each under its own name and path', () => {
     expect(Object.entries(ENDPOINTS).map(([key, { name, path }]) => [key === name, path])).toEqual(
       [
         'auth/token',
@@ -27,6 +27,8 @@ describe('the table of endpoints', () => {
         'orders/list',
         'orders/unsubscribe',
         'payments/query',
+        'events/list',
+        'events/replay',
         'sandbox/orders/advance',
       ].map((name) => [true, `/openapi/v1/${name}`]),
     );
@@ -43,6 +45,7 @@ describe('the table of endpoints', () => {
       'agreements/replace',
       'orders/create',
       'orders/unsubscribe',
+      'events/replay',
       'sandbox/orders/advance',
     ]);
   });

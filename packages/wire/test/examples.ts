@@ -135,6 +135,17 @@ export const requests: { [Name in EndpointName]: [RequestOf<Name>, ...RequestOf<
   'orders/list': [{ channelUserId: 'user-1' }, { channelUserId: 'user-1', cycleType: 'SINGLE', page: 3, size: 20 }],
   'orders/unsubscribe': [{ orderNo: '700000000000001' }, { externalOrderNo: 'EXT-1', reason: '' }],
   'payments/query': [{ paymentOrderNo: '7000000000000010001' }, { paymentOrderNo: 'no such number' }],
+  'events/list': [
+    {},
+    { orderNo: '700000000000001', eventType: 'payment.status.changed', deliveryStatus: 'NO_CALLBACK' },
+    { externalOrderNo: 'EXT-1', from: time, to: '2026-01-31T08:09:10Z', page: 2, size: 10 },
+  ],
+  'events/replay': [
+    { eventIds: ['4711'] },
+    { eventIds: ['4711-2', 'no such id'] },
+    { from: time },
+    { to: '2026-01-31T08:09:10Z' },
+  ],
   'sandbox/orders/advance': [
     { orderNo: '700000000000001', cycles: 1 },
     { orderNo: '700000000000001', cycles: 9999, outcomes: [] },
@@ -259,6 +270,37 @@ export const data: { [Name in EndpointName]: [DataOf<Name>, ...DataOf<Name>[]] }
       ],
     },
   ],
+  'events/list': [
+    {
+      events: [
+        {
+          eventId: '4711',
+          lastEventId: null,
+          eventType: 'order.status.changed',
+          orderNo: '700000000000001',
+          occurredAt: time,
+          deliveryStatus: 'PENDING',
+          pushes: 0,
+          lastPushTime: null,
+          data: { orderStatus: 'ACTIVE', nextPayTime: null },
+        },
+        {
+          eventId: '4712-2',
+          lastEventId: '4712-12',
+          eventType: 'payment.status.changed',
+          orderNo: '700000000000001',
+          occurredAt: time,
+          deliveryStatus: 'GIVE_UP',
+          pushes: 121,
+          lastPushTime: time,
+          data: { paymentStatus: 'CANCELED', cycleNo: 2 },
+        },
+      ],
+      ...page,
+    },
+    { events: [], ...page },
+  ],
+  'events/replay': [{ replayed: 0 }, { replayed: 10_000 }],
   'sandbox/orders/advance': [mainOrder],
 };
 

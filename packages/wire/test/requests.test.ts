@@ -142,6 +142,15 @@ describe('a field of a wrong type or value', () => {
     ['orders/unsubscribe', 'reason', 5, 'type'],
     ['payments/query', 'paymentOrderNo', 7000000000000010, 'type'],
     ['payments/query', 'paymentOrderNo', '', 'minLength'],
+    ['events/list', 'orderNo', 700000000000001, 'type'],
+    ['events/list', 'eventType', '*', 'enum'],
+    ['events/list', 'deliveryStatus', 'SENT', 'enum'],
+    ['events/list', 'from', 1767225600000, 'type'],
+    ['events/list', 'size', 101, 'maximum'],
+    ['events/replay', 'eventIds', '4711', 'type'],
+    ['events/replay', 'eventIds', [], 'minItems'],
+    ['events/replay', 'eventIds', Array.from({ length: 101 }, () => '4711'), 'maxItems'],
+    ['events/replay', 'to', '', 'minLength'],
     ['sandbox/orders/advance', 'orderNo', 700000000000001, 'type'],
     ['sandbox/orders/advance', 'cycles', 0, 'minimum'],
     ['sandbox/orders/advance', 'cycles', 10_000, 'maximum'],
@@ -184,7 +193,7 @@ describe('the length of a string', () => {
   );
 
   it('is looked at in every place there is', () => {
-    expect(rows).toHaveLength(51);
+    expect(rows).toHaveLength(57);
   });
 
   it.each(rows)('$name: $at takes 1024 code points and not 1025', ({ name, path }) => {

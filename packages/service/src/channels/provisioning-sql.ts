@@ -14,6 +14,8 @@ export interface ChannelView {
   readonly ipAllowList: readonly string[];
   readonly voidedPeriodEvents: boolean;
   readonly callbackUrls: readonly { readonly eventType: CallbackEventType; readonly url: string }[];
+  /** Event types that an operator holds back; `*` is all of them. */
+  readonly pausedEvents: readonly CallbackEventType[];
   readonly products: readonly string[];
   readonly paymentChannels: readonly {
     readonly code: string;
@@ -34,6 +36,8 @@ export async function describeChannels(db: Queryable, appId?: string): Promise<C
        c.voided_period_events as "voidedPeriodEvents",
        (select coalesce(json_agg(json_build_object('eventType', u.event_type, 'url', u.url) order by u.event_type), '[]')
         from callback_urls u where u.channel_id = c.channel_id) as "callbackUrls",
+       array(select d.event_type from delivery_pauses d where d.channel_id = c.channel_id
+             order by d.event_type) as "pausedEvents",
        array(select cp.product_code from channel_products cp where cp.channel_id = c.channel_id
              order by cp.product_code) as products,
        (select coalesce(json_agg(json_build_object('code', p.code, 'isDefault', p.is_default,

@@ -143,6 +143,7 @@ function describe(channel: ChannelView): string {
       'Callback',
       channel.callbackUrls.map(({ eventType, url }) => `${url} (${eventType})`),
     ),
+    ...channel.pausedEvents.map((eventType): [string, string] => ['Paused', eventType]),
     ['Voided period events', channel.voidedPeriodEvents ? 'on' : 'off'],
     ['Products', channel.products.join(', ') || 'none'],
     ['Payment channels', paymentChannels.join(', ') || 'none'],

@@ -4,6 +4,7 @@ import { addAgreement } from './agreement.js';
 import { addAlert } from './alert.js';
 import { addAudit } from './audit.js';
 import { addChannel } from './channel.js';
+import { addEvents } from './events.js';
 import { addInstitution } from './institution.js';
 import { addMasterKey } from './master-key.js';
 import { addOrder } from './order.js';
@@ -34,6 +35,7 @@ function program(): Command {
   addPaymentChannel(perennial);
   addOrder(perennial);
   addAgreement(perennial);
+  addEvents(perennial);
   addAlert(perennial);
   addReconciliation(perennial);
   addSettlement(perennial);

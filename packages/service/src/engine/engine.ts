@@ -6,8 +6,10 @@ import type { Gateways } from '../gateways/registry.js';
 import { openPaymentChannels } from '../payment-channels/pace-sql.js';
 import { paymentChannelCodes } from '../payment-channels/sql.js';
 import type { SettleTogether } from '../payments/settle-together.js';
+import { connections } from '../webhooks/connections.js';
 import { cancelAtInstitutions } from './agreement-cancellations.js';
 import { billCollected } from './billing.js';
+import { deliverer } from './deliveries.js';
 import { housekeeping } from './housekeeping.js';
 import { askAboutPendingDebits } from './pending-debits.js';
 import { askAboutPendingRefunds } from './pending-refunds.js';
@@ -25,6 +27,8 @@ export interface EngineDeps {
   readonly log: Logger;
   readonly debitDeadlineMs?: number;
   readonly eventsRetentionDays?: number;
+  /** Events may also go to this machine: a sandbox on its embedded database. */
+  readonly localCallbacks?: boolean;
 }
 
 /** What a node does without being asked. Any number of nodes may do it at once. */
@@ -44,6 +48,7 @@ export function startEngine(engine: EngineDeps) {
     ({ code }) => askAboutPendingDebits(deps, code),
     failed('pending debits'),
   );
+  const events = deliverer({ ...deps, connections: connections({ local: engine.localCallbacks === true }) });
   const jobs = [
     every(1, 'billing', log, () => billCollected(database, deps.stopping)),
     every(1, 'renewals', log, () => renewals.turn()),
@@ -57,7 +62,7 @@ export function startEngine(engine: EngineDeps) {
     async stop(): Promise<void> {
       stopped = true;
       await Promise.all(jobs.map((job) => job.stop()));
-      await Promise.all([renewals.ended(), questions.ended()]);
+      await Promise.all([renewals.ended(), questions.ended(), events.stop()]);
     },
   };
 }

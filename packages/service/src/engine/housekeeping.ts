@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
 import { EVENTS_RETENTION_DAYS } from '../settings.js';
-import { dropOldWeek, makeWeeksAhead } from './housekeeping/event-weeks.js';
 import { benefitExpiry } from './housekeeping/expired-benefits.js';
 import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
-import { deleteOldAnswers, deleteOldSends } from './housekeeping/old-rows.js';
-import { deleteOldStrays, gatherStrays } from './housekeeping/stray-events.js';
+import { deleteOldAnswers, deleteOldSends, deleteOldUndelivered } from './housekeeping/old-rows.js';
+import { deleteOldStrays, gatherStrays } from './housekeeping/strays.js';
+import { ATTEMPTS, dropOldWeek, EVENTS, makeWeeksAhead } from './housekeeping/weeks.js';
 
 export interface HousekeepingDeps {
   readonly database: Database;
@@ -19,10 +19,15 @@ export interface HousekeepingDeps {
  */
 export function housekeeping({ database, log, eventsRetentionDays = EVENTS_RETENTION_DAYS }: HousekeepingDeps) {
   const chores = {
-    strayEventsDeleted: () => deleteOldStrays(database, eventsRetentionDays),
-    strayEventsGathered: () => gatherStrays(database),
-    eventWeeksMade: () => makeWeeksAhead(database),
-    eventWeeksDropped: () => dropOldWeek(database, eventsRetentionDays),
+    strayEventsDeleted: () => deleteOldStrays(database, EVENTS, eventsRetentionDays),
+    strayEventsGathered: () => gatherStrays(database, EVENTS),
+    eventWeeksMade: () => makeWeeksAhead(database, EVENTS),
+    eventWeeksDropped: () => dropOldWeek(database, EVENTS, eventsRetentionDays),
+    strayAttemptsDeleted: () => deleteOldStrays(database, ATTEMPTS, eventsRetentionDays),
+    strayAttemptsGathered: () => gatherStrays(database, ATTEMPTS),
+    attemptWeeksMade: () => makeWeeksAhead(database, ATTEMPTS),
+    attemptWeeksDropped: () => dropOldWeek(database, ATTEMPTS, eventsRetentionDays),
+    undeliveredDeleted: () => deleteOldUndelivered(database, eventsRetentionDays),
     nonceSlotsEmptied: () => emptyStaleNonceSlot(database),
     answersDeleted: () => deleteOldAnswers(database),
     sendsDeleted: () => deleteOldSends(database),

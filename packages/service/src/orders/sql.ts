@@ -51,6 +51,19 @@ export async function lockOrderByNumber(tx: Queryable, orderNo: number): Promise
   return order;
 }
 
+export async function findOrderNo(
+  db: Queryable,
+  channelId: number,
+  reference: OrderReference,
+): Promise<number | undefined> {
+  const { where, value } = whichOrder(reference);
+  const [order] = await db.query<{ orderNo: number }>(`select o.order_no as "orderNo" from orders o where ${where}`, [
+    channelId,
+    value,
+  ]);
+  return order?.orderNo;
+}
+
 export interface FoundOrder {
   readonly order: Order;
   readonly payments: readonly Payment[];

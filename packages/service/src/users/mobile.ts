@@ -45,10 +45,9 @@ export function userRow({ sealing }: Channel, channelUserId: string, mobile: str
   };
 }
 
-export function userMobile(
-  { sealing }: Channel,
-  { channelUserId, mobile }: Pick<UserRow, 'channelUserId' | 'mobile'>,
-): string {
+export type StoredUser = Pick<UserRow, 'channelUserId' | 'mobile'>;
+
+export function userMobile({ sealing }: Channel, { channelUserId, mobile }: StoredUser): string {
   return sealing.unseal(mobile, place(channelUserId));
 }
 

@@ -150,6 +150,73 @@ describe('examples/a-year.mjs', () => {
   });
 });
 
+describe('examples/receiver.mjs', () => {
+  const perennial = (...args: string[]) =>
+    run(process.execPath, [path.join(ROOT, 'packages/service/bin/perennial.js'), ...args, '--json'], {
+      env: { ...ENV, DATA_DIR: folder },
+    }).then(({ stdout }) => JSON.parse(stdout));
+
+  it('is told of new orders, in their order, and knows what it was told before', async () => {
+    const { lines, stop } = await receiver();
+    try {
+      const url = (await lines.next()).value?.replace(/^listening +/, '');
+      await perennial('channel', 'set-callback', 'test_demo', url);
+      const { stdout } = await runExample(process.execPath, 'subscriptions.mjs', demoChannel());
+      const orderNo = callsIn(stdout)[4]?.shown['order']?.split(' ')[0] ?? '';
+      // Four for its order of one year that is unsubscribed, and eleven voided periods.
+      const told: string[] = [];
+      while (told.length < 14) {
+        const line: string = (await lines.next()).value;
+        expect(line).toMatch(/^event {5}\d/);
+        if (line.includes(`order ${orderNo}`)) told.push(line);
+      }
+      const [first = '', second] = told;
+      expect(first).toMatch(/payment\.status\.changed .* period 1 SUCCESS$/);
+      expect(second).toMatch(/order\.status\.changed .* ACTIVE$/);
+      expect(told[2]).toMatch(/ UNSUBSCRIBED$/);
+      expect(told[3]).toMatch(/ period 2 CANCELED$/);
+      const [, eventId = ''] = first.split(/ +/);
+      expect(await perennial('events', 'replay', 'test_demo', eventId)).toEqual({ replayed: 1 });
+      let again: string = '';
+      while (!again.startsWith('again')) again = (await lines.next()).value;
+      expect(again).toBe(`again     ${eventId}, retryNo 1: it was dealt with`);
+    } finally {
+      await stop();
+    }
+  });
+
+  it('refuses what was not signed with the secret of the channel', async () => {
+    const { lines, stop } = await receiver();
+    try {
+      const url = (await lines.next()).value?.replace(/^listening +/, '') ?? '';
+      const headers = { 'X-SVC-Signature': Buffer.alloc(32).toString('base64') };
+      const refused = await fetch(url, { method: 'POST', headers, body: '{}' });
+      expect([refused.status, (await lines.next()).value]).toEqual([401, 'refused: the signature is not right']);
+      expect((await fetch(`${url}/elsewhere`, { method: 'POST', body: '{}' })).status).toBe(404);
+    } finally {
+      await stop();
+    }
+  });
+
+  it('says in one line that the file is missing', async () => {
+    await expect(runExample(process.execPath, 'receiver.mjs', path.join(folder, 'nowhere.json'))).rejects.toMatchObject(
+      { code: 1, stderr: expect.stringMatching(/^receiver: .*nowhere\.json cannot be read.*\n$/) },
+    );
+  });
+
+  async function receiver() {
+    const child = spawn(process.execPath, [path.join(ROOT, 'examples/receiver.mjs'), demoChannel(), '0'], {
+      env: ENV,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const stop = async () => {
+      child.kill();
+      await once(child, 'exit');
+    };
+    return { lines: createInterface({ input: child.stdout })[Symbol.asyncIterator](), stop };
+  }
+});
+
 const MORE = ['subscriptions.mjs', 'a-year.mjs'].map((file) => ({ file, command: process.execPath }));
 
 describe.each([...FIRST_CALLS, ...MORE])('examples/$file, when something is missing', ({ file, command }) => {

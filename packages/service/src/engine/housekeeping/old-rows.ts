@@ -1,6 +1,7 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
 import type { Database } from '../../db/database.js';
 import { inSteps, STEP } from './steps.js';
+import { keptFrom } from './weeks.js';
 
 export const deleteOldAnswers = (database: Database): Promise<number> =>
   inSteps(async () => {
@@ -21,6 +22,18 @@ export const deleteOldSends = (database: Database): Promise<number> =>
          select ctid from sms_sends where sent_at <= now() - interval '2 days' limit $1 for update skip locked))
        returning 1`,
       [STEP],
+    );
+    return rows.length;
+  });
+
+/** Together with the weeks of their events: nobody could send them any more. */
+export const deleteOldUndelivered = (database: Database, retentionDays: number): Promise<number> =>
+  inSteps(async () => {
+    const rows = await database.query(
+      `delete from undelivered_events where ctid = any(array(
+         select ctid from undelivered_events where recorded_at < ${keptFrom('$1')} limit $2 for update skip locked))
+       returning 1`,
+      [retentionDays, STEP],
     );
     return rows.length;
   });

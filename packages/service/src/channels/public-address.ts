@@ -1,0 +1,40 @@
+import { BlockList, isIP } from 'node:net';
+
+const CLOSED_V4 = [
+  '0.0.0.0/8', // "this host"
+  '10.0.0.0/8',
+  '100.64.0.0/10', // carrier NAT, and one cloud's metadata
+  '127.0.0.0/8',
+  '168.63.129.16/32', // metadata of another cloud, on a public address
+  '169.254.0.0/16', // link-local, metadata of most clouds
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15', // benchmarks inside a network
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, broadcast
+];
+/** Inside what is otherwise public IPv6: protocols of their own, of which some tunnel to an IPv4 address. */
+const CLOSED_V6 = ['2001::/23', '2002::/16'];
+const PUBLIC_V6 = '2000::/3';
+
+const closed = blockList(CLOSED_V4, 'ipv4');
+const closedV6 = blockList(CLOSED_V6, 'ipv6');
+const publicV6 = blockList([PUBLIC_V6], 'ipv6');
+
+/** An address of the public internet: not private, loopback, link-local, metadata or an IPv4 address in disguise. */
+export function isPublicAddress(address: string): boolean {
+  // With a zone (%eth0) it means something on this machine alone.
+  if (address.includes('%')) return false;
+  if (isIP(address) === 4) return !closed.check(address, 'ipv4');
+  return isIP(address) === 6 && publicV6.check(address, 'ipv6') && !closedV6.check(address, 'ipv6');
+}
+
+function blockList(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network = '', bits] = range.split('/');
+    list.addSubnet(network, Number(bits), family);
+  }
+  return list;
+}

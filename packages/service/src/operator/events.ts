@@ -1,0 +1,149 @@
+import { parseTime } from '@perennial/wire';
+import { deliveryStatuses, eventTypes } from '@perennial/wire/enums';
+import type { ChannelView } from '../channels/provisioning-sql.js';
+import { findChannel } from '../channels/sql.js';
+import { parseEventId, parseEventIds } from '../webhooks/event-id.js';
+import { type EventRow, findEvent, listEvents, listPushes, type Push } from '../webhooks/history-sql.js';
+import { pauseDeliveries, resumeDeliveries } from '../webhooks/pauses-sql.js';
+import { type ReplayPosition, replayEvents, replayUndelivered } from '../webhooks/replay-sql.js';
+import { recordAudit } from './audit.js';
+import { changeChannel } from './channel-change.js';
+import { CALLBACK_EVENT_TYPES } from './channel-settings.js';
+import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
+import { quoted, requireInteger, requireOneOf } from './rules.js';
+
+/** When the events were written, from inclusive, to exclusive. */
+export interface TimeRange {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface ListEventsInput extends TimeRange {
+  readonly appId: string;
+  readonly orderNo?: string;
+  readonly eventType?: string;
+  readonly status?: string;
+  readonly limit?: number;
+}
+
+export async function listChannelEvents(operator: Operator, input: ListEventsInput): Promise<EventRow[]> {
+  const { orderNo, eventType, status } = input;
+  const channelId = await channelIdOf(operator, input.appId);
+  const filter = {
+    orderNo: orderNo === undefined ? undefined : requireOrderNo(orderNo),
+    eventType: eventType === undefined ? undefined : requireOneOf('the event type', eventType, eventTypes),
+    status: status === undefined ? undefined : requireOneOf('the status', status, deliveryStatuses),
+    ...times(input),
+  };
+  const limit = requireInteger('the number of events', input.limit ?? 100, 1, 10_000);
+  return listEvents(operator.database, channelId, filter, limit, 0);
+}
+
+export interface EventView extends EventRow {
+  readonly attempts: readonly Push[];
+}
+
+export async function showEvent(
+  operator: Operator,
+  { appId, eventId }: { readonly appId: string; readonly eventId: string },
+): Promise<EventView> {
+  const channelId = await channelIdOf(operator, appId);
+  const reference = parseEventId(eventId);
+  const event = reference && (await findEvent(operator.database, channelId, reference));
+  if (!event) throw noEvent(appId, eventId);
+  return { ...event, attempts: await listPushes(operator.database, channelId, reference) };
+}
+
+export interface Replayed {
+  readonly replayed: number;
+}
+
+/** Again from the first step of the schedule, under the same eventId. All of them or none. */
+export async function replayNamed(
+  operator: Operator,
+  { appId, eventIds }: { readonly appId: string; readonly eventIds: readonly string[] },
+): Promise<Replayed> {
+  const channelId = await channelIdOf(operator, appId);
+  const references = parseEventIds(eventIds);
+  if (!references) throw noEvent(appId, eventIds.join(', '));
+  return inTransaction(operator, async (tx) => {
+    const { found, replayed } = await replayEvents(tx, channelId, references);
+    if (found < references.length) throw noEvent(appId, eventIds.join(', '));
+    await recordAudit(tx, { actor: operator.actor, action: 'events.replay', subject: appId, detail: { eventIds } });
+    return { replayed };
+  });
+}
+
+const STEP = 5_000;
+
+/** All that is not sent any more. In steps, each with its own audit row. */
+export async function replayGivenUp(
+  operator: Operator,
+  input: TimeRange & { readonly appId: string },
+): Promise<Replayed> {
+  const { appId } = input;
+  const channelId = await channelIdOf(operator, appId);
+  const range = times(input);
+  let replayed = 0;
+  let after: ReplayPosition | undefined = { eventNo: 0, cycleNo: 0 };
+  while (after) {
+    const from: ReplayPosition = after;
+    const step = await inTransaction(operator, async (tx) => {
+      const done = await replayUndelivered(tx, channelId, range, STEP, from);
+      const detail = { from: input.from ?? null, to: input.to ?? null, replayed: done.replayed };
+      if (done.replayed > 0) {
+        await recordAudit(tx, { actor: operator.actor, action: 'events.replay-given-up', subject: appId, detail });
+      }
+      return done;
+    });
+    replayed += step.replayed;
+    after = step.next;
+  }
+  return { replayed };
+}
+
+export interface PauseInput {
+  readonly appId: string;
+  /** Unset: every type. */
+  readonly eventType?: string;
+}
+
+/** Holds deliveries back; nothing is lost, and retries do not count meanwhile. */
+export async function pauseEvents(operator: Operator, input: PauseInput): Promise<Changed<ChannelView>> {
+  const eventType = requireOneOf('an event type', input.eventType ?? '*', CALLBACK_EVENT_TYPES);
+  return changeChannel(operator, input.appId, 'events.pause', async (tx, { channelId }) =>
+    (await pauseDeliveries(tx, channelId, eventType, operator.actor)) ? { eventType } : undefined,
+  );
+}
+
+export async function resumeEvents(operator: Operator, input: PauseInput): Promise<Changed<ChannelView>> {
+  const eventType = requireOneOf('an event type', input.eventType ?? '*', CALLBACK_EVENT_TYPES);
+  return changeChannel(operator, input.appId, 'events.resume', async (tx, { channelId }) =>
+    (await resumeDeliveries(tx, channelId, eventType)) ? { eventType } : undefined,
+  );
+}
+
+async function channelIdOf({ database }: Operator, appId: string): Promise<number> {
+  const channel = await findChannel(database, appId);
+  if (!channel) throw new OperatorError(`there is no channel ${quoted(appId)}`);
+  return channel.channelId;
+}
+
+function requireOrderNo(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new OperatorError(`${quoted(text)} is not an order number`);
+  return Number(text);
+}
+
+/** A day begins at midnight in UTC+8. */
+function times({ from, to }: TimeRange): TimeRange {
+  const read = (text: string): string => {
+    const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
+    if (at !== undefined) return new Date(at).toISOString();
+    throw new OperatorError(`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`);
+  };
+  return { ...(from === undefined ? {} : { from: read(from) }), ...(to === undefined ? {} : { to: read(to) }) };
+}
+
+function noEvent(appId: string, eventId: string): OperatorError {
+  return new OperatorError(`channel ${appId} has no event ${quoted(eventId)}`);
+}

@@ -1,0 +1,323 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { ChannelRegistry } from '../channels/registry.js';
+import type { Clock } from '../clock.js';
+import { type Database, Unavailable } from '../db/database.js';
+import type { Connections, PushResult } from './connections.js';
+import { type DueEvent, keyOf, readShards } from './due-sql.js';
+import { filling } from './filling.js';
+import { type Pushed, putAside } from './finish-sql.js';
+import { ended, type Lane, offer, start } from './lane.js';
+import { type Message, signPush } from './message.js';
+import { outcomes } from './outcomes.js';
+import { type Receiver, receiverRegistry } from './receivers.js';
+import { DEADLINE_MS, RETRY_DELAYS_SECONDS } from './schedule.js';
+import { dropIdle, forget, laneFor, leadsTo, leaveShard, newShard, type Shard } from './shard.js';
+import { balanceShards, giveBack, LEASE_SECONDS, leave } from './shards-sql.js';
+
+export interface DeliveryDeps {
+  readonly database: Database;
+  readonly channels: ChannelRegistry;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Due times by this clock instead of the database's: for tests. */
+  readonly dueBy?: Clock;
+}
+
+/** Pushes under way from this node, over all addresses, but for those that have taken longer than SLOW_MS. */
+const MOST_UNDER_WAY = 256;
+const SLOW_MS = 1_000;
+/** With those: a connection each. */
+const MOST_CONNECTIONS = 2_048;
+/** Outcomes that are not written down yet: with more, nothing new is sent. */
+const MOST_UNWRITTEN = 2_000;
+/** Rows of one shard in one reading. */
+const PAGE = 1_000;
+/** Before its lease ends, a node stops sending early enough for a push and for writing down how it ended. */
+const QUIET_MS = DEADLINE_MS + 1_000;
+
+/**
+ * Sends what is due in the shards that this node holds. Rows are read without a lock, since nobody else reads them; what
+ * came of a push is written down only while the shard is still held under the same epoch.
+ */
+export function deliveries(deps: DeliveryDeps) {
+  const { database, channels, connections, clock, log, dueBy } = deps;
+  const node = randomUUID();
+  const receivers = receiverRegistry(database, channels);
+  const shards = new Map<number, Shard>();
+  /** Lanes with something to send, each in its turn. */
+  let waiting: Lane[] = [];
+  /** Channels of which something is held back, as they were when that was seen; 0: they could not be read. */
+  const heldBack = new Map<number, number>();
+  /** What was finished since each reading that is under way began: it may still show it. */
+  const readings = new Set<Set<string>>();
+  let sendUntil = 0;
+  let clockAhead = 0;
+  let underWay = 0;
+  let slow = 0;
+  let fillings = 0;
+  let unwritten = 0;
+  let stopped = false;
+
+  const mayBegin = () =>
+    !stopped &&
+    underWay - slow < MOST_UNDER_WAY &&
+    underWay < MOST_CONNECTIONS &&
+    unwritten < MOST_UNWRITTEN &&
+    performance.now() < sendUntil;
+
+  const fill = filling({ database, receivers, log, record, reading, now: () => dueBy?.now() });
+  const written = outcomes({
+    database,
+    log,
+    givingUp: () => stopped && performance.now() > sendUntil + QUIET_MS,
+  });
+
+  /** Renews the lease; what was lost is dropped, what is too much is given back once nothing of it is under way. */
+  async function balance(): Promise<void> {
+    const began = performance.now();
+    const { held, surplus, now } = await database.transaction((tx) => balanceShards(tx, node));
+    sendUntil = began + LEASE_SECONDS * 1000 - QUIET_MS;
+    clockAhead = now - began;
+    for (const [number, { epoch }] of shards) {
+      if (!held.some((one) => one.shard === number && one.epoch === epoch)) shards.delete(number);
+    }
+    for (const one of held) if (!shards.has(one.shard)) shards.set(one.shard, newShard(one));
+    for (const shard of shards.values()) {
+      if (surplus.includes(shard.shard) === shard.leaving) continue;
+      if (shard.leaving) stay(shard);
+      else leaveShard(shard);
+    }
+    await giveBackIdle();
+    await lookAtHeldBack();
+  }
+
+  function stay(shard: Shard): void {
+    shard.leaving = false;
+    for (const lane of shard.lanes.values()) queueUp(lane);
+  }
+
+  async function giveBackIdle(): Promise<void> {
+    const idle = [...shards.values()].filter(({ leaving, busy }) => leaving && busy === 0);
+    if (idle.length === 0) return;
+    const numbers = idle.map(({ shard }) => shard);
+    for (const number of numbers) shards.delete(number);
+    await giveBack(database, node, numbers);
+  }
+
+  /** An address that is not held back any more, or another one: what was passed over is read again. */
+  async function lookAtHeldBack(): Promise<void> {
+    const looked = [...heldBack].map(async ([channelId, version]) => {
+      const receiver = await receivers.get(channelId).catch(() => undefined);
+      if (!receiver || receiver.version === version) return;
+      heldBack.delete(channelId);
+      for (const { reader } of shards.values()) reader.rewind();
+    });
+    await Promise.all(looked);
+  }
+
+  /** What is finished while `read` runs is in the set that it is given: its rows may be older than that. */
+  async function reading<T>(read: (finished: ReadonlySet<string>) => Promise<T>): Promise<T> {
+    const finished = new Set<string>();
+    readings.add(finished);
+    try {
+      return await read(finished);
+    } finally {
+      readings.delete(finished);
+    }
+  }
+
+  /** Reads what has become due. True when there may be more at once. */
+  async function read(): Promise<boolean> {
+    const open = [...shards.values()].filter(({ leaving }) => !leaving);
+    if (stopped || open.length === 0 || performance.now() > sendUntil) return false;
+    const nowMs = dueBy?.now() ?? performance.now() + clockAhead;
+    const positions = open.map(({ shard, reader }) => ({ shard, after: reader.position(nowMs) }));
+    try {
+      return await reading(async (finished) => {
+        const rows = grouped(await readShards(database, positions, PAGE, dueBy?.now()), ({ shard }) => shard);
+        let isMore = false;
+        for (const shard of open) {
+          const mine = rows.get(shard.shard) ?? [];
+          shard.reader.took(mine, mine.length === PAGE);
+          isMore ||= mine.length === PAGE;
+          await accept(shard, mine, finished);
+        }
+        return isMore;
+      });
+    } catch (error) {
+      for (const { reader } of open) reader.rewind();
+      throw error;
+    } finally {
+      pump();
+    }
+  }
+
+  async function accept(shard: Shard, rows: readonly DueEvent[], finished: ReadonlySet<string>): Promise<void> {
+    const channelsOfRows = [...grouped(rows, (row) => row.channelId)];
+    const found = await Promise.all(channelsOfRows.map(([channelId]) => receiverOf(channelId)));
+    for (const [index, [, due]] of channelsOfRows.entries()) {
+      const receiver = found[index];
+      if (!receiver) continue;
+      const fresh = due.filter((one) => !finished.has(keyOf(one)) && !shard.known.has(keyOf(one)));
+      const aside = sort(shard, receiver, fresh);
+      if (aside.length > 0 && (await putAside(database, shard, receiver, aside)) < aside.length) shard.reader.rewind();
+    }
+  }
+
+  /** A channel that cannot be read holds up no other. */
+  async function receiverOf(channelId: number): Promise<Receiver | undefined> {
+    try {
+      return await receivers.get(channelId);
+    } catch (err) {
+      if (err instanceof Unavailable) throw err;
+      log.error({ err, channelId }, 'a channel could not be read, and its events wait');
+      heldBack.set(channelId, 0);
+      return undefined;
+    }
+  }
+
+  /** Each to its lane; those without an address are given back. */
+  function sort(shard: Shard, receiver: Receiver, due: readonly DueEvent[]): DueEvent[] {
+    const aside: DueEvent[] = [];
+    for (const one of due) {
+      const address = one.isPayment ? receiver.payments : receiver.orders;
+      if (!address) aside.push(one);
+      else if (address.paused) heldBack.set(receiver.channelId, receiver.version);
+      else {
+        const lane = laneFor(shard, receiver, one.isPayment, address.url);
+        offer(lane, one);
+        queueUp(lane);
+      }
+    }
+    return aside;
+  }
+
+  function queueUp(lane: Lane): void {
+    if (lane.isWaiting) return;
+    lane.isWaiting = true;
+    waiting.push(lane);
+  }
+
+  /** Lets every lane have its turn, one push at a time, until nothing more can be begun. */
+  function pump(): void {
+    while (waiting.length > 0 && mayBegin()) {
+      const round = waiting;
+      waiting = [];
+      for (const [index, lane] of round.entries()) {
+        if (!mayBegin()) {
+          waiting.push(...round.slice(index));
+          return;
+        }
+        lane.isWaiting = false;
+        const shard = shards.get(lane.shard);
+        if (!shard || shard.leaving || shard.lanes.get(lane.key) !== lane) continue;
+        fillUp(shard, lane);
+        const message = start(lane);
+        if (message) {
+          queueUp(lane);
+          void push(shard, lane, message);
+        } else dropIdle(shard, lane);
+      }
+    }
+  }
+
+  function fillUp(shard: Shard, lane: Lane): void {
+    if (!fill.isWanted(lane)) return;
+    fillings += 1;
+    void fill.next(shard, lane).finally(() => {
+      fillings -= 1;
+      queueUp(lane);
+      pump();
+    });
+  }
+
+  async function push(shard: Shard, lane: Lane, message: Message): Promise<void> {
+    const { due } = message;
+    underWay += 1;
+    shard.busy += 1;
+    const result = await attempt(shard, lane, message).catch((err: unknown) => {
+      log.warn({ err, eventId: message.eventId }, 'a push could not be begun and will be');
+      return undefined;
+    });
+    const endedAt = performance.now();
+    underWay -= 1;
+    shard.busy -= 1;
+    ended(lane, message);
+    if (result) {
+      const againIn = result.outcome === 'ACCEPTED' ? undefined : RETRY_DELAYS_SECONDS[due.step];
+      void record(shard, { ...result, shard, due, endedAt, at: dueBy?.now(), againIn });
+    } else forget(shard, lane, [due]);
+    queueUp(lane);
+    pump();
+  }
+
+  /** Nothing when it is not to be sent as it stands: it was held up for too long, or the channel is not what it was. */
+  async function attempt(
+    shard: Shard,
+    lane: Lane,
+    message: Message,
+  ): Promise<(PushResult & { latencyMs: number }) | undefined> {
+    const receiver = await receivers.get(lane.channelId);
+    if (receiver.version !== message.version || !leadsTo(receiver, lane)) return undefined;
+    const began = performance.now();
+    if (began > sendUntil || shards.get(shard.shard) !== shard) return undefined;
+    let isSlow = 0;
+    const timer = setTimeout(() => {
+      isSlow = 1;
+      slow += 1;
+      pump();
+    }, SLOW_MS);
+    try {
+      const result = await connections.push(lane.url, signPush(receiver, lane.path, message, clock.now()));
+      return { ...result, latencyMs: Math.round(performance.now() - began) };
+    } finally {
+      clearTimeout(timer);
+      slow -= isSlow;
+    }
+  }
+
+  async function record(shard: Shard, pushed: Pushed): Promise<void> {
+    const key = keyOf(pushed.due);
+    unwritten += 1;
+    shard.busy += 1;
+    // One that cannot be written down stays known: it is still due, and would be sent over and over.
+    if (await written.write(pushed)) {
+      shard.known.delete(key);
+      for (const finished of readings) finished.add(key);
+    }
+    unwritten -= 1;
+    shard.busy -= 1;
+    pump();
+  }
+
+  return {
+    node,
+    balance,
+    read,
+    /** Nothing is under way, and everything that was is written down. */
+    isQuiet: () => underWay + unwritten + fillings + waiting.length === 0,
+    /** Begins nothing more, and waits for what was begun. */
+    async drain(): Promise<void> {
+      stopped = true;
+      while (underWay + unwritten + fillings > 0) await delay(20);
+    },
+    /** After the last balance: the shards are free at once. */
+    async leave(): Promise<void> {
+      connections.close();
+      await leave(database, node);
+    },
+  };
+}
+
+function grouped<Item, Key>(items: readonly Item[], key: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const group = groups.get(key(item));
+    if (group) group.push(item);
+    else groups.set(key(item), [item]);
+  }
+  return groups;
+}

@@ -1,0 +1,107 @@
+import type { Logger } from 'pino';
+import type { Database } from '../db/database.js';
+import { type DueEvent, keyOf, readChannel, readEvents, type StoredEvent } from './due-sql.js';
+import { expandRange, type Pushed } from './finish-sql.js';
+import { type Lane, offer, offerRest } from './lane.js';
+import { type Message, messageOf } from './message.js';
+import type { Receiver, Receivers } from './receivers.js';
+import { RETRY_DELAYS_SECONDS } from './schedule.js';
+import { forget, leadsTo, type Shard } from './shard.js';
+
+export interface FillingDeps {
+  readonly database: Database;
+  readonly receivers: Receivers;
+  readonly log: Logger;
+  /** For events that cannot be sent at all. */
+  readonly record: (shard: Shard, pushed: Pushed) => Promise<void>;
+  readonly reading: <T>(read: (finished: ReadonlySet<string>) => Promise<T>) => Promise<T>;
+  /** For tests; unset, the database's own clock counts. */
+  readonly now: () => number | undefined;
+}
+
+/** Events of a lane that are read in full together. */
+const LOAD = 64;
+/** Keys of the rest of a lane in one reading. */
+const PAGE = 1_000;
+/** Voided periods that become events of their own at a time. */
+const EXPAND = 100;
+
+/** Reads the next events of a lane in full, and the keys that did not fit before. */
+export function filling({ database, receivers, log, record, reading, now }: FillingDeps) {
+  async function next(shard: Shard, lane: Lane): Promise<void> {
+    lane.isFilling = true;
+    let taken: readonly DueEvent[] = [];
+    try {
+      if (lane.restAfter && lane.queue.length < LOAD) await readRest(lane, lane.restAfter);
+      taken = lane.queue.splice(0, LOAD);
+      await load(shard, lane, taken);
+    } catch (err) {
+      log.warn({ err }, 'events could not be read and will be read again');
+      forget(shard, lane, taken);
+    } finally {
+      lane.isFilling = false;
+    }
+  }
+
+  async function readRest(lane: Lane, after: NonNullable<Lane['restAfter']>): Promise<void> {
+    lane.leftSince = undefined;
+    const { emptied } = lane;
+    await reading(async (finished) => {
+      const rows = await readChannel(database, { shard: lane.shard, after }, lane, PAGE, now());
+      if (lane.emptied !== emptied) return;
+      offerRest(
+        lane,
+        rows.filter((row) => !finished.has(keyOf(row))),
+        rows.length === PAGE,
+      );
+    });
+  }
+
+  async function load(shard: Shard, lane: Lane, taken: readonly DueEvent[]): Promise<void> {
+    const { emptied } = lane;
+    for (const range of taken.filter(({ cycleTo }) => cycleTo !== null)) {
+      const parts = await expandRange(database, shard, range, EXPAND);
+      // The first of them has the key that the range had.
+      shard.known.delete(keyOf(range));
+      for (const part of parts) offer(lane, part);
+    }
+    const due = taken.filter(({ cycleTo }) => cycleTo === null);
+    if (due.length === 0 && lane.emptied === emptied) return;
+    const events = await readEvents(database, lane.channelId, due);
+    const [any] = events.values();
+    const receiver = await receivers.get(lane.channelId, any?.version);
+    if (lane.emptied !== emptied || !leadsTo(receiver, lane)) {
+      forget(shard, lane, due);
+      return;
+    }
+    for (const row of due) {
+      const message = prepared(receiver, row, events.get(keyOf(row)));
+      if ('answer' in message) void record(shard, { ...message, shard, due: row, at: now() });
+      else lane.ready.push(message);
+    }
+  }
+
+  function prepared(receiver: Receiver, due: DueEvent, event: StoredEvent | undefined): Message | Unsendable {
+    // Past its retention: there is nothing left to tell.
+    if (!event) return unsendable('the event is past its retention', undefined);
+    try {
+      return messageOf(receiver, due, event);
+    } catch (err) {
+      log.error({ err, eventId: keyOf(due) }, 'an event could not be put together');
+      return unsendable('the event could not be put together', RETRY_DELAYS_SECONDS[due.step]);
+    }
+  }
+
+  return {
+    isWanted: (lane: Lane) =>
+      !lane.isFilling && lane.ready.length <= LOAD / 2 && (lane.queue.length > 0 || lane.restAfter !== undefined),
+    /** Never fails: everything is still in the database. */
+    next,
+  };
+}
+
+type Unsendable = Omit<Pushed, 'shard' | 'due' | 'at'>;
+
+function unsendable(answer: string, againIn: number | undefined): Unsendable {
+  return { outcome: 'FORBIDDEN', httpStatus: null, latencyMs: 0, endedAt: performance.now(), answer, againIn };
+}

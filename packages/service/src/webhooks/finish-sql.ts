@@ -1,0 +1,159 @@
+import type { Queryable } from '../db/database.js';
+import { DUE_COLUMNS, type DueEvent } from './due-sql.js';
+import type { HeldShard } from './shards-sql.js';
+
+export type DeliveryOutcome = 'ACCEPTED' | 'REFUSED' | 'TIMEOUT' | 'UNREACHABLE' | 'FORBIDDEN';
+
+/** One push that is over. */
+export interface Pushed {
+  /** As it was held when the push began. */
+  readonly shard: HeldShard;
+  readonly due: DueEvent;
+  readonly outcome: DeliveryOutcome;
+  readonly httpStatus: number | null;
+  readonly latencyMs: number;
+  /** When it was over, as performance.now() says: the database's clock counts, less what has passed since. */
+  readonly endedAt: number;
+  /** When it was over, Unix milliseconds, in place of that: for tests. */
+  readonly at?: number | undefined;
+  readonly answer: string | null;
+  /** Seconds until the next push; unset: there is none. */
+  readonly againIn?: number | undefined;
+}
+
+/**
+ * Writes down how a batch of pushes ended: due rows deleted, attempts added, what failed put off or given up. All of it only
+ * for shards that still have the epoch under which the push began: whoever took one over sends again, and says so then.
+ * Whoever takes it over meanwhile waits for this to be committed.
+ */
+const FINISH = {
+  name: 'finish-deliveries',
+  text: `
+with held as materialized (
+  select s.shard, s.epoch from delivery_shards s join unnest($1::smallint[], $2::bigint[]) as h(shard, epoch)
+    on s.shard = h.shard and s.epoch = h.epoch
+  for share of s
+), pushed as materialized (
+  select p.*, coalesce(to_timestamp(p.at / 1000), clock_timestamp() - p.ago_ms * interval '1 ms') as ended_at
+  from unnest($3::smallint[], $4::bigint[], $5::timestamptz[], $6::bigint[], $7::integer[], $8::bigint[], $9::text[],
+    $10::smallint[], $11::integer[], $12::double precision[], $13::double precision[], $14::text[], $15::integer[])
+    as p(shard, epoch, next_at, event_no, cycle_no, channel_id, outcome, http_status, latency_ms, ago_ms, at, answer,
+      again_in)
+  where (p.shard, p.epoch) in (select shard, epoch from held)
+), gone as (
+  delete from due_events d using pushed p
+  where d.shard = p.shard and d.next_at = p.next_at and d.event_no = p.event_no and d.cycle_no = p.cycle_no
+  returning d.*
+), attempts as (
+  insert into delivery_attempts (channel_id, event_no, cycle_no, retry_no, http_status, latency_ms, at, outcome, answer)
+  select p.channel_id, p.event_no, p.cycle_no, g.retry_no, p.http_status, p.latency_ms, p.ended_at, p.outcome, p.answer
+  from pushed p join gone g using (shard, next_at, event_no, cycle_no)
+), again as (
+  insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
+    step, retry_no)
+  select g.shard, p.ended_at + p.again_in * interval '1 s', g.event_no, g.cycle_no, g.channel_id, g.order_no, g.is_payment,
+    g.cycle_to, g.recorded_at, g.step + 1, g.retry_no + 1
+  from pushed p join gone g using (shard, next_at, event_no, cycle_no) where p.again_in is not null
+), given_up as (
+  insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no,
+    reason)
+  select g.channel_id, g.event_no, g.cycle_no, g.cycle_to, g.order_no, g.is_payment, g.recorded_at, g.retry_no, 'GIVE_UP'
+  from pushed p join gone g using (shard, next_at, event_no, cycle_no)
+  where p.again_in is null and p.outcome <> 'ACCEPTED'
+  on conflict (channel_id, event_no, cycle_no) do update set retry_no = excluded.retry_no, since = now(),
+    reason = excluded.reason
+  returning channel_id
+)
+select c.app_id as "appId", g.count from (
+  select channel_id, count(*)::integer as count from given_up group by channel_id) g join channels c using (channel_id)`,
+};
+
+/** How many events of a channel were given up at once. */
+export interface GivenUp {
+  readonly appId: string;
+  readonly count: number;
+}
+
+export async function finishPushes(db: Queryable, pushed: readonly Pushed[]): Promise<GivenUp[]> {
+  const held = [...new Set(pushed.map(({ shard }) => shard))];
+  const now = performance.now();
+  return db.query<GivenUp>(FINISH, [
+    held.map((one) => one.shard),
+    held.map((one) => one.epoch),
+    pushed.map((one) => one.shard.shard),
+    pushed.map((one) => one.shard.epoch),
+    pushed.map((one) => one.due.nextAt),
+    pushed.map((one) => one.due.eventNo),
+    pushed.map((one) => one.due.cycleNo),
+    pushed.map((one) => one.due.channelId),
+    pushed.map((one) => one.outcome),
+    pushed.map((one) => one.httpStatus),
+    pushed.map((one) => one.latencyMs),
+    pushed.map((one) => now - one.endedAt),
+    pushed.map((one) => one.at ?? null),
+    pushed.map((one) => one.answer),
+    pushed.map((one) => one.againIn ?? null),
+  ]);
+}
+
+/**
+ * Events of a channel that has no address for them: kept, and sent by a replay once there is one. Only while the channel is
+ * what this node takes it for: it may have been given an address a moment ago. How many were put aside.
+ */
+export async function putAside(
+  db: Queryable,
+  held: HeldShard,
+  channel: { readonly channelId: number; readonly version: number },
+  due: readonly DueEvent[],
+): Promise<number> {
+  const rows = await db.query(
+    `with held as (
+       select from delivery_shards where shard = $1 and epoch = $2 for share
+     ), gone as (
+       delete from due_events d using unnest($3::timestamptz[], $4::bigint[], $5::integer[]) as k(next_at, event_no, cycle_no)
+       where d.shard = $1 and d.next_at = k.next_at and d.event_no = k.event_no and d.cycle_no = k.cycle_no
+         and exists (select from held) and exists (select from channels where channel_id = $6 and version = $7)
+       returning d.*
+     )
+     insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no,
+       reason)
+     select channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no, 'NO_CALLBACK' from gone
+     on conflict (channel_id, event_no, cycle_no) do update set retry_no = excluded.retry_no, since = now(),
+       reason = excluded.reason
+     returning 1`,
+    [
+      held.shard,
+      held.epoch,
+      due.map((one) => one.nextAt),
+      due.map((one) => one.eventNo),
+      due.map((one) => one.cycleNo),
+      channel.channelId,
+      channel.version,
+    ],
+  );
+  return rows.length;
+}
+
+/** A range of voided periods becomes rows of its own, so many at a time; what is left of it stays a range behind them. */
+export async function expandRange(db: Queryable, held: HeldShard, range: DueEvent, most: number): Promise<DueEvent[]> {
+  return db.query<DueEvent>(
+    `with held as (
+       select from delivery_shards where shard = $1 and epoch = $2 for share
+     ), gone as (
+       delete from due_events d where d.shard = $1 and d.next_at = $3::timestamptz and d.event_no = $4 and d.cycle_no = $5
+         and d.cycle_to is not null and exists (select from held)
+       returning d.*
+     )
+     insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
+       step, retry_no)
+     select g.shard, g.next_at, g.event_no, c.cycle_no, g.channel_id, g.order_no, g.is_payment, c.cycle_to, g.recorded_at,
+       g.step, g.retry_no
+     from gone g, lateral (
+       select n as cycle_no, null::integer as cycle_to
+         from generate_series(g.cycle_no, least(g.cycle_to, g.cycle_no + $6::integer - 1)) n
+       union all
+       select g.cycle_no + $6::integer, g.cycle_to where g.cycle_no + $6::integer <= g.cycle_to) c
+     returning ${DUE_COLUMNS('due_events')}`,
+    [held.shard, held.epoch, range.nextAt, range.eventNo, range.cycleNo, most],
+  );
+}

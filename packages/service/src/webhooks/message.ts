@@ -1,0 +1,88 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { encryptField, formatTime, signWebhook } from '@perennial/wire';
+import { dueAt } from '../orders/calendar.js';
+import { paymentOrderNo } from '../orders/numbers.js';
+import type { DueEvent, StoredEvent } from './due-sql.js';
+import { keyOf } from './due-sql.js';
+import type { Receiver } from './receivers.js';
+
+/** What is sent to a channel, but for what each push has of its own. */
+export interface Message {
+  readonly due: DueEvent;
+  /** Of the channel, whose key is used in it. */
+  readonly version: number;
+  readonly eventId: string;
+  /** The envelope before and after retryNo. */
+  readonly head: string;
+  readonly tail: string;
+}
+
+/** The event's stored text stays as it is: only what each push adds is put around it. */
+export function messageOf(receiver: Receiver, due: DueEvent, event: StoredEvent): Message {
+  const eventId = keyOf(due);
+  const data = due.isPayment ? paymentData(receiver, due, event) : event.data;
+  return {
+    due,
+    version: receiver.version,
+    eventId,
+    head: `{"eventId":"${eventId}","eventType":"${event.eventType}","occurredAt":"${formatTime(event.occurredAt)}","retryNo":`,
+    tail: `,"data":${data}}`,
+  };
+}
+
+/** A quote inside a JSON text is escaped, so this can be nothing but the field itself. */
+const BEFORE_CYCLE = ',"cycleNo":';
+
+function paymentData(receiver: Receiver, due: DueEvent, event: StoredEvent): string {
+  const text = due.cycleNo === 0 ? event.data : voidedPeriod(due, event);
+  const at = text.indexOf(BEFORE_CYCLE);
+  if (at < 0) throw new Error(`event ${keyOf(due)} has no cycleNo`);
+  const { mobile, channelUserId } = event;
+  const encrypted =
+    mobile === null || channelUserId === null
+      ? 'null'
+      : `"${encryptField(receiver.mobileOf({ mobile, channelUserId }), receiver.aesKey)}"`;
+  return `${text.slice(0, at)},"mobileEncrypted":${encrypted}${text.slice(at)}`;
+}
+
+/** One of several periods that were voided together: as the first of them, with its own number and time. */
+function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: StoredEvent): string {
+  if (createdAt === null || periodType === null || period === null) {
+    throw new Error(`event ${keyOf(due)} has no order`);
+  }
+  return JSON.stringify({
+    ...JSON.parse(data),
+    paymentOrderNo: paymentOrderNo(due.orderNo, due.cycleNo),
+    cycleNo: due.cycleNo,
+    expectPayTime: formatTime(dueAt(createdAt, { periodType, period }, due.cycleNo)),
+  });
+}
+
+export interface SignedPush {
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+/** Signed when it is sent, with the secret of that moment. */
+export function signPush(
+  receiver: Receiver,
+  path: string,
+  { due, eventId, head, tail }: Message,
+  now: number,
+): SignedPush {
+  const body = Buffer.from(`${head}${due.retryNo}${tail}`);
+  const timestamp = String(now);
+  const nonce = randomBytes(16).toString('hex');
+  const bodySha256 = createHash('sha256').update(body).digest('hex');
+  return {
+    headers: [
+      ['Content-Type', 'application/json'],
+      ['X-SVC-App-Id', receiver.appId],
+      ['X-SVC-Timestamp', timestamp],
+      ['X-SVC-Nonce', nonce],
+      ['X-SVC-Event-Id', eventId],
+      ['X-SVC-Signature', signWebhook({ path, bodySha256, timestamp, nonce, eventId }, receiver.callbackSecret)],
+    ],
+    body,
+  };
+}

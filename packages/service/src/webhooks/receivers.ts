@@ -1,0 +1,77 @@
+import type { ChannelRegistry } from '../channels/registry.js';
+import type { Queryable } from '../db/database.js';
+import { gather } from '../db/gather.js';
+import { type StoredUser, userMobile } from '../users/mobile.js';
+import { findCallbacks, findVersions } from './receivers-sql.js';
+
+/** Where a channel's events go, and what they are signed and sealed with. Valid for one version of the channel. */
+export interface Receiver {
+  readonly channelId: number;
+  readonly appId: string;
+  readonly version: number;
+  readonly callbackSecret: Uint8Array;
+  readonly aesKey: Uint8Array;
+  /** The user's login mobile, from its sealed form. */
+  mobileOf(user: StoredUser): string;
+  /** Undefined: the channel has none for it. */
+  readonly payments: Address | undefined;
+  readonly orders: Address | undefined;
+}
+
+export interface Address {
+  readonly url: string;
+  /** Held back by an operator. */
+  readonly paused: boolean;
+}
+
+export interface Receivers {
+  /** As it was a moment ago at most, and no older than the version that is named. */
+  get(channelId: number, version?: number): Promise<Receiver>;
+}
+
+/** A change by an operator is found out after so long at the latest: one statement for all channels that are sent to. */
+const REMEMBERED_MS = 200;
+
+export function receiverRegistry(db: Queryable, channels: ChannelRegistry): Receivers {
+  const known = new Map<number, { readonly receiver: Receiver; until: number }>();
+  const currentVersion = gather<number, number | undefined>({
+    maxBatch: 1_000,
+    slots: 2,
+    run: (channelIds) => findVersions(db, channelIds),
+  });
+
+  async function load(channelId: number): Promise<Receiver> {
+    const until = performance.now() + REMEMBERED_MS;
+    const channel = await channels.byId(channelId);
+    const callbacks = await findCallbacks(db, channelId);
+    const address = (eventType: string): Address | undefined => {
+      const url = callbacks.urls[eventType] ?? callbacks.urls['*'];
+      const paused = callbacks.paused.includes(eventType) || callbacks.paused.includes('*');
+      return url === undefined ? undefined : { url, paused };
+    };
+    const receiver: Receiver = {
+      channelId,
+      appId: channel.appId,
+      version: channel.version,
+      callbackSecret: channel.callbackSecret,
+      aesKey: channel.aesKey,
+      mobileOf: (user) => userMobile(channel, user),
+      payments: address('payment.status.changed'),
+      orders: address('order.status.changed'),
+    };
+    known.set(channelId, { receiver, until });
+    return receiver;
+  }
+
+  return {
+    async get(channelId, version) {
+      const entry = known.get(channelId);
+      if (!entry || (version !== undefined && entry.receiver.version < version)) return load(channelId);
+      const now = performance.now();
+      if (now < entry.until) return entry.receiver;
+      if ((await currentVersion(channelId)) !== entry.receiver.version) return load(channelId);
+      entry.until = now + REMEMBERED_MS;
+      return entry.receiver;
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dnsResolve } from '../../src/webhooks/address.js';
+import { type Connections, connections } from '../../src/webhooks/connections.js';
+import { newAuthority } from './certificates.js';
+import { type NameAnswer, type NameServer, startNameServer } from './name-server.js';
+import { type TestNetwork, testNetwork } from './network.js';
+import { signedPush, startReceiver, type TestReceiver } from './receiver.js';
+
+const SECRET = Buffer.alloc(32, 7).toString('base64');
+const URL = 'https://hooks.partner.example/events';
+const [FIRST, SECOND, THIRD, FOURTH] = ['203.0.113.7', '203.0.113.8', '203.0.113.9', '203.0.113.10'] as const;
+const authority = newAuthority();
+
+let network: TestNetwork;
+let receiver: TestReceiver;
+let sender: Connections | undefined;
+beforeEach(async () => {
+  network = testNetwork();
+  const tls = authority.issue({ for: ['hooks.partner.example', 'quick.partner.example'] });
+  receiver = await startReceiver({ secrets: { app: SECRET }, tls });
+  network.route(FIRST, receiver.port);
+});
+afterEach(async () => {
+  sender?.close();
+  await receiver.close();
+  network.restore();
+});
+
+/** Answers in turn; the last one for ever. */
+function sending(...turns: readonly (readonly string[])[]) {
+  const lookups: string[] = [];
+  sender = connections({
+    local: false,
+    ca: authority.cert,
+    resolve: async (host) => {
+      lookups.push(host);
+      return turns[Math.min(lookups.length, turns.length) - 1] ?? [];
+    },
+  });
+  return { lookups, push: sender.push };
+}
+
+describe('a name that moves', () => {
+  it('is looked up once for a connection, which goes where that led', async () => {
+    const { push, lookups } = sending([FIRST], ['127.0.0.1']);
+    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(lookups).toEqual(['hooks.partner.example']);
+    expect(network.dialled).toEqual([`${FIRST}:443`]);
+  });
+
+  it('inside between two connections is refused at the second', async () => {
+    const { push } = sending([FIRST], ['127.0.0.1']);
+    receiver.answer({ status: 200, headers: { Connection: 'close' } });
+    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'FORBIDDEN' });
+    expect(network.dialled).toEqual([`${FIRST}:443`]);
+    expect(receiver.pushes).toHaveLength(1);
+  });
+
+  it('inside while a connection is kept leaves that one where it is, and gets no other', async () => {
+    const { push, lookups } = sending([FIRST], ['10.0.0.1']);
+    for (let times = 1; times <= 3; times += 1) {
+      expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+    }
+    expect(lookups).toHaveLength(1);
+    receiver.answer('hang');
+    const [hanging, refused] = [push(URL, signedPush('app', SECRET)), push(URL, signedPush('app', SECRET))];
+    expect(await refused).toMatchObject({ outcome: 'FORBIDDEN' });
+    await receiver.until(4);
+    await receiver.close();
+    expect(await hanging).toMatchObject({ outcome: 'FORBIDDEN' });
+    expect(network.dialled).toEqual([`${FIRST}:443`]);
+  });
+
+  it('to another public address is followed', async () => {
+    const { push } = sending([FIRST], [SECOND]);
+    network.route(SECOND, receiver.port);
+    receiver.answer({ status: 200, headers: { Connection: 'close' } });
+    for (let times = 1; times <= 2; times += 1) await push(URL, signedPush('app', SECRET));
+    expect(network.dialled).toEqual([`${FIRST}:443`, `${SECOND}:443`]);
+  });
+});
+
+describe('a name with several addresses', () => {
+  it('is reached at the next one where the first refuses', async () => {
+    const { push } = sending([SECOND, '2606:4700::1111', FIRST]);
+    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(network.dialled).toEqual([`${SECOND}:443`, '2606:4700::1111:443', `${FIRST}:443`]);
+  });
+
+  it('is not tried for ever', async () => {
+    const { push } = sending([SECOND, THIRD, FOURTH, FIRST]);
+    expect(await push(URL, signedPush('app', SECRET))).toEqual({
+      outcome: 'UNREACHABLE',
+      httpStatus: null,
+      answer: 'EHOSTUNREACH',
+    });
+    expect(network.dialled).toEqual([SECOND, THIRD, FOURTH].map((address) => `${address}:443`));
+  });
+});
+
+describe('name servers', () => {
+  let names: NameServer | undefined;
+  afterEach(() => names?.close());
+
+  async function resolving(answer: (name: string) => NameAnswer, deadlineMs?: number) {
+    names = await startNameServer(answer);
+    sender = connections({
+      local: false,
+      ca: authority.cert,
+      resolve: dnsResolve([names.server]),
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    });
+    return sender.push;
+  }
+
+  it('say where a name leads: IPv4 first, then IPv6', async () => {
+    names = await startNameServer(() => ({ addresses: ['2606:4700::1111', FIRST, SECOND] }));
+    const found = await dnsResolve([names.server])('hooks.partner.example');
+    expect(found).toEqual([FIRST, SECOND, '2606:4700::1111']);
+  });
+
+  it('may have one kind of address alone', async () => {
+    const push = await resolving(() => ({ addresses: [FIRST] }));
+    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+    names?.close();
+    names = await startNameServer(() => ({ addresses: ['2606:4700::1111'] }));
+    expect(await dnsResolve([names.server])('hooks.partner.example')).toEqual(['2606:4700::1111']);
+  });
+
+  it.each([
+    ['another name that leads inside', { addresses: ['10.0.0.1'], by: 'db.partner.example' }, 'FORBIDDEN'],
+    ['another name that leads inside in IPv6 alone', { addresses: [FIRST, 'fd00::1'], by: 'x.example' }, 'FORBIDDEN'],
+    ['nothing', { addresses: [] }, 'UNREACHABLE'],
+    ['that there is no such name', 'unknown', 'UNREACHABLE'],
+    ['that something is wrong', 'fault', 'UNREACHABLE'],
+  ] as const)('that answer %s', async (_what, said, outcome) => {
+    const push = await resolving(() => said);
+    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome, httpStatus: null });
+    expect(network.dialled).toEqual([]);
+  });
+
+  it('are asked for a name as it is, without the search domains and hosts of this machine', async () => {
+    const push = await resolving(() => 'unknown');
+    await push('https://intranet/', signedPush('app', SECRET, '/'));
+    await push('https://ip6-localhost/', signedPush('app', SECRET, '/'));
+    expect(new Set(names?.asked)).toEqual(new Set(['intranet', 'ip6-localhost']));
+  });
+
+  it('that are silent cost a push its deadline', async () => {
+    const push = await resolving(() => 'silence', 50);
+    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'TIMEOUT', httpStatus: null });
+  });
+
+  it('that are silent about one name hold up no other, nor this process', async () => {
+    const push = await resolving((name) => (name.startsWith('quick') ? { addresses: [FIRST] } : 'silence'), 30_000);
+    let ended = 0;
+    const stuck = Array.from({ length: 64 }, (_, index) =>
+      push(`https://slow-${index}.partner.example/`, signedPush('app', SECRET)).then(() => {
+        ended += 1;
+      }),
+    );
+    const quick = push('https://quick.partner.example/events', signedPush('app', SECRET));
+    expect(await quick).toMatchObject({ outcome: 'ACCEPTED' });
+    // Files are read by the threads that the system's own lookup would take.
+    await readFile('/dev/null');
+    expect(ended).toBe(0);
+    await Promise.all(stuck);
+  });
+});

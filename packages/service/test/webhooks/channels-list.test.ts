@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anotherChannel, type Stage, stage } from '../orders/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, sharedRequest, unique } from '../support/demo.js';
+import { ended, expand, twoEvents, voidedPeriods } from './outcomes.js';
+
+let on: Stage;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  channel = on.channel;
+});
+afterAll(() => on.close());
+
+const database = () => on.service.fresh.database;
+const list = (body: object, by = channel) => by.call('events/list', body);
+const ids = (reply: { data: { events: readonly { eventId: string }[] } }) =>
+  reply.data.events.map(({ eventId }) => eventId);
+
+describe('events/list', () => {
+  it('0: what was told about an order, newest first, as it was told', async () => {
+    const externalOrderNo = unique('order');
+    const { orderNo, payment, order } = await twoEvents(database(), channel, { externalOrderNo });
+    const { data, code } = await list({ orderNo });
+    expect([code, data.page, data.size, data.hasMore]).toEqual(['0', 1, 100, false]);
+    expect(data.events).toEqual([
+      {
+        eventId: order,
+        lastEventId: null,
+        eventType: 'order.status.changed',
+        orderNo,
+        occurredAt: '2026-01-31 12:00:00',
+        deliveryStatus: 'PENDING',
+        pushes: 0,
+        lastPushTime: null,
+        data: expect.objectContaining({ orderNo, externalOrderNo, orderStatus: 'ACTIVE', totalPaidCycles: 1 }),
+      },
+      expect.objectContaining({
+        eventId: payment,
+        eventType: 'payment.status.changed',
+        data: expect.objectContaining({ orderNo, cycleNo: 1, paymentStatus: 'BILLED' }),
+      }),
+    ]);
+    expect((await list({ externalOrderNo })).data).toEqual(data);
+  });
+
+  it('0: no personal data, also of a shared agreement whose events carry the mobile', async () => {
+    const { data } = await channel.call('orders/create', sharedRequest(channel));
+    const listed = await list({ orderNo: data.orderNo });
+    expect(listed.data.events).toHaveLength(2);
+    expect(listed.text).not.toMatch(/mobile|svc_aes/i);
+  });
+
+  it('0: pages without gap or repetition, and hasMore only where there is more', async () => {
+    const other = await anotherChannel(on.service);
+    for (let n = 0; n < 3; n += 1) await other.call('orders/create', collectRequest(other));
+    const all = ids(await list({}, other));
+    expect(all).toHaveLength(6);
+    expect(all).toEqual(all.toSorted((a, b) => Number(b) - Number(a)));
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => list({ page, size: 2 }, other)));
+    expect(pages.map((page) => [ids(page), page.data.hasMore])).toEqual([
+      [all.slice(0, 2), true],
+      [all.slice(2, 4), true],
+      [all.slice(4), false],
+      [[], false],
+    ]);
+    expect((await list({ size: 6 }, other)).data.hasMore).toBe(false);
+    expect((await list({ page: 2, size: 4 }, other)).data.events).toHaveLength(2);
+    expect(ids(await list({ page: 2_147_483_647, size: 100 }, other))).toEqual([]);
+    await ended(database(), all, 'GIVE_UP');
+    for (const by of [{ deliveryStatus: 'GIVE_UP' }, { deliveryStatus: 'DELIVERED' }, { deliveryStatus: 'PENDING' }]) {
+      const filtered = await Promise.all([1, 2].map((page) => list({ ...by, page, size: 4 }, other)));
+      const expected = by.deliveryStatus === 'GIVE_UP' ? [all.slice(0, 4), all.slice(4)] : [[], []];
+      expect(filtered.map(ids)).toEqual(expected);
+      expect(filtered.map(({ data }) => data.hasMore)).toEqual([expected[1]?.length === 2, false]);
+    }
+  });
+
+  it('0: by delivery status, with the pushes so far', async () => {
+    const other = await anotherChannel(on.service);
+    const made = [];
+    for (let n = 0; n < 3; n += 1) made.push(await twoEvents(database(), other));
+    const [delivered = '', failing = '', givenUp = '', aside = '', fresh = '', late = ''] = made.flatMap(
+      ({ payment, order }) => [payment, order],
+    );
+    await ended(database(), [delivered], 'ACCEPTED');
+    await ended(database(), [failing], 'REFUSED');
+    await ended(database(), [givenUp], 'GIVE_UP');
+    await ended(database(), [aside], 'NO_CALLBACK');
+    await ended(database(), [late], 'REFUSED');
+    await ended(database(), [late], 'ACCEPTED');
+    const expected = {
+      DELIVERED: [late, delivered],
+      PENDING: [fresh, failing],
+      GIVE_UP: [givenUp],
+      NO_CALLBACK: [aside],
+    };
+    for (const [deliveryStatus, wanted] of Object.entries(expected)) {
+      const reply = await list({ deliveryStatus }, other);
+      expect(ids(reply), deliveryStatus).toEqual(wanted);
+      for (const event of reply.data.events) expect(event.deliveryStatus).toBe(deliveryStatus);
+      // By an order, the same question is answered in another way.
+      for (const { orderNo, payment, order } of made) {
+        const ofOrder = ids(await list({ orderNo, deliveryStatus }, other));
+        expect(ofOrder, deliveryStatus).toEqual([order, payment].filter((id) => wanted.includes(id)));
+      }
+    }
+    const pushes = (await list({}, other)).data.events.map((event: { pushes: number }) => event.pushes);
+    expect(pushes).toEqual([2, 0, 0, 1, 1, 1]);
+    const [twice] = (await list({}, other)).data.events;
+    expect(twice.lastPushTime).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+  });
+
+  it('0: periods that were voided together are one record, given up as soon as one of them is', async () => {
+    const { orderNo, before, range } = await voidedPeriods(database(), channel);
+    const status = async () => {
+      const [record] = (await list({ orderNo })).data.events;
+      const { deliveryStatus } = record;
+      // Found by its status, and by no other.
+      for (const asked of ['DELIVERED', 'PENDING', 'GIVE_UP', 'NO_CALLBACK']) {
+        const found = (await list({ deliveryStatus: asked })).data.events;
+        const isThere = found.some((one: { eventId: string }) => one.eventId === record.eventId);
+        expect([asked, isThere]).toEqual([asked, asked === deliveryStatus]);
+      }
+      return [record.eventId, record.lastEventId, deliveryStatus, record.pushes];
+    };
+    const named = [`${range}-2`, `${range}-7`];
+    expect(await status()).toEqual([...named, 'PENDING', 0]);
+    await ended(database(), [`${range}-2`], 'NO_CALLBACK');
+    expect(await status()).toEqual([...named, 'NO_CALLBACK', 0]);
+    await channel.call('events/replay', { eventIds: [range] });
+    expect(await status()).toEqual([...named, 'PENDING', 0]);
+    await expand(database(), `${range}-2`);
+    await ended(
+      database(),
+      [2, 3, 4].map((cycle) => `${range}-${cycle}`),
+      'ACCEPTED',
+    );
+    expect(await status()).toEqual([...named, 'PENDING', 3]);
+    await ended(database(), [`${range}-5`], 'NO_CALLBACK');
+    await ended(database(), [`${range}-6`], 'GIVE_UP');
+    expect(await status()).toEqual([...named, 'GIVE_UP', 4]);
+    await channel.call('events/replay', { eventIds: [`${range}-6`] });
+    expect(await status()).toEqual([...named, 'NO_CALLBACK', 4]);
+    await channel.call('events/replay', { eventIds: [`${range}-5`] });
+    await ended(
+      database(),
+      [5, 6, 7].map((cycle) => `${range}-${cycle}`),
+      'ACCEPTED',
+    );
+    expect(await status()).toEqual([...named, 'DELIVERED', 7]);
+    expect(ids(await list({ orderNo }))).toEqual([`${range}-2`, ...before.toReversed()]);
+  });
+
+  it('0: by type and by when they were written, in both forms of a time', async () => {
+    const other = await anotherChannel(on.service);
+    const { payment, order } = await twoEvents(database(), other);
+    const moment = '2026-03-01T00:00:00Z';
+    await database().query(
+      `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
+       select channel_id, order_no, event_type, occurred_at, data, $2 from events where event_no = $1`,
+      [payment, moment],
+    );
+    const [old = ''] = ids(await list({ to: '2026-03-02 00:00:00' }, other));
+    expect(ids(await list({ from: '2026-03-02 00:00:00' }, other))).toEqual([order, payment]);
+    for (const [range, isIn] of [
+      [{ from: '2026-03-01 08:00:00', to: '2026-03-01 08:00:01' }, true],
+      [{ from: '2026-03-01T00:00:00Z', to: '2026-03-01T01:00:01+01:00' }, true],
+      [{ from: '2026-03-01T08:00:00', to: '2026-03-01T08:00:01' }, true],
+      [{ from: '2026-03-01 08:00:01', to: '2026-03-02 00:00:00' }, false],
+      [{ from: '2026-02-01 00:00:00', to: '2026-03-01 08:00:00' }, false],
+      [{ from: '2026-03-02 00:00:00', to: '2026-03-01 00:00:00' }, false],
+    ] as const) {
+      expect([range, ids(await list(range, other))]).toEqual([range, isIn ? [old] : []]);
+      expect(ids(await list({ ...range, deliveryStatus: 'PENDING' }, other))).toEqual(isIn ? [old] : []);
+    }
+    expect(ids(await list({ eventType: 'order.status.changed' }, other))).toEqual([order]);
+    await ended(database(), [payment, order, old], 'GIVE_UP');
+    const givenUp = { deliveryStatus: 'GIVE_UP', eventType: 'payment.status.changed' };
+    expect(ids(await list(givenUp, other))).toEqual([old, payment]);
+    expect(ids(await list({ ...givenUp, to: '2026-03-02 00:00:00' }, other))).toEqual([old]);
+  });
+
+  it('0: nothing of another channel, and 420001 for its orders', async () => {
+    const { orderNo } = await twoEvents(database(), channel);
+    const other = await anotherChannel(on.service);
+    expect((await list({}, other)).data.events).toEqual([]);
+    for (const asked of [{ orderNo }, { orderNo: '1' }, { orderNo: 'abc' }, { externalOrderNo: 'none' }]) {
+      expect(await list(asked, other)).toMatchObject({ code: '420001', data: null });
+    }
+  });
+
+  it.each([
+    [{ from: 'yesterday' }, /from/],
+    [{ to: '2026-02-30 00:00:00' }, /to/],
+    [{ from: 5 }, /from/],
+    [{ deliveryStatus: 'SENT' }, /deliveryStatus/],
+    [{ eventType: '*' }, /eventType/],
+    [{ orderNo: '1', externalOrderNo: 'a' }, /exclude each other/],
+    [{ page: 0 }, /page/],
+    [{ size: 101 }, /size/],
+  ])('400001: %j', async (body, message) => {
+    const reply = await list(body);
+    expect([reply.code, reply.envelope.message]).toEqual(['400001', expect.stringMatching(message)]);
+  });
+});

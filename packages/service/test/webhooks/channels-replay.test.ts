@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { replayEvents } from '../../src/webhooks/replay-sql.js';
+import { anotherChannel, type Stage, stage } from '../orders/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { unique } from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { ended, expand, twoEvents, voidedPeriods, waiting } from './outcomes.js';
+
+let on: Stage;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  channel = on.channel;
+});
+afterAll(() => on.close());
+
+const database = () => on.service.fresh.database;
+const replay = (body: object, by = channel, options = {}) => by.call('events/replay', body, options);
+const replayed = async (...eventIds: string[]) => (await replay({ eventIds })).data?.replayed;
+/** What is waiting of these events. */
+const queued = async (...numbers: string[]) =>
+  (await waiting(database())).filter(({ id }) => numbers.includes(id.split('-')[0] ?? ''));
+const statusOf = async (eventId: string, by = channel) => {
+  const { data } = await by.call('events/list', {});
+  return data.events.find((event: { eventId: string }) => event.eventId === eventId)?.deliveryStatus;
+};
+const first = (id: string, retryNo: number) => ({ id, step: 0, retryNo, isDue: true });
+
+describe('events/replay of one event', () => {
+  it('0: given up, from the first step on, with retryNo counted on', async () => {
+    const { payment, order } = await twoEvents(database(), channel);
+    await ended(database(), [payment], 'REFUSED');
+    await ended(database(), [payment, order], 'GIVE_UP');
+    expect(await queued(payment, order)).toEqual([]);
+    expect(await replayed(payment)).toBe(1);
+    expect(await queued(payment, order)).toEqual([first(payment, 2)]);
+    expect([await statusOf(payment), await statusOf(order)]).toEqual(['PENDING', 'GIVE_UP']);
+  });
+
+  it('0: delivered, and it stays so until it is refused for good', async () => {
+    const { payment } = await twoEvents(database(), channel);
+    await ended(database(), [payment], 'ACCEPTED');
+    expect(await replayed(payment)).toBe(1);
+    expect(await queued(payment)).toEqual([first(payment, 1)]);
+    expect(await statusOf(payment)).toBe('DELIVERED');
+    await ended(database(), [payment], 'GIVE_UP');
+    expect(await statusOf(payment)).toBe('GIVE_UP');
+  });
+
+  it('0: put aside for want of an address, as if it were sent for the first time', async () => {
+    const { payment } = await twoEvents(database(), channel);
+    await ended(database(), [payment], 'NO_CALLBACK');
+    expect(await replayed(payment)).toBe(1);
+    expect(await queued(payment)).toEqual([first(payment, 0)]);
+    expect(await replayed(payment)).toBe(1);
+    expect(await queued(payment)).toEqual([first(payment, 0)]);
+  });
+
+  it('0: not sent yet, and nothing changes; or waiting for its next turn, which is now', async () => {
+    const { payment, order } = await twoEvents(database(), channel);
+    await ended(database(), [order], 'REFUSED');
+    expect(await queued(payment, order)).toEqual([first(payment, 0), { id: order, step: 1, retryNo: 1, isDue: false }]);
+    expect(await replayed(payment, order)).toBe(2);
+    expect(await queued(payment, order)).toEqual([first(payment, 0), first(order, 1)]);
+    expect(await replayed(payment, order, order)).toBe(2);
+    expect(await queued(payment, order)).toEqual([first(payment, 0), first(order, 1)]);
+  });
+
+  it('0: a hundred times at once, and it is queued once', async () => {
+    const { payment, order } = await twoEvents(database(), channel);
+    await ended(database(), [payment], 'ACCEPTED');
+    await ended(database(), [order], 'GIVE_UP');
+    const both = [payment, order];
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => replay({ eventIds: n % 2 === 0 ? both : both.toReversed() })),
+    );
+    expect(new Set(replies.map(({ code, data }) => `${code} ${data?.replayed}`))).toEqual(new Set(['0 2']));
+    expect(await queued(payment, order)).toEqual([first(payment, 1), first(order, 1)]);
+  });
+
+  it('0: while another replay of it is not committed yet, and it is queued once', async () => {
+    const { payment } = await twoEvents(database(), channel);
+    await ended(database(), [payment], 'ACCEPTED');
+    const [{ id = 0 } = {}] = await database().query<{ id: number }>(
+      'select channel_id as id from events where event_no = $1',
+      [payment],
+    );
+    let second: Promise<unknown> | undefined;
+    let isAnswered = false;
+    await database().transaction(async (tx) => {
+      await replayEvents(tx, id, [{ eventNo: Number(payment), cycleNo: undefined }]);
+      second = replay({ eventIds: [payment] }).then((reply) => {
+        isAnswered = true;
+        return reply.data;
+      });
+      const waits = async () => (await database().query('select from pg_locks where not granted')).length > 0;
+      await until('the second one waits or is done', async () => isAnswered || (await waits()));
+    });
+    expect(await second).toEqual({ replayed: 1 });
+    expect(await queued(payment)).toEqual([first(payment, 1)]);
+  });
+
+  it('0: so often that its number can grow no more, and it is still sent', async () => {
+    const { payment } = await twoEvents(database(), channel);
+    await database().query('update due_events set retry_no = 32750 where event_no = $1', [payment]);
+    await ended(database(), [payment], 'GIVE_UP');
+    await replayed(payment);
+    expect(await queued(payment)).toEqual([first(payment, 32_000)]);
+    await database().query(
+      `update due_events set retry_no = 32760, next_at = now() + interval '1 hour' where event_no = $1`,
+      [payment],
+    );
+    await replayed(payment);
+    expect(await queued(payment)).toEqual([first(payment, 32_000)]);
+  });
+});
+
+describe('events/replay of periods that were voided together', () => {
+  const periods = (range: string, ...cycles: number[]) => cycles.map((cycle) => `${range}-${cycle}`);
+
+  it('0: all of them by their common number, which stays one row', async () => {
+    const { range } = await voidedPeriods(database(), channel);
+    await expand(database(), `${range}-2`);
+    await ended(database(), periods(range, 2, 3, 4, 5, 6, 7), 'ACCEPTED');
+    expect(await replayed(range)).toBe(6);
+    expect(await queued(range)).toEqual([first(`${range}-2..7`, 1)]);
+    expect(await replayed(range, ...periods(range, 3, 4))).toBe(6);
+    expect(await queued(range)).toEqual([first(`${range}-2..7`, 1)]);
+  });
+
+  it('0: one of them, from among those that were put aside as one', async () => {
+    const { range } = await voidedPeriods(database(), channel);
+    await ended(database(), [`${range}-2`], 'NO_CALLBACK');
+    expect(await replayed(`${range}-4`)).toBe(1);
+    expect(await queued(range)).toEqual([first(`${range}-4`, 0)]);
+    await ended(database(), [`${range}-4`], 'ACCEPTED');
+    expect(await statusOf(`${range}-2`)).toBe('NO_CALLBACK');
+    expect(await replayed(...periods(range, 2, 7))).toBe(2);
+    expect(await queued(range)).toEqual([first(`${range}-2`, 0), first(`${range}-7`, 0)]);
+    const { data } = await replay({ from: '2026-01-01 00:00:00' });
+    expect(data.replayed).toBeGreaterThanOrEqual(3);
+    expect((await queued(range)).map(({ id }) => id)).toEqual([
+      `${range}-2`,
+      `${range}-3`,
+      `${range}-5..6`,
+      `${range}-7`,
+    ]);
+  });
+
+  it('0: those that are waiting are brought forward, those that are done are queued, and none is lost', async () => {
+    const { range } = await voidedPeriods(database(), channel);
+    await expand(database(), `${range}-2`);
+    await ended(database(), periods(range, 2, 3), 'ACCEPTED');
+    await ended(database(), periods(range, 4), 'REFUSED');
+    await ended(database(), periods(range, 5), 'GIVE_UP');
+    await ended(database(), periods(range, 6), 'NO_CALLBACK');
+    expect(await replayed(range)).toBe(6);
+    expect(await queued(range)).toEqual([
+      first(`${range}-2..3`, 1),
+      first(`${range}-4`, 1),
+      first(`${range}-5..6`, 1),
+      first(`${range}-7`, 0),
+    ]);
+    expect(await statusOf(`${range}-2`)).toBe('PENDING');
+  });
+});
+
+describe('events/replay of a time', () => {
+  it('0: what is not sent any more, by when it was written, and nothing else', async () => {
+    const other = await anotherChannel(on.service);
+    const { payment, order } = await twoEvents(database(), other);
+    const late = await twoEvents(database(), other);
+    const foreign = await twoEvents(database(), channel);
+    await ended(database(), [payment, late.payment, foreign.payment], 'GIVE_UP');
+    await ended(database(), [order], 'NO_CALLBACK');
+    await ended(database(), [late.order], 'REFUSED');
+    await database().query(
+      `update undelivered_events set recorded_at = '2026-03-01 08:00:00+08' where event_no in ($1, $2)`,
+      [payment, order],
+    );
+    const some = (range: object) => replay(range, other).then(({ data }) => data.replayed);
+    expect(await some({ from: '2026-02-01 00:00:00', to: '2026-03-01T00:00:00Z' })).toBe(0);
+    expect(await some({ from: '2026-03-01 08:00:01', to: '2026-03-31 00:00:00' })).toBe(0);
+    expect(await some({ to: '2026-03-01T00:00:01Z' })).toBe(2);
+    expect(await queued(payment, order)).toEqual([first(payment, 1), first(order, 0)]);
+    expect(await queued(late.payment)).toEqual([]);
+    expect(await some({ from: '2026-03-02 00:00:00' })).toBe(1);
+    expect(await queued(late.payment, late.order)).toEqual([
+      first(late.payment, 1),
+      { id: late.order, step: 1, retryNo: 1, isDue: false },
+    ]);
+    expect(await some({ from: '2026-01-01 00:00:00' })).toBe(0);
+    expect(await queued(foreign.payment)).toEqual([]);
+  });
+});
+
+describe('events/replay under an Idempotency-Key', () => {
+  it('0: is done once, and a resend gives the first answer again', async () => {
+    const { payment } = await twoEvents(database(), channel);
+    await ended(database(), [payment], 'GIVE_UP');
+    const idempotencyKey = unique('key');
+    const body = { eventIds: [payment] };
+    expect((await replay(body, channel, { idempotencyKey })).data).toEqual({ replayed: 1 });
+    await ended(database(), [payment], 'ACCEPTED');
+    const again = await replay(body, channel, { idempotencyKey });
+    expect([again.data, again.headers['idempotency-replayed']]).toEqual([{ replayed: 1 }, 'true']);
+    expect(await queued(payment)).toEqual([]);
+    expect((await replay({ eventIds: [payment, payment] }, channel, { idempotencyKey })).code).toBe('409001');
+  });
+});
+
+describe('events/replay, refused', () => {
+  it('400001: an event that does not exist, another channel’s, or no id at all, in the same words; none is replayed', async () => {
+    const mine = await twoEvents(database(), channel);
+    await ended(database(), [mine.payment], 'GIVE_UP');
+    const other = await anotherChannel(on.service);
+    const foreign = await twoEvents(database(), other);
+    await ended(database(), [foreign.payment], 'GIVE_UP');
+    const { range } = await voidedPeriods(database(), channel);
+    const bad = ['999999999999', foreign.payment, 'abc', '0', '-1', `${mine.payment}-1`, `0${mine.payment}`];
+    for (const eventId of [...bad, `${range}-1`, `${range}-8`, '9'.repeat(1024)]) {
+      const reply = await replay({ eventIds: [mine.payment, eventId] });
+      expect([reply.code, reply.envelope.message, reply.data]).toEqual([
+        '400001',
+        'eventIds names an event that does not exist',
+        null,
+      ]);
+    }
+    expect(await queued(mine.payment, foreign.payment)).toEqual([]);
+    expect(await statusOf(mine.payment)).toBe('GIVE_UP');
+  });
+
+  it.each([
+    [{}, /required/],
+    [{ eventIds: [] }, /eventIds/],
+    [{ eventIds: Array.from({ length: 101 }, () => '1') }, /eventIds/],
+    [{ eventIds: ['1'], from: '2026-01-01 00:00:00' }, /exclude each other/],
+    [{ eventIds: [1] }, /eventIds/],
+    [{ from: 'long ago' }, /from/],
+    [{ to: '2026-13-01' }, /to/],
+  ])('400001: %j', async (body, message) => {
+    const reply = await replay(body);
+    expect([reply.code, reply.envelope.message]).toEqual(['400001', expect.stringMatching(message)]);
+  });
+});

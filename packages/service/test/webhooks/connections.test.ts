@@ -1,0 +1,248 @@
+import type net from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Connections, connections } from '../../src/webhooks/connections.js';
+import { type TestNetwork, testNetwork } from './network.js';
+import { ACCEPTED_BODY, type ReceiverAnswer, signedPush, startReceiver, type TestReceiver } from './receiver.js';
+
+const SECRET = Buffer.alloc(32, 7).toString('base64');
+const OK = 'HTTP/1.1 200 OK\r\n';
+const ACCEPTING = `${OK}Content-Length: ${ACCEPTED_BODY.length}\r\n\r\n${ACCEPTED_BODY}`;
+
+let network: TestNetwork;
+let receiver: TestReceiver;
+let sender: Connections;
+beforeEach(async () => {
+  network = testNetwork();
+  receiver = await startReceiver({ secrets: { app: SECRET } });
+  sender = connections({ local: true });
+});
+afterEach(async () => {
+  sender.close();
+  await receiver.close();
+  network.restore();
+  // Whatever a test did: nothing of ours is left open, and nothing that was sent was wrong.
+  expect(network.sockets.filter(({ destroyed }) => !destroyed)).toEqual([]);
+  expect(receiver.forged).toEqual([]);
+});
+
+const push = (through = sender) => through.push(receiver.url, signedPush('app', SECRET));
+
+type Outcome = readonly [what: string, answer: ReceiverAnswer, expected: object];
+const OUTCOMES: readonly Outcome[] = [
+  ['accepts', 'accept', { outcome: 'ACCEPTED', httpStatus: 200, answer: ACCEPTED_BODY }],
+  ['refuses', 'refuse', { outcome: 'REFUSED', httpStatus: 200, answer: '{"code":"500001","message":"not now"}' }],
+  ['says 0 as a number', 'number', { outcome: 'REFUSED', httpStatus: 200, answer: '{"code":0}' }],
+  ['sends a page', 'not-json', { outcome: 'REFUSED', httpStatus: 200, answer: '<h1>OK</h1>' }],
+  ['sends us elsewhere', 'redirect', { outcome: 'REFUSED', httpStatus: 307 }],
+  ['says 201', { status: 201 }, { outcome: 'REFUSED', httpStatus: 201, answer: ACCEPTED_BODY }],
+  ['says 204', { status: 204 }, { outcome: 'REFUSED', httpStatus: 204, answer: '' }],
+  ['says 500', { status: 500, body: 'oh' }, { outcome: 'REFUSED', httpStatus: 500, answer: 'oh' }],
+  ['answers without end', 'huge', { outcome: 'REFUSED', httpStatus: 200 }],
+  ['closes the connection', 'close', { outcome: 'UNREACHABLE', httpStatus: null, answer: 'the connection was closed' }],
+  ['resets the connection', 'reset', { outcome: 'UNREACHABLE', httpStatus: null, answer: 'ECONNRESET' }],
+  ['closes in the headers', { raw: [OK], close: true }, { outcome: 'REFUSED', httpStatus: null }],
+  ['closes in the body', { raw: [`${OK}Content-Length: 99\r\n\r\n{`], close: true }, { outcome: 'REFUSED' }],
+  ['ends by closing', { raw: [`${OK}\r\n${ACCEPTED_BODY}`], close: true }, { outcome: 'ACCEPTED', httpStatus: 200 }],
+  ['speaks something else', { raw: ['220 smtp ready\r\n'] }, { outcome: 'REFUSED', answer: 'it is not HTTP/1.1' }],
+  ['answers in two ways', { raw: [`${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`] }, { outcome: 'REFUSED' }],
+  ['answers in packets of a byte', { raw: [...ACCEPTING] }, { outcome: 'ACCEPTED', httpStatus: 200 }],
+  ['says more than it was asked', { raw: [ACCEPTING + ACCEPTING] }, { outcome: 'ACCEPTED', httpStatus: 200 }],
+  ['has us continue first', { raw: ['HTTP/1.1 100 Continue\r\n\r\n', ACCEPTING] }, { outcome: 'ACCEPTED' }],
+];
+
+describe('a push to a receiver that', () => {
+  it.each(OUTCOMES)('%s', async (_what, answer, expected) => {
+    receiver.answer(answer);
+    expect(await push()).toMatchObject(expected);
+    expect(receiver.pushes).toHaveLength(1);
+    expect(network.dialled).toEqual([`127.0.0.1:${receiver.port}`]);
+  });
+
+  it('is not there', async () => {
+    await receiver.close();
+    expect(await push()).toEqual({ outcome: 'UNREACHABLE', httpStatus: null, answer: 'ECONNREFUSED' });
+  });
+
+  it('answers without end is left after 64 KB', async () => {
+    receiver.answer('huge');
+    expect((await push()).outcome).toBe('REFUSED');
+    await receiver.until(() => receiver.connections.open === 0);
+  });
+});
+
+it('of an answer, 200 characters are kept, and none that PostgreSQL or a terminal would stumble over', async () => {
+  receiver.answer({ status: 500, body: `\0\u001b[31m\u202e\ud83d\r\n${'好'.repeat(300)}` });
+  const { answer } = await push();
+  expect(answer).toBe(`  [31m \ufffd  ${'好'.repeat(190)}`);
+});
+
+describe('the deadline of a push', () => {
+  const soon = () => connections({ local: true, deadlineMs: 100 });
+  const late = { outcome: 'TIMEOUT', httpStatus: null, answer: 'no answer within 100 ms' };
+
+  it.each<[string, ReceiverAnswer]>([
+    ['a receiver that hangs', 'hang'],
+    ['a receiver that trickles', 'trickle'],
+    ['headers without end', { raw: [OK] }],
+    ['half of a body', { raw: [`${OK}Content-Length: 5\r\n\r\n{`] }],
+    ['interim answers alone', { raw: ['HTTP/1.1 102 Processing\r\n\r\n'] }],
+  ])('holds for %s, which is left then', async (_what, answer) => {
+    receiver.answer(answer);
+    expect(await push(soon())).toEqual(late);
+    await receiver.until(() => receiver.connections.open === 0);
+  });
+
+  it('holds for a kept connection, and is not begun anew', async () => {
+    const hurried = soon();
+    expect(await push(hurried)).toMatchObject({ outcome: 'ACCEPTED' });
+    receiver.answer('hang');
+    expect(await push(hurried)).toEqual(late);
+    expect(receiver.connections.made).toBe(1);
+  });
+
+  it.each([
+    ['a name that is not found out', () => new Promise<never>(() => undefined)],
+    ['an address where nobody says a word', async () => ['203.0.113.7']],
+  ])('holds for %s', async (_what, resolve) => {
+    network.route('203.0.113.7', 'silence');
+    const hurried = connections({ local: true, deadlineMs: 100, resolve });
+    expect(await hurried.push('https://hooks.example/', signedPush('app', SECRET))).toEqual(late);
+  });
+
+  it('is over for a name that is found out too late: nothing is dialled any more', async () => {
+    let found: (addresses: string[]) => void = () => undefined;
+    const resolve = () => new Promise<string[]>((settle) => (found = settle));
+    const hurried = connections({ local: true, deadlineMs: 100, resolve });
+    expect(await hurried.push('https://hooks.example/', signedPush('app', SECRET))).toEqual(late);
+    found(['203.0.113.7']);
+    await new Promise(setImmediate);
+    expect(network.dialled).toEqual([]);
+  });
+});
+
+describe('a kept connection', () => {
+  // Time stands still, so that whatever is left was left for its reason and not because it ran out.
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    receiver.server.keepAliveTimeout = 0;
+  });
+  afterEach(() => void vi.useRealTimers());
+
+  it('serves one push after another', async () => {
+    for (let count = 1; count <= 20; count += 1) expect(await push()).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(receiver.connections).toEqual({ made: 1, open: 1 });
+    sender.close();
+    await receiver.until(() => receiver.connections.open === 0);
+  });
+
+  it('serves one push at a time', async () => {
+    const results = await Promise.all(Array.from({ length: 8 }, () => push()));
+    expect(results.filter(({ outcome }) => outcome === 'ACCEPTED')).toHaveLength(8);
+    expect(new Set(receiver.pushes.map(({ connection }) => connection)).size).toBe(8);
+    await Promise.all(Array.from({ length: 8 }, () => push()));
+    expect(receiver.connections.made).toBe(8);
+  });
+
+  it.each<[string, (socket: net.Socket) => unknown]>([
+    ['closes it', (socket) => socket.end()],
+    ['resets it', (socket) => socket.resetAndDestroy()],
+    ['says something of its own accord', (socket) => socket.write('x')],
+  ])('is left when the other end %s', async (_what, act) => {
+    let theirs: net.Socket | undefined;
+    receiver.server.on('request', ({ socket }) => {
+      theirs = socket;
+    });
+    await push();
+    if (theirs) act(theirs);
+    await receiver.until(() => receiver.connections.open === 0);
+    expect(await push()).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(receiver.connections.made).toBe(2);
+  });
+
+  it('is not used after an answer that wants it closed', async () => {
+    receiver.answer({ raw: [ACCEPTING.replace('\r\n', '\r\nConnection: close\r\n')] });
+    for (let count = 1; count <= 3; count += 1) expect(await push()).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(receiver.connections.made).toBe(3);
+  });
+
+  it('is not used after anything that was not asked for', async () => {
+    receiver.answer({ raw: [`${ACCEPTING}${OK}Content-Length: 12\r\n\r\n{"code":"1"}`] });
+    for (let count = 1; count <= 3; count += 1) expect(await push()).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(receiver.connections.made).toBe(3);
+  });
+
+  it('that was closed just then is replaced by a new one, once', async () => {
+    await push();
+    let closed = 0;
+    receiver.answer(() => {
+      closed += 1;
+      return closed === 1 ? 'close' : 'accept';
+    });
+    expect(await push()).toMatchObject({ outcome: 'ACCEPTED' });
+    receiver.answer('reset');
+    expect(await push()).toEqual({ outcome: 'UNREACHABLE', httpStatus: null, answer: 'ECONNRESET' });
+    expect(receiver.pushes.map(({ connection }) => connection)).toEqual([1, 1, 2, 2, 3]);
+  });
+
+  it('that was closed after a byte had come is not replaced: the receiver has understood', async () => {
+    await push();
+    receiver.answer({ raw: ['H'], close: true });
+    expect(await push()).toMatchObject({ outcome: 'REFUSED', answer: 'the answer ends in its headers' });
+    expect(receiver.pushes).toHaveLength(2);
+  });
+
+  it('runs out after four seconds', async () => {
+    await push();
+    await vi.advanceTimersByTimeAsync(3_999);
+    expect(await push()).toMatchObject({ outcome: 'ACCEPTED' });
+    await vi.advanceTimersByTimeAsync(3_999);
+    expect(receiver.connections).toEqual({ made: 1, open: 1 });
+    await vi.advanceTimersByTimeAsync(1);
+    await receiver.until(() => receiver.connections.open === 0);
+  });
+
+  it('is used for a minute at most, so that a name that moves is followed', async () => {
+    for (let second = 0; second < 60; second += 3) {
+      await push();
+      await vi.advanceTimersByTimeAsync(3_000);
+    }
+    expect(receiver.connections.made).toBe(1);
+    await push();
+    expect(receiver.connections.made).toBe(2);
+  });
+
+  it('belongs to one receiver alone', async () => {
+    const other = await startReceiver({ secrets: { app: SECRET } });
+    await push();
+    expect(await sender.push(other.url, signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+    expect([receiver.pushes.length, other.pushes.length]).toEqual([1, 1]);
+    await other.close();
+  });
+
+  it('is not kept once all are to be closed', async () => {
+    let answerNow: () => void = () => undefined;
+    receiver.server.once('request', (_request, response) => {
+      answerNow = () => response.end(ACCEPTED_BODY);
+    });
+    receiver.answer('hang');
+    const result = push();
+    await receiver.until(1);
+    sender.close();
+    answerNow();
+    expect(await result).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(network.sockets.map(({ destroyed }) => destroyed)).toEqual([true]);
+  });
+});
+
+it('hundreds of pushes to a receiver of all moods leave nothing behind', async () => {
+  const moods: readonly ReceiverAnswer[] = ['accept', 'refuse', 'close', 'reset', 'huge', { raw: ['x\n'] }, 'accept'];
+  let next = 0;
+  receiver.answer(() => moods[next++ % moods.length] ?? 'accept');
+  for (let round = 1; round <= 15; round += 1) {
+    const results = await Promise.all(Array.from({ length: 20 }, () => push()));
+    expect(results.map(({ outcome }) => outcome)).not.toContain('TIMEOUT');
+  }
+  sender.close();
+  await receiver.until(() => receiver.connections.open === 0);
+  expect(network.sockets.filter(({ destroyed }) => !destroyed)).toEqual([]);
+});

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connections } from '../../src/webhooks/connections.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { type TestService, testService } from '../support/service.js';
+import type { ReceiverOptions, TestReceiver } from './receiver.js';
+import { receiverFor, type SendingNode, sendingNode } from './sending.js';
+
+/** Longer than any test takes: what is stuck stays stuck until its receiver is closed. */
+const LONG = { connections: connections({ local: true, deadlineMs: 300_000 }) };
+
+let service: TestService;
+let node: SendingNode;
+let receivers: TestReceiver[];
+beforeEach(async () => {
+  service = await testService();
+  receivers = [];
+  node = sendingNode(service, LONG);
+});
+afterEach(async () => {
+  for (const receiver of receivers) await receiver.close();
+  await node.stop();
+  expect(receivers.flatMap(({ forged }) => forged)).toEqual([]);
+  await service.close();
+});
+
+interface Line {
+  readonly channel: ChannelClient;
+  readonly receiver: TestReceiver;
+}
+
+async function line(options: ReceiverOptions & { readonly eventType?: string } = {}): Promise<Line> {
+  const channel = await service.channel();
+  const receiver = await receiverFor(service, channel, options);
+  receivers.push(receiver);
+  return { channel, receiver };
+}
+
+/** Events of so many orders, as if they had been written one transaction after another. */
+async function record(
+  { credentials }: ChannelClient,
+  count: number,
+  eventType = 'order.status.changed',
+): Promise<void> {
+  await service.fresh.database.query(
+    `insert into events (channel_id, order_no, event_type, occurred_at, data)
+     select channel_id, n, $3, now(), '{"orderNo":"' || n || '","cycleNo":1}' from channels, generate_series(1, $2) n where app_id = $1`,
+    [credentials.appId, count, eventType],
+  );
+}
+
+/** How pushes to a channel ended so far, and how many events wait. */
+async function ledger({ channel }: Line): Promise<Record<string, number>> {
+  const rows = await service.fresh.database.query<{ outcome: string; count: number }>(
+    `select outcome, count(*) from delivery_attempts join channels using (channel_id) where app_id = $1 group by 1
+     union all
+     select 'waiting', count(*) from due_events join channels using (channel_id) where app_id = $1 having count(*) > 0`,
+    [channel.credentials.appId],
+  );
+  return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]));
+}
+
+const distinct = ({ receiver }: Line) => new Set(receiver.pushes.map(({ eventId }) => eventId)).size;
+
+describe('receivers that are stuck', () => {
+  it('in every way cost the others nothing', async () => {
+    const hung = await line({ answer: 'hang' });
+    const trickling = await line({ answer: 'trickle' });
+    const huge = await line({ answer: 'huge' });
+    const resetting = await line({ answer: 'reset' });
+    const gone = await line();
+    await gone.receiver.close();
+    const healthy = [await line(), await line(), await line()];
+    // The stuck ones come first.
+    for (const { channel } of [hung, trickling, huge, resetting, gone]) await record(channel, 100);
+    for (const { channel } of healthy) await record(channel, 500);
+
+    const turn = node.turn();
+    await Promise.all(healthy.map(({ receiver }) => receiver.until(500)));
+    // All of it has arrived, and the stuck ones are where they were.
+    expect([hung, trickling].map(({ receiver }) => receiver.pushes.length)).toEqual([8, 8]);
+    expect(await ledger(hung)).toEqual({ waiting: 100 });
+    expect(await ledger(trickling)).toEqual({ waiting: 100 });
+
+    await hung.receiver.close();
+    await trickling.receiver.close();
+    await turn;
+    for (const one of healthy) {
+      expect(await ledger(one)).toEqual({ ACCEPTED: 500 });
+      expect([one.receiver.pushes.length, distinct(one)]).toEqual([500, 500]);
+    }
+    // Each event of theirs was tried once, and waits for its next time.
+    expect(await ledger(huge)).toEqual({ REFUSED: 100, waiting: 100 });
+    for (const one of [hung, resetting, gone]) expect(await ledger(one)).toEqual({ UNREACHABLE: 100, waiting: 100 });
+    expect(await ledger(trickling)).toMatchObject({ waiting: 100 });
+  });
+
+  it('in great number cost the others nothing', async () => {
+    const hung = await Promise.all(Array.from({ length: 40 }, () => line({ answer: 'hang' })));
+    const healthy = await line();
+    for (const { channel } of hung) await record(channel, 10);
+    await record(healthy.channel, 500);
+
+    const turn = node.turn();
+    await healthy.receiver.until(500);
+    await Promise.all(hung.map(({ receiver }) => receiver.until(8)));
+    expect(hung.map(({ receiver }) => receiver.pushes.length)).toEqual(hung.map(() => 8));
+    for (const one of hung) expect(await ledger(one)).toEqual({ waiting: 10 });
+    await Promise.all(hung.map(({ receiver }) => receiver.close()));
+    await turn;
+    expect(await ledger(healthy)).toEqual({ ACCEPTED: 500 });
+  });
+
+  it('at one address of a channel do not hold up its other one', async () => {
+    const payments = await line({ answer: 'hang', eventType: 'payment.status.changed' });
+    const orders = await receiverFor(service, payments.channel, { eventType: 'order.status.changed' });
+    receivers.push(orders);
+    await record(payments.channel, 100, 'payment.status.changed');
+    await record(payments.channel, 100);
+
+    const turn = node.turn();
+    await orders.until(100);
+    expect(payments.receiver.pushes).toHaveLength(8);
+    await payments.receiver.close();
+    await turn;
+    expect(orders.pushes.map(({ eventType }) => eventType)).toEqual(Array(100).fill('order.status.changed'));
+  });
+
+  it('and come back get what they have missed', async () => {
+    const one = await line({ answer: 'hang' });
+    await record(one.channel, 50);
+    const turn = node.turn();
+    await one.receiver.until(8);
+    one.receiver.answer('accept');
+    // As a receiver that is started anew: what hung is cut off.
+    one.receiver.server.closeAllConnections();
+    await turn;
+    expect(await ledger(one)).toEqual({ ACCEPTED: 42, UNREACHABLE: 8, waiting: 8 });
+    await service.fresh.database.query('update due_events set next_at = now()');
+    await node.turn();
+    expect(await ledger(one)).toEqual({ ACCEPTED: 50, UNREACHABLE: 8 });
+    expect(distinct(one)).toBe(50);
+  });
+});
+
+describe('a channel with 20,000 events behind it', () => {
+  const MANY = 20_000;
+
+  it.each([
+    ['hangs', 'hang', 8],
+    ['accepts them one after another', 'accept', MANY - 1],
+  ] as const)('whose receiver %s does not hold up one with a single event', async (_how, answer, most) => {
+    const large = await line({ answer });
+    const small = await line();
+    await record(large.channel, MANY);
+    await record(small.channel, 1);
+
+    const renewing = setInterval(() => void node.balance(), 1_000);
+    await node.balance();
+    while (await node.read());
+    await small.receiver.until(1);
+    clearInterval(renewing);
+    expect(large.receiver.pushes.length).toBeLessThanOrEqual(most);
+    expect(large.receiver.pushes.length).toBe(distinct(large));
+  });
+});

@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listAudit } from '../../src/operator/audit.js';
+import {
+  listChannelEvents,
+  pauseEvents,
+  replayGivenUp,
+  replayNamed,
+  resumeEvents,
+  showEvent,
+} from '../../src/operator/events.js';
+import { dump } from '../operator/support.js';
+import { anotherChannel, type Stage, stage } from '../orders/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { ended, expand, twoEvents, voidedPeriods, waiting } from './outcomes.js';
+
+let on: Stage;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  channel = on.channel;
+});
+afterAll(() => on.close());
+
+const database = () => on.service.fresh.database;
+const operator = () => on.service.operator;
+const appId = 'test_demo';
+const queuedOf = async (eventNo: string) =>
+  (await waiting(database())).filter(({ id }) => id.split('-')[0] === eventNo).map(({ id }) => id);
+const latestAudit = async (subject = appId) =>
+  (await listAudit(operator(), { subject, limit: 1 })).map(({ actor, action, detail }) => ({
+    actor,
+    action,
+    detail,
+  }))[0];
+
+describe('a list', () => {
+  it('has what the channel is told, by order, type, status and time, newest first and so many', async () => {
+    const { orderNo, payment, order } = await twoEvents(database(), channel);
+    await ended(database(), [payment], 'GIVE_UP');
+    const list = async (filter: object) =>
+      (await listChannelEvents(operator(), { appId, ...filter })).map(({ eventId }) => eventId);
+    expect(await list({ orderNo })).toEqual([order, payment]);
+    expect(await list({ orderNo, status: 'GIVE_UP' })).toEqual([payment]);
+    expect(await list({ orderNo, eventType: 'order.status.changed' })).toEqual([order]);
+    expect(await list({ orderNo, limit: 1 })).toEqual([order]);
+    expect(await list({ orderNo, from: '2026-01-01', to: '2026-01-02' })).toEqual([]);
+    expect(await list({ orderNo, from: '2026-01-01' })).toEqual([order, payment]);
+    expect(await list({ status: 'GIVE_UP', to: '2026-01-01 12:00:00' })).toEqual([]);
+    const [event] = await listChannelEvents(operator(), { appId, orderNo });
+    expect(event).toMatchObject({ orderNo, deliveryStatus: 'PENDING', data: { orderNo, orderStatus: 'ACTIVE' } });
+  });
+});
+
+describe('one event', () => {
+  it('is shown with every push: when, how it ended, how long it took, and how the answer begins', async () => {
+    const { payment } = await twoEvents(database(), channel);
+    await ended(database(), [payment], 'REFUSED');
+    await ended(database(), [payment], 'ACCEPTED');
+    const at = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    expect(await showEvent(operator(), { appId, eventId: payment })).toMatchObject({
+      eventId: payment,
+      lastEventId: null,
+      deliveryStatus: 'DELIVERED',
+      pushes: 2,
+      attempts: [
+        {
+          eventId: payment,
+          retryNo: 0,
+          at,
+          outcome: 'REFUSED',
+          httpStatus: 503,
+          latencyMs: 12,
+          answer: 'later, please',
+        },
+        {
+          eventId: payment,
+          retryNo: 1,
+          at,
+          outcome: 'ACCEPTED',
+          httpStatus: 200,
+          latencyMs: 12,
+          answer: '{"code":"0"}',
+        },
+      ],
+    });
+  });
+
+  it('of periods that were voided together is shown as one of them or as all', async () => {
+    const { range } = await voidedPeriods(database(), channel);
+    await ended(database(), [`${range}-2`], 'NO_CALLBACK');
+    const status = async (eventId: string) => (await showEvent(operator(), { appId, eventId })).deliveryStatus;
+    expect([await status(range), await status(`${range}-5`)]).toEqual(['NO_CALLBACK', 'NO_CALLBACK']);
+    await replayNamed(operator(), { appId, eventIds: [range] });
+    await expand(database(), `${range}-2`);
+    await ended(database(), [`${range}-2`, `${range}-3`], 'ACCEPTED');
+    await ended(database(), [`${range}-4`], 'GIVE_UP');
+    expect(await status(`${range}-3`)).toBe('DELIVERED');
+    expect(await status(`${range}-4`)).toBe('GIVE_UP');
+    expect(await status(`${range}-5`)).toBe('PENDING');
+    const all = await showEvent(operator(), { appId, eventId: range });
+    expect(all).toMatchObject({
+      eventId: `${range}-2`,
+      lastEventId: `${range}-7`,
+      deliveryStatus: 'GIVE_UP',
+      pushes: 3,
+    });
+    expect(all.attempts.map(({ eventId }) => eventId).toSorted()).toEqual(
+      [2, 3, 4].map((cycle) => `${range}-${cycle}`),
+    );
+    const one = await showEvent(operator(), { appId, eventId: `${range}-3` });
+    expect(one).toMatchObject({
+      eventId: `${range}-3`,
+      lastEventId: null,
+      pushes: 1,
+      attempts: [{ eventId: `${range}-3` }],
+    });
+  });
+});
+
+describe('a replay', () => {
+  it('of named events is audited, and none is replayed when one does not exist', async () => {
+    const { payment, order } = await twoEvents(database(), channel);
+    await ended(database(), [payment, order], 'GIVE_UP');
+    expect(await replayNamed(operator(), { appId, eventIds: [payment] })).toEqual({ replayed: 1 });
+    expect(await latestAudit()).toEqual({ actor: 'test', action: 'events.replay', detail: { eventIds: [payment] } });
+    const before = await dump(database());
+    for (const eventId of ['999999999999', 'x', `${order}-1`]) {
+      await expect(replayNamed(operator(), { appId, eventIds: [order, eventId] })).rejects.toThrow(/has no event/);
+    }
+    expect(await dump(database())).toBe(before);
+    expect([await queuedOf(payment), await queuedOf(order)]).toEqual([[payment], []]);
+  });
+
+  it('of all that was given up in a time is audited with how many', async () => {
+    const other = await anotherChannel(on.service);
+    const { appId: another } = other.credentials;
+    const { payment, order } = await twoEvents(database(), other);
+    await ended(database(), [payment], 'GIVE_UP');
+    await ended(database(), [order], 'NO_CALLBACK');
+    await database().query(`update undelivered_events set recorded_at = '2026-03-01 23:59:59+08' where event_no = $1`, [
+      payment,
+    ]);
+    const march = { appId: another, from: '2026-03-01', to: '2026-03-02' };
+    expect(await replayGivenUp(operator(), { ...march, to: '2026-03-01' })).toEqual({ replayed: 0 });
+    expect(await latestAudit(another)).not.toMatchObject({ action: 'events.replay-given-up' });
+    expect(await replayGivenUp(operator(), march)).toEqual({ replayed: 1 });
+    expect([await queuedOf(payment), await queuedOf(order)]).toEqual([[payment], []]);
+    expect(await latestAudit(another)).toEqual({
+      actor: 'test',
+      action: 'events.replay-given-up',
+      detail: { from: '2026-03-01', to: '2026-03-02', replayed: 1 },
+    });
+    expect(await replayGivenUp(operator(), { appId: another })).toEqual({ replayed: 1 });
+    expect(await queuedOf(order)).toEqual([order]);
+  });
+
+  it('of very many is done in steps, and comes to an end although all of it is put aside again', async () => {
+    const other = await anotherChannel(on.service);
+    const { orderNo } = await twoEvents(database(), other);
+    await database().query(
+      `insert into undelivered_events (channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, retry_no, reason)
+       select channel_id, 1000000 + n, 0, order_no, true, now(), 0, 'NO_CALLBACK' from orders, generate_series(1, 12000) n
+       where order_no = $1`,
+      [orderNo],
+    );
+    // As a node does for a channel without an address, as fast as can be.
+    await database().query(
+      `create function put_aside() returns trigger language plpgsql as $$ begin
+         insert into undelivered_events (channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, retry_no, reason)
+         select channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, retry_no, 'NO_CALLBACK' from queued
+         where event_no > 1000000;
+         return null;
+       end $$`,
+    );
+    await database().query(
+      `create trigger put_aside after insert on due_events referencing new table as queued
+       for each statement execute function put_aside()`,
+    );
+    try {
+      expect(await replayGivenUp(operator(), { appId: other.credentials.appId })).toEqual({ replayed: 12_000 });
+    } finally {
+      await database().query('drop trigger put_aside on due_events');
+    }
+    const audit = await listAudit(operator(), { subject: other.credentials.appId, limit: 10 });
+    const steps = audit.filter(({ action }) => action === 'events.replay-given-up');
+    expect(steps.map(({ detail }) => detail)).toMatchObject([
+      { replayed: 2000 },
+      { replayed: 5000 },
+      { replayed: 5000 },
+    ]);
+  });
+});
+
+describe('an address', () => {
+  it('is paused and resumed, for all events or for one type, audited and seen on the channel', async () => {
+    const eventType = 'order.status.changed';
+    expect(await pauseEvents(operator(), { appId, eventType })).toMatchObject({
+      changed: true,
+      pausedEvents: [eventType],
+    });
+    expect(await latestAudit()).toEqual({ actor: 'test', action: 'events.pause', detail: { eventType } });
+    expect(await pauseEvents(operator(), { appId, eventType })).toMatchObject({ changed: false });
+    expect(await pauseEvents(operator(), { appId })).toMatchObject({ changed: true, pausedEvents: ['*', eventType] });
+    expect(await resumeEvents(operator(), { appId })).toMatchObject({ changed: true, pausedEvents: [eventType] });
+    expect(await latestAudit()).toEqual({ actor: 'test', action: 'events.resume', detail: { eventType: '*' } });
+    expect(await resumeEvents(operator(), { appId })).toMatchObject({ changed: false });
+    expect(await resumeEvents(operator(), { appId, eventType })).toMatchObject({ changed: true, pausedEvents: [] });
+  });
+});
+
+describe('refused in one line, and nothing written', () => {
+  it.each([
+    ['an unknown channel', () => listChannelEvents(operator(), { appId: 'test_none' }), /no channel "test_none"/],
+    ['an unknown status', () => listChannelEvents(operator(), { appId, status: 'SENT' }), /status must be/],
+    ['an unknown type', () => listChannelEvents(operator(), { appId, eventType: '*' }), /event type must be/],
+    ['no order number', () => listChannelEvents(operator(), { appId, orderNo: '1x' }), /not an order number/],
+    ['too many', () => listChannelEvents(operator(), { appId, limit: 10_001 }), /whole number from 1 to 10000/],
+    ['no time', () => listChannelEvents(operator(), { appId, from: '2026-02-30' }), /not a time such as/],
+    ['no time of a replay', () => replayGivenUp(operator(), { appId, to: 'noon' }), /not a time such as/],
+    ['an unknown event', () => showEvent(operator(), { appId, eventId: '999999999999' }), /no event "999999999999"/],
+    ['no event id', () => showEvent(operator(), { appId, eventId: "1'" }), /no event "1'"/],
+    ['a replay of an unknown channel', () => replayGivenUp(operator(), { appId: 'test_none' }), /no channel/],
+    ['a pause of an unknown channel', () => pauseEvents(operator(), { appId: 'test_none' }), /no channel/],
+    ['a pause of an unknown type', () => pauseEvents(operator(), { appId, eventType: 'x' }), /event type must be/],
+  ])('%s', async (_what, act, message) => {
+    const before = await dump(database());
+    await expect(act()).rejects.toThrow(message);
+    expect(await dump(database())).toBe(before);
+  });
+
+  it('an event of another channel', async () => {
+    const other = await anotherChannel(on.service);
+    const { payment } = await twoEvents(database(), other);
+    await expect(showEvent(operator(), { appId, eventId: payment })).rejects.toThrow(/has no event/);
+  });
+});

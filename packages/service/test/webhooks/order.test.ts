@@ -1,0 +1,215 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connections } from '../../src/webhooks/connections.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel } from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { manualClock, type TestService, testService } from '../support/service.js';
+import type { ReceivedPush, TestReceiver } from './receiver.js';
+import { type Meddling, receiverFor, type SendingNode, said, sendingNode } from './sending.js';
+
+let service: TestService;
+let channel: ChannelClient;
+const open: { close(): Promise<void> }[] = [];
+
+beforeEach(async () => {
+  service = await testService();
+  channel = await demoChannel(service);
+});
+afterEach(async () => {
+  for (const one of open.splice(0).toReversed()) await one.close();
+  await service.close();
+});
+
+const opened = <T extends { close(): Promise<void> }>(one: T): T => {
+  open.push(one);
+  return one;
+};
+const receiverAt = async (options: Parameters<typeof receiverFor>[2] = {}): Promise<TestReceiver> =>
+  opened(await receiverFor(service, channel, options));
+const nodeWith = (
+  ...more: Parameters<typeof sendingNode> extends [unknown, ...infer Rest] ? Rest : never
+): SendingNode => opened(sendingNode(service, ...more));
+const waitingFor = (deadlineMs: number) => ({ connections: connections({ local: true, deadlineMs }) });
+
+const create = async (): Promise<string> => (await channel.call('orders/create', collectRequest(channel))).data.orderNo;
+const about = ({ pushes }: TestReceiver, orderNo: string): string[] =>
+  pushes.filter(({ data }) => data.orderNo === orderNo).map(said);
+const isPayment = ({ eventType }: ReceivedPush) => eventType === 'payment.status.changed';
+const once = ({ pushes }: TestReceiver) =>
+  expect(new Set(pushes.map(({ eventId }) => eventId)).size).toBe(pushes.length);
+
+describe('one address', () => {
+  it('the events of an order come one after another; those of others do not wait', async () => {
+    const receiver = await receiverAt({ answer: (push) => (isPayment(push) ? 'hang' : 'accept') });
+    const node = nodeWith();
+    const orders = await Promise.all(Array.from({ length: 5 }, create));
+    await node.balance();
+    await node.read();
+    await receiver.until(5);
+    // Nothing of them has been answered, so nothing more may come.
+    expect(receiver.pushes.every(isPayment)).toBe(true);
+    expect(new Set(receiver.pushes.map(({ data }) => data.orderNo))).toEqual(new Set(orders));
+    await node.quiet();
+    for (const orderNo of orders) expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE']);
+  });
+
+  it('a push that fails holds nothing back, and comes again on its own schedule', async () => {
+    const clock = manualClock(Date.now() + 3_600_000);
+    const receiver = await receiverAt({ answer: (push) => (isPayment(push) ? 'refuse' : 'accept') });
+    const node = nodeWith({ dueBy: clock });
+    const orderNo = await create();
+    await node.turn();
+    expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE']);
+    clock.advance(30_000);
+    await node.turn();
+    expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE', 'BILLED']);
+  });
+
+  it('many orders, many at a time: each once, each in order', async () => {
+    const receiver = await receiverAt();
+    const node = nodeWith();
+    const orders = await Promise.all(Array.from({ length: 200 }, create));
+    await node.turn();
+    for (const orderNo of orders) expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE']);
+    expect(receiver.pushes).toHaveLength(400);
+    expect(receiver.forged).toEqual([]);
+  });
+
+  it('more than a lane holds: each once, each in order', async () => {
+    const receiver = await receiverAt();
+    const node = nodeWith();
+    const orderNo = await create();
+    await node.turn();
+    await service.fresh.database.query(
+      `insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
+       select e.channel_id, n / 2, e.event_type, e.cycle_no, e.occurred_at, e.data
+       from generate_series(2, 6501) n join events e on e.order_no = $1 and (e.cycle_no is null) = (n % 2 = 1) order by n`,
+      [orderNo],
+    );
+    const written = await service.fresh.database.query<{ id: string }>(
+      'select event_no::text as id from events where order_no <> $1 order by order_no, event_no',
+      [orderNo],
+    );
+    await node.turn();
+    expect(receiver.pushes).toHaveLength(6_502);
+    once(receiver);
+    const place = new Map(receiver.pushes.map(({ eventId }, index) => [eventId, index]));
+    for (let index = 0; index < written.length; index += 2) {
+      const [first, second] = written.slice(index, index + 2).map(({ id }) => place.get(id) ?? -1);
+      expect(first).toBeLessThan(second ?? 0);
+    }
+  });
+});
+
+describe('an address for each event type', () => {
+  it('one that hangs does not hold up the other, and between them there is no order', async () => {
+    const payments = await receiverAt({ eventType: 'payment.status.changed', answer: 'hang' });
+    const orders = await receiverAt({ eventType: 'order.status.changed' });
+    const node = nodeWith();
+    await Promise.all(Array.from({ length: 20 }, create));
+    await node.balance();
+    await node.read();
+    await orders.until(20);
+    expect(payments.pushes.length).toBeLessThanOrEqual(8);
+    expect(
+      await service.fresh.database.query('select * from delivery_attempts where outcome <> $1', ['ACCEPTED']),
+    ).toEqual([]);
+    expect(orders.pushes.some(isPayment)).toBe(false);
+    expect(payments.pushes.every(isPayment)).toBe(true);
+  });
+});
+
+describe('reading', () => {
+  it('what is committed late is found, though later events were read before', async () => {
+    const clock = manualClock(Date.now() + 3_600_000);
+    const receiver = await receiverAt();
+    const node = nodeWith({ dueBy: clock });
+    const first = await create();
+    let late = '';
+    await service.fresh.database.transaction(async (tx) => {
+      const [row] = await tx.query<{ id: string }>(
+        `insert into events (channel_id, order_no, event_type, occurred_at, data)
+         select channel_id, order_no, event_type, occurred_at, data from events where order_no = $1 and cycle_no is null
+         returning event_no::text as id`,
+        [first],
+      );
+      late = row?.id ?? '';
+      const second = await create();
+      await node.turn();
+      expect(about(receiver, second)).toEqual(['BILLED', 'ACTIVE']);
+    });
+    clock.advance(300_000);
+    await node.turn();
+    expect(receiver.pushes.map(({ eventId }) => eventId)).toContain(late);
+    once(receiver);
+  });
+
+  it('what is finished while it is being read is not sent again', async () => {
+    const meddling: Meddling = {};
+    const receiver = await receiverAt({ answer: 'hang' });
+    const clock = manualClock(Date.now() + 3_600_000);
+    const node = nodeWith({ ...waitingFor(2_000), dueBy: clock }, meddling);
+    await create();
+    await node.balance();
+    await node.read();
+    await receiver.until(1);
+    receiver.answer('accept');
+    // The next reading, from the start, begins while the push is under way, and ends after it was written down.
+    meddling.around = async (statement, run) => {
+      const result = await run();
+      if (statement === 'read-due-events') {
+        await until('an attempt', async () => (await attempts()).length === 2);
+        await node.quiet();
+      }
+      return result;
+    };
+    clock.advance(300_000);
+    await node.read();
+    delete meddling.around;
+    await node.turn();
+    expect(receiver.pushes.map(({ retryNo }) => retryNo)).toEqual([0, 0]);
+    once(receiver);
+  });
+
+  it('the same event is not sent twice because it is read again and again', async () => {
+    const receiver = await receiverAt({ answer: 'hang' });
+    const clock = manualClock(Date.now() + 3_600_000);
+    const node = nodeWith({ ...waitingFor(300), dueBy: clock });
+    await create();
+    await node.balance();
+    for (let again = 0; again < 20; again += 1) {
+      await node.read();
+      clock.advance(1_000);
+    }
+    await node.quiet();
+    once(receiver);
+  });
+
+  it('a database that is away for a while: nothing is lost, and nothing is sent twice', async () => {
+    const refused: string[] = [];
+    const meddling: Meddling = { refused };
+    const receiver = await receiverAt({
+      answer: () => {
+        meddling.away = true;
+        return 'accept';
+      },
+    });
+    const node = nodeWith({}, meddling);
+    const orders = await Promise.all(Array.from({ length: 30 }, create));
+    await node.balance();
+    await node.read();
+    await until('an outcome that cannot be written down', () => refused.includes('finish-deliveries'));
+    await expect(node.read()).rejects.toThrow('away');
+    receiver.answer('accept');
+    meddling.away = false;
+    await until('everything', async () => {
+      await node.turn();
+      return receiver.pushes.length >= 60;
+    });
+    for (const orderNo of orders) expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE']);
+    once(receiver);
+    expect(await service.fresh.database.query('select * from due_events')).toEqual([]);
+  });
+});
+
+const attempts = () => service.fresh.database.query('select * from delivery_attempts');

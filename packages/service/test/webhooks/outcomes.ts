@@ -1,0 +1,97 @@
+import type { Database } from '../../src/db/database.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest } from '../support/demo.js';
+
+export interface Waiting {
+  /** What is still one row is `4711-2..5`. */
+  readonly id: string;
+  readonly step: number;
+  readonly retryNo: number;
+  readonly isDue: boolean;
+}
+
+/** Everything that is still to be sent, by its number. */
+export const waiting = (database: Database) =>
+  database.query<Waiting>(
+    `select event_no || case when cycle_no = 0 then '' else '-' || cycle_no end || coalesce('..' || cycle_to, '') as id,
+       step, retry_no as "retryNo", next_at <= now() as "isDue"
+     from due_events order by event_no, cycle_no`,
+  );
+
+const ENDINGS = {
+  ACCEPTED: { outcome: 'ACCEPTED', status: 200, answer: '{"code":"0"}', again: false, reason: null },
+  REFUSED: { outcome: 'REFUSED', status: 503, answer: 'later, please', again: true, reason: null },
+  GIVE_UP: { outcome: 'REFUSED', status: 503, answer: 'later, please', again: false, reason: 'GIVE_UP' },
+  NO_CALLBACK: { outcome: null, status: null, answer: null, again: false, reason: 'NO_CALLBACK' },
+} as const;
+
+/** What a node leaves behind when pushes have ended so: a refused one is due again in 30 s. */
+export async function ended(
+  database: Database,
+  eventIds: readonly string[],
+  ending: keyof typeof ENDINGS,
+): Promise<void> {
+  const { outcome, status, answer, again, reason } = ENDINGS[ending];
+  const gone = await database.query(
+    `with gone as (
+       delete from due_events where event_no || case when cycle_no = 0 then '' else '-' || cycle_no end = any($1)
+       returning *
+     ), attempts as (
+       insert into delivery_attempts (channel_id, event_no, cycle_no, retry_no, http_status, latency_ms, at, outcome, answer)
+       select channel_id, event_no, cycle_no, retry_no, $2, 12, clock_timestamp(), $3::text, $4 from gone
+       where $3 is not null
+     ), again as (
+       insert into due_events
+         (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, recorded_at, step, retry_no)
+       select shard, clock_timestamp() + interval '30 s', event_no, cycle_no, channel_id, order_no, is_payment,
+         recorded_at, step + 1, retry_no + 1 from gone where $5
+     ), aside as (
+       insert into undelivered_events
+         (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no, reason)
+       select channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no, $6::text from gone
+       where $6 is not null
+     )
+     select from gone`,
+    [eventIds, status, outcome, answer, again, reason],
+  );
+  if (gone.length < eventIds.length) throw new Error(`of ${eventIds.join(', ')} only ${gone.length} were waiting`);
+}
+
+/** Voided periods that are still one row become a row each. */
+export async function expand(database: Database, eventId: string): Promise<void> {
+  await database.query(
+    `with gone as (delete from due_events where event_no || '-' || cycle_no = $1 and cycle_to is not null returning *)
+     insert into due_events
+       (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, recorded_at, step, retry_no)
+     select shard, next_at, event_no, n, channel_id, order_no, is_payment, recorded_at, step, retry_no
+     from gone, generate_series(cycle_no, cycle_to) n`,
+    [eventId],
+  );
+}
+
+/** One order in mode B: its number, and the ids of its events about the payment and the order. */
+export async function twoEvents(
+  database: Database,
+  channel: ChannelClient,
+  more: Record<string, unknown> = {},
+): Promise<{ orderNo: string; payment: string; order: string }> {
+  const { data } = await channel.call('orders/create', collectRequest(channel, more));
+  const [payment = '', order = ''] = await idsOf(database, data.orderNo);
+  return { orderNo: data.orderNo, payment, order };
+}
+
+/** An order of 7 days that was unsubscribed in its first: the events before, and the number of the six voided periods. */
+export async function voidedPeriods(database: Database, channel: ChannelClient) {
+  const { orderNo, payment, order } = await twoEvents(database, channel, { productCode: 'TEST_SPU_DAILY_7' });
+  await channel.call('orders/unsubscribe', { orderNo });
+  const [, , unsubscribed = '', range = ''] = await idsOf(database, orderNo);
+  return { orderNo, before: [payment, order, unsubscribed], range };
+}
+
+async function idsOf(database: Database, orderNo: string): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    'select event_no::text as id from events where order_no = $1 order by event_no',
+    [orderNo],
+  );
+  return rows.map(({ id }) => id);
+}

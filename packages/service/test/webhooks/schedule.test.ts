@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { replayNamed } from '../../src/operator/events.js';
+import { alerts } from '../orders/support.js';
+import { collectRequest, demoChannel } from '../support/demo.js';
+import { manualClock, type TestService, testService } from '../support/service.js';
+import type { TestReceiver } from './receiver.js';
+import { receiverFor, type SendingNode, sendingNode } from './sending.js';
+
+/** Seconds between the end of a push and the next one. */
+const DELAYS = [30, 60, 120, 240, 480, 960, 1800, 1800, 1800, 1800];
+/** After so long, what a replay has put behind the clock of the test is read. */
+const READ_FROM_START = 300_000;
+
+let service: TestService;
+let receiver: TestReceiver;
+let node: SendingNode;
+let orderNo: string;
+/** Ahead of the database's clock, by which events are written and replayed. */
+const clock = manualClock(Date.now() + 3_600_000);
+/** What each push takes. */
+let pushMs = 0;
+
+beforeAll(async () => {
+  service = await testService();
+  const channel = await demoChannel(service);
+  receiver = await receiverFor(service, channel, {
+    eventType: 'payment.status.changed',
+    answer: () => {
+      clock.advance(pushMs);
+      return 'refuse';
+    },
+  });
+  node = sendingNode(service, { dueBy: clock });
+  orderNo = (await channel.call('orders/create', collectRequest(channel))).data.orderNo;
+});
+afterAll(async () => {
+  await node.stop();
+  await receiver.close();
+  await service.close();
+});
+
+const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);
+
+/** The pushes that come when the clock stands here. */
+async function pushesNow(): Promise<number[]> {
+  const from = receiver.pushes.length;
+  await node.turn();
+  return receiver.pushes.slice(from).map(({ retryNo }) => retryNo);
+}
+
+/** Lets the time of each retry come: nothing a second before, and one push at the second. */
+async function throughSchedule(firstRetryNo: number): Promise<void> {
+  for (const [index, seconds] of DELAYS.entries()) {
+    clock.advance((seconds - 1) * 1000);
+    expect(await pushesNow(), `${seconds - 1} s after push ${index + 1}`).toEqual([]);
+    clock.advance(1000);
+    expect(await pushesNow(), `${seconds} s after push ${index + 1}`).toEqual([firstRetryNo + index]);
+  }
+}
+
+async function expectGivenUp(retryNo: number, seen: number): Promise<void> {
+  clock.advance(24 * 3_600_000);
+  expect(await pushesNow()).toEqual([]);
+  expect(await query('select * from due_events')).toEqual([]);
+  expect(await query(`select reason, retry_no from undelivered_events where is_payment`)).toEqual([
+    { reason: 'GIVE_UP', retry_no: retryNo },
+  ]);
+  expect(await query('select kind, subject, seen from alerts')).toEqual([
+    { kind: 'webhook-given-up', subject: 'test_demo', seen },
+  ]);
+}
+
+async function replay(): Promise<void> {
+  const [event] = await query<{ id: string }>(`select event_no::text as id from events where cycle_no is not null`);
+  await replayNamed(service.operator, { appId: 'test_demo', eventIds: [event?.id ?? ''] });
+  clock.advance(READ_FROM_START);
+}
+
+describe('an event that is never accepted', () => {
+  it('is pushed at once, and ten times more, each to the second after the one before', async () => {
+    expect(await pushesNow()).toEqual([0]);
+    await throughSchedule(1);
+  });
+
+  it('is then given up, with an alert', async () => {
+    await expectGivenUp(10, 1);
+    expect((await alerts(service.fresh.database))[0]?.detail).toBe('1 given up at once');
+  });
+
+  it('is pushed again by a replay: the schedule anew, retryNo counted on', async () => {
+    await replay();
+    expect(await pushesNow()).toEqual([11]);
+    // The seconds count from when a push was over, not from when it began.
+    pushMs = 4_000;
+    await throughSchedule(12);
+    pushMs = 0;
+    await expectGivenUp(21, 2);
+  });
+
+  it('is delivered when it is accepted at last, and forgotten by the queue', async () => {
+    await replay();
+    receiver.answer('accept');
+    expect(await pushesNow()).toEqual([22]);
+    clock.advance(24 * 3_600_000);
+    expect(await pushesNow()).toEqual([]);
+    expect(await query('select * from due_events')).toEqual([]);
+    expect(await query('select * from undelivered_events where is_payment')).toEqual([]);
+  });
+
+  it('had the same eventId and data each time, and each push a signature, timestamp and nonce of its own', async () => {
+    expect(receiver.forged).toEqual([]);
+    expect(receiver.pushes).toHaveLength(23);
+    expect(new Set(receiver.pushes.map(({ eventId, data }) => JSON.stringify([eventId, data]))).size).toBe(1);
+    expect(new Set(receiver.pushes.map(({ nonce }) => nonce)).size).toBe(23);
+    expect(receiver.pushes[0]?.data.orderNo).toBe(orderNo);
+  });
+
+  it('has every push in its history', async () => {
+    const pushes = await query<{ retry_no: number; outcome: string; http_status: number }>(
+      'select retry_no, outcome, http_status from delivery_attempts order by at, retry_no',
+    );
+    expect(pushes.map(({ retry_no }) => retry_no)).toEqual(Array.from({ length: 23 }, (_, index) => index));
+    expect(pushes.map(({ outcome }) => outcome)).toEqual([...Array.from({ length: 22 }, () => 'REFUSED'), 'ACCEPTED']);
+  });
+});

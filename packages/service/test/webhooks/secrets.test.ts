@@ -1,0 +1,192 @@
+import { decryptField } from '@perennial/wire';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setCallback, setLimits } from '../../src/operator/channel-settings.js';
+import { resetCredentials } from '../../src/operator/channels.js';
+import { pauseEvents, replayGivenUp, resumeEvents } from '../../src/operator/events.js';
+import { connections } from '../../src/webhooks/connections.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel, mobileOf, sharedRequest, unique } from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { type TestService, testService } from '../support/service.js';
+import { type ReceivedPush, startReceiver, type TestReceiver } from './receiver.js';
+import { localOperator, receiverFor, type SendingNode, said, sendingNode } from './sending.js';
+
+const appId = 'test_demo';
+let service: TestService;
+let channel: ChannelClient;
+let receiver: TestReceiver;
+let node: SendingNode;
+const more: TestReceiver[] = [];
+
+beforeEach(async () => {
+  service = await testService();
+  channel = await demoChannel(service);
+  receiver = await receiverFor(service, channel);
+  node = sendingNode(service, { connections: connections({ local: true, deadlineMs: 2_000 }) });
+});
+afterEach(async () => {
+  await node.stop();
+  for (const one of [receiver, ...more.splice(0)]) await one.close();
+  await service.close();
+});
+
+const create = async (request: object = collectRequest(channel)): Promise<string> =>
+  (await channel.call('orders/create', request)).data.orderNo;
+const payments = () => receiver.pushes.filter(({ eventType }) => eventType === 'payment.status.changed');
+const isFirst = ({ eventType }: ReceivedPush) => eventType === 'payment.status.changed';
+const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);
+const ids = ({ pushes }: TestReceiver) => pushes.map(({ eventId }) => eventId);
+
+/** Eight pushes hang, and the rest of twenty orders waits in memory. */
+async function manyWaiting(): Promise<void> {
+  receiver.answer('hang');
+  for (let index = 0; index < 20; index += 1) await create();
+  await node.balance();
+  await node.read();
+  await receiver.until(8);
+}
+
+/** Turns until so many events were told in all; the end of a pause is found out at a node's leisure. */
+const turnsUntil = (condition: () => boolean | Promise<boolean>) =>
+  until('all that was to come', async () => {
+    await node.turn();
+    return condition();
+  });
+
+async function elsewhere(secret = channel.credentials.callbackSecret): Promise<TestReceiver> {
+  const other = await startReceiver({ secrets: { [appId]: secret } });
+  more.push(other);
+  return other;
+}
+
+describe('secrets', () => {
+  it('after a reset, what waited in memory is signed with the new secret', async () => {
+    await manyWaiting();
+    const { callbackSecret = '' } = await resetCredentials(service.operator, { appId, names: ['callbackSecret'] });
+    receiver.know(appId, callbackSecret);
+    receiver.answer('accept');
+    await turnsUntil(() => receiver.pushes.length + receiver.forged.length >= 40);
+    expect(receiver.forged).toEqual([]);
+    expect(new Set(ids(receiver)).size).toBe(40);
+  });
+
+  it('mobileEncrypted: for a shared agreement alone, under the aesKey of the moment', async () => {
+    const user = unique('user');
+    const mobile = (push: ReceivedPush | undefined, aesKey: string) =>
+      decryptField(push?.data.mobileEncrypted, Buffer.from(aesKey, 'base64'));
+    await create(sharedRequest(channel, { channelUserId: user }));
+    await create();
+    await node.turn();
+    const [shared, collected] = payments();
+    expect(shared?.data.agreementShareFlag).toBe(true);
+    expect(mobile(shared, channel.credentials.aesKey)).toBe(mobileOf(user));
+    expect(collected?.data).toMatchObject({ agreementShareFlag: false, mobileEncrypted: null });
+
+    // The first of the next two hangs while the key changes: the one behind it is made anew.
+    receiver.answer((push) => (isFirst(push) ? 'hang' : 'accept'));
+    const orderNo = await create(sharedRequest(channel, { channelUserId: user, productCode: 'TEST_SPU_DAILY_7' }));
+    await channel.call('orders/unsubscribe', { orderNo });
+    await node.balance();
+    await node.read();
+    await receiver.until(() => payments().length === 3);
+    const { aesKey = '' } = await resetCredentials(service.operator, { appId, names: ['aesKey'] });
+    receiver.answer('accept');
+    await turnsUntil(() => receiver.pushes.filter((push) => said(push) === 'CANCELED').length === 6);
+    for (const push of receiver.pushes.filter((one) => said(one) === 'CANCELED')) {
+      expect(mobile(push, aesKey)).toBe(mobileOf(user));
+    }
+  });
+
+  it('any other change to the channel sends nothing twice', async () => {
+    await manyWaiting();
+    await setLimits(service.operator, { appId, ratePerSecond: 99_000 });
+    receiver.answer('accept');
+    await turnsUntil(() => receiver.pushes.length >= 40);
+    expect(new Set(ids(receiver)).size).toBe(receiver.pushes.length);
+  });
+});
+
+describe('addresses', () => {
+  it('another address while events wait: they go to the new one, and none to both', async () => {
+    await manyWaiting();
+    const other = await elsewhere();
+    await setCallback(localOperator(service), { appId, url: other.url });
+    await turnsUntil(() => other.pushes.length >= 32);
+    expect(receiver.pushes).toHaveLength(8);
+    expect(new Set([...ids(receiver), ...ids(other)]).size).toBe(40);
+    expect(other.pushes).toHaveLength(32);
+  });
+
+  it('paused while events wait: nothing more is begun, and all of it comes, in order, after the end of the pause', async () => {
+    await manyWaiting();
+    await pauseEvents(service.operator, { appId });
+    await node.turn();
+    expect(receiver.pushes).toHaveLength(8);
+    receiver.answer('accept');
+    await node.turn();
+    expect(receiver.pushes).toHaveLength(8);
+    await resumeEvents(service.operator, { appId });
+    await turnsUntil(() => receiver.pushes.length >= 40);
+    expect(new Set(ids(receiver)).size).toBe(40);
+    for (const { data } of payments().slice(8)) {
+      const ofOrder = receiver.pushes.filter((push) => push.data.orderNo === data.orderNo);
+      expect(ofOrder.map(said)).toEqual(['BILLED', 'ACTIVE']);
+    }
+  });
+
+  it('one event type paused: the other goes on', async () => {
+    await pauseEvents(service.operator, { appId, eventType: 'payment.status.changed' });
+    await create();
+    await node.turn();
+    expect(receiver.pushes.map(said)).toEqual(['ACTIVE']);
+    // It was a long pause: what waits is far behind where reading has come to.
+    await query(`update due_events set next_at = next_at - interval '1 hour'`);
+    await resumeEvents(service.operator, { appId, eventType: 'payment.status.changed' });
+    await turnsUntil(() => receiver.pushes.length === 2);
+    expect(receiver.pushes.map(said)).toEqual(['ACTIVE', 'BILLED']);
+  });
+
+  it('no address: events are put aside, and a replay sends them once there is one', async () => {
+    await setCallback(localOperator(service), { appId });
+    await create();
+    await node.turn();
+    expect(await query('select reason from undelivered_events')).toEqual([
+      { reason: 'NO_CALLBACK' },
+      { reason: 'NO_CALLBACK' },
+    ]);
+    await setCallback(localOperator(service), { appId, url: receiver.url });
+    await node.turn();
+    expect(receiver.pushes).toEqual([]);
+    await replayGivenUp(service.operator, { appId });
+    await turnsUntil(() => receiver.pushes.length === 2);
+    expect(receiver.pushes.map((push) => [said(push), push.retryNo])).toEqual([
+      ['BILLED', 0],
+      ['ACTIVE', 0],
+    ]);
+  });
+
+  it('an address that was set just before an event: the event is sent, whatever a node remembers', async () => {
+    await setCallback(localOperator(service), { appId });
+    await create();
+    await node.turn();
+    await setCallback(localOperator(service), { appId, url: receiver.url });
+    const orderNo = await create();
+    await turnsUntil(async () => (await query('select * from due_events')).length === 0);
+    expect(receiver.pushes.map(({ data }) => data.orderNo)).toEqual([orderNo, orderNo]);
+  });
+
+  it('an address taken away while events wait: what is not under way is put aside', async () => {
+    await manyWaiting();
+    await setCallback(localOperator(service), { appId });
+    // Read again and again while the eight are under way.
+    await until('the rest put aside', async () => {
+      await node.balance();
+      await node.read();
+      return (await query('select * from undelivered_events')).length === 32;
+    });
+    await node.quiet();
+    expect(receiver.pushes).toHaveLength(8);
+    // Those that were under way were not accepted, and wait for their next push.
+    expect(await query('select * from due_events')).toHaveLength(8);
+  });
+});

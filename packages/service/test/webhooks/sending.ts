@@ -1,0 +1,109 @@
+import { type Logger, pino } from 'pino';
+import { channelRegistry } from '../../src/channels/registry.js';
+import { type Database, openDatabase, type Queryable, type Statement, Unavailable } from '../../src/db/database.js';
+import { setCallback } from '../../src/operator/channel-settings.js';
+import type { Operator } from '../../src/operator/operator.js';
+import { connections } from '../../src/webhooks/connections.js';
+import { type DeliveryDeps, deliveries } from '../../src/webhooks/deliveries.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { until } from '../support/processes.js';
+import type { TestService } from '../support/service.js';
+import { type ReceivedPush, type ReceiverOptions, startReceiver, type TestReceiver } from './receiver.js';
+
+/** A node that sends events when a test says so. */
+export interface SendingNode {
+  /** Its name in the database. */
+  readonly node: string;
+  /** Takes its shards, reads once what is due, and comes back when all that follows is over and written down. */
+  turn(): Promise<void>;
+  balance(): Promise<void>;
+  read(): Promise<boolean>;
+  /** Comes back when nothing is under way; until then it goes on renewing its lease. */
+  quiet(): Promise<void>;
+  /** As a node that is told to end. */
+  stop(): Promise<void>;
+  /** As one that was killed, as far as the others can tell: it says nothing more. */
+  close(): Promise<void>;
+}
+
+/** What a test does to a node's connection to its database. */
+export interface Meddling {
+  /** Around each statement, by its name or text. */
+  around?: (statement: string, run: () => Promise<unknown>) => Promise<unknown>;
+  /** Nothing gets through. */
+  away?: boolean;
+  /** Statements that did not. */
+  refused?: string[];
+}
+
+export function sendingNode(
+  { fresh, vault, clock }: TestService,
+  more: Partial<DeliveryDeps> = {},
+  meddling: Meddling = {},
+): SendingNode {
+  const database = meddledWith(openDatabase({ url: fresh.url, pool: 8, name: 'test sender' }), meddling);
+  const log: Logger = pino({ level: 'silent' });
+  const channels = channelRegistry(database, vault);
+  const sending = deliveries({ database, channels, clock, log, connections: connections({ local: true }), ...more });
+  const { balance, node } = sending;
+  const quiet = async () => {
+    const renewing = setInterval(() => void balance().catch(() => undefined), 1_000);
+    await until('nothing under way', () => sending.isQuiet()).finally(() => clearInterval(renewing));
+  };
+  return {
+    node,
+    balance,
+    read: () => sending.read(),
+    quiet,
+    async turn() {
+      await balance();
+      while (await sending.read());
+      await quiet();
+    },
+    async stop() {
+      await sending.drain();
+      await sending.leave();
+      await database.close();
+    },
+    close: () => database.close(),
+  };
+}
+
+function meddledWith(database: Database, meddling: Meddling): Database {
+  const through = <T>(statement: Statement, run: () => Promise<T>): Promise<T> => {
+    const name = typeof statement === 'string' ? statement : statement.name;
+    if (meddling.away) {
+      meddling.refused?.push(name);
+      return Promise.reject(new Unavailable('away'));
+    }
+    return meddling.around ? (meddling.around(name, run) as Promise<T>) : run();
+  };
+  const queryable = (db: Queryable): Queryable => ({
+    query: (statement, values) => through(statement, () => db.query(statement, values)),
+  });
+  return {
+    ...database,
+    ...queryable(database),
+    transaction: (work) => through('begin', () => database.transaction((tx) => work(queryable(tx)))),
+    close: () => database.close(),
+  };
+}
+
+/** Callbacks to this machine are taken. */
+export const localOperator = ({ operator }: TestService): Operator => ({ ...operator, localCallbacks: true });
+
+/** A receiver for a channel, told to the service. */
+export async function receiverFor(
+  service: TestService,
+  { credentials }: ChannelClient,
+  options: ReceiverOptions & { readonly eventType?: string } = {},
+): Promise<TestReceiver> {
+  const { appId, callbackSecret } = credentials;
+  const { eventType, ...rest } = options;
+  const receiver = await startReceiver({ secrets: { [appId]: callbackSecret }, ...rest });
+  await setCallback(localOperator(service), { appId, url: receiver.url, ...(eventType ? { eventType } : {}) });
+  return receiver;
+}
+
+/** A push in a word: what it is about, and what it says. */
+export const said = ({ data }: Pick<ReceivedPush, 'data'>): string => data.paymentStatus ?? data.orderStatus;

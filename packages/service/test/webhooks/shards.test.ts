@@ -1,0 +1,275 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openVault } from '../../src/secrets/vault.js';
+import { DUE_COLUMNS, type DueEvent } from '../../src/webhooks/due-sql.js';
+import { expandRange, finishPushes, putAside } from '../../src/webhooks/finish-sql.js';
+import { findVersions } from '../../src/webhooks/receivers-sql.js';
+import { LEASE_SECONDS, SHARDS } from '../../src/webhooks/shards-sql.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel } from '../support/demo.js';
+import { packageRoot, type Running, start, until } from '../support/processes.js';
+import { type TestService, testService } from '../support/service.js';
+import type { TestReceiver } from './receiver.js';
+import { receiverFor, type SendingNode, sendingNode } from './sending.js';
+
+const key = randomBytes(32);
+let service: TestService;
+let channel: ChannelClient;
+let receiver: TestReceiver;
+const nodes: SendingNode[] = [];
+const children: Running[] = [];
+
+beforeEach(async () => {
+  const vault = openVault([key]);
+  const made = await testService({ vault });
+  service = { ...made, vault, operator: { ...made.operator, vault } };
+  channel = await demoChannel(service);
+  receiver = await receiverFor(service, channel);
+});
+afterEach(async () => {
+  for (const { child, exited } of children.splice(0)) {
+    child.kill('SIGKILL');
+    await exited;
+  }
+  for (const node of nodes.splice(0)) await node.close();
+  await receiver.close();
+  await service.close();
+});
+
+function aNode(): SendingNode {
+  const node = sendingNode(service);
+  nodes.push(node);
+  return node;
+}
+
+function aProcess(): Running {
+  const running = start(path.join(packageRoot, 'test', 'webhooks', 'sending-child.mjs'), {
+    DATABASE_URL: service.fresh.url,
+    MASTER_KEY: key.toString('base64'),
+    LOG_LEVEL: 'error',
+  });
+  children.push(running);
+  return running;
+}
+
+const query = <Row>(sql: string, values: unknown[] = []) => service.fresh.database.query<Row>(sql, values);
+const shards = () =>
+  query<{ shard: number; owner: string | null; epoch: number }>(
+    'select shard, owner, epoch from delivery_shards order by shard',
+  );
+const heldBy = async (owner: string | null) => (await shards()).filter((one) => one.owner === owner).length;
+const epochs = async () => (await shards()).map(({ epoch }) => epoch);
+/** As it is once a node has said nothing for so long. */
+const leaseEnds = (node: string) => query(`update delivery_nodes set lease_until = now() where node = $1`, [node]);
+const create = async () => (await channel.call('orders/create', collectRequest(channel))).data.orderNo;
+const attempts = () => query<{ outcome: string }>('select outcome from delivery_attempts');
+const idsPushed = () => receiver.pushes.map(({ eventId }) => eventId);
+
+describe('leases', () => {
+  it('a node alone holds all shards, for ten seconds at a time, and keeps them under the same epoch', async () => {
+    const node = aNode();
+    await node.balance();
+    await node.balance();
+    expect(await heldBy(node.node)).toBe(SHARDS);
+    expect(await epochs()).toEqual(Array.from({ length: SHARDS }, () => 1));
+    const [lease] = await query<{ seconds: number }>(
+      'select extract(epoch from lease_until - now())::float as seconds from delivery_nodes',
+    );
+    // With a look every two seconds, what a dead node held is taken over within twelve.
+    expect(lease?.seconds).toBeGreaterThan(0);
+    expect(lease?.seconds).toBeLessThanOrEqual(LEASE_SECONDS);
+    expect(LEASE_SECONDS).toBe(10);
+  });
+
+  it('a second node takes its half when the first gives it back, and so does a third', async () => {
+    const [one, two, three] = [aNode(), aNode(), aNode()];
+    const all = [one, two, three];
+    await one.balance();
+    await two.balance();
+    expect(await heldBy(two.node)).toBe(0);
+    await one.balance();
+    await two.balance();
+    expect([await heldBy(one.node), await heldBy(two.node)]).toEqual([8, 8]);
+    for (const node of [...all, ...all]) await node.balance();
+    expect((await Promise.all(all.map(({ node }) => heldBy(node)))).toSorted()).toEqual([4, 6, 6]);
+    expect(await heldBy(null)).toBe(0);
+  });
+
+  it('what a dead node held is another one’s once its lease has ended, and not before', async () => {
+    const [dead, other] = [aNode(), aNode()];
+    await dead.balance();
+    await other.balance();
+    expect(await heldBy(other.node)).toBe(0);
+    await leaseEnds(dead.node);
+    await other.balance();
+    expect(await heldBy(other.node)).toBe(SHARDS);
+    expect(await epochs()).toEqual(Array.from({ length: SHARDS }, () => 2));
+  });
+
+  it('a node that was late keeps what nobody has taken', async () => {
+    const node = aNode();
+    await node.balance();
+    await leaseEnds(node.node);
+    await node.balance();
+    expect(await heldBy(node.node)).toBe(SHARDS);
+    expect(await epochs()).toEqual(Array.from({ length: SHARDS }, () => 1));
+  });
+
+  it('a node that ends gives its shards back at once', async () => {
+    const [ending, other] = [sendingNode(service), aNode()];
+    await ending.balance();
+    await ending.stop();
+    expect(await heldBy(null)).toBe(SHARDS);
+    expect(await query('select * from delivery_nodes')).toEqual([]);
+    await other.balance();
+    expect(await heldBy(other.node)).toBe(SHARDS);
+  });
+
+  it('a node that ends waits for what is under way, and it is written down', async () => {
+    receiver.answer('hang');
+    const ending = sendingNode(service);
+    await create();
+    await ending.balance();
+    await ending.read();
+    await receiver.until(1);
+    await ending.stop();
+    expect(await attempts()).toEqual([{ outcome: 'TIMEOUT' }]);
+    expect(await heldBy(null)).toBe(SHARDS);
+  });
+});
+
+describe('two nodes', () => {
+  it('a shard that changes hands while there is much to send: each event once', async () => {
+    const [one, two] = [aNode(), aNode()];
+    await Promise.all(Array.from({ length: 100 }, create));
+    await one.balance();
+    const reading = one.read();
+    await two.balance();
+    await one.balance();
+    await reading;
+    await until('all of them', async () => {
+      await one.turn();
+      await two.turn();
+      return receiver.pushes.length >= 200;
+    });
+    expect(new Set(idsPushed()).size).toBe(200);
+    expect(receiver.pushes).toHaveLength(200);
+    expect([await heldBy(one.node), await heldBy(two.node)]).toEqual([8, 8]);
+  });
+
+  it('what a node says after its shard was taken over does not count', async () => {
+    receiver.answer('hang');
+    const [late, other] = [aNode(), aNode()];
+    await create();
+    await late.balance();
+    await late.read();
+    await receiver.until(1);
+    await leaseEnds(late.node);
+    await other.balance();
+    receiver.answer('accept');
+    await other.turn();
+    // The payment's event was sent twice, by the one that lost it and by the one that took it; one of them counts.
+    await until('the end of the first push', () => late.quiet().then(() => true));
+    expect(await attempts()).toEqual([{ outcome: 'ACCEPTED' }, { outcome: 'ACCEPTED' }]);
+    expect(await query('select * from due_events')).toEqual([]);
+    expect(receiver.pushes).toHaveLength(3);
+  });
+
+  it('nothing that is written under an old epoch counts, and under the right one it does', async () => {
+    const node = aNode();
+    const orderNo = await create();
+    await channel.call('orders/unsubscribe', { orderNo });
+    await node.balance();
+    const { database } = service.fresh;
+    const rows = await query<DueEvent>(`select ${DUE_COLUMNS('d')} from due_events d order by event_no`);
+    const [first, second, , range] = rows as [DueEvent, DueEvent, DueEvent, DueEvent];
+    const [version = 0] = await findVersions(database, [first.channelId]);
+    const writeAll = async (epoch: number) => {
+      const shard = { shard: first.shard, epoch };
+      await finishPushes(database, [
+        {
+          shard,
+          due: first,
+          outcome: 'ACCEPTED',
+          httpStatus: 200,
+          latencyMs: 1,
+          endedAt: performance.now(),
+          answer: '',
+        },
+      ]);
+      await putAside(database, shard, { channelId: first.channelId, version }, [second]);
+      await expandRange(database, shard, range, 100);
+    };
+    const counts = async () => [
+      (await query('select from due_events')).length,
+      (await attempts()).length,
+      (await query('select from undelivered_events')).length,
+    ];
+    for (const epoch of [0, 2]) {
+      await writeAll(epoch);
+      expect(await counts()).toEqual([4, 0, 0]);
+    }
+    await writeAll(1);
+    expect(await counts()).toEqual([1 + 11, 1, 1]);
+  });
+
+  it('a takeover waits for outcomes that are being written down', async () => {
+    const [slow, other] = [aNode(), aNode()];
+    await create();
+    await slow.balance();
+    let takeOver: Promise<void> | undefined;
+    await service.fresh.database.transaction(async (tx) => {
+      // Holds up the statement that writes them down, in its middle.
+      await tx.query('select from due_events for update');
+      await slow.read();
+      await receiver.until(1);
+      await until('a statement that waits', () => isWaiting('%delete from due_events%'));
+      await leaseEnds(slow.node);
+      takeOver = other.balance();
+      await until('a takeover that waits', () => isWaiting('%update delivery_shards s set owner%'));
+    });
+    await takeOver;
+    await slow.quiet();
+    await until('both events', async () => {
+      await other.turn();
+      return receiver.pushes.length >= 2;
+    });
+    expect(new Set(idsPushed()).size).toBe(receiver.pushes.length);
+  });
+});
+
+/** Whether such a statement waits for a lock. */
+async function isWaiting(statement: string): Promise<boolean> {
+  const rows = await query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
+    [statement],
+  );
+  return rows.length > 0;
+}
+
+describe('two processes', () => {
+  it('kill -9 of the one that sends: the other takes over, and only what was under way is sent twice', async () => {
+    receiver.answer('hang');
+    await Promise.all(Array.from({ length: 12 }, create));
+    const first = aProcess();
+    await receiver.until(8);
+    const underWay = new Set(idsPushed());
+    const [holder] = await query<{ owner: string }>('select distinct owner from delivery_shards');
+    process.kill(first.pid, 'SIGKILL');
+    await first.exited;
+    const [lease] = await query<{ seconds: number }>(
+      'select extract(epoch from lease_until - now())::float as seconds from delivery_nodes',
+    );
+    expect(lease?.seconds).toBeLessThanOrEqual(LEASE_SECONDS);
+    receiver.answer('accept');
+    aProcess();
+    await receiver.until(() => new Set(idsPushed()).size === 24 && receiver.pushes.length >= 24 + underWay.size);
+    const [taken] = await query<{ owner: string; epoch: number }>('select distinct owner, epoch from delivery_shards');
+    expect(taken?.owner).not.toBe(holder?.owner);
+    expect(taken?.epoch).toBe(2);
+    const twice = idsPushed().filter((id, index, all) => all.indexOf(id) !== index);
+    expect(new Set(twice)).toEqual(underWay);
+    expect(receiver.forged).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { type Static, Type } from 'typebox';
+import { deliveryStatuses, eventTypes } from '../enums.js';
+import { Rejection } from '../rejection.js';
+import { parseTime } from '../time.js';
+import { Count, Enum, Identifier, Nullable, OutText, pageFields, pagingFields, Text, Time } from './common.js';
+import { orderReferenceFields } from './order-reference.js';
+
+/** What the channel was told, or is about to be: for one that was away and wants to help itself. */
+export const EventsListRequest = Type.Object({
+  ...orderReferenceFields,
+  eventType: Type.Optional(Enum(eventTypes)),
+  deliveryStatus: Type.Optional(Enum(deliveryStatuses)),
+  /** By when the event was written: from inclusive, to exclusive. */
+  from: Type.Optional(Text),
+  to: Type.Optional(Text),
+  ...pagingFields,
+});
+export type EventsListRequest = Static<typeof EventsListRequest>;
+
+export const EventRecord = Type.Object({
+  eventId: OutText,
+  /** Of periods that were voided together: the last one's. Null for every other event. */
+  lastEventId: Nullable(OutText),
+  eventType: Enum(eventTypes),
+  orderNo: Identifier,
+  occurredAt: Time,
+  deliveryStatus: Enum(deliveryStatuses),
+  pushes: Count,
+  lastPushTime: Nullable(Time),
+  /** As it was told, but without mobileEncrypted; of periods that were voided together the first one's. */
+  data: Type.Unknown(),
+});
+export type EventRecord = Static<typeof EventRecord>;
+
+export const EventsListData = Type.Object({ events: Type.Array(EventRecord), ...pageFields });
+export type EventsListData = Static<typeof EventsListData>;
+
+/** Either events by their ids, or what is not sent any more of those that were written within a time. */
+export const EventsReplayRequest = Type.Object({
+  eventIds: Type.Optional(Type.Array(Text, { minItems: 1, maxItems: 100 })),
+  from: Type.Optional(Text),
+  to: Type.Optional(Text),
+});
+export type EventsReplayRequest = Static<typeof EventsReplayRequest>;
+
+export const EventsReplayData = Type.Object({ replayed: Count });
+export type EventsReplayData = Static<typeof EventsReplayData>;
+
+export function eventsListChecks({ orderNo, externalOrderNo, ...range }: EventsListRequest): void {
+  if (orderNo !== undefined && externalOrderNo !== undefined) {
+    throw new Rejection('PARAM_INVALID', 'orderNo and externalOrderNo exclude each other');
+  }
+  rangeChecks(range);
+}
+
+export function eventsReplayChecks({ eventIds, from, to }: EventsReplayRequest): void {
+  const byTime = from !== undefined || to !== undefined;
+  if (eventIds === undefined && !byTime) throw new Rejection('PARAM_INVALID', 'eventIds, from or to is required');
+  if (eventIds !== undefined && byTime) {
+    throw new Rejection('PARAM_INVALID', 'eventIds and a range of time exclude each other');
+  }
+  rangeChecks({ from, to });
+}
+
+function rangeChecks({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
+  for (const [field, text] of Object.entries({ from, to })) {
+    if (text !== undefined && parseTime(text) === undefined) {
+      throw new Rejection('PARAM_INVALID', `${field} must be a time`);
+    }
+  }
+}
