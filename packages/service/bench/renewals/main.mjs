@@ -11,12 +11,12 @@ export { report } from './table.mjs';
 const PEERS = ['graphile-worker', 'pg-boss'];
 
 /** Renewals by the engine and by job queues, all on one server, one after another. */
-export async function bench({ orders, idle, deducted: due, jobs, rows }, running, say) {
+export async function bench({ orders, idle, deducted: due, jobs, rows, postgres }, running, say) {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
   let server;
   try {
     const facts = await machineFacts(dataDir);
-    server = await openServer(dataDir);
+    server = await openServer(dataDir, postgres);
     let number = 0;
     const parts = { server, running, next: () => ++number };
     const results = [];

@@ -9,6 +9,8 @@ export const HELP = `npm run bench -- renewals [options]
   --jobs N      of each peer and mode, a job per order (20000)
   --full        --orders 1000000 --idle 10: some 12 GB of disk and a quarter of an hour
   --rows A,B    only these: collected, idle, benefits, deducted, take-over, peers
+  --postgres D  on a server whose programs are in D, with a cluster of its own (Debian: /usr/lib/postgresql/15/bin)
+                in place of the embedded one, whose build is made to be small
   --json        the result as one JSON document on stdout, the table on stderr
 `;
 
@@ -33,6 +35,7 @@ export function readOptions(args) {
     deducted: integer('deducted', 10_000),
     jobs: integer('jobs', 20_000),
     rows: new Set(rows),
+    postgres: values.postgres,
     json: values.json,
   };
 }
@@ -48,6 +51,7 @@ function parse(args) {
         jobs: { type: 'string' },
         full: { type: 'boolean', default: false },
         rows: { type: 'string' },
+        postgres: { type: 'string' },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },

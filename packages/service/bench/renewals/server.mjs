@@ -8,6 +8,7 @@ import { createProduct } from '../../dist/operator/products.js';
 import { readSettings } from '../../dist/settings.js';
 import { provisionChannel } from '../channel.mjs';
 import { CAN_MEASURE, cpuOfDescendants, cpuOfEnded, cpuOfProcess } from '../cpu.mjs';
+import { openOwnServer } from '../own-server.mjs';
 
 /** What is renewed: a month's period, with one benefit or two. */
 const PRODUCTS = [
@@ -36,14 +37,20 @@ async function longWork(url) {
   return { query: async (text, values) => (await client.query(text, values)).rows, end: () => client.end() };
 }
 
-/** The embedded server with a database for each row: one row's tables and their vacuum are not the next one's business. */
-export async function openServer(dataDir) {
-  const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
-  const admin = new pg.Client(embedded.url);
+/**
+ * A server with a database for each row: one row's tables and their vacuum are not the next one's business. It is the
+ * embedded one, or the one whose programs are in `bin`.
+ */
+export async function openServer(dataDir, bin) {
+  const server = bin
+    ? await openOwnServer(bin)
+    : {
+        ...(await openEmbedded({ dataDir, role: 'tool', log: () => undefined })),
+        data: path.join(dataDir, 'postgres'),
+      };
+  const admin = new pg.Client(server.url);
   await admin.connect();
-  const [pid] = readFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')
-    .split('\n')
-    .map(Number);
+  const [pid] = readFileSync(path.join(server.data, 'postmaster.pid'), 'utf8').split('\n').map(Number);
   const { rows } = await admin.query(`select current_setting('server_version') as version`);
   return {
     version: rows[0].version,
@@ -53,7 +60,7 @@ export async function openServer(dataDir) {
 
     async withDatabase(name, work) {
       await admin.query(`create database ${name}`);
-      const url = Object.assign(new URL(embedded.url), { pathname: name }).href;
+      const url = Object.assign(new URL(server.url), { pathname: name }).href;
       const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
       const opened = await openFromSettings(settings, { role: 'tool', log: () => undefined });
       const { database, vault } = opened;
@@ -73,7 +80,7 @@ export async function openServer(dataDir) {
 
     async close() {
       await admin.end();
-      await embedded.release();
+      await server.release();
     },
   };
 }

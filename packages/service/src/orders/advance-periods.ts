@@ -10,7 +10,7 @@ import { RENEWAL_LEASE_SECONDS } from '../payments/policy.js';
 import { type Settled, settleOne } from '../payments/settle.js';
 import { type Journey, nextCycleNo, nextMoment } from './advance-journey.js';
 import { findStanding } from './advance-sql.js';
-import { billDue } from './bill-sql.js';
+import { billOne } from './bill-sql.js';
 import { attemptNo } from './numbers.js';
 import type { Order } from './order.js';
 import { type StartedRenewal, startRenewals } from './renew-sql.js';
@@ -71,8 +71,7 @@ async function takeStep(
   const due = { kind: 'one-order', at, orderNo } as const;
   const cycleNo = nextCycleNo(order);
   if (order.settlementMode === 'CHANNEL_COLLECT') {
-    const { orders } = await billDue(tx, due, 1);
-    if (orders === 0) throw stuck(order);
+    if (!(await billOne(tx, orderNo, at))) throw stuck(order);
     return step(order, at, cycleNo > order.totalCycles ? undefined : { cycleNo, status: 'BILLED' });
   }
   const { renewals } = await startRenewals(tx, standing.paymentChannelCode ?? '', due, 1, RENEWAL_LEASE_SECONDS);

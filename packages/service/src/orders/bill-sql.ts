@@ -2,60 +2,60 @@ import { BENEFIT_DAYS } from '../benefits/policy.js';
 import type { Queryable } from '../db/database.js';
 import { written } from '../db/time-sql.js';
 import { completedPayloadSql, paymentPayloadSql } from '../events/payload-sql.js';
-import { type Due, type DueCursor, dueOrders, dueParameters, momentOf, periods } from './due-sql.js';
+import { type DueCursor, periods } from './due-sql.js';
+
+/** Due orders of mode B are billed in so many lanes by number, each by one statement at a time: the index of them has it. */
+export const BILLING_LANES = 4;
+
+/** Of the advisory locks of lanes: 'bill' in ASCII. */
+const LANE_LOCKS = 0x62696c6c;
 
 export interface Billed {
   /** Orders that something was done about. */
   readonly orders: number;
+  /** Where the next statement goes on: undefined if nothing is left. */
   readonly last: DueCursor | undefined;
 }
 
+/** The due orders of a lane after the cursor ($1 and $2), by the database's clock. */
+const OF_LANE = `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no % ${BILLING_LANES} = $3 and o.next_due_at <= now()
+    and (o.next_due_at, o.order_no) > ($1::timestamptz, $2::bigint)`;
+const IN_TURN = 'order by o.next_due_at, o.order_no';
+
 /**
- * Mode B, the next period of every due order at once: period, benefits, events, totals, next due time and completion, in
- * one statement and so in one commit. An order counts as billed only if its period was not there before, and everything
- * else follows from that row, so that no order is billed twice for a period whatever else goes wrong. An order whose last
- * period is there already (one of a single period) is completed.
+ * Mode B, the next period of every order that `which` names, in one statement and so in one commit. An order moves on by
+ * one period under its row's lock, and only if it is still due then; period, benefits, events and completion follow from
+ * the rows that moved. So no order is billed twice for a period, whoever else is at it; and should a period be there all
+ * the same, the statement fails as a whole.
  *
- * What is the same for all is made once, in `moment`. `= any(array[…])` can only be looked up order by order: a plan that
- * joins by hash reads the whole index of orders for each batch, and was chosen while there were few.
+ * An order whose last period is there already, one of a single period, is completed. What is the same for all is made once,
+ * in `moment`.
  */
-const bill = (kind: Due['kind']) => ({
-  name: `bill-${kind}`,
-  text: `
-with moment as materialized (
-  select at, ${written('at')} as written, at + interval '${BENEFIT_DAYS} days' as expires_at
-  from (select ${momentOf(kind)} as at) m
-), due as materialized (
-  select o.order_no, o.channel_id, o.created_at, o.next_due_at, o.amount_cent, o.period, o.total_cycles, o.cycle_no,
-    o.paid_cycles, o.paid_amount_cent, o.refund_amount_cent, o.shared, o.period_type, o.product_code,
-    o.external_order_no, o.channel_user_id, o.success_at, o.latest_payment_status
-  from orders o where o.settlement_mode = 'CHANNEL_COLLECT' and ${dueOrders(kind)}
+const bill = (moment: string, which: string) => `
+moment as materialized (
+  select at, ${written('at')} as written, at + interval '${BENEFIT_DAYS} days' as expires_at from (select ${moment} as at) m
+), moved as (
+  update orders o set cycle_no = least(o.cycle_no + 1, o.total_cycles),
+    paid_cycles = o.paid_cycles + case when o.total_cycles > 1 then 1 else 0 end,
+    paid_amount_cent = o.paid_amount_cent + case when o.total_cycles > 1 then o.amount_cent else 0 end,
+    latest_payment_status = case when o.total_cycles > 1 then 'BILLED' else o.latest_payment_status end,
+    status = case when o.cycle_no + 1 < o.total_cycles then 'ACTIVE' else 'COMPLETED' end,
+    next_due_at = case when o.cycle_no + 1 < o.total_cycles then o.created_at + ${periods('o.cycle_no + 1', 'o')} end
+  where ${which}
+  returning o.order_no, o.channel_id, o.external_order_no, o.channel_user_id, o.product_code, o.amount_cent, o.shared,
+    o.created_at, o.success_at, o.period_type, o.period, o.total_cycles, o.paid_cycles, o.paid_amount_cent,
+    o.refund_amount_cent, o.latest_payment_status, o.status = 'COMPLETED' as is_last,
+    case when o.total_cycles > 1 then o.cycle_no end as billed_no, o.created_at + ${periods('o.cycle_no - 1', 'o')} as expect_at
 ), billed as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
-  select d.order_no, d.cycle_no + 1, d.channel_id, 'BILLED', d.created_at + ${periods('d.cycle_no', 'd')},
-    (select at from moment), d.amount_cent
-  from due d where d.cycle_no < d.total_cycles
-  on conflict (order_no, cycle_no) do nothing
-  returning order_no, cycle_no, expect_at
-), done as materialized (
-  select d.*, b.cycle_no as billed_no, b.expect_at, d.total_cycles = coalesce(b.cycle_no, d.cycle_no) as is_last,
-    d.paid_cycles + case when b.cycle_no is null then 0 else 1 end as paid_cycles_now,
-    d.paid_amount_cent + case when b.cycle_no is null then 0 else d.amount_cent end as paid_cent_now
-  from due d left join billed b using (order_no)
-  where b.cycle_no is not null or d.cycle_no = d.total_cycles
-), moved as (
-  update orders o set cycle_no = coalesce(d.billed_no, d.cycle_no), paid_cycles = d.paid_cycles_now,
-    paid_amount_cent = d.paid_cent_now,
-    latest_payment_status = case when d.billed_no is null then d.latest_payment_status else 'BILLED' end,
-    status = case when d.is_last then 'COMPLETED' else 'ACTIVE' end,
-    next_due_at = case when not d.is_last then d.created_at + ${periods('d.cycle_no + 1', 'd')} end
-  from done d where o.order_no = any(array[d.order_no])
+  select d.order_no, d.billed_no, d.channel_id, 'BILLED', d.expect_at, (select at from moment), d.amount_cent
+  from moved d where d.billed_no is not null
 ), new_benefits as (
   insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, issued_at,
     expires_at)
   select d.order_no, d.billed_no, b.position, d.channel_id, b.benefit_code, b.name, b.face_value_cent,
     (select at from moment), (select expires_at from moment)
-  from done d join product_benefits b using (product_code) where d.billed_no is not null
+  from moved d join product_benefits b using (product_code) where d.billed_no is not null
 ), billed_events as (
   insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
   select d.channel_id, d.order_no, 'payment.status.changed', d.billed_no, (select at from moment),
@@ -70,7 +70,7 @@ with moment as materialized (
       status: `'BILLED'`,
       shared: 'd.shared',
     })}
-  from done d where d.billed_no is not null
+  from moved d where d.billed_no is not null
   returning order_no
 ), completed_events as (
   insert into events (channel_id, order_no, event_type, occurred_at, data)
@@ -83,27 +83,69 @@ with moment as materialized (
       periodType: 'd.period_type',
       period: 'd.period',
       totalCycles: 'd.total_cycles',
-      paidAmountCent: 'd.paid_cent_now',
-      paidCycles: 'd.paid_cycles_now',
+      paidAmountCent: 'd.paid_amount_cent',
+      paidCycles: 'd.paid_cycles',
       refundAmountCent: 'd.refund_amount_cent',
-      latestPaymentStatus: `case when d.billed_no is null then d.latest_payment_status else 'BILLED' end`,
+      latestPaymentStatus: 'd.latest_payment_status',
     })}
   -- After the period's own event, which has its number once it is there.
-  from done d where d.is_last and (d.billed_no is null or d.order_no in (select e.order_no from billed_events e))
-)
-select (select count(*) from done)::integer as orders, l.due_at::text as "dueAt",
-  (select max(d.order_no) from due d where d.next_due_at = l.due_at) as "orderNo"
-from (select max(d.next_due_at) as due_at from due d) l`,
-});
+  from moved d where d.is_last and (d.billed_no is null or d.order_no in (select e.order_no from billed_events e))
+)`;
 
-const STATEMENTS = { everything: bill('everything'), 'one-order': bill('one-order') };
+const BILL_LANE = {
+  name: 'bill-lane',
+  text: `
+with bound as materialized (
+  select o.next_due_at, o.order_no from orders o where ${OF_LANE} ${IN_TURN} offset $4::integer - 1 limit 1
+), ${bill(
+    `date_trunc('second', now())`,
+    `${OF_LANE} and (o.next_due_at, o.order_no)
+    <= (coalesce((select b.next_due_at from bound b), 'infinity'), coalesce((select b.order_no from bound b), 0))`,
+  )}
+select (select count(*) from moved)::integer as orders, (select b.next_due_at::text from bound b) as "dueAt",
+  (select b.order_no from bound b) as "orderNo"`,
+};
 
-export async function billDue(db: Queryable, due: Due, limit: number): Promise<Billed> {
-  const [row] = await db.query<{ orders: number; dueAt: string | null; orderNo: number | null }>(
-    STATEMENTS[due.kind],
-    dueParameters(due, limit),
-  );
+const BILL_ONE = {
+  name: 'bill-one',
+  text: `
+with ${bill('$2::timestamptz', `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no = $1 and o.next_due_at <= $2`)}
+select count(*)::integer as orders from moved`,
+};
+
+/** The next `limit` due orders of a lane. Of a batch that fails nothing is billed. */
+export async function billLane(db: Queryable, lane: number, after: DueCursor, limit: number): Promise<Billed> {
+  const [row] = await db.query<{ orders: number; dueAt: string | null; orderNo: number | null }>(BILL_LANE, [
+    after.dueAt,
+    after.orderNo,
+    lane,
+    limit,
+  ]);
   if (!row) throw new Error('a select of one row has one');
   const { orders, dueAt, orderNo } = row;
   return { orders, last: dueAt === null || orderNo === null ? undefined : { dueAt, orderNo } };
+}
+
+/** One order, by a clock of its own: whether it was due. */
+export async function billOne(db: Queryable, orderNo: number, at: number): Promise<boolean> {
+  const [row] = await db.query<{ orders: number }>(BILL_ONE, [orderNo, new Date(at).toISOString()]);
+  return row?.orders === 1;
+}
+
+/** The first due order of a lane after the cursor. */
+export async function firstDue(db: Queryable, lane: number, after: DueCursor): Promise<DueCursor | undefined> {
+  const [row] = await db.query<DueCursor>(
+    `select o.next_due_at::text as "dueAt", o.order_no as "orderNo" from orders o where ${OF_LANE} ${IN_TURN} limit 1`,
+    [after.dueAt, after.orderNo, lane],
+  );
+  return row;
+}
+
+/** Until the transaction ends, this lane is nobody else's; what another transaction holds is not waited for long. */
+export async function takeLane(tx: Queryable, lane: number): Promise<boolean> {
+  const [row] = await tx.query<{ taken: boolean }>(
+    `select pg_try_advisory_xact_lock($1, $2) as taken, set_config('lock_timeout', '100ms', true)`,
+    [LANE_LOCKS, lane],
+  );
+  return row?.taken === true;
 }

@@ -14,6 +14,7 @@ export type AlertKind =
   | 'notice-for-unknown-attempt'
   | 'notice-for-unknown-agreement'
   | 'agreement-cancel-failed'
+  | 'billing-failed'
   | 'webhook-given-up'
   | 'reconciliation-difference'
   | 'reconciliation-failed';

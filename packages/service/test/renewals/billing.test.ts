@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase, type Queryable } from '../../src/db/database.js';
 import { billCollected } from '../../src/engine/billing.js';
-import { billDue } from '../../src/orders/bill-sql.js';
+import { billLane, takeLane } from '../../src/orders/bill-sql.js';
 import { FROM_THE_START } from '../../src/orders/due-sql.js';
 import { startRenewals } from '../../src/orders/renew-sql.js';
 import { type Stage, stage } from '../orders/support.js';
@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.close();
   await on.close();
 });
-beforeEach(() => database.query('truncate orders, payments, benefits, events'));
+beforeEach(() => database.query('truncate orders, payments, benefits, events, alerts'));
 
 const FIRST = 500_000_000_001;
 
@@ -118,11 +118,44 @@ it('a period that is there already is left as it is, with its order; the others 
   expect(await database.query('select status from payments where order_no = $1', [FIRST + 1])).toEqual([
     { status: 'CANCELED' },
   ]);
+  // It is found again at every turn, and an operator hears of it once.
+  expect(await billCollected(database)).toBe(0);
+  expect(await database.query('select kind, subject, detail, seen from alerts')).toEqual([
+    {
+      kind: 'billing-failed',
+      subject: String(FIRST + 1),
+      detail: 'the database refuses the period: 23505',
+      seen: 1,
+    },
+  ]);
+});
+
+it('what is wrong with a few of many orders costs the others nothing', async () => {
+  await orders(700);
+  const wrong = [3, 4, 5, 400, 699].map((n) => FIRST + n);
+  await database.query(
+    `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent)
+     select n, 2, 1, 'CANCELED', now(), 100 from unnest($1::bigint[]) n`,
+    [wrong],
+  );
+  expect(await billCollected(database)).toBe(695);
+  for (const { orderNo, ...state } of await states()) {
+    expect(state).toEqual(wrong.includes(orderNo) ? { ...UNTOUCHED, periods: 1 } : BILLED);
+  }
+});
+
+it('a lane that another node is in is left to that node', async () => {
+  await orders(8);
+  await database.transaction(async (tx) => {
+    expect(await takeLane(tx, 1)).toBe(true);
+    expect(await billCollected(database)).toBe(6);
+  });
+  expect(await billCollected(database)).toBe(2);
 });
 
 const EVERYTHING = { kind: 'everything', after: FROM_THE_START } as const;
 const WAYS: readonly [string, string, (tx: Queryable) => Promise<{ orders: number }>][] = [
-  ['billed', 'CHANNEL_COLLECT', (tx) => billDue(tx, EVERYTHING, 20)],
+  ['billed', 'CHANNEL_COLLECT', (tx) => billLane(tx, 0, FROM_THE_START, 20)],
   ['debited', 'SVC_DEDUCT', (tx) => startRenewals(tx, 'MOCKPAY', EVERYTHING, 20, 18)],
 ];
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { billDue } from '../../src/orders/bill-sql.js';
+import { billCollected } from '../../src/engine/billing.js';
 import { type Cadence, dueAt } from '../../src/orders/calendar.js';
-import { FROM_THE_START } from '../../src/orders/due-sql.js';
 import { type Stage, stage } from '../orders/support.js';
 import { created, type EngineNode, engineNode } from './support.js';
 
@@ -83,7 +82,7 @@ const found = (like: string) =>
   );
 
 it.each<[string, 'CHANNEL_COLLECT' | 'SVC_DEDUCT', () => Promise<unknown>]>([
-  ['billed', 'CHANNEL_COLLECT', () => billDue(node.deps.database, { kind: 'everything', after: FROM_THE_START }, 100)],
+  ['billed', 'CHANNEL_COLLECT', () => billCollected(node.deps.database)],
   ['debited', 'SVC_DEDUCT', () => node.claimOnce()],
 ])('%s: the same on both sides, period after period', async (_what, mode, turn) => {
   const like = await created(on);

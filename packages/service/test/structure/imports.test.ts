@@ -18,7 +18,7 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
       [
         'sql\\.ts$',
         '^idempotency/',
-        '^channels/(channel|credentials|registry|access-token|sealing)\\.ts$',
+        '^channels/(channel|credentials|registry|access-token|sealing|public-address)\\.ts$',
         '^products/catalog\\.ts$',
         '^(orders|payments|agreements)/states\\.ts$',
         '^orders/(numbers|calendar|order|redeem|reference|view|advance-journey)\\.ts$',
@@ -26,6 +26,7 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
         '^users/',
         '^(payments|benefits)/policy\\.ts$',
         '^events/',
+        '^webhooks/(event-id|time-range)\\.ts$',
         '^payments/(deadline|refund-numbers)\\.ts$',
       ].join('|'),
     ),
@@ -34,10 +35,10 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   // What several actions have in common: settle, emit, issue, store, end.
   [
     'steps',
-    /^benefits\/|^reconciliation\/|^settlement\/|^payments\/(outcome|settle|settle-together|debit|notice|refund|settle-refund)\.ts$|^orders\/(store|end|new-order|create-deduct|agreement-ended|advance-periods)\.ts$|^agreements\/(for-order|sms-limit)\.ts$/,
+    /^benefits\/|^reconciliation\/|^settlement\/|^payments\/(outcome|settle|settle-together|debit|notice|refund|settle-refund)\.ts$|^webhooks\/(?!list|replay)|^orders\/(store|end|new-order|create-deduct|agreement-ended|advance-periods)\.ts$|^agreements\/(for-order|sms-limit)\.ts$/,
   ],
   // One per endpoint. An action never imports an action.
-  ['endpoints', /^(channels|products|payment-channels|agreements|orders|payments)\//],
+  ['endpoints', /^(channels|products|payment-channels|agreements|orders|payments|webhooks)\//],
   ['outside', /^(http|engine|operator)\//],
   ['command line', /^cli\//],
   ['service', /^(interface|service)\.ts$/],

@@ -15,8 +15,8 @@ export const USER = 'perennial';
 const TUNABLES: Readonly<Record<string, string>> = {
   shared_buffers: '128MB',
   max_connections: '100',
-  max_wal_size: '1GB',
-  min_wal_size: '80MB',
+  max_wal_size: '4GB',
+  min_wal_size: '1GB',
   timezone: 'Asia/Shanghai',
   log_timezone: 'Asia/Shanghai',
   log_line_prefix: '%m [%p] ',

@@ -1,0 +1,77 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Stops the server in order once the bench is gone, even by kill -9: then its standard input ends. */
+const UNTIL_INPUT_ENDS = '"$0" "$@" < /dev/null & server=$!; cat > /dev/null; kill -INT $server; wait $server';
+
+/** What an operator would set on a machine of this size; the rest as PostgreSQL ships it, fsync and commits included. */
+const SETTINGS = {
+  shared_buffers: '1GB',
+  max_wal_size: '4GB',
+  min_wal_size: '2GB',
+  timezone: 'Asia/Shanghai',
+  log_timezone: 'Asia/Shanghai',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+};
+
+/** A PostgreSQL of this machine, by the folder of its programs, with a new cluster: gone with this process. */
+export async function openOwnServer(bin) {
+  const data = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-postgres-'));
+  const identity = await serverIdentity(data);
+  const options = { ...identity, env: { PATH: process.env.PATH, LC_ALL: 'C' }, cwd: data };
+  await run(path.join(bin, 'initdb'), ['-D', data, '-U', 'perennial', '-E', 'UTF8', '--auth=trust', '-k'], options);
+  const port = await freePort();
+  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = spawn('sh', ['-c', UNTIL_INPUT_ENDS, path.join(bin, 'postgres'), '-D', data, ...settings], {
+    ...options,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  await new Promise((resolve, reject) => {
+    let said = '';
+    server.stderr.on('data', (chunk) => {
+      said += chunk;
+      if (said.includes('ready to accept connections')) resolve();
+    });
+    server.once('exit', () => reject(new Error(`${bin}/postgres did not start: ${said}`)));
+  });
+  return {
+    url: `postgres://perennial@127.0.0.1:${port}/postgres`,
+    data,
+    async release() {
+      server.stdin.end();
+      await once(server, 'exit');
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** PostgreSQL refuses to run as root: then as the user that its package has made. */
+async function serverIdentity(data) {
+  if (process.getuid?.() !== 0) return {};
+  const users = await readFile('/etc/passwd', 'utf8');
+  const [, , uid, gid] =
+    users
+      .split('\n')
+      .find((line) => line.startsWith('postgres:'))
+      ?.split(':') ?? [];
+  if (uid === undefined) throw new Error('as root, --postgres needs the user "postgres"');
+  await chown(data, Number(uid), Number(gid));
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+async function freePort() {
+  const probe = net.createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
