@@ -1,7 +1,10 @@
+import os from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    // Most tests wait for other processes: on two cores, two at a time take little more than half as long as one.
+    maxWorkers: Math.max(2, Math.floor(os.availableParallelism() / 2)),
     projects: [
       {
         test: {

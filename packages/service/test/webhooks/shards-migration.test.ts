@@ -13,14 +13,18 @@ it('events that were written before anybody sent them are queued, each once', as
   const { database } = fresh;
   try {
     const all = path.join(packageRoot, 'migrations');
-    for (const name of await readdir(all)) if (name < '000004') await cp(path.join(all, name), path.join(folder, name));
-    await migrate(database, pathToFileURL(`${folder}/`));
+    const names = await readdir(all);
+    const migrateBefore = async (next: string) => {
+      for (const name of names) if (name < next) await cp(path.join(all, name), path.join(folder, name));
+      return migrate(database, pathToFileURL(`${folder}/`));
+    };
+    await migrateBefore('000004');
     await database.query(
       `insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data) values
          (20, 1, 'payment.status.changed', 1, null, now(), '{}'), (20, 1, 'order.status.changed', null, null, now(), '{}'),
          (20, 1, 'payment.status.changed', 2, 7, now(), '{}'), (21, 2, 'order.status.changed', null, null, now(), '{}')`,
     );
-    expect(await migrate(database)).toMatchObject({ applied: 1 });
+    expect(await migrateBefore('000005')).toMatchObject({ applied: 1 });
     expect(
       await database.query(
         'select shard, cycle_no, cycle_to, is_payment, retry_no from due_events order by next_at, event_no',
