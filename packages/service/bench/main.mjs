@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { ENDPOINTS } from '@perennial/wire';
 import { authenticationAlone } from './authentication.mjs';
 import { openBeside, provisionChannel, provisionInstitution, tokenOf } from './channel.mjs';
+import * as deliveries from './deliveries/main.mjs';
 import { machineFacts } from './facts.mjs';
 import { bareTarget, measureRow, serviceTarget, warmUp } from './measure.mjs';
 import { HELP, readOptions, UsageError } from './options.mjs';
@@ -149,10 +150,11 @@ function report({ facts, seconds, runs, results, authentication }) {
   return lines.join('\n');
 }
 
-/** `npm run bench -- renewals` has options and a table of its own. */
+/** `npm run bench -- renewals` and `-- deliveries` have options and a table of their own. */
+const KINDS = new Map(Object.entries({ renewals, deliveries }));
 const asked = process.argv.slice(2);
-const isRenewals = asked[0] === 'renewals';
-const kind = isRenewals ? renewals : { HELP, readOptions, bench, report };
+const named = KINDS.get(asked[0]);
+const kind = named ?? { HELP, readOptions, bench, report };
 
 async function main(args) {
   const options = kind.readOptions(args);
@@ -180,7 +182,7 @@ async function main(args) {
   }
 }
 
-await main(isRenewals ? asked.slice(1) : asked).catch((error) => {
+await main(named ? asked.slice(1) : asked).catch((error) => {
   process.stderr.write(
     error instanceof UsageError ? `bench: ${error.message}\n\n${kind.HELP}` : `bench: ${error.stack}\n`,
   );

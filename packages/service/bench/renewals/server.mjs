@@ -42,12 +42,7 @@ async function longWork(url) {
  * embedded one, or the one whose programs are in `bin`.
  */
 export async function openServer(dataDir, bin) {
-  const server = bin
-    ? await openOwnServer(bin)
-    : {
-        ...(await openEmbedded({ dataDir, role: 'tool', log: () => undefined })),
-        data: path.join(dataDir, 'postgres'),
-      };
+  const server = bin ? await openOwnServer(bin) : await openEmbeddedServer(dataDir);
   const admin = new pg.Client(server.url);
   await admin.connect();
   const [pid] = readFileSync(path.join(server.data, 'postmaster.pid'), 'utf8').split('\n').map(Number);
@@ -83,4 +78,9 @@ export async function openServer(dataDir, bin) {
       await server.release();
     },
   };
+}
+
+async function openEmbeddedServer(dataDir) {
+  const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
+  return { url: embedded.url, data: path.join(dataDir, 'postgres'), release: () => embedded.release() };
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 import { encryptField, formatTime, signWebhook } from '@perennial/wire';
 import { dueAt } from '../orders/calendar.js';
 import { paymentOrderNo } from '../orders/numbers.js';
@@ -72,8 +72,8 @@ export function signPush(
 ): SignedPush {
   const body = Buffer.from(`${head}${due.retryNo}${tail}`);
   const timestamp = String(now);
-  const nonce = randomBytes(16).toString('hex');
-  const bodySha256 = createHash('sha256').update(body).digest('hex');
+  const nonce = nextNonce();
+  const bodySha256 = hash('sha256', body);
   return {
     headers: [
       ['Content-Type', 'application/json'],
@@ -85,4 +85,18 @@ export function signPush(
     ],
     body,
   };
+}
+
+const NONCE_BYTES = 16;
+/** For many nonces at once: a call for each took a quarter of the time that signing takes. */
+const random = Buffer.alloc(NONCE_BYTES * 256);
+let used = random.length;
+
+function nextNonce(): string {
+  if (used === random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
+  used += NONCE_BYTES;
+  return random.toString('hex', used - NONCE_BYTES, used);
 }

@@ -6,16 +6,21 @@ export interface KeptAlive {
   kill(): void;
   /** How often it died, by our hand or at a named point. Throws when it ended in another way. */
   kills(): number;
+  /** The processes that died so. */
+  killed(): readonly number[];
+  /** The process that runs now. */
+  pid(): number;
   /** Resolves once the node that runs now serves. */
   serves(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A whole node of the service with its engine, as a process of its own. */
-export function keptAlive(env: Record<string, string>): KeptAlive {
-  let running = start(`${packageRoot}/test/support/bridge-node.mjs`, env);
+/** A whole node of the service with its engine, or another program that says when it is ready, as a process of its own. */
+export function keptAlive(env: Record<string, string>, program = 'bridge-node.mjs'): KeptAlive {
+  const script = `${packageRoot}/test/support/${program}`;
+  let running = start(script, env);
   let stopped = false;
-  let kills = 0;
+  const killed: number[] = [];
   let failure: Error | undefined;
   const loop = (async () => {
     for (;;) {
@@ -25,8 +30,8 @@ export function keptAlive(env: Record<string, string>): KeptAlive {
         failure = new Error(`the node ended with ${code}: ${running.stderr()}`);
         return;
       }
-      kills += 1;
-      running = start(`${packageRoot}/test/support/bridge-node.mjs`, env);
+      killed.push(running.pid);
+      running = start(script, env);
     }
   })();
   // Of a test that fails nothing is left running.
@@ -41,8 +46,10 @@ export function keptAlive(env: Record<string, string>): KeptAlive {
     kill: () => running.child.kill('SIGKILL'),
     kills() {
       if (failure) throw failure;
-      return kills;
+      return killed.length;
     },
+    killed: () => killed,
+    pid: () => running.pid,
     serves: () => serves(running),
     async stop() {
       stopped = true;

@@ -1,0 +1,64 @@
+import { written } from '../../dist/db/time-sql.js';
+import { paymentPayloadSql } from '../../dist/events/payload-sql.js';
+import { setCallback } from '../../dist/operator/channel-settings.js';
+import { createChannel } from '../../dist/operator/channels.js';
+
+const FIRST = 400_000_000_000;
+/** Of each channel. More than are ever read together, so that no event waits for another one of its order. */
+const ORDERS = 5_000;
+/** So many events in one statement. */
+const AT_A_TIME = 100_000;
+
+/** A channel for each receiver's port, and its orders. */
+export async function makeChannels({ operator, maker }, ports) {
+  const channelIds = [];
+  for (const port of ports) {
+    const { appId } = await createChannel(operator, { name: 'Bench receiver' });
+    await setCallback({ ...operator, localCallbacks: true }, { appId, url: `http://127.0.0.1:${port}/events` });
+    const [{ channelId }] = await maker.query(
+      'select channel_id::integer as "channelId" from channels where app_id = $1',
+      [appId],
+    );
+    channelIds.push(channelId);
+  }
+  await maker.query(
+    `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
+       period_type, period, total_cycles, amount_cent, created_at, success_at, cycle_no, next_due_at, paid_cycles,
+       paid_amount_cent, latest_payment_status)
+     select $2::bigint + n, c.channel_id, 'bench-order-' || n, 'bench-user-' || n, p.product_code,
+       'CHANNEL_COLLECT', 'ACTIVE', p.period_type, p.period, p.total_cycles, p.amount_cent, t.at, t.at, 2,
+       t.at + interval '2 months', 2, 2 * p.amount_cent, 'BILLED'
+     from unnest($1::bigint[]) with ordinality c(channel_id, place),
+       generate_series((c.place - 1) * $3::integer, c.place * $3::integer - 1) n, products p,
+       lateral (select date_trunc('second', now()) - interval '1 month' as at) t
+     where p.product_code = 'MONTHLY'`,
+    [channelIds, FIRST, ORDERS],
+  );
+  await maker.query('vacuum analyze orders');
+}
+
+/** A period was billed: an event for each of the first so many channels in its turn. */
+export async function makeEvents(maker, channels, count) {
+  for (let done = 0; done < count; done += AT_A_TIME) {
+    await maker.query(
+      `insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
+       select o.channel_id, o.order_no, 'payment.status.changed', o.cycle_no, t.at,
+         ${paymentPayloadSql({
+           orderNo: 'o.order_no',
+           externalOrderNo: 'o.external_order_no',
+           channelUserId: 'o.channel_user_id',
+           cycleNo: 'o.cycle_no',
+           expectAt: written('t.at'),
+           paidAt: written('t.at'),
+           amountCent: 'o.amount_cent',
+           status: `'BILLED'`,
+           shared: 'o.shared',
+         })}
+       from generate_series($2::integer, $3::integer) n, (select date_trunc('second', now()) as at) t,
+         orders o where o.order_no = $1::bigint + n % $4::integer * ${ORDERS} + n / $4::integer % ${ORDERS}
+       order by n`,
+      [FIRST, done, Math.min(done + AT_A_TIME, count) - 1, channels],
+    );
+  }
+  await maker.query('vacuum analyze events, due_events');
+}

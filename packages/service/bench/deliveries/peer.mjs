@@ -1,0 +1,167 @@
+// A job queue that sends events, one job each, in a process of its own. The job holds the event, so that nothing has to be
+// read for it; the push is put together and signed by the service's own code and sent by undici. Nothing is written down
+// about a push but what the queue itself needs.
+import { setTimeout as delay } from 'node:timers/promises';
+import { Logger, run as runGraphile, runMigrations } from 'graphile-worker';
+import pg from 'pg';
+import PgBoss from 'pg-boss';
+import { request } from 'undici';
+import { channelRegistry } from '../../dist/channels/registry.js';
+import { systemClock as clock } from '../../dist/clock.js';
+import { openFromSettings } from '../../dist/db/open.js';
+import { readSettings } from '../../dist/settings.js';
+import { isAccepted } from '../../dist/webhooks/answer.js';
+import { messageOf, signPush } from '../../dist/webhooks/message.js';
+import { receiverRegistry } from '../../dist/webhooks/receivers.js';
+import { DEADLINE_MS, RETRY_DELAYS_SECONDS } from '../../dist/webhooks/schedule.js';
+import { answer } from '../renewals/answer.mjs';
+
+const SLOTS = 64;
+/** So many workers of pg-boss, so that one is at work while another fetches. */
+const WORKERS = 4;
+const MOST_FETCHED = 2_000;
+const QUEUE = 'push';
+/** A line for every job would be work that the engine does not do. */
+const SILENT = new Logger(() => () => undefined);
+const EVENT = `json_build_object('channelId', channel_id, 'orderNo', order_no, 'eventNo', event_no, 'eventType', event_type,
+  'occurredAt', (extract(epoch from occurred_at) * 1000)::bigint, 'data', data)`;
+
+let database;
+let receivers;
+let peer;
+/** Events up to this one are jobs already. */
+let prepared = 0;
+
+answer({
+  async open({ url, dataDir, name }) {
+    const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
+    const opened = await openFromSettings(settings, { role: 'service', log: () => undefined });
+    database = opened.database;
+    receivers = receiverRegistry(database, channelRegistry(database, opened.vault));
+    peer = PEERS[name](url);
+    await peer.open();
+  },
+  async prepare() {
+    await peer.prepare(prepared);
+    [{ prepared }] = await database.query('select max(event_no) as prepared from events');
+  },
+  run: ({ count }) => peer.run(count),
+  async close() {
+    await peer.close();
+    await database.close();
+  },
+});
+
+async function push({ channelId, eventNo, orderNo, ...event }) {
+  const receiver = await receivers.get(channelId);
+  const { url } = receiver.payments;
+  const due = { eventNo, orderNo, cycleNo: 0, isPayment: true, retryNo: 0 };
+  const message = messageOf(receiver, due, { ...event, mobile: null, channelUserId: null });
+  const { headers, body } = signPush(receiver, new URL(url).pathname, message, clock.now());
+  const answered = await request(url, {
+    method: 'POST',
+    headers: headers.flat(),
+    body,
+    headersTimeout: DEADLINE_MS,
+    bodyTimeout: DEADLINE_MS,
+  });
+  const text = await answered.body.text();
+  if (!isAccepted({ status: answered.statusCode, body: text, isCut: false })) throw new Error('it was not accepted');
+}
+
+/** Comes back when so many were accepted. */
+function counted(count) {
+  let accepted = 0;
+  let finish;
+  const finished = new Promise((resolve) => {
+    finish = resolve;
+  });
+  const work = async (event) => {
+    await push(event);
+    accepted += 1;
+    if (accepted === count) finish();
+  };
+  return { work, finished };
+}
+
+const PEERS = {
+  /** Fetches many jobs at once and completes those together that end together (its "batching"). */
+  'graphile-worker': (connectionString) => {
+    const pgPool = new pg.Pool({ connectionString, max: 4 });
+    return {
+      open: () => runMigrations({ pgPool, logger: SILENT }),
+      async prepare(after) {
+        await pgPool.query(
+          `select graphile_worker.add_job($1, ${EVENT}) from events where event_no > $2 order by event_no`,
+          [QUEUE, after],
+        );
+        await pgPool.query('vacuum analyze graphile_worker._private_jobs');
+      },
+      async run(count) {
+        const { work, finished } = counted(count);
+        const runner = await runGraphile({
+          pgPool,
+          preset: {
+            worker: {
+              concurrentJobs: SLOTS,
+              localQueue: { size: 1000 },
+              completeJobBatchDelay: 0,
+              failJobBatchDelay: 0,
+            },
+          },
+          noHandleSignals: true,
+          logger: SILENT,
+          taskList: { [QUEUE]: work },
+        });
+        await finished;
+        await runner.stop();
+        return count;
+      },
+      close: () => pgPool.end(),
+    };
+  },
+
+  /** Fetches and completes jobs in batches. */
+  'pg-boss': (connectionString) => {
+    const boss = new PgBoss({ connectionString, max: 4, supervise: false, schedule: false });
+    boss.on('error', () => undefined);
+    return {
+      async open() {
+        await boss.start();
+        const [retryDelay] = RETRY_DELAYS_SECONDS;
+        await boss.createQueue(QUEUE, { retryLimit: RETRY_DELAYS_SECONDS.length, retryDelay });
+      },
+      async prepare(after) {
+        const due = await database.query(`select ${EVENT} as data from events where event_no > $1 order by event_no`, [
+          after,
+        ]);
+        while (due.length > 0) await boss.insert(due.splice(0, 1000).map(({ data }) => ({ name: QUEUE, data })));
+        await database.query('vacuum analyze pgboss.job');
+      },
+      async run(count) {
+        const { work, finished } = counted(count);
+        const batch = async (jobs) => {
+          const slot = async () => {
+            for (let job = jobs.pop(); job; job = jobs.pop()) {
+              const { id, data } = job;
+              // By itself: a batch that fails would fail as a whole.
+              await work(data).catch(() => boss.fail(QUEUE, id));
+            }
+          };
+          await Promise.all(Array.from({ length: SLOTS / WORKERS }, slot));
+        };
+        const batchSize = Math.min(MOST_FETCHED, Math.ceil(count / WORKERS));
+        for (let worker = 0; worker < WORKERS; worker += 1) {
+          await boss.work(QUEUE, { batchSize, pollingIntervalSeconds: 0.5 }, batch);
+        }
+        await finished;
+        await boss.offWork(QUEUE);
+        // It does not say when it has written down the last ones.
+        while ((await database.query(`select from pgboss.job where state = 'active' limit 1`)).length > 0)
+          await delay(20);
+        return count;
+      },
+      close: () => boss.stop({ graceful: false }),
+    };
+  },
+};

@@ -1,0 +1,54 @@
+// The channels' receivers in a process of their own: a port for each, all of them accepting whatever comes, and one more
+// that never answers. By hand and without checking anything, as it shares the cores with what it measures.
+import { once } from 'node:events';
+import net from 'node:net';
+import { answer } from '../renewals/answer.mjs';
+
+const BODY = '{"code":"0"}';
+const ACCEPTED = Buffer.from(
+  `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
+);
+const END_OF_HEADERS = '\r\n\r\n';
+const LENGTH = /\r\ncontent-length: (\d+)/i;
+
+/** When each push was answered, Unix milliseconds. */
+let answeredAt = [];
+
+answer({
+  async open({ receivers }) {
+    const accepting = Array.from({ length: receivers }, () => listen(accept));
+    return { accepting: await Promise.all(accepting), hung: await listen((socket) => socket.resume()) };
+  },
+  forget() {
+    answeredAt = [];
+  },
+  /** How many came, and how long after a moment they were answered. */
+  since({ moment }) {
+    const seconds = answeredAt.map((at) => (at - moment) / 1000).sort((a, b) => a - b);
+    const quantile = (share) => seconds[Math.min(seconds.length - 1, Math.floor(seconds.length * share))];
+    return { count: seconds.length, p50: quantile(0.5), p99: quantile(0.99), last: seconds.at(-1) };
+  },
+});
+
+async function listen(serve) {
+  const server = net.createServer({ noDelay: true }, (socket) => {
+    socket.on('error', () => undefined);
+    serve(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server.address().port;
+}
+
+/** One request after another, as both clients send them. */
+function accept(socket) {
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    text = text === '' ? chunk : text + chunk;
+    const body = text.indexOf(END_OF_HEADERS) + END_OF_HEADERS.length;
+    if (body < END_OF_HEADERS.length || text.length < body + Number(LENGTH.exec(text)?.[1])) return;
+    text = '';
+    answeredAt.push(Date.now());
+    socket.write(ACCEPTED);
+  });
+}

@@ -1,0 +1,91 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { HEADER_KEYS, sha256Hex, signWebhook, verifySignature } from '@perennial/wire';
+import { onTestFinished } from 'vitest';
+
+/** One push as it came. */
+export interface Arrival {
+  readonly eventNo: number;
+  readonly retryNo: number;
+  /** Of the node that sent it. */
+  readonly pid: number;
+  readonly accepted: boolean;
+}
+
+export type Manner = 'accept' | 'refuse' | 'hang' | { readonly acceptAfterMs: number };
+
+export interface CountingReceivers {
+  /** A receiver of its own for a channel, which chooses how it answers each push. */
+  add(appId: string, callbackSecret: string, manner: (retryNo: number) => Manner): string;
+  /** In the order in which they came. */
+  readonly arrivals: readonly Arrival[];
+  /** Bodies of pushes that were not genuine. */
+  readonly forged: readonly string[];
+}
+
+const ACCEPTED = '{"code":"0"}';
+const REFUSED = '{"code":"500001","message":"not now"}';
+
+/** Receivers of many channels that check each signature over the raw bytes, and keep of a push only what is counted. */
+export async function countingReceivers(): Promise<CountingReceivers> {
+  const channels = new Map<string, { appId: string; secret: Buffer; manner: (retryNo: number) => Manner }>();
+  const arrivals: Arrival[] = [];
+  const forged: string[] = [];
+
+  function receive(request: http.IncomingMessage, response: http.ServerResponse, raw: Buffer): void {
+    const { url = '', headers } = request;
+    const said = (name: 'appId' | 'timestamp' | 'nonce' | 'eventId' | 'signature') =>
+      String(headers[HEADER_KEYS[name]]);
+    const channel = channels.get(url);
+    const eventId = said('eventId');
+    const parts = {
+      path: url,
+      bodySha256: sha256Hex(raw),
+      timestamp: said('timestamp'),
+      nonce: said('nonce'),
+      eventId,
+    };
+    const isGenuine =
+      channel?.appId === said('appId') && verifySignature(said('signature'), signWebhook(parts, channel.secret));
+    const body = JSON.parse(raw.toString());
+    if (!channel || !isGenuine || body.eventId !== eventId) {
+      forged.push(raw.toString());
+      response.writeHead(401).end();
+      return;
+    }
+    const { retryNo } = body;
+    const manner = channel.manner(retryNo);
+    const accepted = manner === 'accept' || typeof manner === 'object';
+    arrivals.push({ eventNo: Number(eventId), retryNo, pid: Number(headers['x-test-process']), accepted });
+    const answer = () =>
+      void response.writeHead(200, { 'Content-Type': 'application/json' }).end(accepted ? ACCEPTED : REFUSED);
+    if (typeof manner === 'object') setTimeout(answer, manner.acceptAfterMs);
+    else if (manner !== 'hang') answer();
+  }
+
+  const server = http.createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('error', () => undefined)
+      .on('end', () => receive(request, response, Buffer.concat(chunks)));
+  });
+  // Longer than a node keeps a connection: none is closed under a push, which would then be sent once more.
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  return {
+    arrivals,
+    forged,
+    add(appId, callbackSecret, manner) {
+      const path = `/${appId}`;
+      channels.set(path, { appId, secret: Buffer.from(callbackSecret, 'base64'), manner });
+      return `http://127.0.0.1:${port}${path}`;
+    },
+  };
+}

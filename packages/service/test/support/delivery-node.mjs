@@ -1,0 +1,30 @@
+// A node that does nothing but send events, from the compiled code, also to this machine. Each push names the process that
+// it came from, outside of what is signed. It serves nothing: in place of a port it says its process id.
+import { channelRegistry } from '../../dist/channels/registry.js';
+import { systemClock } from '../../dist/clock.js';
+import { openFromSettings } from '../../dist/db/open.js';
+import { deliverer } from '../../dist/engine/deliveries.js';
+import { createLog } from '../../dist/log.js';
+import { readSettings } from '../../dist/settings.js';
+import { connections } from '../../dist/webhooks/connections.js';
+
+const settings = readSettings();
+const { database, vault } = await openFromSettings(settings, { role: 'service', log: () => {} });
+const kept = connections({ local: true });
+const sending = deliverer({
+  database,
+  channels: channelRegistry(database, vault),
+  connections: {
+    push: (url, { headers, body }) =>
+      kept.push(url, { headers: [...headers, ['X-Test-Process', String(process.pid)]], body }),
+    close: () => kept.close(),
+  },
+  clock: systemClock,
+  log: createLog(settings.logLevel),
+});
+process.stdout.write(`${JSON.stringify({ ready: '0', port: process.pid })}\n`);
+process.once('SIGTERM', async () => {
+  await sending.stop();
+  await database.close();
+  process.exit(0);
+});

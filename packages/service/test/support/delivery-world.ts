@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { setCallback } from '../../src/operator/channel-settings.js';
+import { createChannel } from '../../src/operator/channels.js';
+import type { Operator } from '../../src/operator/operator.js';
+import { openVault } from '../../src/secrets/vault.js';
+import { type CountingReceivers, countingReceivers, type Manner } from './counting-receivers.js';
+import type { FreshDatabase } from './database.js';
+import { type KeptAlive, keptAlive } from './kept-alive.js';
+
+/** An installation whose channels have receivers of every kind, and nodes that are processes of their own. */
+export interface DeliveryWorld {
+  readonly receivers: CountingReceivers;
+  /** Orders so many, with two events each: of a period, and of the order itself. */
+  write(orders: number): Promise<void>;
+  /** Those that were away are back. */
+  recover(): void;
+  /** The wait before the next push of what was not accepted is over, but for receivers that are away. */
+  skipWaits(): Promise<void>;
+  /** Events that will never be accepted. */
+  hopeless(): Promise<number>;
+  node(): KeptAlive;
+}
+
+interface Kind {
+  readonly channels: number;
+  /** Orders out of 50, over all its channels. */
+  readonly share: number;
+  readonly manner: (retryNo: number, away: boolean) => Manner;
+  readonly comesBack?: boolean;
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  healthy: { channels: 6, share: 34, manner: () => 'accept' },
+  slow: { channels: 2, share: 4, manner: () => ({ acceptAfterMs: 20 }) },
+  failsOnce: { channels: 2, share: 5, manner: (retryNo) => (retryNo < 1 ? 'refuse' : 'accept') },
+  failsThrice: { channels: 1, share: 2, manner: (retryNo) => (retryNo < 3 ? 'refuse' : 'accept') },
+  hangs: { channels: 1, share: 2, manner: (_, away) => (away ? 'hang' : 'accept'), comesBack: true },
+  refuses: { channels: 1, share: 2, manner: (_, away) => (away ? 'refuse' : 'accept'), comesBack: true },
+  hopeless: { channels: 1, share: 1, manner: () => 'refuse' },
+};
+
+export async function deliveryWorld(fresh: FreshDatabase): Promise<DeliveryWorld> {
+  const { database } = fresh;
+  const masterKey = randomBytes(32);
+  const operator: Operator = {
+    database,
+    vault: openVault([masterKey]),
+    environment: 'sandbox',
+    actor: 'test',
+    localCallbacks: true,
+  };
+  const receivers = await countingReceivers();
+  let away = true;
+  let written = 0;
+  /** The channel of each of 50 orders. */
+  const pattern: string[] = [];
+  for (const [kind, { channels, share, manner }] of Object.entries(KINDS)) {
+    const appIds: string[] = [];
+    for (let n = 0; n < channels; n += 1) {
+      const { appId, callbackSecret } = await createChannel(operator, { name: kind });
+      const url = receivers.add(appId, callbackSecret, (retryNo) => manner(retryNo, away));
+      await setCallback(operator, { appId, url });
+      appIds.push(appId);
+    }
+    for (let n = 0; n < share; n += 1) pattern.push(appIds[n % channels] ?? '');
+  }
+  const comingBack = Object.keys(KINDS).filter((kind) => KINDS[kind]?.comesBack);
+
+  return {
+    receivers,
+    async write(orders) {
+      await database.query(
+        `insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
+         select c.channel_id, n, t.event_type, t.cycle_no, now(), '{"orderNo":"' || n || '","cycleNo":1}'
+         from generate_series($2::integer, $3::integer) n
+           join channels c on c.app_id = ($1::text[])[1 + n % cardinality($1::text[])],
+           (values (1, 'payment.status.changed', 1), (2, 'order.status.changed', null)) t(place, event_type, cycle_no)
+         order by n, t.place`,
+        [pattern, written + 1, written + orders],
+      );
+      written += orders;
+    },
+    recover() {
+      away = false;
+    },
+    async skipWaits() {
+      // Only what nobody has in memory: a row is read once it is due.
+      await database.query(
+        `update due_events d set next_at = clock_timestamp() from channels c
+         where c.channel_id = d.channel_id and d.next_at > now() + interval '2 s' and c.name <> all($1::text[])`,
+        [away ? comingBack : []],
+      );
+    },
+    async hopeless() {
+      const [row] = await database.query<{ count: number }>(
+        `select count(*) from events join channels c using (channel_id) where c.name = 'hopeless'`,
+      );
+      return row?.count ?? 0;
+    },
+    node: () =>
+      keptAlive(
+        { DATABASE_URL: fresh.url, MASTER_KEY: masterKey.toString('base64'), LOG_LEVEL: 'silent' },
+        'delivery-node.mjs',
+      ),
+  };
+}
