@@ -1,5 +1,6 @@
 // Everything that must hold: formatting and lint, types, then the tests. Arguments go to vitest.
 import { spawnSync } from 'node:child_process';
+import { chromium } from './chromium.mjs';
 import { root } from './prepare.mjs';
 import './lint.mjs';
 import './typecheck.mjs';
@@ -7,6 +8,6 @@ import './typecheck.mjs';
 const { status } = spawnSync(
   process.execPath,
   [`${root}/node_modules/vitest/vitest.mjs`, 'run', ...process.argv.slice(2)],
-  { cwd: root, stdio: 'inherit' },
+  { cwd: root, stdio: 'inherit', env: { ...process.env, CHROMIUM: chromium() } },
 );
 process.exit(status ?? 1);

@@ -36,17 +36,17 @@ export interface InterfaceDeps {
   readonly clock: Clock;
   readonly environment: Environment;
   /** Where redemption links lead; asked for each, since a free port is known only once it is taken. */
-  readonly publicUrl: () => string;
+  readonly redeemUrl: () => string;
   readonly debitDeadlineMs?: number;
 }
 
 /** The route table: every endpoint of the interface with the action behind it. What is the sandbox's alone is nowhere else. */
-export function interfaceRoutes({ tokens, publicUrl, ...deps }: InterfaceDeps): Route[] {
+export function interfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): Route[] {
   const { database, clock } = deps;
   const shared = {
     ...deps,
     catalog: catalog(database),
-    redeemLink: redeemLinks(publicUrl, clock),
+    redeemLink: redeemLinks(redeemUrl, clock),
     nextOrderNo: orderNumbers(database),
     store: orderStore(database),
   };

@@ -45,6 +45,7 @@ async function main(): Promise<void> {
     clock: systemClock,
     log,
     publicUrl: () => publicUrl,
+    redeemUrl: () => settings.redeemUrl ?? publicUrl,
     localCallbacks,
   });
   try {

@@ -1,9 +1,11 @@
 import type { Logger } from 'pino';
+import { claimer } from './benefits/claim.js';
 import { accessTokens } from './channels/access-token.js';
 import { channelRegistry } from './channels/registry.js';
 import type { Clock } from './clock.js';
 import type { Database } from './db/database.js';
 import { startEngine } from './engine/engine.js';
+import { type Fulfilments, fulfilmentRegistry } from './fulfilment/registry.js';
 import { bridgeGateway } from './gateways/bridge/bridge.js';
 import { NoticeRefused } from './gateways/gateway.js';
 import { type Gateways, gatewayRegistry, NoSuchGateway } from './gateways/registry.js';
@@ -12,15 +14,17 @@ import { addressLimit } from './http/address-limit.js';
 import { admission } from './http/admission.js';
 import { type App, createApp, type HttpLimits } from './http/app.js';
 import { serviceMetrics } from './http/metrics.js';
+import { redeemLimits } from './http/redeem-limits.js';
 import type { Route } from './http/routes.js';
 import { type OnceOptions, onceRunner } from './idempotency/once.js';
 import { interfaceRoutes } from './interface.js';
 import { agreementEnder } from './orders/agreement-ended.js';
 import { noticeAcceptor } from './payments/notice.js';
 import { settleTogether } from './payments/settle-together.js';
+import { unsubscriber } from './redeem/unsubscribe.js';
 import { lookUp } from './secrets/look-up.js';
 import type { Vault } from './secrets/vault.js';
-import type { Environment } from './settings.js';
+import { type Environment, REDEEM_OPENS_PER_MINUTE } from './settings.js';
 
 export interface ServiceDeps {
   readonly database: Database;
@@ -30,12 +34,17 @@ export interface ServiceDeps {
   readonly environment: Environment;
   /** Where channels and users reach the service. */
   readonly publicUrl: () => string;
+  /** Where redemption links lead, if that is another host. */
+  readonly redeemUrl?: () => string;
+  readonly redeemOpensPerMinute?: number;
   readonly trustedProxies: readonly string[];
   readonly authFailuresPerMinute: number;
   readonly httpLimits?: Partial<HttpLimits>;
   readonly idempotency?: OnceOptions;
   /** In place of those that the payment channels name. */
   readonly gateways?: Gateways;
+  /** In place of those that are set for the benefits. */
+  readonly fulfilments?: Fulfilments;
   /** In place of the policy's, for a test that cannot wait. */
   readonly debitDeadlineMs?: number;
   /** Routes beside the interface's own. */
@@ -65,9 +74,14 @@ export function createService(deps: ServiceDeps): Service {
       sandbox: () => sandboxGateway(clock),
       bridge: (url, wrappedKey) => bridgeGateway({ url, key: vault.unwrapKey(wrappedKey), clock, log }),
     });
+  const fulfilments = deps.fulfilments ?? fulfilmentRegistry({ database, vault, clock, log });
   const settle = settleTogether(database, clock);
+  const redeemUrl = deps.redeemUrl ?? deps.publicUrl;
   const app = createApp({
-    routes: [...interfaceRoutes({ ...deps, tokens, gateways, institutionNumbers }), ...(deps.moreRoutes ?? [])],
+    routes: [
+      ...interfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers }),
+      ...(deps.moreRoutes ?? []),
+    ],
     database,
     clock,
     metrics,
@@ -77,6 +91,16 @@ export function createService(deps: ServiceDeps): Service {
     addresses: addressLimit(deps.authFailuresPerMinute),
     admit: admission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
     runOnce: onceRunner(database, deps.idempotency),
+    redeem: {
+      database,
+      channels,
+      clock,
+      log,
+      redeemUrl,
+      limits: redeemLimits(deps.redeemOpensPerMinute ?? REDEEM_OPENS_PER_MINUTE),
+      claim: claimer({ database, clock, log, fulfilments }),
+      unsubscribe: unsubscriber(database, clock),
+    },
     notices: {
       clock,
       async verify(code, notice) {
@@ -93,12 +117,12 @@ export function createService(deps: ServiceDeps): Service {
       }),
     },
   });
-  const engine = deps.engine === false ? undefined : startEngine({ ...deps, channels, gateways, settle });
+  const engine = deps.engine === false ? undefined : startEngine({ ...deps, channels, gateways, fulfilments, settle });
   return {
     ...app,
     async stop() {
       await Promise.all([app.drain(), engine?.stop()]);
-      await gateways.close?.();
+      await Promise.all([gateways.close?.(), fulfilments.close()]);
     },
   };
 }

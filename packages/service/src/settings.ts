@@ -10,6 +10,10 @@ export interface Settings {
   readonly port: number;
   /** Unset: http://HOST:PORT, with the port that was really taken. */
   readonly publicUrl: string | undefined;
+  /** Where redemption links lead, if that is another host. Unset: publicUrl. */
+  readonly redeemUrl: string | undefined;
+  /** Times that one address may open redemption pages in a minute; it may post a fifth of that. */
+  readonly redeemOpensPerMinute: number;
   readonly dataDir: string;
   /** Unset: the embedded server in dataDir. */
   readonly databaseUrl: string | undefined;
@@ -27,6 +31,9 @@ export interface Settings {
 
 /** Unless EVENTS_RETENTION_DAYS says otherwise. */
 export const EVENTS_RETENTION_DAYS = 180;
+
+/** Unless REDEEM_OPENS_PER_MINUTE says otherwise. */
+export const REDEEM_OPENS_PER_MINUTE = 600;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -51,6 +58,8 @@ export function readSettings(env: Env = process.env): Settings {
     host,
     port,
     publicUrl: url(env, 'PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, ''),
+    redeemUrl: url(env, 'REDEEM_URL', ['http:', 'https:'])?.replace(/\/+$/, ''),
+    redeemOpensPerMinute: integer(env, 'REDEEM_OPENS_PER_MINUTE', REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
     dataDir: path.resolve(text(env, 'DATA_DIR') ?? 'data'),
     databaseUrl,
     databasePool: integer(env, 'DATABASE_POOL', 16, 2, 1000),

@@ -5,6 +5,7 @@ import { openFromSettings } from '../../dist/db/open.js';
 import { billCollected } from '../../dist/engine/billing.js';
 import { startEngine } from '../../dist/engine/engine.js';
 import { renewDeducted } from '../../dist/engine/renewals.js';
+import { fulfilmentRegistry } from '../../dist/fulfilment/registry.js';
 import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
 import { gatewayRegistry } from '../../dist/gateways/registry.js';
 import { createLog } from '../../dist/log.js';
@@ -23,8 +24,10 @@ answer({
     const bridge = (address, wrapped) => bridgeGateway({ url: address, key: vault.unwrapKey(wrapped), clock, log });
     deps = {
       database,
+      vault,
       clock,
       log,
+      fulfilments: fulfilmentRegistry({ database, vault, clock, log }),
       channels: channelRegistry(database, vault),
       gateways: gatewayRegistry(database, { bridge }),
       settle: settleTogether(database, clock),

@@ -13,6 +13,8 @@ export interface Channel {
   readonly callbackSecret: Uint8Array;
   readonly ratePerSecond: number;
   readonly voidedPeriodEvents: boolean;
+  /** Whose pages may hold the redemption page in a frame. */
+  readonly frameOrigins: readonly string[];
   readonly sealing: Sealing;
   /** Empty list: everybody is allowed. */
   allowsAddress(address: string): boolean;

@@ -13,6 +13,8 @@ export interface ChannelView {
   readonly rateBurst: number;
   readonly ipAllowList: readonly string[];
   readonly voidedPeriodEvents: boolean;
+  /** Whose pages may hold the redemption page in a frame. */
+  readonly frameOrigins: readonly string[];
   readonly callbackUrls: readonly { readonly eventType: CallbackEventType; readonly url: string }[];
   /** Event types that an operator holds back; `*` is all of them. */
   readonly pausedEvents: readonly CallbackEventType[];
@@ -33,7 +35,7 @@ export async function describeChannels(db: Queryable, appId?: string): Promise<C
   return db.query<ChannelView>(
     `select c.channel_id::text as "channelId", c.app_id as "appId", c.name, c.status,
        c.rate_per_second as "ratePerSecond", c.rate_burst as "rateBurst", c.ip_allow_list::text[] as "ipAllowList",
-       c.voided_period_events as "voidedPeriodEvents",
+       c.voided_period_events as "voidedPeriodEvents", c.frame_origins as "frameOrigins",
        (select coalesce(json_agg(json_build_object('eventType', u.event_type, 'url', u.url) order by u.event_type), '[]')
         from callback_urls u where u.channel_id = c.channel_id) as "callbackUrls",
        array(select d.event_type from delivery_pauses d where d.channel_id = c.channel_id
@@ -135,6 +137,10 @@ export async function storeLimits(tx: Queryable, channelId: number, rate: number
 
 export async function storeVoidedPeriodEvents(tx: Queryable, channelId: number, send: boolean): Promise<void> {
   await tx.query('update channels set voided_period_events = $2 where channel_id = $1', [channelId, send]);
+}
+
+export async function storeFrameOrigins(tx: Queryable, channelId: number, origins: readonly string[]): Promise<void> {
+  await tx.query('update channels set frame_origins = $2 where channel_id = $1', [channelId, origins]);
 }
 
 export async function findCallbackUrl(

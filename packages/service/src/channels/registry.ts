@@ -35,6 +35,7 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
       tokenEpoch: row.tokenEpoch,
       ratePerSecond: row.ratePerSecond,
       voidedPeriodEvents: row.voidedPeriodEvents,
+      frameOrigins: row.frameOrigins,
       sealing: sealing(vault.unwrapKey(row.dataKey)),
       allowsAddress: addressAllowList(row.ipAllowList),
       ...openCredentials(vault, appId, row),

@@ -15,6 +15,7 @@ export interface ChannelRow {
   readonly ratePerSecond: number;
   readonly rateBurst: number;
   readonly voidedPeriodEvents: boolean;
+  readonly frameOrigins: readonly string[];
   readonly createdAt: Date;
 }
 
@@ -26,7 +27,7 @@ export async function findChannel(db: Queryable, appId: string): Promise<Channel
                data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",
                callback_secret as "callbackSecret", ip_allow_list::text[] as "ipAllowList",
                rate_per_second as "ratePerSecond", rate_burst as "rateBurst",
-               voided_period_events as "voidedPeriodEvents", created_at as "createdAt"
+               voided_period_events as "voidedPeriodEvents", frame_origins as "frameOrigins", created_at as "createdAt"
              from channels where app_id = $1`,
     },
     [appId],

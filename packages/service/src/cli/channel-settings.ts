@@ -2,6 +2,7 @@ import { Argument, type Command } from 'commander';
 import {
   CALLBACK_EVENT_TYPES,
   setCallback,
+  setFrameOrigins,
   setIpAllowList,
   setLimits,
   setVoidedPeriodEvents,
@@ -73,6 +74,23 @@ export function addChannelSettings(channel: Command): void {
         options,
         (operator) => setVoidedPeriodEvents(operator, { appId, send }),
         ({ voidedPeriodEvents }) => `voided period events of ${appId}: ${voidedPeriodEvents ? 'on' : 'off'}`,
+      );
+    });
+
+  verb(
+    channel,
+    'set-frame-origins <app-id> [origins...]',
+    'whose pages may hold the redemption page in a frame, as a whole new list',
+    ['set-frame-origins test_demo https://shop.example https://m.shop.example', 'set-frame-origins test_demo --clear'],
+  )
+    .option('--clear', 'let nobody')
+    .action(async (appId: string, given: readonly string[], { clear, ...options }: ClearOption) => {
+      exactlyOne(given.length > 0, clear === true, 'origins', '--clear');
+      await perform(
+        options,
+        (operator) => setFrameOrigins(operator, { appId, origins: given.flatMap(commaList) }),
+        ({ frameOrigins }) =>
+          `the redemption page of ${appId} may be framed by: ${frameOrigins.join(', ') || 'nobody'}`,
       );
     });
 }

@@ -145,6 +145,7 @@ function describe(channel: ChannelView): string {
     ),
     ...channel.pausedEvents.map((eventType): [string, string] => ['Paused', eventType]),
     ['Voided period events', channel.voidedPeriodEvents ? 'on' : 'off'],
+    ['Framed by', channel.frameOrigins.join(', ') || 'nobody'],
     ['Products', channel.products.join(', ') || 'none'],
     ['Payment channels', paymentChannels.join(', ') || 'none'],
     ['Created', channel.createdAt],

@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../clock.js';
 import { PlainError } from '../plain-error.js';
 import { wholeNumber } from './options.js';
+import { askedToStop, explained, readOrMakeKey, say } from './reference-program.js';
 import { record, table } from './table.js';
 
 const EXAMPLES = `
@@ -46,7 +44,7 @@ async function run({ port, host, dataDir, keyFile, noticeUrl, control = false }:
   const { FAULTS } = await import('../institution/faults.js');
   const folder = path.resolve(dataDir);
   const keyPath = path.resolve(keyFile ?? path.join(folder, 'bridge.key'));
-  const key = await readKey(keyPath);
+  const key = await readOrMakeKey(keyPath);
   const institution = await startInstitution({
     dataDir: folder,
     port,
@@ -74,50 +72,4 @@ async function run({ port, host, dataDir, keyFile, noticeUrl, control = false }:
   await askedToStop();
   say('Stopping.');
   await institution.stop();
-}
-
-/** Asked twice is asked urgently: the journal is safe either way. */
-async function askedToStop(): Promise<void> {
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (stopping.signal.aborted) process.exit(1);
-      stopping.abort();
-    });
-  }
-  await once(stopping.signal, 'abort');
-}
-
-async function readKey(file: string): Promise<Buffer> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw new PlainError(`the key cannot be read: ${error.message}`);
-  });
-  if (text === undefined) return makeKey(file);
-  const key = Buffer.from(text.trim(), 'base64');
-  // Node's decoder skips what is not base64, so only a value that it would write itself counts.
-  if (key.length !== 32 || key.toString('base64') !== text.trim()) {
-    throw new PlainError(`${file} must hold 32 bytes in base64`);
-  }
-  return key;
-}
-
-async function makeKey(file: string): Promise<Buffer> {
-  const key = randomBytes(32);
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
-  return key;
-}
-
-function explained(error: unknown): unknown {
-  const failed = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
-  if (!(error instanceof Error)) return error;
-  if (failed === 'listen') return new PlainError(`cannot listen: ${error.message}; set --port or --host`);
-  if (failed === 'getaddrinfo') return new PlainError(`cannot listen: ${error.message}; check --host`);
-  return error;
-}
-
-/** As the service does: what is told to people goes to stderr. */
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
 }

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { addAgreement } from './agreement.js';
 import { addAlert } from './alert.js';
 import { addAudit } from './audit.js';
+import { addBenefit } from './benefit.js';
 import { addChannel } from './channel.js';
 import { addEvents } from './events.js';
 import { addInstitution } from './institution.js';
@@ -12,6 +13,7 @@ import { addPaymentChannel } from './payment-channel.js';
 import { addProduct } from './product.js';
 import { addReconciliation } from './reconciliation.js';
 import { addSettlement } from './settlement.js';
+import { addSupplier } from './supplier.js';
 
 const argv = process.argv.slice(2);
 const json = argv.includes('--json');
@@ -39,7 +41,9 @@ function program(): Command {
   addAlert(perennial);
   addReconciliation(perennial);
   addSettlement(perennial);
+  addBenefit(perennial);
   addInstitution(perennial);
+  addSupplier(perennial);
   addMasterKey(perennial);
   addAudit(perennial);
   return perennial;

@@ -2,26 +2,32 @@ import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../channels/registry.js';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
+import type { Fulfilments } from '../fulfilment/registry.js';
+import { suppliedBenefits } from '../fulfilment/settings-sql.js';
 import type { Gateways } from '../gateways/registry.js';
 import { openPaymentChannels } from '../payment-channels/pace-sql.js';
 import { paymentChannelCodes } from '../payment-channels/sql.js';
 import type { SettleTogether } from '../payments/settle-together.js';
+import type { Vault } from '../secrets/vault.js';
 import { connections } from '../webhooks/connections.js';
 import { cancelAtInstitutions } from './agreement-cancellations.js';
 import { billCollected } from './billing.js';
 import { deliverer } from './deliveries.js';
 import { housekeeping } from './housekeeping.js';
+import { askAboutPendingClaims, serveWaitingClaims } from './pending-claims.js';
 import { askAboutPendingDebits } from './pending-debits.js';
 import { askAboutPendingRefunds } from './pending-refunds.js';
-import { perPaymentChannel } from './per-payment-channel.js';
+import { perCode } from './per-code.js';
 import { reconcileDays } from './reconciliation.js';
 import { renewDeducted } from './renewals.js';
 import { every } from './timer.js';
 
 export interface EngineDeps {
   readonly database: Database;
+  readonly vault: Vault;
   readonly channels: ChannelRegistry;
   readonly gateways: Gateways;
+  readonly fulfilments: Fulfilments;
   readonly settle: SettleTogether;
   readonly clock: Clock;
   readonly log: Logger;
@@ -37,16 +43,21 @@ export function startEngine(engine: EngineDeps) {
   let stopped = false;
   const deps = { ...engine, stopping: () => stopped };
   const failed = (job: string) => (err: unknown, code: string) =>
-    log.warn({ err, job, paymentChannelCode: code }, 'a background job failed and will be run again');
-  const renewals = perPaymentChannel(
+    log.warn({ err, job, of: code }, 'a background job failed and will be run again');
+  const renewals = perCode(
     () => openPaymentChannels(database),
     (pace) => renewDeducted(deps, pace),
     failed('renewals'),
   );
-  const questions = perPaymentChannel(
+  const questions = perCode(
     () => paymentChannelCodes(database),
     ({ code }) => askAboutPendingDebits(deps, code),
     failed('pending debits'),
+  );
+  const suppliers = perCode(
+    () => suppliedBenefits(database),
+    ({ code }) => askAboutPendingClaims(deps, code),
+    failed('pending claims'),
   );
   const events = deliverer({ ...deps, connections: connections({ local: engine.localCallbacks === true }) });
   const jobs = [
@@ -54,6 +65,8 @@ export function startEngine(engine: EngineDeps) {
     every(1, 'renewals', log, () => renewals.turn()),
     every(1, 'pending debits', log, () => questions.turn()),
     every(1, 'pending refunds', log, () => askAboutPendingRefunds(deps)),
+    every(1, 'pending claims', log, () => suppliers.turn()),
+    every(1, 'waiting claims', log, () => serveWaitingClaims(deps)),
     every(5, 'agreement cancellations', log, () => cancelAtInstitutions(deps)),
     every(300, 'reconciliation', log, () => reconcileDays(deps)),
     every(60, 'housekeeping', log, housekeeping(engine), { atOnce: true }),
@@ -62,7 +75,7 @@ export function startEngine(engine: EngineDeps) {
     async stop(): Promise<void> {
       stopped = true;
       await Promise.all(jobs.map((job) => job.stop()));
-      await Promise.all([renewals.ended(), questions.ended(), events.stop()]);
+      await Promise.all([renewals.ended(), questions.ended(), suppliers.ended(), events.stop()]);
     },
   };
 }

@@ -22,19 +22,19 @@ export function addressLimit(failuresPerMinute: number): AddressLimit {
   const failures = new RateLimiterMemory({ points: failuresPerMinute, duration: 60 });
   return {
     async check(address) {
-      const state = await failures.get(group(address));
+      const state = await failures.get(addressGroup(address));
       if (state && state.consumedPoints >= failuresPerMinute) {
         throw new RateLimited(Math.max(1, Math.ceil(state.msBeforeNext / 1000)));
       }
     },
     async failed(address) {
-      await failures.penalty(group(address));
+      await failures.penalty(addressGroup(address));
     },
   };
 }
 
 /** One subscriber of IPv6 usually has a whole /64. */
-function group(address: string): string {
+export function addressGroup(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
   const [head = '', tail] = address.split('::');
   const left = head === '' ? [] : head.split(':');

@@ -11,6 +11,7 @@ import type { ServiceMetrics } from './metrics.js';
 import { type NoticeDeps, noticeRoutes } from './notices.js';
 import { operationsRoutes } from './operations.js';
 import { type PipelineDeps, pipeline } from './pipeline.js';
+import { type RedeemDeps, redeemRoutes } from './redeem.js';
 import { bodyTooLarge, Draining, JSON_TYPE, type Refusal, refusalOf } from './respond.js';
 import type { Route } from './routes.js';
 import { usableRequestId } from './signed-headers.js';
@@ -21,6 +22,7 @@ export interface AppDeps extends PipelineDeps {
   readonly clock: Clock;
   readonly metrics: ServiceMetrics;
   readonly notices: NoticeDeps;
+  readonly redeem: RedeemDeps;
   readonly log: Logger;
   readonly trustedProxies: readonly string[];
   readonly httpLimits?: Partial<HttpLimits>;
@@ -136,6 +138,7 @@ export function createApp(deps: AppDeps): App {
     });
   }
   noticeRoutes(app, deps.notices);
+  redeemRoutes(app, deps.redeem, { isDraining: () => draining, lingerMs: lingerTime });
   operationsRoutes(app, { ...deps, isDraining: () => draining });
 
   return {

@@ -1,10 +1,10 @@
-import { BlockList } from 'node:net';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Fields, fieldsOf, MAX_TEXT_LENGTH, numberOf, readFields, textOf } from '../gateways/bridge/protocol.js';
+import type { FastifyInstance } from 'fastify';
+import { type Fields, fieldsOf, MAX_TEXT_LENGTH, numberOf, textOf } from '../gateways/bridge/protocol.js';
 import type { Delays, Desk } from './desk.js';
 import { type FaultBook, readFaultRule } from './faults.js';
 import type { Journal } from './journal.js';
 import type { Ledger } from './ledger.js';
+import { localRoutes } from './local-routes.js';
 
 export interface ControlOptions {
   readonly desk: Desk;
@@ -19,21 +19,14 @@ const DELAYS = ['settleMs', 'answerMs', 'lateNoticeMs', 'noticeRetryMs', 'longes
 /** The unsigned side, for tests and people at the machine itself. */
 export function controlRoutes(app: FastifyInstance, options: ControlOptions): void {
   const { ledger, journal } = options;
-  app.register(async (scope) => {
-    scope.addHook('onRequest', async (request, reply) => {
-      if (!isLocal(request)) await reply.code(403).send({ error: 'only from the machine itself' });
-    });
-    scope.get('/ledger', async () => {
+  localRoutes(app, {
+    async ledger() {
       const view = ledgerView(ledger);
       // What is shown is on the disk.
       await journal.synced();
       return view;
-    });
-    scope.post('/control', async (request, reply) => {
-      const fields = Buffer.isBuffer(request.body) ? readFields(request.body) : undefined;
-      const done = await control(fields ?? {}, options);
-      return typeof done === 'string' ? reply.code(400).send({ error: done }) : done;
-    });
+    },
+    control: (fields) => control(fields, options),
   });
 }
 
@@ -99,20 +92,4 @@ function ledgerView({ debits, refunds, arrivals, canceled, owedNotices }: Ledger
     canceledAgreements: [...canceled],
     owedNotices: [...owedNotices.keys()],
   };
-}
-
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
-export function isLoopback(address: string | undefined): boolean {
-  if (address === undefined) return false;
-  const plain = address.replace(/^::ffff:(?=\d)/i, '');
-  return loopback.check(plain, plain.includes(':') ? 'ipv6' : 'ipv4');
-}
-
-/** A proxy on this machine speaks for somebody else, and so does a browser that a foreign page is open in. */
-function isLocal({ raw, headers }: FastifyRequest): boolean {
-  const forSomebodyElse = ['origin', 'forwarded', 'x-forwarded-for'].some((name) => headers[name] !== undefined);
-  return isLoopback(raw.socket.remoteAddress) && !forSomebodyElse;
 }

@@ -18,6 +18,7 @@ import type { Journal } from './journal.js';
 import type { DebitResult, Entry, Ledger, OwedNotice } from './ledger.js';
 import type { NoticeSender } from './notices.js';
 import { debitMessage, debitResult, refundMessage, refundResult } from './results.js';
+import { BadMessage, NumberConflict, need, type Prepared as PreparedRequest } from './signed-server.js';
 
 /** How long things take that take long on purpose. */
 export interface Delays {
@@ -41,18 +42,7 @@ export interface DeskOptions {
   readonly pageLines: number;
 }
 
-/** A request that has been read: what a fault could go by, and what happens without one, or with one. */
-export interface Prepared {
-  readonly occasion: Occasion;
-  run(fault: FaultName | undefined): Promise<object>;
-  /** Notes that the number came, for a request that is going to fail before anything is done. */
-  arrive(): Promise<void>;
-}
-
-/** The body is not what the protocol says. */
-export class BadMessage extends Error {}
-/** The number stands for something else already. */
-export class NumberConflict extends Error {}
+type Prepared = PreparedRequest<Occasion, FaultName>;
 
 /** What the institution does. Nothing is answered before it is on the disk, or that is not. */
 export class Desk {
@@ -342,9 +332,4 @@ function referenceOf(bindOrderNo: string): string {
 
 function random(): string {
   return Buffer.from(randomBytes(8)).toString('hex').toUpperCase();
-}
-
-function need<T>(value: T | undefined, name: string): T {
-  if (value === undefined) throw new BadMessage(`${name} is missing or not valid`);
-  return value;
 }

@@ -46,7 +46,7 @@ function groupCommit(handle: FileHandle): Journal {
         current.done();
       } catch (cause) {
         // What is on the disk now is anybody's guess until the file is read again.
-        failure = new Error('the journal cannot be written; start the institution again', { cause });
+        failure = new Error('the journal cannot be written; start the program again', { cause });
         current.failed(failure);
         gathering.failed(failure);
         return;

@@ -7,13 +7,14 @@ import path from 'node:path';
 import { PlainError } from '../plain-error.js';
 
 /**
- * Two institutions on one journal would debit the same number twice. A listening socket is a lock that ends with its
- * process, even after kill -9. It stands in the temporary folder because the length of its path is limited.
+ * Two institutions on one journal would debit the same number twice, and two suppliers hand out two codes for it. A
+ * listening socket is a lock that ends with its process, even after kill -9. It stands in the temporary folder because the
+ * length of its path is limited.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const file = await lockFile(folder);
   const server = (await tryListen(file)) ?? (await takeOver(file));
-  if (server === undefined) throw new PlainError(`${folder} is in use by another institution`);
+  if (server === undefined) throw new PlainError(`${folder} is in use by another program of this kind`);
   server.unref();
   return async () => {
     await new Promise((resolve) => server.close(resolve));

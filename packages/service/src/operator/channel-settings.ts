@@ -5,12 +5,14 @@ import {
   findCallbackUrl,
   removeCallbackUrl,
   storeCallbackUrl,
+  storeFrameOrigins,
   storeIpAllowList,
   storeLimits,
   storeVoidedPeriodEvents,
 } from '../channels/provisioning-sql.js';
 import { checkCallbackUrl } from './callback-url.js';
 import { changeChannel } from './channel-change.js';
+import { requireFrameOrigins } from './frame-origins.js';
 import { requireIpRanges } from './ip-ranges.js';
 import { type Changed, type Operator, OperatorError } from './operator.js';
 import { requireInteger, requireOneOf } from './rules.js';
@@ -99,5 +101,21 @@ export async function setVoidedPeriodEvents(
     if (channel.voidedPeriodEvents === send) return undefined;
     await storeVoidedPeriodEvents(tx, channel.channelId, send);
     return { from: channel.voidedPeriodEvents, to: send };
+  });
+}
+
+export interface SetFrameOriginsInput {
+  readonly appId: string;
+  /** Empty: nobody may. */
+  readonly origins: readonly string[];
+}
+
+/** Whose pages may hold the redemption page in a frame. */
+export async function setFrameOrigins(operator: Operator, input: SetFrameOriginsInput): Promise<Changed<ChannelView>> {
+  const origins = requireFrameOrigins(input.origins, operator.environment);
+  return changeChannel(operator, input.appId, 'channel.set-frame-origins', async (tx, channel) => {
+    if (channel.frameOrigins.join() === origins.join()) return undefined;
+    await storeFrameOrigins(tx, channel.channelId, origins);
+    return { from: channel.frameOrigins, to: origins };
   });
 }

@@ -17,6 +17,7 @@ import { newKey } from '../secrets/vault.js';
 import type { Environment } from '../settings.js';
 import { recordAudit } from './audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
+import { requirePeerUrl } from './peer-url.js';
 import {
   quoted,
   requireAtMost,
@@ -168,25 +169,11 @@ function requireHours({ from, to }: { readonly from: number; readonly to: number
   return { from, to };
 }
 
-const THIS_MACHINE = new Set(['localhost', '127.0.0.1']);
-
-/** Unlike a callback address it is the operators' own choice, and may well be inside their network. */
 function requireGatewayUrl(environment: Environment, gateway: GatewayName, text: string | null): string | null {
   if (gateway !== 'bridge') {
     if (text !== null) throw new OperatorError(`the ${gateway} gateway takes no address`);
     return null;
   }
   if (text === null) throw new OperatorError('the bridge gateway needs an address');
-  if (!URL.canParse(text)) throw new OperatorError(`the gateway address ${quoted(text)} is not a complete address`);
-  const url = new URL(text);
-  // Not repeated in the message: it may hold a password.
-  if (url.username !== '' || url.password !== '') {
-    throw new OperatorError('the gateway address must not hold a user name or password');
-  }
-  if (text.includes('#')) throw new OperatorError('the gateway address must not hold a fragment (#)');
-  const local = environment === 'sandbox' && url.protocol === 'http:' && THIS_MACHINE.has(url.hostname);
-  if (url.protocol !== 'https:' && !local) {
-    throw new OperatorError(`the gateway address ${quoted(text)} must start with https://`);
-  }
-  return url.href;
+  return requirePeerUrl('the gateway address', text, environment);
 }

@@ -53,13 +53,15 @@ export interface Payment {
 export const timeOrNull = (at: number | null): string | null => (at === null ? null : formatTime(at));
 
 /** The next moment a debit or billing is planned; what else may be due, completion say, is none of the channel's. */
-export function nextPayTime(order: Order): string | null {
+export function nextPayAt(order: Order): number | null {
   if (order.status !== 'ACTIVE') return null;
-  if (order.latestPaymentStatus === 'FAIL_RETRY') return timeOrNull(order.nextDueAt);
+  if (order.latestPaymentStatus === 'FAIL_RETRY') return order.nextDueAt;
   if (order.cycleNo === order.totalCycles) return null;
   // Nothing is due while a debit is on its way; the next one is planned all the same.
-  return formatTime(order.nextDueAt ?? dueAt(order.createdAt, order, order.cycleNo + 1));
+  return order.nextDueAt ?? dueAt(order.createdAt, order, order.cycleNo + 1);
 }
+
+export const nextPayTime = (order: Order): string | null => timeOrNull(nextPayAt(order));
 
 /** A period that was not started: it follows from its order. Nothing when there will be none. */
 export function derivedStatus(order: Order): 'WAIT' | 'CANCELED' | undefined {

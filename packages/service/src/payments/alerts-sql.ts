@@ -16,6 +16,9 @@ export type AlertKind =
   | 'agreement-cancel-failed'
   | 'billing-failed'
   | 'webhook-given-up'
+  | 'pool-empty'
+  | 'claim-refused'
+  | 'claim-unknown-for-a-day'
   | 'reconciliation-difference'
   | 'reconciliation-failed';
 
@@ -62,14 +65,14 @@ export async function findAlerts(db: Queryable, which: 'open' | 'all', limit: nu
   );
 }
 
-/** Those whose subject is this order, one of its periods, attempts or refunds, or the agreement that it runs on. */
+/** Those whose subject is this order, one of its periods, attempts, refunds or claims, or the agreement that it runs on. */
 export async function findAlertsAbout(
   db: Queryable,
   { orderNo, agreementNo }: { readonly orderNo: number; readonly agreementNo: string | null },
 ): Promise<AlertView[]> {
   return db.query<AlertView>(
     `select ${COLUMNS} from alerts where subject ~ $1 or subject = $2 order by last_seen_at desc, kind, subject`,
-    [`^R?${orderNo}([0-9]{4}([0-9]{2})?)?$`, agreementNo],
+    [`^[RC]?${orderNo}([0-9]{4}([0-9]{2})?)?$`, agreementNo],
   );
 }
 

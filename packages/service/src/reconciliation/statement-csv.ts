@@ -2,7 +2,7 @@ import { parseTime } from '@perennial/wire';
 import { numberOf, positiveOf } from '../gateways/bridge/protocol.js';
 import type { StatementLine } from '../gateways/gateway.js';
 import { csvRecords } from './csv.js';
-import { refusedAt } from './refused.js';
+import { refusedAt, StatementRefused } from './refused.js';
 import type { NumberedLine } from './statement.js';
 
 export const STATEMENT_COLUMNS = ['kind', 'number', 'amountCent', 'status', 'bookedAt', 'institutionRef'] as const;
@@ -26,6 +26,7 @@ export async function* statementFromCsv(bytes: AsyncIterable<Uint8Array>): Async
       throw refusedAt(at, `it must be ${HEADER}`);
     }
   }
+  if (!headerRead) throw new StatementRefused('the statement is empty');
 }
 
 function lineOf(at: number, fields: readonly string[]): StatementLine {

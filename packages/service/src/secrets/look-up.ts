@@ -7,21 +7,27 @@ export interface LookUp {
   hash(text: string): Promise<Buffer>;
 }
 
-/** The key is made on first use and stays for good, wrapped under the master key, so that hashes outlive its change. */
-export function lookUp(db: Queryable, vault: Vault, purpose: 'institution numbers'): LookUp {
+export type KeyPurpose = 'institution numbers' | 'pool codes';
+
+/**
+ * A key of the whole installation. It is made on first use and stays for good, wrapped under the master key, so that what
+ * was made with it outlives a change of that.
+ */
+export async function installationKey(db: Queryable, vault: Vault, purpose: KeyPurpose): Promise<Uint8Array> {
+  await db.query('insert into look_up_keys (purpose, wrapped) values ($1, $2) on conflict do nothing', [
+    purpose,
+    vault.wrapKey(newKey()),
+  ]);
+  const [row] = await db.query<{ wrapped: string }>('select wrapped from look_up_keys where purpose = $1', [purpose]);
+  if (!row) throw new Error(`the key for ${purpose} is not there`);
+  return vault.unwrapKey(row.wrapped);
+}
+
+export function lookUp(db: Queryable, vault: Vault, purpose: KeyPurpose): LookUp {
   let key: Promise<Uint8Array> | undefined;
-  const load = async (): Promise<Uint8Array> => {
-    await db.query('insert into look_up_keys (purpose, wrapped) values ($1, $2) on conflict do nothing', [
-      purpose,
-      vault.wrapKey(newKey()),
-    ]);
-    const [row] = await db.query<{ wrapped: string }>('select wrapped from look_up_keys where purpose = $1', [purpose]);
-    if (!row) throw new Error(`the key for ${purpose} is not there`);
-    return vault.unwrapKey(row.wrapped);
-  };
   return {
     async hash(text) {
-      key ??= load();
+      key ??= installationKey(db, vault, purpose);
       // A failed reading is not remembered.
       key.catch(() => {
         key = undefined;

@@ -98,6 +98,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
     await json('channel', 'set-ip-list', A, '203.0.113.7', '198.51.100.0/24,2001:db8::/32');
     await json('channel', 'set-limits', A, '--rate', '20');
     await json('channel', 'set-voided-period-events', A, 'off');
+    await json('channel', 'set-frame-origins', A, 'https://shop.example,https://m.shop.example');
     const { appSecret, aesKey, callbackSecret, ...rest } = made;
     expect(await json('channel', 'show', A)).toEqual({
       ...rest,
@@ -105,6 +106,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
       rateBurst: 40,
       ipAllowList: ['203.0.113.7/32', '198.51.100.0/24', '2001:db8::/32'],
       voidedPeriodEvents: false,
+      frameOrigins: ['https://shop.example', 'https://m.shop.example'],
       callbackUrls: [
         { eventType: '*', url: 'https://partner.example/all' },
         { eventType: 'payment.status.changed', url: 'https://partner.example/pay' },
@@ -129,8 +131,10 @@ describe('a channel is provisioned from nothing, with --json', () => {
     await json('channel', 'withdraw-product', A, 'VIP');
     await json('channel', 'set-callback', A, '--event', 'payment.status.changed', '--remove');
     await json('channel', 'set-ip-list', A, '--clear');
+    await json('channel', 'set-frame-origins', A, '--clear');
     expect(await json('channel', 'show', A)).toMatchObject({
       ipAllowList: [],
+      frameOrigins: [],
       callbackUrls: [{ eventType: '*', url: 'https://partner.example/all' }],
       products: [],
       paymentChannels: [{ code: 'PAY', isDefault: false, shareEnabled: false }],
@@ -184,12 +188,14 @@ describe('a channel is provisioned from nothing, with --json', () => {
       'channel.set-ip-list',
       'channel.set-limits',
       'channel.set-voided-period-events',
+      'channel.set-frame-origins',
       'channel.authorize-payment-channel',
       'channel.authorize-payment-channel',
       'channel.withdraw-payment-channel',
       'channel.withdraw-product',
       'channel.set-callback',
       'channel.set-ip-list',
+      'channel.set-frame-origins',
       'channel.suspend',
       'channel.resume',
       'channel.revoke-tokens',
@@ -242,6 +248,7 @@ describe('for people', () => {
     ['channel', 'set-callback', 'test_people', 'https://partner.example/'],
     ['channel', 'set-ip-list', 'test_people', '203.0.113.7'],
     ['channel', 'set-limits', 'test_people', '--rate', '9'],
+    ['channel', 'set-frame-origins', 'test_people', 'https://shop.example'],
     ['channel', 'set-voided-period-events', 'test_people', 'off'],
     ['product', 'show', 'VIP'],
     ['payment-channel', 'list'],
@@ -253,7 +260,7 @@ describe('for people', () => {
 
 describe('help', () => {
   const NOUNS = {
-    channel: 15,
+    channel: 16,
     product: 3,
     'payment-channel': 4,
     order: 5,

@@ -163,6 +163,8 @@ describe('several at once, each for itself', () => {
       machine.renew(),
     ]);
     for (const orderNo of orderNos) {
+      // Where the engine had a debit under way, the way ended for the moment.
+      await machine.advance(orderNo, { to: '2026-06-30 12:00:00' });
       const order = await machine.query(orderNo);
       const paid = statuses(order).filter((status) => status !== 'WAIT').length;
       expect(paid).toBeGreaterThanOrEqual(6);

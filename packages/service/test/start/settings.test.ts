@@ -47,6 +47,8 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['DATABASE_URL', { DATABASE_URL: 'not an address' }],
     ['DATABASE_POOL', { DATABASE_POOL: '1' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'ftp://x' }],
+    ['REDEEM_URL', { REDEEM_URL: 'h5.example' }],
+    ['REDEEM_OPENS_PER_MINUTE', { REDEEM_OPENS_PER_MINUTE: '4' }],
     ['MASTER_KEY', { MASTER_KEY: 'short' }],
     ['MASTER_KEY', { MASTER_KEY: `${KEY}!` }],
     ['MASTER_KEY', { MASTER_KEY: randomBytes(31).toString('base64') }],
@@ -74,6 +76,8 @@ describe('a bad setting stops the start with one line that names it', () => {
       dataDir: path.resolve('data'),
       databaseUrl: undefined,
       publicUrl: undefined,
+      redeemUrl: undefined,
+      redeemOpensPerMinute: 600,
       masterKeys: undefined,
       eventsRetentionDays: 180,
     });

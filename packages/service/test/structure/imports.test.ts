@@ -10,7 +10,7 @@ import { packageRoot } from '../support/processes.js';
 const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['ground', /^(clock|plain-error|settings|log)\.ts$|^db\/(database|gather)\.ts$|^db\/embedded\/|^secrets\//],
   ['database', /^db\//],
-  ['gateways', /^gateways\/|^institution\//],
+  ['gateways', /^gateways\/|^(institution|supplier)\//],
   // What the tables say: SQL, states as rows of data, and what follows from rows without asking anybody.
   [
     'rows',
@@ -28,6 +28,8 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
         '^events/',
         '^webhooks/(event-id|time-range)\\.ts$',
         '^payments/(deadline|refund-numbers)\\.ts$',
+        '^benefits/claim-(numbers|code)\\.ts$',
+        '^fulfilment/(fulfilment|policy)\\.ts$',
       ].join('|'),
     ),
   ],
@@ -35,10 +37,12 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   // What several actions have in common: settle, emit, issue, store, end.
   [
     'steps',
-    /^benefits\/|^reconciliation\/|^settlement\/|^payments\/(outcome|settle|settle-together|debit|notice|refund|settle-refund)\.ts$|^webhooks\/(?!list|replay)|^orders\/(store|end|new-order|create-deduct|agreement-ended|advance-periods)\.ts$|^agreements\/(for-order|sms-limit)\.ts$/,
+    /^(benefits|fulfilment)\/|^reconciliation\/|^settlement\/|^payments\/(outcome|settle|settle-together|debit|notice|refund|settle-refund)\.ts$|^webhooks\/(?!list|replay)|^orders\/(store|end|new-order|create-deduct|agreement-ended|advance-periods)\.ts$|^agreements\/(for-order|sms-limit)\.ts$/,
   ],
   // One per endpoint. An action never imports an action.
   ['endpoints', /^(channels|products|payment-channels|agreements|orders|payments|webhooks)\//],
+  // What users see: pages, and the steps that their forms take.
+  ['pages', /^redeem\//],
   ['outside', /^(http|engine|operator)\//],
   ['command line', /^cli\//],
   ['service', /^(interface|service)\.ts$/],

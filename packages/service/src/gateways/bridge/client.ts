@@ -10,7 +10,6 @@ import {
   type Fields,
   isSignedResponse,
   KEY_BYTES,
-  type Operation,
   readFields,
   signedHeaders,
 } from './protocol.js';
@@ -22,10 +21,12 @@ export interface ClientOptions {
   readonly clock: Clock;
   readonly connections: number;
   readonly log: Logger | undefined;
+  /** What the log calls the other side. */
+  readonly peer?: string;
 }
 
 export interface Call {
-  readonly operation: Operation;
+  readonly operation: string;
   /** May hold card data: it is sent, and otherwise never looked at. */
   readonly body: object;
   readonly number?: string;
@@ -39,7 +40,7 @@ export interface BridgeClient {
   close(): Promise<void>;
 }
 
-export function bridgeClient({ url, key, clock, connections, log }: ClientOptions): BridgeClient {
+export function bridgeClient({ url, key, clock, connections, log, peer = 'bridge' }: ClientOptions): BridgeClient {
   const { origin, basePath } = addressOf(url);
   if (key.length !== KEY_BYTES) throw new PlainError(`the key of a bridge must have ${KEY_BYTES} bytes`);
   // One request at a time on a connection: with pipelining, one slow debit would hold up those behind it.
@@ -82,7 +83,7 @@ export function bridgeClient({ url, key, clock, connections, log }: ClientOption
       } catch (error) {
         log?.warn(
           { operation: call.operation, number: call.number, requestId, why: describe(error) },
-          'no answer of the bridge that could be trusted',
+          `no answer of the ${peer} that could be trusted`,
         );
         return undefined;
       }

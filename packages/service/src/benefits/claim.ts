@@ -1,0 +1,96 @@
+import type { Logger } from 'pino';
+import type { Channel } from '../channels/channel.js';
+import type { Clock } from '../clock.js';
+import type { Database, Queryable } from '../db/database.js';
+import type { ClaimToFulfil, Supplier } from '../fulfilment/fulfilment.js';
+import type { Fulfilments } from '../fulfilment/registry.js';
+import { raiseAlert } from '../payments/alerts-sql.js';
+import { FIRST_ASK_SECONDS } from '../payments/policy.js';
+import { sealCode } from './claim-code.js';
+import { type BenefitReference, claimNoOf } from './claim-numbers.js';
+import { settleClaim, wholeSeconds } from './claim-supplier.js';
+import { claimBenefit, findBenefitStatus, insertClaim } from './claims-sql.js';
+
+export type ClaimOutcome = 'CLAIMED' | 'CLAIMED_BEFORE' | 'REVOKED' | 'EXPIRED' | 'UNKNOWN';
+
+/**
+ * Returns when the claim is committed and, for a supplier, when that has answered or its deadline has passed. Whether the
+ * code is there then is for `claims` to say.
+ */
+export type Claimer = (channel: Channel, benefit: BenefitReference) => Promise<ClaimOutcome>;
+
+export interface ClaimDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly fulfilments: Fulfilments;
+}
+
+export function claimer(deps: ClaimDeps): Claimer {
+  const { database, clock, log } = deps;
+  /** Calls to suppliers by claim number: who presses twice waits for the same call. */
+  const underWay = new Map<string, Promise<void>>();
+
+  async function call(channel: Channel, benefit: BenefitReference, { supplier, claim }: ToCall): Promise<void> {
+    try {
+      await settleClaim({ database, clock }, channel, benefit, await supplier.fulfil(claim));
+    } catch (err) {
+      // The claim stands, and the supplier is asked about it.
+      log.warn({ err, claimNo: claim.claimNo }, 'the answer about a claim could not be stored');
+    } finally {
+      underWay.delete(claim.claimNo);
+    }
+  }
+
+  return async (channel, benefit) => {
+    const claimed = await database.transaction((tx) => claimIn(tx, deps, channel, benefit));
+    if (typeof claimed === 'object') underWay.set(claimed.claim.claimNo, call(channel, benefit, claimed));
+    await underWay.get(claimNoOf(benefit));
+    return typeof claimed === 'object' ? 'CLAIMED' : claimed;
+  };
+}
+
+/** A claim that is to be sent to its supplier once it is committed. */
+interface ToCall {
+  readonly supplier: Supplier;
+  readonly claim: ClaimToFulfil;
+}
+
+async function claimIn(
+  tx: Queryable,
+  { clock, fulfilments }: ClaimDeps,
+  channel: Channel,
+  benefit: BenefitReference,
+): Promise<ToCall | ClaimOutcome> {
+  const { channelId } = channel;
+  const { orderNo, cycleNo } = benefit;
+  const claimNo = claimNoOf(benefit);
+  const claimedAt = wholeSeconds(clock);
+  const claimed = await claimBenefit(tx, channelId, benefit, claimNo, claimedAt);
+  if (!claimed) return refusal(tx, channelId, benefit);
+  const { benefitCode, faceValueCent } = claimed;
+  const claim = { claimNo, benefitCode, faceValueCent, orderNo, cycleNo };
+  const fulfilment = await fulfilments.of(tx, benefitCode);
+  const code = fulfilment.kind === 'SUPPLIER' ? undefined : await fulfilment.code(tx, claim);
+  await insertClaim(tx, {
+    ...benefit,
+    channelId,
+    benefitCode,
+    fulfilment: fulfilment.kind,
+    code: code === undefined ? undefined : sealCode(channel, claimNo, code),
+    claimedAt,
+    // Until then it belongs to the node that calls.
+    askAfterSeconds: fulfilment.kind === 'SUPPLIER' ? FIRST_ASK_SECONDS : undefined,
+  });
+  if (fulfilment.kind === 'SUPPLIER') return { supplier: fulfilment, claim };
+  if (code === undefined) await raiseAlert(tx, 'pool-empty', benefitCode, 'claims wait for codes to be imported');
+  return 'CLAIMED';
+}
+
+/** Why there was nothing to claim. One that is still ISSUED has passed its time, and nobody has marked it yet. */
+async function refusal(tx: Queryable, channelId: number, benefit: BenefitReference): Promise<ClaimOutcome> {
+  const status = await findBenefitStatus(tx, channelId, benefit);
+  if (status === undefined) return 'UNKNOWN';
+  if (status === 'CLAIMED') return 'CLAIMED_BEFORE';
+  return status === 'REVOKED' ? 'REVOKED' : 'EXPIRED';
+}

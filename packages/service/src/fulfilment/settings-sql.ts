@@ -1,0 +1,54 @@
+import type { Queryable } from '../db/database.js';
+import type { FulfilmentKind } from './fulfilment.js';
+
+export interface FulfilmentRow {
+  readonly kind: FulfilmentKind;
+  readonly supplierUrl: string | null;
+  /** Wrapped. */
+  readonly supplierKey: string | null;
+}
+
+const COLUMNS = 'kind, supplier_url as "supplierUrl", supplier_key as "supplierKey"';
+
+/** Nothing for a benefit that nothing is set for. */
+export async function findFulfilment(db: Queryable, benefitCode: string): Promise<FulfilmentRow | undefined> {
+  const [row] = await db.query<FulfilmentRow>(
+    { name: 'find-fulfilment', text: `select ${COLUMNS} from benefit_fulfilments where benefit_code = $1` },
+    [benefitCode],
+  );
+  return row;
+}
+
+export async function storeFulfilment(
+  tx: Queryable,
+  benefitCode: string,
+  { kind, supplierUrl, supplierKey }: FulfilmentRow,
+): Promise<void> {
+  await tx.query(
+    `insert into benefit_fulfilments (benefit_code, kind, supplier_url, supplier_key) values ($1, $2, $3, $4)
+     on conflict (benefit_code) do update set kind = excluded.kind, supplier_url = excluded.supplier_url,
+       supplier_key = excluded.supplier_key, set_at = now()`,
+    [benefitCode, kind, supplierUrl, supplierKey],
+  );
+}
+
+/** Two changes of one benefit, or two imports into it, wait for each other. */
+export async function lockBenefitCode(tx: Queryable, benefitCode: string): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('benefit ' || $1::text, 0))`, [benefitCode]);
+}
+
+/** Benefits that a supplier was ever set for: claims of theirs may wait for it. */
+export async function suppliedBenefits(db: Queryable): Promise<{ code: string }[]> {
+  return db.query('select benefit_code as code from benefit_fulfilments where supplier_url is not null');
+}
+
+export async function lockSupplierKeys(tx: Queryable): Promise<{ benefitCode: string; supplierKey: string }[]> {
+  return tx.query(
+    `select benefit_code as "benefitCode", supplier_key as "supplierKey" from benefit_fulfilments
+     where supplier_key is not null order by benefit_code for update`,
+  );
+}
+
+export async function storeSupplierKey(tx: Queryable, benefitCode: string, wrapped: string): Promise<void> {
+  await tx.query('update benefit_fulfilments set supplier_key = $2 where benefit_code = $1', [benefitCode, wrapped]);
+}

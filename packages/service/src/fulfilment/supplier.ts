@@ -1,0 +1,73 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.js';
+import { bridgeClient } from '../gateways/bridge/client.js';
+import { type Fields, MAX_MESSAGE_BYTES, reasonOf, textOf } from '../gateways/bridge/protocol.js';
+import {
+  type ClaimToFulfil,
+  MAX_CODE_LENGTH,
+  type NeverHeard,
+  type Supplier,
+  type SupplierOutcome,
+  UNPRINTABLE,
+} from './fulfilment.js';
+import { SUPPLIER_DEADLINE_MS } from './policy.js';
+
+const CONNECTIONS = 64;
+
+export interface SupplierOptions {
+  /** http(s)://host:port/path, without a query. */
+  readonly url: string;
+  /** Shared with the supplier, 32 bytes. */
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+  readonly log?: Logger;
+  readonly deadlineMs?: number;
+}
+
+export interface AttachedSupplier extends Supplier {
+  /** Breaks off what is under way: its outcome is unknown. */
+  close(): Promise<void>;
+}
+
+/** A supplier behind the protocol of docs/supplier.md. */
+export function supplierAt({ url, key, clock, log, deadlineMs }: SupplierOptions): AttachedSupplier {
+  const client = bridgeClient({ url, key, clock, connections: CONNECTIONS, log, peer: 'supplier' });
+  const call = (operation: 'fulfil' | 'fulfil-query', body: object, number?: string) =>
+    client.call({
+      operation,
+      body,
+      ...(number === undefined ? {} : { number }),
+      deadlineMs: deadlineMs ?? SUPPLIER_DEADLINE_MS,
+      maxBytes: MAX_MESSAGE_BYTES,
+    });
+  return {
+    kind: 'SUPPLIER',
+    async fulfil({ claimNo, benefitCode, faceValueCent, orderNo, cycleNo }: ClaimToFulfil) {
+      const body = { claimNo, benefitCode, faceValueCent, orderNo: String(orderNo), cycleNo };
+      return outcomeOf(await call('fulfil', body, claimNo), claimNo);
+    },
+    async query({ claimNo }) {
+      const answer = await call('fulfil-query', { claimNo });
+      return isNeverHeard(answer, claimNo) ? NEVER_HEARD : outcomeOf(answer, claimNo);
+    },
+    close: () => client.close(),
+  };
+}
+
+const NEVER_HEARD: NeverHeard = { kind: 'never-heard' };
+
+function isNeverHeard(answer: Fields | undefined, claimNo: string): boolean {
+  return answer?.['status'] === 'UNKNOWN' && answer['claimNo'] === claimNo;
+}
+
+/**
+ * Total: whatever is not exactly one of the documented answers is `unknown`. The number is repeated in every answer: one
+ * about another claim, however well signed, says nothing about this one.
+ */
+function outcomeOf(answer: Fields | undefined, claimNo: string): SupplierOutcome {
+  if (answer?.['claimNo'] !== claimNo) return { kind: 'unknown' };
+  if (answer['status'] === 'REFUSED') return { kind: 'refused', reason: reasonOf(answer['reason']) };
+  const code = textOf(answer['code'], MAX_CODE_LENGTH);
+  if (answer['status'] !== 'FULFILLED' || code === undefined || UNPRINTABLE.test(code)) return { kind: 'unknown' };
+  return { kind: 'fulfilled', code };
+}

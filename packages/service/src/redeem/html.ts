@@ -1,0 +1,30 @@
+/** Text that may stand in a page as it is. Only the template below makes it. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+type Value = Html | string | number | undefined | readonly Value[];
+
+/** A template whose values are escaped unless they are Html themselves. Attributes must be in double quotes. */
+export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
+  return new Html(parts.map((part, index) => part + written(values[index])).join(''));
+}
+
+function written(value: Value): string {
+  if (value === undefined) return '';
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'object') return value.map(written).join('');
+  return escaped(String(value));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
+}

@@ -1,0 +1,94 @@
+import type { Queryable } from '../db/database.js';
+import { instant, ms } from '../db/time-sql.js';
+import type { Order } from '../orders/order.js';
+import { ORDER_COLUMNS } from '../orders/sql.js';
+
+/** What every step of the page reads: whose order it is, and the version of the channel that the link was checked with. */
+export interface OrderRead {
+  readonly version: number;
+  readonly order: Order;
+  /** Whether there is a login mobile to tell the user by. */
+  readonly hasMobile: boolean;
+}
+
+export interface BenefitRow {
+  readonly cycleNo: number;
+  readonly position: number;
+  readonly name: string;
+  readonly faceValueCent: number;
+  readonly status: 'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED';
+  readonly expiresAt: number;
+  readonly claimedAt: number | null;
+  /** Sealed; nothing while the claim waits for it. */
+  readonly code: string | null;
+}
+
+export type BenefitReference = Pick<BenefitRow, 'cycleNo' | 'position'>;
+
+export interface PageRead extends OrderRead {
+  readonly productName: string;
+  /** The newest period first, from the one that was asked for on; one more than a page shows tells that there are more. */
+  readonly benefits: readonly BenefitRow[];
+  /** What can be claimed, newest first, wherever it stands; at most MOST_COUNTED. */
+  readonly claimable: readonly BenefitReference[];
+}
+
+/** Benefits on one page: with a QR code each they stay well below 50 KB. */
+export const PAGE_BENEFITS = 20;
+export const MOST_COUNTED = 100;
+
+const HAS_MOBILE = `exists(select from channel_users u
+  where u.channel_id = o.channel_id and key_of(u.channel_user_id) = key_of(o.channel_user_id)) as "hasMobile"`;
+const ORDER = `from channels c join orders o on o.channel_id = c.channel_id where c.channel_id = $1 and o.order_no = $2`;
+
+/** Times of benefits as the row has them; what follows from the time of asking is decided by whoever asks. */
+const PAGE = {
+  name: 'redeem-page',
+  text: `
+select c.version, ${ORDER_COLUMNS}, ${HAS_MOBILE},
+  coalesce((select p.product_name from products p where p.product_code = o.product_code), o.product_code) as "productName",
+  coalesce((select json_agg(json_build_object('cycleNo', b.cycle_no, 'position', b.position, 'name', b.name,
+      'faceValueCent', b.face_value_cent, 'status', b.status, 'expiresAt', ${ms('b.expires_at')},
+      'claimedAt', ${ms('b.claimed_at')}, 'code', k.code) order by b.cycle_no desc, b.position)
+    from (select * from benefits b where b.order_no = o.order_no and b.cycle_no <= $4 and (b.cycle_no < $4 or b.position >= $5)
+          order by b.cycle_no desc, b.position limit ${PAGE_BENEFITS + 1}) b
+      left join claims k using (order_no, cycle_no, position)), '[]'::json) as benefits,
+  coalesce((select json_agg(json_build_object('cycleNo', b.cycle_no, 'position', b.position) order by b.cycle_no desc, b.position)
+    from (select * from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and b.expires_at > ${instant('$3')}
+          order by b.cycle_no desc, b.position limit ${MOST_COUNTED}) b), '[]'::json) as claimable
+${ORDER}`,
+};
+
+type PageRow = Order & Omit<PageRead, 'order'>;
+
+/** Everything on the page as of one moment. `from` is the benefit that it begins with; without it the newest. */
+export async function readPage(
+  db: Queryable,
+  channelId: number,
+  orderNo: number,
+  now: number,
+  from: BenefitReference = { cycleNo: 10_000, position: 0 },
+): Promise<PageRead | undefined> {
+  const [row] = await db.query<PageRow>(PAGE, [channelId, orderNo, now, from.cycleNo, from.position]);
+  if (!row) return undefined;
+  const { version, hasMobile, productName, benefits, claimable, ...order } = row;
+  return { version, hasMobile, productName, benefits, claimable, order };
+}
+
+export async function readOrder(db: Queryable, channelId: number, orderNo: number): Promise<OrderRead | undefined> {
+  const [row] = await db.query<Order & Omit<OrderRead, 'order'>>(
+    { name: 'redeem-order', text: `select c.version, ${ORDER_COLUMNS}, ${HAS_MOBILE} ${ORDER}` },
+    [channelId, orderNo],
+  );
+  if (!row) return undefined;
+  const { version, hasMobile, ...order } = row;
+  return { version, hasMobile, order };
+}
+
+export async function channelVersion(db: Queryable, appId: string): Promise<number | undefined> {
+  const [row] = await db.query<{ version: number }>(
+    { name: 'channel-version', text: 'select version from channels where app_id = $1' },
+    [appId],
+  );
+  return row?.version;
+}

@@ -1,0 +1,42 @@
+import type { Queryable } from '../db/database.js';
+
+/** Wrong digits in a row, and for how long. On the database's clock, which all nodes share. */
+const MOST_WRONG = 5;
+const LOCKED_FOR = `interval '1 hour'`;
+
+export interface Tries {
+  /** Still to wait, or nothing. */
+  readonly lockedSeconds: number | null;
+}
+
+/** The user's row, made if need be, under its lock until the transaction ends. */
+export async function lockTries(tx: Queryable, channelId: number, channelUserId: string): Promise<Tries> {
+  const [row] = await tx.query<Tries>(
+    `insert into unsubscribe_tries as t (channel_id, user_key, wrong) values ($1, key_of($2), 0)
+     on conflict (channel_id, user_key) do update set wrong = t.wrong
+     returning case when t.locked_until > clock_timestamp()
+       then ceil(date_part('epoch', t.locked_until - clock_timestamp()))::integer end as "lockedSeconds"`,
+    [channelId, channelUserId],
+  );
+  if (!row) throw new Error('an upsert answers with its row');
+  return row;
+}
+
+/** Counts one more; with the last one allowed the lock begins and the count with it. Answers how many are left. */
+export async function countWrong(tx: Queryable, channelId: number, channelUserId: string): Promise<number> {
+  const [row] = await tx.query<{ wrong: number }>(
+    `update unsubscribe_tries set wrong = (wrong + 1) % ${MOST_WRONG},
+       locked_until = case when wrong + 1 >= ${MOST_WRONG} then clock_timestamp() + ${LOCKED_FOR} end
+     where channel_id = $1 and user_key = key_of($2) returning wrong`,
+    [channelId, channelUserId],
+  );
+  const wrong = row?.wrong ?? 0;
+  return wrong === 0 ? 0 : MOST_WRONG - wrong;
+}
+
+export async function forgetTries(tx: Queryable, channelId: number, channelUserId: string): Promise<void> {
+  await tx.query('delete from unsubscribe_tries where channel_id = $1 and user_key = key_of($2)', [
+    channelId,
+    channelUserId,
+  ]);
+}

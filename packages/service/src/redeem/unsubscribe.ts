@@ -1,0 +1,58 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Channel } from '../channels/channel.js';
+import type { Clock } from '../clock.js';
+import type { Database } from '../db/database.js';
+import { endOrder } from '../orders/end.js';
+import { lockOrderByNumber } from '../orders/sql.js';
+import { userMobile } from '../users/mobile.js';
+import { findUser } from '../users/sql.js';
+import { countWrong, forgetTries, lockTries } from './tries-sql.js';
+
+export type UnsubscribeOutcome =
+  | { readonly kind: 'ended' }
+  /** The order is in a state that cannot be ended, or not any more. */
+  | { readonly kind: 'not-active' }
+  | { readonly kind: 'no-mobile' }
+  | { readonly kind: 'wrong'; readonly triesLeft: number }
+  | { readonly kind: 'locked'; readonly seconds: number };
+
+export type Unsubscriber = (channel: Channel, orderNo: number, digits: string) => Promise<UnsubscribeOutcome>;
+
+const LOCKED_SECONDS = 3600;
+
+/**
+ * Ends an order for the user who knows the last four digits of their login mobile. The count of wrong ones is under its
+ * row lock in the same transaction: two nodes never let a sixth one through.
+ */
+export function unsubscriber(database: Database, clock: Clock): Unsubscriber {
+  return (channel, orderNo, digits) =>
+    database.transaction(async (tx) => {
+      const order = await lockOrderByNumber(tx, orderNo);
+      if (order?.status !== 'ACTIVE') return { kind: 'not-active' };
+      const user = await findUser(tx, channel.channelId, order.channelUserId);
+      const expected = user && lastDigits(userMobile(channel, user));
+      if (expected === undefined) return { kind: 'no-mobile' };
+      const whose = [channel.channelId, order.channelUserId] as const;
+      const { lockedSeconds } = await lockTries(tx, ...whose);
+      if (lockedSeconds !== null) return { kind: 'locked', seconds: lockedSeconds };
+      if (!timingSafeEqual(Buffer.from(digits), Buffer.from(expected))) {
+        const triesLeft = await countWrong(tx, ...whose);
+        return triesLeft === 0 ? { kind: 'locked', seconds: LOCKED_SECONDS } : { kind: 'wrong', triesLeft };
+      }
+      await forgetTries(tx, ...whose);
+      await endOrder(tx, channel, order, { source: 'USER', reason: null }, clock.now());
+      return { kind: 'ended' };
+    });
+}
+
+/** What a user typed as four digits, of any keyboard, or nothing. It is no try if it cannot be right. */
+export function typedDigits(text: string): string | undefined {
+  const digits = text.normalize('NFKC').replace(/\s/g, '');
+  return /^\d{4}$/.test(digits) ? digits : undefined;
+}
+
+/** Nothing for a number that has no four digits. */
+function lastDigits(mobile: string): string | undefined {
+  const digits = mobile.replace(/\D/g, '');
+  return digits.length < 4 ? undefined : digits.slice(-4);
+}

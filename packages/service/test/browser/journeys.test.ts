@@ -1,0 +1,229 @@
+import { redeemUrl } from '@perennial/wire';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { importCodes, setFulfilment } from '../../src/operator/benefits.js';
+import { type RefundStage, refundStage } from '../refunds/support.js';
+import { mobileOf, unique } from '../support/demo.js';
+import { DESKTOP, launch, phone, press } from './support.js';
+
+/** What a user does on the redemption page, in a browser. */
+
+let on: RefundStage;
+let browser: Browser;
+beforeAll(async () => {
+  [on, browser] = await Promise.all([refundStage(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await on.close();
+});
+
+interface Subscribed {
+  readonly orderNo: string;
+  readonly url: string;
+  readonly user: string;
+  /** Of the user's login mobile, the last four. */
+  readonly digits: string;
+}
+
+/** A paid order of mode A, and the link as the channel gets it from a query. */
+async function subscribed(more: Record<string, unknown> = {}): Promise<Subscribed> {
+  const channelUserId = unique('user');
+  const orderNo = await on.paidOrder({ channelUserId, ...more });
+  return { orderNo, url: await linkTo(orderNo), user: channelUserId, digits: mobileOf(channelUserId).slice(-4) };
+}
+
+async function linkTo(orderNo: string): Promise<string> {
+  const { pathname, search } = new URL(String((await on.query(orderNo))['redeemUrl']));
+  return `${on.service.baseUrl}${pathname}${search}`;
+}
+
+const claimButton = (page: Page, name: string) => page.getByRole('button', { name: `Claim ${name}`, exact: true });
+const codes = (page: Page) => page.locator('code').allTextContents();
+const alertOf = (page: Page) => page.getByRole('alert').textContent();
+
+describe('claiming', () => {
+  it('open, claim, reload, second phone: one code, shown at once and ever after', async () => {
+    const { orderNo, url } = await subscribed();
+    const page = await phone(browser);
+    await page.goto(url);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Monthly membership');
+    await page.getByText('Period 1 of 12').waitFor();
+    expect(await page.getByText('28 Feb 2026', { exact: true }).count()).toBe(1);
+
+    await press(page, claimButton(page, 'VIP pass'));
+    const [code, ...others] = await codes(page);
+    expect([code, others]).toEqual([expect.stringMatching(/^[0-9A-Z]{16}$/), []]);
+    expect(await claimButton(page, 'VIP pass').count()).toBe(0);
+    await page.getByRole('img', { name: 'QR code of VIP pass' }).waitFor();
+
+    await page.reload();
+    expect(await codes(page)).toEqual([code]);
+    const second = await phone(browser);
+    await second.goto(await linkTo(orderNo));
+    expect(await codes(second)).toEqual([code]);
+
+    await press(second, claimButton(second, 'Coupon'));
+    expect(await codes(second)).toHaveLength(2);
+    await second.getByText('There is nothing left to claim at the moment.').waitFor();
+    expect(await on.query(orderNo)).toMatchObject({ redeemUrl: null });
+    expect(await on.queryPeriod(orderNo)).toMatchObject({
+      usedAmountCent: 1990,
+      claimRecords: [{ benefitCode: 'VIP_PASS' }, { benefitCode: 'COUPON' }],
+    });
+  });
+
+  it('two phones on the same button, and an impatient one: one code', async () => {
+    const { url } = await subscribed();
+    const phones = await Promise.all([phone(browser), phone(browser)]);
+    await Promise.all(phones.map((page) => page.goto(url)));
+    await Promise.all(phones.map((page) => claimButton(page, 'VIP pass').dblclick()));
+    for (const page of phones) await page.goto(url);
+    const [first, second] = await Promise.all(phones.map(codes));
+    expect(first).toHaveLength(1);
+    expect(second).toEqual(first);
+  });
+
+  it('one tap copies the code', async () => {
+    const { url } = await subscribed();
+    const page = await phone(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.goto(url);
+    await press(page, claimButton(page, 'VIP pass'));
+    await page.getByRole('button', { name: 'Copy' }).tap();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect([await page.evaluate('navigator.clipboard.readText()')]).toEqual(await codes(page));
+  });
+
+  it('without JavaScript: the same, but for the copy button', async () => {
+    const { url, orderNo, digits } = await subscribed();
+    const page = await phone(browser, { javaScriptEnabled: false });
+    await page.goto(url);
+    await press(page, claimButton(page, 'VIP pass'));
+    expect(await codes(page)).toHaveLength(1);
+    expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
+    await page.getByRole('img', { name: 'QR code of VIP pass' }).waitFor();
+    await page.getByRole('link', { name: 'End subscription' }).tap();
+    await page.getByLabel('Last four digits').fill(digits);
+    await page.getByRole('button', { name: 'End subscription now' }).tap();
+    await page.getByText('Ended', { exact: true }).waitFor();
+    expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED' });
+  });
+
+  it('an empty pool: the claim is kept, and the code is there once codes arrive', async () => {
+    await setFulfilment(on.operator, { benefitCode: 'DAY_PASS', kind: 'pool' });
+    const { url } = await subscribed({ productCode: 'TEST_SPU_DAILY_7' });
+    const page = await phone(browser);
+    await page.goto(url);
+    await press(page, claimButton(page, 'Day pass'));
+    await page.getByText('Your code is on its way').waitFor();
+    expect(await codes(page)).toEqual([]);
+    const file = (async function* () {
+      yield Buffer.from('code\nPOOL-ONE\nPOOL-TWO\n');
+    })();
+    await importCodes(on.operator, { benefitCode: 'DAY_PASS', file });
+    await press(page, page.getByRole('link', { name: 'Check again' }));
+    expect(await codes(page)).toEqual(['POOL-ONE']);
+  });
+});
+
+describe('what changed while the page was open is said', () => {
+  it('the benefit has expired', async () => {
+    const { orderNo, user } = await subscribed();
+    const start = on.service.clock.now();
+    on.service.clock.advance(89 * 86_400_000);
+    const channelUserId = user;
+    const { appId, callbackSecret } = on.channel.credentials;
+    const exp = Math.floor(on.service.clock.now() / 1000) + 7 * 86_400;
+    const parts = { host: on.service.baseUrl, orderNo, appId, channelUserId, exp };
+    const page = await phone(browser);
+    await page.goto(redeemUrl(parts, Buffer.from(callbackSecret, 'base64')));
+    on.service.clock.advance(2 * 86_400_000);
+    await press(page, claimButton(page, 'VIP pass'));
+    on.service.clock.set(start);
+    expect(await alertOf(page)).toMatch(/expired before it was claimed/);
+    expect(await codes(page)).toEqual([]);
+  });
+
+  it('the period was refunded', async () => {
+    const { orderNo, url } = await subscribed();
+    const page = await phone(browser);
+    await page.goto(url);
+    await on.refund({ orderNo, cycleNo: 1 });
+    await press(page, claimButton(page, 'VIP pass'));
+    expect(await alertOf(page)).toMatch(/taken back with a refund/);
+    expect(await codes(page)).toEqual([]);
+  });
+
+  it('the order was unsubscribed: what was paid for can still be claimed', async () => {
+    const { orderNo, url } = await subscribed();
+    const page = await phone(browser);
+    await page.goto(url);
+    await on.channel.call('orders/unsubscribe', { orderNo });
+    await page.getByRole('link', { name: 'End subscription' }).tap();
+    await page.getByText('This subscription has already ended.').waitFor();
+    await page.getByRole('link', { name: 'Back to your benefits' }).tap();
+    await page.getByText('Ended', { exact: true }).waitFor();
+    await press(page, claimButton(page, 'VIP pass'));
+    expect(await codes(page)).toHaveLength(1);
+  });
+
+  it('the link has expired: one page that says what to do', async () => {
+    const { url } = await subscribed();
+    const page = await phone(browser);
+    await page.goto(url);
+    on.service.clock.advance(8 * 86_400_000);
+    await press(page, claimButton(page, 'VIP pass'));
+    const opened = await page.goto(url);
+    on.service.clock.advance(-8 * 86_400_000);
+    expect(opened?.status()).toBe(404);
+    await page.getByRole('heading', { name: 'This link does not work' }).waitFor();
+    await page.getByText('open your benefits from there').waitFor();
+  });
+});
+
+describe('ending the subscription', () => {
+  it('what it means, a wrong answer, then the right one: the channel is told', async () => {
+    const { orderNo, url, digits } = await subscribed();
+    const page = await phone(browser, DESKTOP);
+    await page.goto(url);
+    await page.getByRole('link', { name: 'End subscription' }).click();
+    await page.getByRole('heading', { name: 'End this subscription?' }).waitFor();
+    await page.getByText('The next payment of ¥19.90 on 28 Feb 2026 will not be taken').waitFor();
+    await page.getByLabel('Last four digits').fill(other(digits));
+    await page.getByRole('button', { name: 'End subscription now' }).click();
+    expect(await alertOf(page)).toMatch(/4 tries are left/);
+    await page.getByLabel('Last four digits').fill(digits);
+    await page.getByRole('button', { name: 'End subscription now' }).click();
+    await page.getByText('Ended', { exact: true }).waitFor();
+    expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED', redeemUrl: null });
+    const told = await on.service.fresh.database.query(
+      `select data::json ->> 'orderStatus' as status from events where order_no = $1 and event_type = 'order.status.changed'
+       order by event_no desc limit 1`,
+      [orderNo],
+    );
+    expect(told).toEqual([{ status: 'UNSUBSCRIBED' }]);
+  });
+
+  it('wrong digits until it is locked; then the right ones do not help either', async () => {
+    const { orderNo, url, digits } = await subscribed();
+    const page = await phone(browser);
+    await page.goto(url);
+    await page.getByRole('link', { name: 'End subscription' }).tap();
+    for (const left of [4, 3, 2, 1, 0]) {
+      await page.getByLabel('Last four digits').fill(other(digits));
+      await page.getByRole('button', { name: 'End subscription now' }).tap();
+      await page
+        .getByText(left === 0 ? 'Too many wrong tries' : left === 1 ? 'One try is left' : `${left} tries are left`)
+        .waitFor();
+    }
+    const second = await phone(browser);
+    await second.goto(await linkTo(orderNo));
+    await second.getByRole('link', { name: 'End subscription' }).tap();
+    await second.getByLabel('Last four digits').fill(digits);
+    await second.getByRole('button', { name: 'End subscription now' }).tap();
+    await second.getByText('Too many wrong tries').waitFor();
+    expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'ACTIVE' });
+  });
+});
+
+const other = (digits: string): string => String((Number(digits) + 1) % 10_000).padStart(4, '0');

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+
+/** The system's Chromium; `npm test` says where it is, and installs it when it is missing. */
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+export const PHONE: BrowserContextOptions = {
+  viewport: { width: 390, height: 844 },
+  deviceScaleFactor: 2,
+  isMobile: true,
+  hasTouch: true,
+};
+export const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 900 } };
+
+export function launch(): Promise<Browser> {
+  // As root, in a container as on CI, Chromium's own sandbox does not start. The pages are ours.
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+/** A phone of its own: nothing is shared with another but the link. What the page complains about fails the test. */
+export async function phone(browser: Browser, more: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ ...PHONE, locale: 'en-GB', ...more });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    // An answer of 4xx is a line of the console too, and tests ask for some.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      complaints.push(message.text());
+  });
+  onTestFinished(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+  return page;
+}
+
+/** Presses what leads to another page, and waits for that. */
+export async function press(page: Page, what: Locator): Promise<void> {
+  const loaded = page.waitForEvent('load');
+  await what.click();
+  await loaded;
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds to be serious or worse, as lines that say where. */
+export async function barriers(page: Page): Promise<string[]> {
+  // By the debugger and not by a script element, which the page's policy refuses.
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    return axe.run().then(({ violations }) => violations);
+  });
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+    );
+}
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
+}
+
+/** Whether something sticks out to the side. */
+export const scrollsSideways = (page: Page): Promise<boolean> =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimNoOf } from '../../src/benefits/claim-numbers.js';
+import { revokeBenefits } from '../../src/benefits/revoke.js';
+import { channelRegistry } from '../../src/channels/registry.js';
+import { createChannel } from '../../src/operator/channels.js';
+import { type ClaimStage, claimStage } from './support.js';
+
+const DAY_MS = 86_400_000;
+
+let on: ClaimStage;
+beforeAll(async () => {
+  on = await claimStage();
+});
+afterAll(() => on.close());
+
+const detail = async (orderNo: number) =>
+  (await on.client.call('payments/query', { paymentOrderNo: `${orderNo}0001` })).data;
+const query = async (orderNo: number) => (await on.client.call('orders/query', { orderNo: String(orderNo) })).data;
+
+describe('a claim', () => {
+  it('gives a code of 16 characters that are not read for each other, which stays', async () => {
+    const benefit = await on.benefit(1);
+    expect(await on.node.claim(on.node.channel, benefit)).toBe('CLAIMED');
+    const code = await on.codeOf(benefit);
+    expect(code).toMatch(/^[2-9A-HJ-NP-Z]{16}$/);
+    on.service.clock.advance(5_000);
+    expect(await on.node.claim(on.node.channel, benefit)).toBe('CLAIMED_BEFORE');
+    expect(await on.codeOf(benefit)).toBe(code);
+    expect(await on.codeOf({ ...benefit, position: 2 })).toBeUndefined();
+  });
+
+  it('gives no two the same code', async () => {
+    const codes = new Set<string | undefined>();
+    for (let n = 0; n < 5; n += 1) {
+      const benefit = await on.benefit(1);
+      await on.node.claim(on.node.channel, benefit);
+      codes.add(await on.codeOf(benefit));
+    }
+    expect(codes.size).toBe(5);
+  });
+
+  it('is in claimRecords and usedAmountCent, and takes the link away once nothing is left', async () => {
+    const orderNo = await on.order();
+    expect((await query(orderNo)).redeemUrl).not.toBeNull();
+    await on.node.claim(on.node.channel, { orderNo, cycleNo: 1, position: 2 });
+    expect(await detail(orderNo)).toMatchObject({
+      usedAmountCent: 490,
+      claimRecords: [
+        {
+          claimNo: `C${orderNo}000102`,
+          benefitCode: 'COUPON',
+          benefitName: 'Coupon',
+          faceValueCent: 490,
+          claimedAt: expect.stringMatching(/^2026-01-31 12:00:\d\d$/),
+        },
+      ],
+    });
+    expect((await query(orderNo)).redeemUrl).not.toBeNull();
+    on.service.clock.advance(1_000);
+    await on.node.claim(on.node.channel, { orderNo, cycleNo: 1, position: 1 });
+    expect(await detail(orderNo)).toMatchObject({
+      usedAmountCent: 1990,
+      claimRecords: [{ claimNo: `C${orderNo}000102` }, { claimNo: `C${orderNo}000101` }],
+    });
+    expect((await query(orderNo)).redeemUrl).toBeNull();
+  });
+
+  it('is refused when there is no such benefit, period or order, and when it is another channel’s', async () => {
+    const benefit = await on.benefit(1);
+    const { claim, channel } = on.node;
+    expect(await claim(channel, { ...benefit, position: 3 })).toBe('UNKNOWN');
+    expect(await claim(channel, { ...benefit, cycleNo: 2 })).toBe('UNKNOWN');
+    expect(await claim(channel, { ...benefit, orderNo: 1 })).toBe('UNKNOWN');
+    const { appId } = await createChannel(on.operator, { name: 'Other' });
+    const other = await channelRegistry(on.database, on.service.vault).get(appId);
+    if (!other) throw new Error('the other channel is there');
+    expect(await claim(other, benefit)).toBe('UNKNOWN');
+    expect(await on.codeOf(benefit)).toBeUndefined();
+  });
+
+  it('is refused from the second on in which the benefit expires, whether that was marked or not', async () => {
+    const last = await on.benefit(1);
+    const late = await on.benefit(1);
+    const marked = await on.benefit(1);
+    await on.database.query(`update benefits set status = 'EXPIRED' where order_no = $1`, [marked.orderNo]);
+    const now = on.service.clock.now();
+    on.service.clock.set(now + 90 * DAY_MS - 1);
+    expect(await on.node.claim(on.node.channel, last)).toBe('CLAIMED');
+    on.service.clock.set(now + 90 * DAY_MS);
+    expect(await on.node.claim(on.node.channel, late)).toBe('EXPIRED');
+    expect(await on.node.claim(on.node.channel, marked)).toBe('EXPIRED');
+    expect(await on.codeOf(late)).toBeUndefined();
+    on.service.clock.set(now);
+  });
+
+  it('is refused once the benefit was revoked', async () => {
+    const benefit = await on.benefit(1);
+    await on.database.transaction((tx) => revokeBenefits(tx, benefit, { inFull: true, sumCent: 1990 }));
+    expect(await on.node.claim(on.node.channel, benefit)).toBe('REVOKED');
+    expect(await on.codeOf(benefit)).toBeUndefined();
+  });
+
+  it('against a refund: one of the two wins, and the code is there exactly when the claim did', async () => {
+    const benefits = await Promise.all(Array.from({ length: 20 }, () => on.benefit(1)));
+    const outcomes = await Promise.all(
+      benefits.flatMap((benefit) => [
+        on.node.claim(on.node.channel, benefit),
+        on.database.transaction((tx) => revokeBenefits(tx, benefit, { inFull: true, sumCent: 1990 })),
+      ]),
+    );
+    for (const [n, benefit] of benefits.entries()) {
+      const [row] = await on.database.query<{ status: string; claimNo: string | null }>(
+        'select status, claim_no as "claimNo" from benefits where order_no = $1 and position = 1',
+        [benefit.orderNo],
+      );
+      const claimed = outcomes[2 * n] === 'CLAIMED';
+      expect(row).toEqual(
+        claimed ? { status: 'CLAIMED', claimNo: claimNoOf(benefit) } : { status: 'REVOKED', claimNo: null },
+      );
+      expect((await on.codeOf(benefit)) !== undefined).toBe(claimed);
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { perennial } from '../cli/perennial.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+
+let fresh: FreshDatabase;
+let folder: string;
+const masterKey = randomBytes(32).toString('base64');
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-codes-'));
+});
+afterAll(async () => {
+  await fresh.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const run = (...args: string[]) => perennial(['benefit', ...args], { DATABASE_URL: fresh.url, MASTER_KEY: masterKey });
+const json = async (...args: string[]) => {
+  const { stdout, stderr, code } = await run(...args, '--json');
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout);
+};
+const file = async (name: string, text: string) => {
+  const full = path.join(folder, name);
+  await writeFile(full, text);
+  return full;
+};
+
+describe('perennial benefit', () => {
+  it('sets a pool, imports codes and shows what is left', async () => {
+    expect((await run('set-fulfilment', 'COUPON', '--kind', 'pool')).stdout).toMatch(/^Kind +POOL$/m);
+    expect((await run('set-fulfilment', 'COUPON', '--kind', 'pool')).stdout).toContain('It was so already.');
+    const codes = await file('codes.csv', '\ufeffcode\r\n"A-1"\r\n\r\nA-2\r\nA-1\r\n');
+    const text = (await run('import-codes', 'COUPON', codes)).stdout;
+    expect(text).toMatch(/^Imported +2$/m);
+    expect(text).toMatch(/^Repeated in the file +1$/m);
+    expect(text).not.toContain('A-1');
+    expect(await json('import-codes', 'COUPON', codes)).toMatchObject({ imported: 0, knownBefore: 2, codesLeft: 2 });
+    expect(await json('show', 'COUPON')).toEqual({
+      benefitCode: 'COUPON',
+      kind: 'POOL',
+      supplierUrl: null,
+      products: [],
+      codesLeft: 2,
+      codesGiven: 0,
+      waitingClaims: 0,
+      waitingSince: null,
+    });
+    expect((await json('list')).items).toHaveLength(1);
+    expect((await run('list')).stdout).toMatch(/COUPON +POOL/);
+  });
+
+  it('sets a supplier with the key of a file', async () => {
+    const keyFile = await file('supplier.key', `${randomBytes(32).toString('base64')}\n`);
+    const url = ['--url', 'https://supplier.example/codes'];
+    expect(await json('set-fulfilment', 'VIP', '--kind', 'supplier', ...url, '--key-file', keyFile)).toMatchObject({
+      kind: 'SUPPLIER',
+      supplierUrl: url[1],
+      changed: true,
+    });
+    const codes = await file('plain.txt', 'B-1\nB-2');
+    expect((await run('import-codes', 'VIP', codes)).stdout).toContain('VIP does not take its codes from the pool.');
+  });
+
+  it('says in one line what is wrong', async () => {
+    const bad = await file('bad.csv', 'A\nB\u0001\n');
+    const badKey = await file('bad.key', 'short');
+    const refusals: [string[], string][] = [
+      [['import-codes', 'COUPON', bad], 'line 2 of the codes: the code holds control characters'],
+      [['import-codes', 'COUPON', path.join(folder, 'none')], 'the codes cannot be read: ENOENT'],
+      [['import-codes', 'COUPON', folder], 'the codes cannot be read: EISDIR'],
+      [['set-fulfilment', 'X', '--kind', 'supplier'], 'a supplier needs an address and a key'],
+      [['set-fulfilment', 'X', '--kind', 'supplier', '--key-file', badKey], 'must hold 32 bytes in base64'],
+      [['set-fulfilment', 'X', '--kind', 'supplier', '--key-file', path.join(folder, 'none')], 'there is no file'],
+      [['set-fulfilment', 'X', '--kind', 'magic'], 'the kind must be'],
+      [['show', 'NONE'], 'there is no benefit "NONE"'],
+    ];
+    for (const [args, why] of refusals) {
+      const { code, stderr } = await run(...args);
+      expect(code, args.join(' ')).toBe(1);
+      expect(stderr).toContain(why);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+    }
+  });
+});

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
+import { listAudit } from '../../src/operator/audit.js';
+import { listBenefits, type SetFulfilmentInput, setFulfilment, showBenefit } from '../../src/operator/benefits.js';
+import { rewrapKeys } from '../../src/operator/master-key.js';
+import type { Operator } from '../../src/operator/operator.js';
+import { openVault } from '../../src/secrets/vault.js';
+import { dump } from '../operator/support.js';
+import { KEY, localSupplier } from './suppliers.js';
+import { type ClaimStage, claimStage } from './support.js';
+
+let on: ClaimStage;
+beforeAll(async () => {
+  on = await claimStage();
+});
+afterAll(() => on.close());
+
+const URL_HERE = 'https://supplier.example/codes';
+const supplier = (more: Partial<SetFulfilmentInput> = {}) => ({
+  benefitCode: 'VIP_PASS',
+  kind: 'supplier',
+  supplierUrl: URL_HERE,
+  supplierKey: KEY,
+  ...more,
+});
+const auditOf = (subject: string) => listAudit(on.operator, { subject });
+
+describe('where codes come from', () => {
+  it('is GENERATED for every benefit of a product until something is set', async () => {
+    expect(await listBenefits(on.operator)).toMatchObject([
+      { benefitCode: 'COUPON', kind: 'GENERATED', products: ['TEST_SPU_001'], codesLeft: 0, waitingClaims: 0 },
+      { benefitCode: 'DAY_PASS', kind: 'GENERATED', products: ['TEST_SPU_DAILY_7'] },
+      { benefitCode: 'VIP_PASS', kind: 'GENERATED', supplierUrl: null, waitingSince: null },
+    ]);
+    expect(await setFulfilment(on.operator, { benefitCode: 'COUPON', kind: 'generated' })).toMatchObject({
+      changed: false,
+    });
+    expect(await auditOf('COUPON')).toEqual([]);
+  });
+
+  it('is set, set again and audited, without the key', async () => {
+    expect(await setFulfilment(on.operator, supplier())).toMatchObject({
+      kind: 'SUPPLIER',
+      supplierUrl: URL_HERE,
+      changed: true,
+    });
+    expect(await setFulfilment(on.operator, supplier())).toMatchObject({ changed: false });
+    const key = randomBytes(32);
+    expect(await setFulfilment(on.operator, supplier({ supplierKey: key }))).toMatchObject({ changed: true });
+    expect(await setFulfilment(on.operator, { benefitCode: 'VIP_PASS', kind: 'pool' })).toMatchObject({
+      kind: 'POOL',
+      supplierUrl: URL_HERE,
+    });
+    expect(await setFulfilment(on.operator, { benefitCode: 'VIP_PASS', kind: 'supplier' })).toMatchObject({
+      kind: 'SUPPLIER',
+    });
+    const told = (await auditOf('VIP_PASS')).map(({ action, detail }) => ({ action, detail }));
+    const of = (kind: string) => ({ kind, supplierUrl: URL_HERE });
+    expect(told.toReversed()).toEqual([
+      {
+        action: 'benefit.set-fulfilment',
+        detail: { from: { kind: 'GENERATED', supplierUrl: null }, to: of('SUPPLIER'), newKey: true },
+      },
+      { action: 'benefit.set-fulfilment', detail: { from: of('SUPPLIER'), to: of('SUPPLIER'), newKey: true } },
+      { action: 'benefit.set-fulfilment', detail: { from: of('SUPPLIER'), to: of('POOL') } },
+      { action: 'benefit.set-fulfilment', detail: { from: of('POOL'), to: of('SUPPLIER') } },
+    ]);
+    expect(await dump(on.database)).not.toContain(key.toString('base64'));
+  });
+
+  it('may be set, and codes imported, before a product has the benefit', async () => {
+    expect(await setFulfilment(on.operator, { benefitCode: 'TO_COME', kind: 'pool' })).toMatchObject({ products: [] });
+    expect(await on.import('ONLY_CODES', 'A\n')).toMatchObject({ kind: 'GENERATED', codesLeft: 1 });
+    expect((await listBenefits(on.operator)).map(({ benefitCode }) => benefitCode)).toEqual(
+      expect.arrayContaining(['TO_COME', 'ONLY_CODES']),
+    );
+  });
+
+  const production: Partial<Operator> = { environment: 'production' };
+  it.each<[string, Partial<SetFulfilmentInput>, RegExp, Partial<Operator>?]>([
+    ['a code in small letters', { benefitCode: 'vip' }, /benefit code must be/],
+    ['another kind', { kind: 'magic' }, /kind must be generated or pool or supplier/],
+    ['an address without a supplier', { kind: 'pool' }, /only a supplier/],
+    ['a short key', { supplierKey: KEY.subarray(1) }, /32 bytes/],
+    ['http', { supplierUrl: 'http://supplier.example' }, /must start with https/],
+    ['http to this machine in production', { supplierUrl: 'http://127.0.0.1:1' }, /must start with https/, production],
+    ['a password', { supplierUrl: 'https://a:b@supplier.example' }, /user name or password/],
+    ['a query', { supplierUrl: 'https://supplier.example/?a=b' }, /query/],
+    ['a fragment', { supplierUrl: 'https://supplier.example/#a' }, /fragment/],
+    ['no address at all', { supplierUrl: 'supplier' }, /not a complete address/],
+  ])('is refused with %s, and nothing changes', async (_what, more, why, as = {}) => {
+    const before = await dump(on.database);
+    await expect(
+      setFulfilment({ ...on.operator, ...as }, supplier({ benefitCode: 'DAY_PASS', ...more })),
+    ).rejects.toThrow(why);
+    expect(await dump(on.database)).toBe(before);
+  });
+
+  it('is refused for a supplier without an address or a key', async () => {
+    const benefitCode = 'DAY_PASS';
+    for (const given of [{ supplierUrl: URL_HERE }, { supplierKey: KEY }, {}]) {
+      await expect(setFulfilment(on.operator, { benefitCode, kind: 'supplier', ...given })).rejects.toThrow(
+        'a supplier needs an address and a key',
+      );
+    }
+  });
+
+  it('of a benefit that nobody knows cannot be shown', async () => {
+    await expect(showBenefit(on.operator, { benefitCode: 'NONE' })).rejects.toThrow('there is no benefit "NONE"');
+  });
+
+  it('an import that is refused imports nothing', async () => {
+    await expect(on.import('DAY_PASS', 'A\nB\n\u0000\n')).rejects.toThrow('line 3 of the codes');
+    expect(await showBenefit(on.operator, { benefitCode: 'DAY_PASS' })).toMatchObject({ codesLeft: 0 });
+    expect(await auditOf('DAY_PASS')).toEqual([]);
+  });
+});
+
+describe('a change of the master key', () => {
+  it('leaves supplier and pool as they are', async () => {
+    const { url } = await localSupplier(on.service.clock);
+    await setFulfilment(on.operator, supplier({ supplierUrl: url }));
+    await setFulfilment(on.operator, { benefitCode: 'COUPON', kind: 'pool' });
+    await on.import('COUPON', 'FROM-BEFORE\n');
+    const masterKey = randomBytes(32);
+    const { database, service, log } = on;
+    const claim = { claimNo: 'C1', benefitCode: 'VIP_PASS', faceValueCent: 1, orderNo: 1, cycleNo: 1 };
+
+    // The installation's first key is only in its vault: both are known until everything is wrapped anew.
+    const renewed = openVault([masterKey]);
+    const both = { ...renewed, unwrapKey: (wrapped: string) => openWithEither(wrapped) };
+    const openWithEither = (wrapped: string) => {
+      try {
+        return renewed.unwrapKey(wrapped);
+      } catch {
+        return service.vault.unwrapKey(wrapped);
+      }
+    };
+    await rewrapKeys({ ...on.operator, vault: both });
+    const fulfilments = fulfilmentRegistry({ database, vault: renewed, clock: service.clock, log: log.log });
+    expect(await (await fulfilments.supplierOf('VIP_PASS')).fulfil(claim)).toMatchObject({ kind: 'fulfilled' });
+    const pool = await fulfilments.of(database, 'COUPON');
+    expect(pool.kind === 'POOL' && (await pool.code(database, { ...claim, benefitCode: 'COUPON' }))).toBe(
+      'FROM-BEFORE',
+    );
+    await fulfilments.close();
+  });
+});

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { claimer } from '../../src/benefits/claim.js';
+import type { BenefitReference } from '../../src/benefits/claim-numbers.js';
+import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
+import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
+import { listAudit } from '../../src/operator/audit.js';
+import { setFulfilment, showBenefit } from '../../src/operator/benefits.js';
+import { until } from '../support/processes.js';
+import { anotherNode } from '../support/second-node.js';
+import { type ClaimStage, claimStage } from './support.js';
+
+let on: ClaimStage;
+let serial = 0;
+let code: string;
+beforeAll(async () => {
+  on = await claimStage();
+});
+afterAll(() => on.close());
+
+/** A product with one benefit, whose codes come from an empty pool. */
+async function freshPool(): Promise<() => Promise<BenefitReference>> {
+  serial += 1;
+  code = `POOL_${serial}`;
+  await setFulfilment(on.operator, { benefitCode: code, kind: 'pool' });
+  const own = code;
+  return async () => {
+    const benefit = await on.benefit(1);
+    await on.database.query('update benefits set benefit_code = $2 where order_no = $1', [benefit.orderNo, own]);
+    return benefit;
+  };
+}
+const claim = (benefit: BenefitReference) => on.node.claim(on.node.channel, benefit);
+const lines = (count: number, from = 1) => Array.from({ length: count }, (_, n) => `CODE-${from + n}`).join('\n');
+
+describe('a pool', () => {
+  it('gives its codes in the order of their import, each once', async () => {
+    const benefit = await freshPool();
+    await on.import(code, 'B\nA\n');
+    await on.import(code, 'C\n');
+    const given: (string | undefined)[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const one = await benefit();
+      await claim(one);
+      given.push(await on.codeOf(one));
+    }
+    expect(given).toEqual(['B', 'A', 'C']);
+    expect(await showBenefit(on.operator, { benefitCode: code })).toMatchObject({
+      kind: 'POOL',
+      codesLeft: 0,
+      codesGiven: 3,
+      waitingClaims: 0,
+    });
+  });
+
+  it('gives 40 users at once 40 codes', async () => {
+    const benefit = await freshPool();
+    await on.import(code, lines(40));
+    const other = await on.anotherNode();
+    const benefits = await Promise.all(Array.from({ length: 40 }, () => benefit()));
+    await Promise.all(benefits.map((one, n) => (n % 2 === 0 ? on.node : other).claim(on.node.channel, one)));
+    await other.close();
+    await on.node.serve();
+    const given = await Promise.all(benefits.map((one) => on.codeOf(one)));
+    expect(given.toSorted()).toEqual(lines(40).split('\n').toSorted());
+  });
+
+  it('that is empty keeps the claim, raises an alert, and the next import serves what waits, the oldest first', async () => {
+    const benefit = await freshPool();
+    const waiting: BenefitReference[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const one = await benefit();
+      on.service.clock.advance(1_000);
+      expect(await claim(one)).toBe('CLAIMED');
+      expect(await on.codeOf(one)).toBeUndefined();
+      waiting.push(one);
+    }
+    expect(await claim(waiting[0] ?? (await benefit()))).toBe('CLAIMED_BEFORE');
+    expect(await on.alerts()).toContainEqual({ kind: 'pool-empty', subject: code, seen: 3 });
+    expect(await showBenefit(on.operator, { benefitCode: code })).toMatchObject({ waitingClaims: 3, codesLeft: 0 });
+
+    expect(await on.import(code, 'X\nY\n')).toMatchObject({ imported: 2, served: 2, codesLeft: 0, waitingClaims: 1 });
+    expect(await Promise.all(waiting.map((one) => on.codeOf(one)))).toEqual(['X', 'Y', undefined]);
+    expect(await on.import(code, 'Z\nW\n')).toMatchObject({ imported: 2, served: 1, codesLeft: 1, waitingClaims: 0 });
+    expect(await on.codeOf(waiting[2] ?? (await benefit()))).toBe('Z');
+  });
+
+  it('raises its alert again after somebody put it aside', async () => {
+    const benefit = await freshPool();
+    await claim(await benefit());
+    expect(await acknowledgeAlert(on.operator, { kind: 'pool-empty', subject: code })).toMatchObject({ changed: true });
+    const open = async () => (await listAlerts(on.operator)).filter(({ subject }) => subject === code);
+    expect(await open()).toEqual([]);
+    await claim(await benefit());
+    expect(await open()).toMatchObject([{ kind: 'pool-empty', seen: 2 }]);
+  });
+
+  it('is served by the engine too, for a claim that was not committed when codes were imported', async () => {
+    const benefit = await freshPool();
+    const own = code;
+    const one = await benefit();
+    // The claim finds no code, and waits with its commit until there are some.
+    const late = claimer({
+      database: {
+        ...on.database,
+        transaction: (work) =>
+          on.database.transaction(async (tx) => {
+            const result = await work(tx);
+            expect(await on.import(own, 'LATE\nLATER\n')).toMatchObject({ imported: 2, served: 0 });
+            return result;
+          }),
+      },
+      clock: on.service.clock,
+      log: on.log.log,
+      fulfilments: fulfilmentRegistry({ ...on.service, database: on.database, log: on.log.log }),
+    });
+    expect(await late(on.node.channel, one)).toBe('CLAIMED');
+    expect(await on.codeOf(one)).toBeUndefined();
+    const node = await anotherNode(on.service, { engine: true });
+    onTestFinished(() => node.close());
+    expect(await until('the code', () => on.codeOf(one))).toBe('LATE');
+  });
+
+  it('counts and passes over codes that were imported before, given away or not', async () => {
+    const benefit = await freshPool();
+    expect(await on.import(code, 'A\nB\nA\n')).toMatchObject({ imported: 2, repeated: 1, knownBefore: 0 });
+    await claim(await benefit());
+    expect(await on.import(code, 'A\nB\nC\n')).toMatchObject({
+      imported: 1,
+      repeated: 0,
+      knownBefore: 2,
+      codesLeft: 2,
+    });
+    const [entry] = await listAudit(on.operator, { subject: code, limit: 1 });
+    expect(entry).toMatchObject({
+      action: 'benefit.import-codes',
+      detail: { imported: 1, knownBefore: 2, repeated: 0, served: 0 },
+    });
+  });
+
+  it('of one benefit has nothing for another, and may hold the same codes', async () => {
+    const first = await freshPool();
+    await on.import(code, 'SAME\n');
+    const second = await freshPool();
+    expect(await on.import(code, 'SAME\n')).toMatchObject({ imported: 1 });
+    for (const one of [await first(), await second()]) {
+      await claim(one);
+      expect(await on.codeOf(one)).toBe('SAME');
+    }
+  });
+
+  it('takes 100,000 codes in one go', async () => {
+    await freshPool();
+    expect(await on.import(code, lines(100_000))).toMatchObject({ imported: 100_000, codesLeft: 100_000 });
+  });
+
+  it('two imports of the same codes at once: each code once', async () => {
+    await freshPool();
+    const texts = [lines(500), lines(500).split('\n').toReversed().join('\n')];
+    const done = await Promise.all(texts.map((text) => on.import(code, text)));
+    expect(done.reduce((sum, { imported }) => sum + imported, 0)).toBe(500);
+    expect(await showBenefit(on.operator, { benefitCode: code })).toMatchObject({ codesLeft: 500 });
+  });
+});

@@ -1,0 +1,152 @@
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { hmacSha256, toBase64 } from '@perennial/wire';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.js';
+import type { ClaimToFulfil } from '../../src/fulfilment/fulfilment.js';
+import { type AttachedSupplier, supplierAt } from '../../src/fulfilment/supplier.js';
+import { responseSignText, signResponse } from '../../src/gateways/bridge/protocol.js';
+import { SUPPLIER_FAULTS } from '../../src/supplier/faults.js';
+import { SUPPLIER_OPERATIONS } from '../../src/supplier/operations.js';
+import { readPage, tableRows } from '../docs/pages.js';
+import { COMMAND_LINE, start, until } from '../support/processes.js';
+import { KEY, localSupplier, spawnSupplier, supplierFolder, supplierTo } from './suppliers.js';
+
+const CLAIM: ClaimToFulfil = {
+  claimNo: 'C1000100101',
+  benefitCode: 'VIP_PASS',
+  faceValueCent: 1500,
+  orderNo: 10001,
+  cycleNo: 1,
+};
+
+function adapterTo(url: string, key: Uint8Array = KEY): AttachedSupplier {
+  const supplier = supplierAt({ url, key, clock: systemClock, deadlineMs: 5_000 });
+  onTestFinished(() => supplier.close());
+  return supplier;
+}
+
+describe('the reference supplier', () => {
+  it('hands out one code for one number, however often it is asked', async () => {
+    const supplier = await localSupplier(systemClock);
+    const adapter = adapterTo(supplier.url);
+    expect(await adapter.query(CLAIM)).toEqual({ kind: 'never-heard' });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => adapter.fulfil(CLAIM)));
+    const [handedOut] = await supplier.handedOut();
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+      new Set([JSON.stringify({ kind: 'fulfilled', code: handedOut?.code })]),
+    );
+    expect(await supplier.handedOut()).toMatchObject([{ ...CLAIM, orderNo: '10001', arrivals: 20 }]);
+    expect(await adapter.query(CLAIM)).toEqual(answers[0]);
+  });
+
+  it('has what it handed out after kill -9, and after an ordinary end', async () => {
+    const folder = await supplierFolder();
+    const first = await spawnSupplier({}, folder);
+    const code = await adapterTo(first.url).fulfil(CLAIM);
+    first.running.child.kill('SIGKILL');
+    await first.running.exited;
+    const second = await localSupplier(systemClock, { dataDir: folder });
+    expect(await adapterTo(second.url).fulfil(CLAIM)).toEqual(code);
+    await second.stop();
+    const third = await localSupplier(systemClock, { dataDir: folder });
+    expect(await third.handedOut()).toMatchObject([{ claimNo: CLAIM.claimNo, arrivals: 2 }]);
+  });
+
+  it('refuses a second one on its folder, another key, and a number for something else', async () => {
+    const supplier = await localSupplier(systemClock);
+    await expect(localSupplier(systemClock, { dataDir: supplier.dataDir })).rejects.toThrow(/in use by another/);
+    expect(await adapterTo(supplier.url, Buffer.alloc(32, 1)).fulfil(CLAIM)).toEqual({ kind: 'unknown' });
+    const adapter = adapterTo(supplier.url);
+    await adapter.fulfil(CLAIM);
+    expect(await adapter.fulfil({ ...CLAIM, faceValueCent: 0 })).toEqual({ kind: 'unknown' });
+    expect(await adapter.fulfil({ ...CLAIM, claimNo: 'C2', faceValueCent: 0 })).toMatchObject({ kind: 'fulfilled' });
+    expect(await supplier.handedOut()).toHaveLength(2);
+  });
+
+  it('refuses on demand, and may change its mind', async () => {
+    const supplier = await localSupplier(systemClock);
+    const adapter = adapterTo(supplier.url);
+    await supplier.fault('refuse', { claimNo: CLAIM.claimNo, times: 1 });
+    expect(await adapter.fulfil({ ...CLAIM, claimNo: 'C2' })).toMatchObject({ kind: 'fulfilled' });
+    expect(await adapter.fulfil(CLAIM)).toEqual({ kind: 'refused', reason: 'sold out' });
+    expect(await adapter.query(CLAIM)).toEqual({ kind: 'refused', reason: 'sold out' });
+    expect(await adapter.fulfil(CLAIM)).toMatchObject({ kind: 'fulfilled' });
+    expect(await supplier.refused()).toEqual([]);
+  });
+
+  it.each([
+    [{}, /action must be/],
+    [{ action: 'set' }, /fault must be/],
+    [{ action: 'set', fault: 'refuse', operation: 'debit' }, /operation must be/],
+    [{ action: 'set', fault: 'refuse', times: 0 }, /times must be/],
+    [{ action: 'set', fault: 'refuse', claimNo: 7 }, /claimNo must be/],
+    [{ action: 'set', fault: 'refuse', benefitCode: 7 }, /benefitCode must be/],
+    [{ action: 'delay', answerMs: -1 }, /answerMs must be/],
+  ])('says what is wrong with the control call %j', async (call, why) => {
+    const supplier = await localSupplier(systemClock);
+    const answer = await supplier.control(call);
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toMatch(why);
+  });
+
+  it('takes faults back, and has no control unless asked for', async () => {
+    const supplier = await localSupplier(systemClock);
+    await supplier.fault('refuse');
+    expect((await supplier.control({ action: 'clear' })).status).toBe(200);
+    expect(await adapterTo(supplier.url).fulfil(CLAIM)).toMatchObject({ kind: 'fulfilled' });
+    const closed = await localSupplier(systemClock, { control: false });
+    expect((await fetch(`${closed.url}/ledger`)).status).toBe(404);
+    expect((await closed.control({ action: 'clear' })).status).toBe(404);
+  });
+});
+
+describe('perennial supplier', () => {
+  it('makes its key, hands out codes, and ends with Ctrl-C', async () => {
+    const dataDir = path.join(await supplierFolder(), 'new');
+    const running = start(COMMAND_LINE, {}, ['supplier', '--port', '0', '--data-dir', dataDir, '--control']);
+    onTestFinished(() => void running.child.kill('SIGKILL'));
+    const url = await until('a supplier that serves', () => running.stderr().match(/Supplier\s+(http\S+)/)?.[1]);
+    const keyFile = path.join(dataDir, 'supplier.key');
+    expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
+    const key = Buffer.from((await readFile(keyFile, 'utf8')).trim(), 'base64');
+    expect(await adapterTo(url, key).fulfil(CLAIM)).toMatchObject({ kind: 'fulfilled' });
+    expect(await supplierTo(url, dataDir).handedOut()).toHaveLength(1);
+    expect(running.stderr()).not.toContain(key.toString('base64'));
+    running.child.kill('SIGINT');
+    expect(await running.exited).toBe(0);
+  });
+
+  it('says in one line what keeps it from starting', async () => {
+    const running = start(COMMAND_LINE, {}, ['supplier', '--port', '70000']);
+    expect(await running.exited).toBe(1);
+    expect(running.stderr()).toBe('perennial: --port must be a whole number from 0 to 65535\n');
+  });
+});
+
+describe('docs/supplier.md', () => {
+  const section = async (title: RegExp) => {
+    const [, text = ''] = (await readPage('docs/supplier.md')).split(title);
+    return tableRows(text.split(/^##/m)[0] ?? '');
+  };
+
+  it('has every operation and every fault, and no other', async () => {
+    const paths = (await section(/^## Operations$/m)).map(([name = '']) => name);
+    expect(paths).toEqual(SUPPLIER_OPERATIONS.map((name) => `/${name}`));
+    expect(await section(/^### Faults$/m)).toEqual(SUPPLIER_FAULTS.map(({ name, does }) => [name, does]));
+  });
+
+  it('signs its example as the code does', async () => {
+    const page = await readPage('docs/supplier.md');
+    const key = Buffer.from(/Key `([^`]+)`/.exec(page)?.[1] ?? '', 'base64');
+    const [request = '', signText = '', answer = '', answerText = ''] = [
+      ...(page.split('### An example')[1] ?? '').matchAll(/```\n([\s\S]*?)\n```/g),
+    ].map(([, text]) => text);
+    expect(Object.keys(JSON.parse(request))).toEqual(['claimNo', 'benefitCode', 'faceValueCent', 'orderNo', 'cycleNo']);
+    expect(Object.keys(JSON.parse(answer))).toEqual(['claimNo', 'status', 'code']);
+    expect(page).toContain(`\`${toBase64(hmacSha256(key, signText))}\``);
+    const nonce = signText.split('\n')[5] ?? '';
+    expect(responseSignText('/fulfil', nonce, Buffer.from(answer))).toBe(answerText);
+    expect(page).toContain(`\`${signResponse('/fulfil', nonce, Buffer.from(answer), key)}\``);
+  });
+});

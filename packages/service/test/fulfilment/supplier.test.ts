@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BenefitReference, claimNoOf } from '../../src/benefits/claim-numbers.js';
+import { setFulfilment } from '../../src/operator/benefits.js';
+import { localSupplier, supplied, type TestSupplier } from './suppliers.js';
+import { type ClaimStage, claimStage } from './support.js';
+
+const DAY_MS = 86_400_000;
+
+let on: ClaimStage;
+beforeAll(async () => {
+  on = await claimStage();
+});
+afterAll(() => on.close());
+
+/** The reference supplier for VIP_PASS, and one benefit to claim there. */
+async function attached() {
+  const supplier = await localSupplier(on.service.clock);
+  await supplied(on.operator, 'VIP_PASS', supplier.url);
+  return { supplier, benefit: await on.benefit(1) };
+}
+const claim = (benefit: BenefitReference) => on.node.claim(on.node.channel, benefit);
+const handedOut = async (supplier: TestSupplier, benefit: BenefitReference) =>
+  (await supplier.handedOut()).filter(({ claimNo }) => claimNo === claimNoOf(benefit));
+/** It was handed out once, and that is what the user sees. */
+async function isFulfilled(supplier: TestSupplier, benefit: BenefitReference, arrivals: number): Promise<void> {
+  const orders = await handedOut(supplier, benefit);
+  expect(orders).toMatchObject([{ arrivals }]);
+  expect(await on.codeOf(benefit)).toBe(orders[0]?.code);
+}
+const alertsAbout = async (benefit: BenefitReference) =>
+  (await on.alerts()).filter(({ subject }) => subject === claimNoOf(benefit));
+
+const SCHEDULE = [10, 30, 60, 300, 900, 3600];
+
+/** The pause of the schedule that the next question waits for, less the moments since it was set. */
+async function askedAfter({ orderNo }: BenefitReference): Promise<number | undefined> {
+  const [row] = await on.database.query<{ seconds: number | null }>(
+    'select extract(epoch from ask_at - now())::double precision as seconds from claims where order_no = $1',
+    [orderNo],
+  );
+  const seconds = row?.seconds ?? Number.POSITIVE_INFINITY;
+  return SCHEDULE.find((pause) => seconds <= pause);
+}
+
+/** As if the time had come. */
+async function askNow(): Promise<number> {
+  await on.database.query('update claims set ask_at = now() where ask_at is not null');
+  return on.node.ask('VIP_PASS');
+}
+
+describe('a claim at a supplier', () => {
+  it('has its code at once when the supplier answers', async () => {
+    const { supplier, benefit } = await attached();
+    expect(await claim(benefit)).toBe('CLAIMED');
+    const [order] = await handedOut(supplier, benefit);
+    expect(order).toMatchObject({ benefitCode: 'VIP_PASS', faceValueCent: 1500, arrivals: 1 });
+    expect(await on.codeOf(benefit)).toBe(order?.code);
+    expect(await askedAfter(benefit)).toBeUndefined();
+  });
+
+  it.each([
+    'error-after',
+    'answer-lost',
+    'wrong-claim',
+    'bad-code',
+    'forged-answer',
+    'garbage-answer',
+    'oversized-answer',
+    'delay',
+  ])('after %s is asked about, and gets the code that was handed out then', async (fault) => {
+    const { supplier, benefit } = await attached();
+    await supplier.fault(fault, { times: 1 });
+    expect(await claim(benefit)).toBe('CLAIMED');
+    expect(await on.codeOf(benefit)).toBeUndefined();
+    expect(await askedAfter(benefit)).toBe(10);
+    expect(await on.node.ask('VIP_PASS')).toBe(0);
+
+    expect(await askNow()).toBe(1);
+    await isFulfilled(supplier, benefit, 1);
+    expect(await askNow()).toBe(0);
+  });
+
+  it('that the supplier never heard of is sent again with the same number', async () => {
+    const { supplier, benefit } = await attached();
+    await supplier.fault('error-before', { times: 1 });
+    await claim(benefit);
+    expect(await handedOut(supplier, benefit)).toEqual([]);
+    await askNow();
+    await isFulfilled(supplier, benefit, 2);
+  });
+
+  it('waits while the supplier is away, and is asked about as debits are', async () => {
+    const { supplier, benefit } = await attached();
+    await supplier.stop();
+    expect(await claim(benefit)).toBe('CLAIMED');
+    const pauses: (number | undefined)[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      await askNow();
+      pauses.push(await askedAfter(benefit));
+    }
+    expect(pauses).toEqual([30, 60, 300, 900, 3600, 3600]);
+    expect(await alertsAbout(benefit)).toEqual([]);
+
+    on.service.clock.advance(DAY_MS + 1_000);
+    await askNow();
+    await askNow();
+    on.service.clock.advance(-DAY_MS - 1_000);
+    expect(await alertsAbout(benefit)).toMatchObject([{ kind: 'claim-unknown-for-a-day', seen: 1 }]);
+    const back = await localSupplier(on.service.clock);
+    await setFulfilment(on.operator, { benefitCode: 'VIP_PASS', kind: 'supplier', supplierUrl: back.url });
+    await askNow();
+    await isFulfilled(back, benefit, 1);
+  });
+
+  it('that is refused waits, raises an alert, and is asked for again every hour', async () => {
+    const { supplier, benefit } = await attached();
+    await supplier.fault('refuse', { times: 2 });
+    expect(await claim(benefit)).toBe('CLAIMED');
+    expect(await askedAfter(benefit)).toBe(3600);
+    expect(await alertsAbout(benefit)).toEqual([{ kind: 'claim-refused', subject: claimNoOf(benefit), seen: 1 }]);
+    await askNow();
+    expect(await askedAfter(benefit)).toBe(3600);
+    expect(await alertsAbout(benefit)).toMatchObject([{ seen: 1 }]);
+    expect(await supplier.refused()).toMatchObject([{ claimNo: claimNoOf(benefit) }]);
+    await askNow();
+    await isFulfilled(supplier, benefit, 3);
+  });
+
+  it('keeps the code that it has, whatever the supplier says later', async () => {
+    const { benefit } = await attached();
+    await claim(benefit);
+    const code = await on.codeOf(benefit);
+    const liar = await localSupplier(on.service.clock);
+    await supplied(on.operator, 'VIP_PASS', liar.url);
+    await askNow();
+    expect(await on.codeOf(benefit)).toBe(code);
+    expect(await liar.handedOut()).toEqual([]);
+  });
+
+  it('goes on with its supplier after something else was set', async () => {
+    const { supplier, benefit } = await attached();
+    await supplier.fault('answer-lost', { times: 1 });
+    await claim(benefit);
+    await setFulfilment(on.operator, { benefitCode: 'VIP_PASS', kind: 'generated' });
+    const later = await on.benefit(1);
+    await claim(later);
+    expect(await on.codeOf(later)).toMatch(/^\w{16}$/);
+    await askNow();
+    const orders = await supplier.handedOut();
+    expect(orders.map(({ claimNo }) => claimNo)).toEqual([claimNoOf(benefit)]);
+    expect(await on.codeOf(benefit)).toBe(orders[0]?.code);
+  });
+
+  it('is asked about by one node at a time', async () => {
+    const { supplier, benefit } = await attached();
+    const more = await Promise.all(Array.from({ length: 10 }, () => on.benefit(1)));
+    await supplier.fault('error-before', { times: 11 });
+    await Promise.all([benefit, ...more].map(claim));
+    await on.database.query('update claims set ask_at = now() where ask_at is not null');
+    const other = await on.anotherNode();
+    const asked = await Promise.all([on.node.ask('VIP_PASS'), other.ask('VIP_PASS')]);
+    await other.close();
+    expect(asked[0] + asked[1]).toBe(11);
+    expect((await supplier.handedOut()).map(({ arrivals }) => arrivals)).toEqual(Array(11).fill(2));
+  });
+
+  it('pressed twice shows the code to both', async () => {
+    const { supplier, benefit } = await attached();
+    await supplier.control({ action: 'delay', answerMs: 200 });
+    await supplier.fault('delay', { times: 1 });
+    const press = async () => ({ outcome: await claim(benefit), hasCode: (await on.codeOf(benefit)) !== undefined });
+    const pressed = await Promise.all([press(), press()]);
+    expect(pressed.map(({ outcome }) => outcome).toSorted()).toEqual(['CLAIMED', 'CLAIMED_BEFORE']);
+    expect(pressed.map(({ hasCode }) => hasCode)).toEqual([true, true]);
+    await isFulfilled(supplier, benefit, 1);
+  });
+
+  it('stands when the answer cannot be stored, and is asked about', async () => {
+    const { supplier, benefit } = await attached();
+    await on.database.query('alter table claims add constraint no_room check (fulfilled_at is null) not valid');
+    expect(await claim(benefit)).toBe('CLAIMED');
+    await on.database.query('alter table claims drop constraint no_room');
+    expect(await on.codeOf(benefit)).toBeUndefined();
+    await askNow();
+    await isFulfilled(supplier, benefit, 1);
+  });
+});

@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/clock.js';
+import { lockFile } from '../../src/institution/lock.js';
+import { setFulfilment } from '../../src/operator/benefits.js';
+import type { Operator } from '../../src/operator/operator.js';
+import { type SupplierProgramOptions, startSupplier } from '../../src/supplier/supplier.js';
+import { type Running, start, until } from '../support/processes.js';
+
+export const KEY = Buffer.alloc(32, 9);
+const CHILD = fileURLToPath(new URL('supplier-child.mjs', import.meta.url));
+
+export interface HandedOut {
+  readonly claimNo: string;
+  readonly benefitCode: string;
+  readonly faceValueCent: number;
+  readonly code: string;
+  readonly arrivals: number;
+}
+
+/** A supplier's own books, and its control. */
+export interface TestSupplier {
+  readonly url: string;
+  readonly dataDir: string;
+  handedOut(): Promise<readonly HandedOut[]>;
+  refused(): Promise<readonly { readonly claimNo: string }[]>;
+  control(body: object): Promise<Response>;
+  fault(fault: string, more?: object): Promise<void>;
+}
+
+export function supplierTo(url: string, dataDir: string): TestSupplier {
+  const ledger = async () => (await fetch(`${url}/ledger`)).json() as Promise<Record<string, never>>;
+  const control = (body: object) => fetch(`${url}/control`, { method: 'POST', body: JSON.stringify(body) });
+  return {
+    url,
+    dataDir,
+    handedOut: async () => (await ledger())['handedOut'] ?? [],
+    refused: async () => (await ledger())['refused'] ?? [],
+    control,
+    async fault(fault, more = {}) {
+      const response = await control({ action: 'set', fault, ...more });
+      if (!response.ok) throw new Error(await response.text());
+    },
+  };
+}
+
+export async function supplierFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-supplier-'));
+  const lock = await lockFile(folder);
+  onTestFinished(async () => {
+    await rm(folder, { recursive: true, force: true });
+    await rm(lock, { force: true });
+  });
+  return folder;
+}
+
+/** The reference supplier on a free port of this process; it ends with the test. */
+export async function localSupplier(
+  clock: Clock,
+  more: Partial<SupplierProgramOptions> = {},
+): Promise<TestSupplier & { stop(): Promise<void> }> {
+  const folder = more.dataDir ?? (await supplierFolder());
+  const { url, stop } = await startSupplier({ port: 0, key: KEY, clock, control: true, ...more, dataDir: folder });
+  let stopped: Promise<void> | undefined;
+  const once = () => {
+    stopped ??= stop();
+    return stopped;
+  };
+  onTestFinished(once);
+  return { ...supplierTo(url, folder), stop: once };
+}
+
+/** The same as a process of its own, which can be killed. */
+export async function spawnSupplier(options: object, dataDir: string): Promise<TestSupplier & { running: Running }> {
+  const given = JSON.stringify({ port: 0, key: KEY.toString('base64'), control: true, ...options, dataDir });
+  const running = start(CHILD, {}, [given]);
+  onTestFinished(() => void running.child.kill('SIGKILL'));
+  const url = await until('a supplier that serves', () => {
+    if (running.child.exitCode !== null) throw new Error(`the supplier ended: ${running.stderr()}`);
+    const line = running.stdout().match(/^\{"ready".*$/m)?.[0];
+    return line === undefined ? undefined : (JSON.parse(line).url as string);
+  });
+  return { ...supplierTo(url, dataDir), running };
+}
+
+/** Sends the claims of a benefit to a supplier from now on. */
+export async function supplied(operator: Operator, benefitCode: string, supplierUrl: string): Promise<void> {
+  await setFulfilment(operator, { benefitCode, kind: 'supplier', supplierUrl, supplierKey: KEY });
+}

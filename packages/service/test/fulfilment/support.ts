@@ -1,0 +1,110 @@
+import { type Claimer, claimer } from '../../src/benefits/claim.js';
+import { openCode } from '../../src/benefits/claim-code.js';
+import { type BenefitReference, claimNoOf } from '../../src/benefits/claim-numbers.js';
+import type { Channel } from '../../src/channels/channel.js';
+import { type ChannelRegistry, channelRegistry } from '../../src/channels/registry.js';
+import { type Database, openDatabase } from '../../src/db/database.js';
+import { askAboutPendingClaims, serveWaitingClaims } from '../../src/engine/pending-claims.js';
+import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
+import { type ImportedCodes, importCodes } from '../../src/operator/benefits.js';
+import type { OperatorWithClock } from '../../src/operator/operator.js';
+import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel } from '../support/demo.js';
+import { type TestService, testService } from '../support/service.js';
+
+/** A node as far as claims go: its own connections and memory. */
+export interface ClaimingNode {
+  readonly claim: Claimer;
+  readonly channel: Channel;
+  /** One turn of the job about suppliers: of claims whose turn it is. */
+  ask(benefitCode: string): Promise<number>;
+  serve(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface ClaimStage {
+  readonly service: TestService;
+  readonly database: Database;
+  readonly operator: OperatorWithClock;
+  readonly client: ChannelClient;
+  readonly log: CapturedLog;
+  readonly node: ClaimingNode;
+  anotherNode(): Promise<ClaimingNode>;
+  /** A new order in mode B: VIP_PASS at position 1, COUPON at 2. */
+  order(more?: Record<string, unknown>): Promise<number>;
+  benefit(position: number): Promise<BenefitReference>;
+  /** The code of a claim as a user would see it; nothing while there is none. */
+  codeOf(benefit: BenefitReference): Promise<string | undefined>;
+  import(benefitCode: string, text: string): Promise<ImportedCodes>;
+  alerts(): Promise<{ kind: string; subject: string; seen: number }[]>;
+  close(): Promise<void>;
+}
+
+/** Of a supplier, where one that does not answer is waited for. */
+const DEADLINE_MS = 3_000;
+
+export async function claimStage(): Promise<ClaimStage> {
+  const service = await testService();
+  const { fresh, vault, clock } = service;
+  const { database } = fresh;
+  const client = await demoChannel(service);
+  const log = capturedLog();
+  const operator = { ...service.operator, clock };
+
+  async function nodeOn(own: Database, end: () => Promise<void>): Promise<ClaimingNode> {
+    const fulfilments = fulfilmentRegistry({ database: own, vault, clock, log: log.log, deadlineMs: DEADLINE_MS });
+    const channels: ChannelRegistry = channelRegistry(own, vault);
+    const channel = await channels.get(client.credentials.appId);
+    if (!channel) throw new Error('the demo channel is there');
+    const deps = { database: own, clock, log: log.log, fulfilments };
+    return {
+      claim: claimer(deps),
+      channel,
+      ask: (benefitCode) => askAboutPendingClaims({ ...deps, channels }, benefitCode),
+      serve: () => serveWaitingClaims({ ...deps, vault }),
+      async close() {
+        await fulfilments.close();
+        await end();
+      },
+    };
+  }
+
+  const node = await nodeOn(database, async () => undefined);
+  const order = async (more: Record<string, unknown> = {}) => {
+    const reply = await client.call('orders/create', collectRequest(client, more));
+    if (reply.code !== '0') throw new Error(`orders/create answered ${reply.text}`);
+    return Number(reply.data.orderNo);
+  };
+  return {
+    service,
+    database,
+    operator,
+    client,
+    log,
+    node,
+    order,
+    async anotherNode() {
+      const own = openDatabase({ url: fresh.url, pool: 16, name: 'another node' });
+      return nodeOn(own, () => own.close());
+    },
+    benefit: async (position) => ({ orderNo: await order(), cycleNo: 1, position }),
+    async codeOf(benefit) {
+      const [row] = await database.query<{ code: string | null }>(
+        'select code from claims where order_no = $1 and cycle_no = $2 and position = $3',
+        [benefit.orderNo, benefit.cycleNo, benefit.position],
+      );
+      return row?.code ? openCode(node.channel, claimNoOf(benefit), row.code) : undefined;
+    },
+    import: (benefitCode, text) => importCodes(operator, { benefitCode, file: fileOf(text) }),
+    alerts: () => database.query('select kind, subject, seen from alerts order by kind, subject'),
+    async close() {
+      await node.close();
+      await service.close();
+    },
+  };
+}
+
+export async function* fileOf(text: string | Uint8Array): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}

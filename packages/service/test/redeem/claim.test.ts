@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anotherNode } from '../support/second-node.js';
+import {
+  claim,
+  claimsOf,
+  codesOf,
+  formOf,
+  get,
+  noticeOf,
+  type Ordered,
+  post,
+  type Stage,
+  stage,
+  titleOf,
+} from './support.js';
+
+let on: Stage;
+beforeAll(async () => {
+  on = await stage();
+});
+afterAll(() => on.close());
+
+const query = (text: string, values: unknown[]) => on.service.fresh.database.query(text, values);
+
+async function statusOf({ orderNo }: Ordered): Promise<unknown> {
+  return query('select name, status from benefits where order_no = $1 order by cycle_no, position', [orderNo]);
+}
+
+const UNTOUCHED = [
+  { name: 'VIP pass', status: 'ISSUED' },
+  { name: 'Coupon', status: 'ISSUED' },
+];
+
+describe('claiming', () => {
+  it('303: to the page, at the benefit, which then has its code; the channel sees it claimed', async () => {
+    const order = await on.order();
+    const { answer, page } = await claim(on, await on.get(order.path), 'VIP pass 1');
+    expect([answer.status, answer.text]).toEqual([303, '']);
+    expect(answer.headers.location).toMatch(/^\/redeem\?.*#b-1-\d+$/);
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+    expect(codesOf(page)).toHaveLength(1);
+    const { data } = await on.channel.call('payments/query', { paymentOrderNo: `${order.orderNo}0001` });
+    expect(data).toMatchObject({ usedAmountCent: 1500, claimRecords: [{ benefitCode: 'VIP_PASS' }] });
+  });
+
+  it('the same code on every later visit, with every link, and for a second press of the same button', async () => {
+    const order = await on.order();
+    const before = await on.get(order.path);
+    const { page } = await claim(on, before, 'VIP pass 1');
+    const again = await claim(on, before, 'VIP pass 1');
+    expect(again.answer.status).toBe(303);
+    for (const later of [again.page, await on.get(order.path), await on.get(on.link(order))]) {
+      expect(codesOf(later)).toEqual(codesOf(page));
+    }
+  });
+
+  it('many phones at once on two nodes: one claim, one code', async () => {
+    const order = await on.order();
+    const node = await anotherNode(on.service);
+    const hosts = [on.service.baseUrl, node.baseUrl];
+    const presses = Array.from({ length: 16 }, async (_, index) => {
+      const baseUrl = hosts[index % 2] ?? '';
+      const page = await get(baseUrl, order.path);
+      // Who is late finds no button.
+      const value = claimsOf(page).get('VIP pass 1');
+      if (value !== undefined)
+        expect((await post(baseUrl, '/redeem/claim', { ...formOf(page), claim: value })).status).toBe(303);
+      return codesOf(await get(baseUrl, order.path));
+    });
+    const codes = await Promise.all(presses);
+    await node.close();
+    expect(new Set(codes.flat()).size).toBe(1);
+  });
+
+  it('a code that is not there yet: the page says that it is on its way and nothing is lost, then shows it', async () => {
+    await query(`insert into benefit_fulfilments (benefit_code, kind) values ('COUPON', 'POOL')`, []);
+    const order = await on.order();
+    const { answer, page } = await claim(on, await on.get(order.path), 'Coupon 1');
+    await query(`delete from benefit_fulfilments`, []);
+    expect(answer.status).toBe(303);
+    expect(page.text).toContain('Your code is on its way');
+    expect(page.text).toContain('nothing is lost');
+    expect([codesOf(page), [...claimsOf(page).keys()]]).toEqual([[], ['VIP pass 1']]);
+    const chinese = await on.get(order.path, { 'accept-language': 'zh' });
+    expect(chinese.text).toContain('兑换码正在发放');
+  });
+
+  it('409: expired while the page was open; the page says so and goes on', async () => {
+    const order = await on.order();
+    const before = await on.get(order.path);
+    await query(`update benefits set expires_at = to_timestamp($2 / 1000.0) where order_no = $1`, [
+      order.orderNo,
+      on.service.clock.now(),
+    ]);
+    const { answer } = await claim(on, before, 'VIP pass 1');
+    expect(answer.status).toBe(409);
+    expect(noticeOf(answer)).toBe('This benefit expired before it was claimed, so it can no longer be handed out.');
+    expect(answer.text).toContain('Expired 31 Jan 2026, 12:00');
+    expect(claimsOf(answer).size).toBe(0);
+  });
+
+  it('409: taken back while the page was open', async () => {
+    const order = await on.order();
+    const before = await on.get(order.path);
+    await query(`update benefits set status = 'REVOKED' where order_no = $1 and name = 'VIP pass'`, [order.orderNo]);
+    const { answer } = await claim(on, before, 'VIP pass 1');
+    expect([answer.status, noticeOf(answer)]).toEqual([
+      409,
+      'This benefit was taken back with a refund, so it can no longer be claimed.',
+    ]);
+    expect([...claimsOf(answer).keys()]).toEqual(['Coupon 1']);
+  });
+
+  it('303: unsubscribed while the page was open; what was paid for can still be claimed', async () => {
+    const order = await on.order();
+    const before = await on.get(order.path);
+    await on.channel.call('orders/unsubscribe', { orderNo: order.orderNo });
+    const { page } = await claim(on, before, 'VIP pass 1');
+    expect(codesOf(page)).toHaveLength(1);
+    expect(page.text).toContain('>Ended<');
+    expect(page.text).not.toContain('End subscription');
+  });
+
+  it('404: with a link that ran out while the page was open, and nothing is claimed', async () => {
+    const order = await on.order();
+    const exp = Math.floor(on.service.clock.now() / 1000) + 1;
+    const before = await on.get(on.link(order, { exp }));
+    on.service.clock.advance(1000);
+    const { answer } = await claim(on, before, 'VIP pass 1');
+    expect([answer.status, titleOf(answer)]).toEqual([404, 'This link does not work']);
+    expect(await statusOf(order)).toEqual(UNTOUCHED);
+  });
+});
+
+describe('a post that does not come from the page', () => {
+  /** All that a press of the first button sends. */
+  async function press(order: Ordered): Promise<Record<string, string>> {
+    const page = await on.get(order.path);
+    return { ...formOf(page), claim: claimsOf(page).get('VIP pass 1') ?? '' };
+  }
+
+  it.each([
+    ['cross-site', { 'sec-fetch-site': 'cross-site' }],
+    ['same-site', { 'sec-fetch-site': 'same-site' }],
+    ['typed', { 'sec-fetch-site': 'none' }],
+    ['older browser', { 'sec-fetch-site': undefined, origin: 'https://evil.example' }],
+    ['older browser, look-alike', { 'sec-fetch-site': undefined, origin: 'https://pay.example.evil.example' }],
+    ['JSON', { 'content-type': 'application/json' }],
+    ['text', { 'content-type': 'text/plain' }],
+    ['a file', { 'content-type': 'multipart/form-data; boundary=x' }],
+  ])('403: %s', async (_what, headers) => {
+    const order = await on.order();
+    const answer = await on.post('/redeem/claim', await press(order), headers);
+    expect([answer.status, titleOf(answer)]).toEqual([403, 'That did not come from this page']);
+    expect(await statusOf(order)).toEqual(UNTOUCHED);
+  });
+
+  it.each([
+    ['older browser that hides it', { 'sec-fetch-site': undefined, origin: 'null' }],
+    ['older browser', { 'sec-fetch-site': undefined, origin: 'https://pay.example' }],
+    ['neither', { 'sec-fetch-site': undefined, origin: undefined }],
+  ])('303: %s, with its token', async (_what, headers) => {
+    const order = await on.order();
+    expect((await on.post('/redeem/claim', await press(order), headers)).status).toBe(303);
+  });
+
+  it('303: by the name that the browser knows this host under', async () => {
+    const order = await on.order();
+    const headers = { 'sec-fetch-site': undefined, origin: 'http://h5.example:81', host: 'h5.example:81' };
+    expect((await on.post('/redeem/claim', await press(order), headers)).status).toBe(303);
+  });
+
+  it('403: with the token of another benefit, link or order, of unsubscribing, or none', async () => {
+    const order = await on.order();
+    const other = await on.order();
+    const fields = await press(order);
+    const token = (from: Record<string, string>) => (from['claim'] ?? '').split('-').slice(2).join('-');
+    const coupon = claimsOf(await on.get(order.path)).get('Coupon 1') ?? '';
+    const later = await on.get(on.link(order, { exp: Math.floor(on.service.clock.now() / 1000) + 9 }));
+    const ask = await on.get(order.path.replace('/redeem', '/redeem/unsubscribe'));
+    const place = (fields['claim'] ?? '').split('-').slice(0, 2).join('-');
+    for (const wrong of [
+      token({ claim: coupon }),
+      token(await press(other)),
+      token({ claim: claimsOf(later).get('VIP pass 1') ?? '' }),
+      formOf(ask)['token'] ?? '',
+      '',
+      'A'.repeat(22),
+      `${token(fields)}A`,
+    ]) {
+      const answer = await on.post('/redeem/claim', { ...fields, claim: `${place}-${wrong}` });
+      expect([answer.status, titleOf(answer)], wrong).toEqual([403, 'That did not come from this page']);
+    }
+    for (const value of ['', place, '1', 'x-y-z', `99999-1-${token(fields)}`]) {
+      expect((await on.post('/redeem/claim', { ...fields, claim: value })).status, value).toBe(403);
+    }
+    expect(await statusOf(order)).toEqual(UNTOUCHED);
+  });
+
+  it('404: with another link in the form, one that is doubled, or none', async () => {
+    const order = await on.order();
+    const fields = await press(order);
+    for (const changed of [
+      { ...fields, sig: 'A'.repeat(43) },
+      { ...fields, channelUserId: 'somebody' },
+      `${new URLSearchParams(fields)}&orderNo=${order.orderNo}`,
+      '',
+    ]) {
+      const answer = await on.post('/redeem/claim', changed);
+      expect([answer.status, titleOf(answer)]).toEqual([404, 'This link does not work']);
+    }
+    expect(await statusOf(order)).toEqual(UNTOUCHED);
+  });
+
+  it('400: a body that is too long is not read to its end', async () => {
+    const answer = await on.post('/redeem/claim', `x=${'y'.repeat(20_000)}`);
+    expect([answer.status, answer.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8']);
+  });
+});

@@ -1,0 +1,136 @@
+import { type RedeemSignParts, redeemUrl } from '@perennial/wire';
+import type { ServiceDeps } from '../../src/service.js';
+import { type ChannelClient, type ChannelCredentials, type Reply, send } from '../support/channel-client.js';
+import { collectRequest, demoChannel } from '../support/demo.js';
+import { type TestService, testService } from '../support/service.js';
+
+/** The page as a browser asks for it, without one. */
+export interface Stage {
+  readonly service: TestService;
+  readonly channel: ChannelClient;
+  /** An order of mode B with its first period billed, and the link to its page. */
+  order(more?: Record<string, unknown>): Promise<Ordered>;
+  /** Goes on through so many periods. */
+  advance(order: Ordered, cycles: number): Promise<void>;
+  /** What of the link can be changed, signed as the channel would. */
+  link(order: Ordered, changed?: Partial<RedeemSignParts>, credentials?: Partial<ChannelCredentials>): string;
+  get(path: string, headers?: Record<string, string>): Promise<Reply>;
+  post(path: string, fields: Form | string, headers?: Record<string, string | undefined>): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+export interface Ordered {
+  readonly orderNo: string;
+  readonly channelUserId: string;
+  readonly externalOrderNo: string;
+  /** Path and query of its link. */
+  readonly path: string;
+}
+
+export type Form = Readonly<Record<string, string>>;
+
+const HOST = 'https://pay.example';
+
+export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
+  const service = await testService({ redeemOpensPerMinute: 100_000, ...more });
+  const channel = await demoChannel(service);
+  return {
+    service,
+    channel,
+    async order(fields = {}) {
+      const request = collectRequest(channel, fields);
+      const { code, data, text } = await channel.call('orders/create', request);
+      if (code !== '0') throw new Error(`orders/create answered ${text}`);
+      const { channelUserId, externalOrderNo } = request;
+      return { orderNo: data.orderNo, channelUserId, externalOrderNo, path: data.redeemUrl.slice(HOST.length) };
+    },
+    async advance({ orderNo }, cycles) {
+      const { code, text } = await channel.call('sandbox/orders/advance', { orderNo, cycles });
+      if (code !== '0') throw new Error(`sandbox/orders/advance answered ${text}`);
+    },
+    link({ orderNo, channelUserId }, changed = {}, credentials = {}) {
+      const { appId, callbackSecret } = { ...channel.credentials, ...credentials };
+      const exp = Math.floor(service.clock.now() / 1000) + 60;
+      const parts = { host: '', orderNo, appId, channelUserId, exp, ...changed };
+      return redeemUrl(parts, Buffer.from(callbackSecret, 'base64'));
+    },
+    get: (path, headers = {}) => get(service.baseUrl, path, headers),
+    post: (path, fields, headers = {}) => post(service.baseUrl, path, fields, headers),
+    close: () => service.close(),
+  };
+}
+
+export const get = (baseUrl: string, path: string, headers: Record<string, string> = {}): Promise<Reply> =>
+  send(baseUrl, 'GET', path, headers, Buffer.alloc(0));
+
+/** As a browser posts a form of the page, unless told otherwise. */
+export function post(
+  baseUrl: string,
+  path: string,
+  fields: Form | string,
+  headers: Record<string, string | undefined> = {},
+): Promise<Reply> {
+  const body = typeof fields === 'string' ? fields : new URLSearchParams(fields).toString();
+  const own = {
+    'content-type': 'application/x-www-form-urlencoded',
+    'sec-fetch-site': 'same-origin',
+    origin: 'null',
+  };
+  return send(baseUrl, 'POST', path, { ...own, ...headers }, Buffer.from(body));
+}
+
+/** What a text of a page is in its HTML. */
+export const escaped = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+
+const unescaped = (text: string): string =>
+  text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+
+/** The hidden values of a page's form. */
+export function formOf({ text }: Reply): Record<string, string> {
+  const inputs = text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g);
+  return Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, unescaped(value)]));
+}
+
+/** What its buttons claim, by the name of the benefit and the period: `VIP pass 1`. */
+export function claimsOf({ text }: Reply): Map<string, string> {
+  const items = text.matchAll(
+    /<h3>([^<]*)<\/h3>\s*<p class="meta">[^<]*?(\d+)[^<]*<\/p>(?:(?!<\/li>)[\s\S])*?name="claim" value="([^"]+)"/g,
+  );
+  return new Map([...items].map(([, name = '', cycleNo = '', value = '']) => [`${name} ${cycleNo}`, value]));
+}
+
+export const codesOf = ({ text }: Reply): string[] =>
+  [...text.matchAll(/<code>([^<]*)<\/code>/g)].map(([, code = '']) => code);
+
+/** What the page says about the last step. */
+export const noticeOf = ({ text }: Reply): string | undefined => /role="alert">([^<]*)</.exec(text)?.[1];
+
+export const titleOf = ({ text }: Reply): string | undefined => /<title>([^<]*)</.exec(text)?.[1];
+
+/** Presses the button: the answer, and the page that a browser ends up on. */
+export async function claim(on: Stage, page: Reply, what: string): Promise<{ answer: Reply; page: Reply }> {
+  const value = claimsOf(page).get(what);
+  if (value === undefined) throw new Error(`the page has no button for ${what}`);
+  const answer = await on.post('/redeem/claim', { ...formOf(page), claim: value });
+  const { location } = answer.headers;
+  return { answer, page: location === undefined ? answer : await on.get(location.replace(/#.*/, '')) };
+}
+
+/** Where a link of the page leads, by what it says. */
+export function linkIn({ text }: Reply, says: string): string {
+  const links = [...text.matchAll(/<a [^>]*href="([^"#]*)[^"]*">([^<]*)<\/a>/g)];
+  const [, href] = links.find(([, , label]) => label === says) ?? [];
+  if (href === undefined) throw new Error(`the page has no link that says ${says}`);
+  return unescaped(href);
+}

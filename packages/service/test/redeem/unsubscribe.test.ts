@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { toldAbout } from '../orders/support.js';
+import { mobileOf } from '../support/demo.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+import { codesOf, formOf, get, noticeOf, type Ordered, post, type Stage, stage, titleOf } from './support.js';
+
+let on: Stage;
+let node: Node;
+let order: Ordered;
+beforeAll(async () => {
+  on = await stage();
+  node = await anotherNode(on.service, { redeemOpensPerMinute: 100_000 });
+});
+afterAll(async () => {
+  await node.close();
+  await on.close();
+});
+beforeEach(async () => {
+  order = await on.order();
+});
+
+const query = <Row>(text: string, values: unknown[]) => on.service.fresh.database.query<Row>(text, values);
+const pathOf = ({ path }: Ordered) => path.replace('/redeem', '/redeem/unsubscribe');
+const rightFor = ({ channelUserId }: Ordered) => mobileOf(channelUserId).slice(-4);
+const wrongFor = (of: Ordered) => (rightFor(of) === '0000' ? '1111' : '0000');
+
+/** Opens the question and answers it, there or on the other node. */
+async function answer(of: Ordered, digits: string, baseUrl = on.service.baseUrl) {
+  const fields = formOf(await get(baseUrl, pathOf(of)));
+  return post(baseUrl, '/redeem/unsubscribe', { ...fields, digits });
+}
+
+async function statusOf({ orderNo }: Ordered) {
+  return (await on.channel.call('orders/query', { orderNo })).data.orderStatus;
+}
+
+describe('asking first', () => {
+  it('200: says what it means, in both languages', async () => {
+    const { status, text } = await on.get(pathOf(order));
+    expect(status).toBe(200);
+    expect(text).toContain('What you have paid for stays yours');
+    expect(text).toContain('The next payment of ¥19.90 on 28 Feb 2026 will not be taken, nor any after it.');
+    expect(text).toContain('Last four digits of your mobile number');
+    expect((await on.get(pathOf(order), { 'accept-language': 'zh' })).text).toContain('手机号后四位');
+    expect(text).not.toContain(mobileOf(order.channelUserId).slice(-4));
+  });
+
+  it('404: the link is checked as on the page', async () => {
+    const bad = await on.get(`${pathOf(order)}x`);
+    expect([bad.status, titleOf(bad)]).toEqual([404, 'This link does not work']);
+  });
+});
+
+describe('the right digits', () => {
+  it('303: the order is ended for the channel too, with its events and whose wish it was', async () => {
+    const ended = await answer(order, rightFor(order));
+    expect([ended.status, ended.headers.location]).toEqual([303, expect.stringMatching(/^\/redeem\?/)]);
+    expect(await statusOf(order)).toBe('UNSUBSCRIBED');
+    expect(await toldAbout(on.service.fresh.database, order.orderNo)).toEqual([
+      ...['BILLED', 'ACTIVE'],
+      ...['UNSUBSCRIBED', 'CANCELED'],
+    ]);
+    const [row] = await query('select unsubscribe_source from orders where order_no = $1', [order.orderNo]);
+    expect(row).toEqual({ unsubscribe_source: 'USER' });
+    const page = await on.get(ended.headers.location ?? '');
+    expect(page.text).toContain('>Ended<');
+    expect(page.text).toContain('Ended on');
+  });
+
+  it.each([
+    ['spaces', (digits: string) => ` ${digits} `],
+    [
+      'a Chinese keyboard',
+      (digits: string) => [...digits].map((one) => String.fromCodePoint(0xff10 + Number(one))).join(''),
+    ],
+  ])('303: typed with %s', async (_what, typed) => {
+    expect((await answer(order, typed(rightFor(order)))).status).toBe(303);
+  });
+
+  it('set the count of wrong ones back', async () => {
+    const second = await on.order({ channelUserId: order.channelUserId });
+    for (let n = 0; n < 4; n += 1) await answer(order, wrongFor(order));
+    expect((await answer(order, rightFor(order))).status).toBe(303);
+    const next = await answer(second, wrongFor(order));
+    expect(noticeOf(next)).toContain('4 tries are left.');
+  });
+});
+
+describe('wrong digits', () => {
+  it('422: says how many tries are left, and ends nothing', async () => {
+    const tried = await answer(order, wrongFor(order));
+    expect([tried.status, noticeOf(tried)]).toEqual([422, 'These are not the last four digits. 4 tries are left.']);
+    expect(tried.text).toContain('aria-invalid="true"');
+    expect(await statusOf(order)).toBe('ACTIVE');
+  });
+
+  it.each(['', '123', '12345', 'abcd', '1 2', '-123', '12.4'])('422: "%s" is no try', async (digits) => {
+    const tried = await answer(order, digits);
+    expect([tried.status, noticeOf(tried)]).toEqual([422, 'Please type exactly four digits.']);
+    expect(await query('select 1 from unsubscribe_tries where user_key = key_of($1)', [order.channelUserId])).toEqual(
+      [],
+    );
+  });
+
+  it('429: the fifth locks it for the user, with every link, on every node, right ones too, for an hour', async () => {
+    const second = await on.order({ channelUserId: order.channelUserId });
+    const hosts = [on.service.baseUrl, node.baseUrl];
+    for (let n = 0; n < 4; n += 1) {
+      expect((await answer(n % 2 === 0 ? order : second, wrongFor(order), hosts[n % 2])).status).toBe(422);
+    }
+    const fifth = await answer(order, wrongFor(order));
+    expect([fifth.status, fifth.headers['retry-after']]).toEqual([429, '3600']);
+    expect(noticeOf(fifth)).toContain('please try again in 60 minutes');
+    for (const baseUrl of hosts) {
+      const right = await answer(second, rightFor(order), baseUrl);
+      expect([right.status, noticeOf(right)?.includes('Too many wrong tries')]).toEqual([429, true]);
+    }
+    expect(await statusOf(second)).toBe('ACTIVE');
+
+    // Another user is not concerned.
+    expect((await answer(await on.order(), '0000')).status).not.toBe(429);
+
+    const whose = [order.channelUserId];
+    await query(
+      `update unsubscribe_tries set locked_until = locked_until - interval '59 minutes' where user_key = key_of($1)`,
+      whose,
+    );
+    expect((await answer(second, rightFor(order))).status).toBe(429);
+    await query(
+      `update unsubscribe_tries set locked_until = locked_until - interval '1 minute' where user_key = key_of($1)`,
+      whose,
+    );
+    const later = await answer(order, wrongFor(order));
+    expect(noticeOf(later)).toContain('4 tries are left.');
+    expect((await answer(second, rightFor(order), node.baseUrl)).status).toBe(303);
+  });
+
+  it('many at once on two nodes are counted one by one', async () => {
+    const hosts = [on.service.baseUrl, node.baseUrl];
+    const tries = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => answer(order, wrongFor(order), hosts[index % 2])),
+    );
+    expect(tries.filter(({ status }) => status === 422)).toHaveLength(4);
+    expect(tries.filter(({ status }) => status === 429)).toHaveLength(8);
+  });
+});
+
+describe('an order that cannot be ended', () => {
+  it.each([
+    ['INITIALIZING', 'The first payment is still under way.'],
+    ['COMPLETED', 'All periods of this subscription are complete.'],
+    ['UNSUBSCRIBED', 'This subscription has already ended.'],
+    ['TERMINATED', 'The first payment failed'],
+  ])('409: %s, and the page says so', async (status, says) => {
+    const fields = formOf(await on.get(pathOf(order)));
+    await query('update orders set status = $2, next_due_at = null where order_no = $1', [order.orderNo, status]);
+    const page = await on.get(pathOf(order));
+    expect([page.status, page.text.includes(says), page.text.includes('<form')]).toEqual([200, true, false]);
+    const tried = await on.post('/redeem/unsubscribe', { ...fields, digits: rightFor(order) });
+    expect([tried.status, tried.text.includes(says)]).toEqual([409, true]);
+    expect(await toldAbout(on.service.fresh.database, order.orderNo)).toEqual(['BILLED', 'ACTIVE']);
+  });
+
+  it('409: of a user without a login mobile; the page says whom to ask instead', async () => {
+    const fields = formOf(await on.get(pathOf(order)));
+    await query('delete from channel_users where key_of(channel_user_id) = key_of($1)', [order.channelUserId]);
+    const says = 'Please ask the provider that you subscribed with.';
+    const page = await on.get(order.path);
+    expect([page.text.includes(says), page.text.includes('End subscription')]).toEqual([true, false]);
+    expect(codesOf(page)).toEqual([]);
+    const tried = await on.post('/redeem/unsubscribe', { ...fields, digits: '0000' });
+    expect([tried.status, tried.text.includes(says)]).toEqual([409, true]);
+    expect(await statusOf(order)).toBe('ACTIVE');
+  });
+});
+
+describe('a post that does not come from the page', () => {
+  it.each([
+    ['from another site', {}, { 'sec-fetch-site': 'cross-site' }],
+    ['without its token', { token: '' }, {}],
+    ['with the token of another order', { token: 'other' }, {}],
+  ])('403: %s', async (_what, changed: { token?: string }, headers) => {
+    const fields = { ...formOf(await on.get(pathOf(order))), ...changed };
+    if (fields['token'] === 'other') fields['token'] = formOf(await on.get(pathOf(await on.order())))['token'] ?? '';
+    const tried = await on.post('/redeem/unsubscribe', { ...fields, digits: rightFor(order) }, headers);
+    expect([tried.status, titleOf(tried)]).toEqual([403, 'That did not come from this page']);
+    expect(await statusOf(order)).toBe('ACTIVE');
+  });
+});

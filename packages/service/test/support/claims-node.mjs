@@ -1,0 +1,56 @@
+// A node of the service, from the compiled code, that ends itself with kill -9 at named points of a claim: after it is
+// committed and before the supplier is called, and after the supplier has answered. Which claims do so is in test_kills,
+// and each of them does it once.
+import { systemClock } from '../../dist/clock.js';
+import { openFromSettings } from '../../dist/db/open.js';
+import { fulfilmentRegistry } from '../../dist/fulfilment/registry.js';
+import { createLog } from '../../dist/log.js';
+import { createService } from '../../dist/service.js';
+import { readSettings } from '../../dist/settings.js';
+
+const settings = readSettings();
+const log = createLog(settings.logLevel);
+const opened = await openFromSettings(settings, { role: 'service', log: () => {} });
+const { database, vault } = opened;
+
+async function dieAt(point, claimNo) {
+  const doomed = await database.query('delete from test_kills where claim_no = $1 and point = $2 returning point', [
+    claimNo,
+    point,
+  ]);
+  if (doomed.length > 0) process.kill(process.pid, 'SIGKILL');
+}
+
+const registry = fulfilmentRegistry({ database, vault, clock: systemClock, log });
+const fulfilments = {
+  ...registry,
+  async of(tx, benefitCode) {
+    const supplier = await registry.of(tx, benefitCode);
+    return {
+      ...supplier,
+      async fulfil(claim) {
+        await dieAt('before-call', claim.claimNo);
+        const outcome = await supplier.fulfil(claim);
+        await dieAt('after-call', claim.claimNo);
+        return outcome;
+      },
+    };
+  },
+};
+
+const service = createService({
+  ...settings,
+  ...opened,
+  fulfilments,
+  clock: systemClock,
+  log,
+  publicUrl: () => 'https://pay.example',
+  redeemUrl: () => 'https://pay.example',
+});
+await service.server.listen({ host: '127.0.0.1', port: settings.port });
+process.stdout.write(`${JSON.stringify({ ready: '0', port: settings.port })}\n`);
+process.once('SIGTERM', async () => {
+  await service.stop();
+  await opened.close();
+  process.exit(0);
+});
