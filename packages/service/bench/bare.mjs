@@ -8,8 +8,8 @@ process.once('message', async (answers) => {
   const app = fastify({ logger: false, keepAliveTimeout: 75_000 });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  for (const [path, text] of Object.entries(answers)) {
-    app.post(path, (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(text));
+  for (const [url, { method, status, headers, text }] of Object.entries(answers)) {
+    app.route({ method, url, handler: (_request, reply) => reply.code(status).headers(headers).send(text) });
   }
   process.send(await app.listen({ host: '127.0.0.1', port: 0 }));
 });

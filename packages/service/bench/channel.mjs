@@ -32,12 +32,16 @@ export async function openBeside(dataDir) {
 
 /** A channel of the bench's own with every product of the demo. */
 export async function provisionChannel({ operator, database }) {
-  const { appSecret, aesKey } = await createChannel(operator, { appId: APP_ID, name: 'Bench', ...RATE });
+  const { appSecret, aesKey, callbackSecret } = await createChannel(operator, {
+    appId: APP_ID,
+    name: 'Bench',
+    ...RATE,
+  });
   for (const { productCode } of await listProducts(operator)) {
     await authorizeProduct(operator, { appId: APP_ID, productCode });
   }
   const { channelId, tokenEpoch } = await findChannel(database, APP_ID);
-  return { appId: APP_ID, appSecret, aesKey, channelId, tokenEpoch };
+  return { appId: APP_ID, appSecret, aesKey, callbackSecret, channelId, tokenEpoch };
 }
 
 /** The institution's key is made with its payment channel, and its address known once it runs. */

@@ -5,18 +5,21 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { rowNamed } from './rows.mjs';
-import { signedRequest } from './signed.mjs';
+import { requestOf } from './signed.mjs';
 
 const END_OF_HEADERS = '\r\n\r\n';
 /** Past the planned seconds, an answer that is still missing is a failure. */
 const GRACE_MS = 10_000;
 
 let prepared = [];
+let expects;
 
 const commands = {
   prepare({ row: name, channel, count }) {
     const row = rowNamed(name);
-    prepared = Array.from({ length: count }, (_, n) => asBytes(signedRequest(row, channel, n)));
+    const requests = Array.from({ length: count }, (_, n) => requestOf(row, channel, n));
+    prepared = requests.map(asBytes);
+    expects = requests[0]?.expects;
     return {};
   },
   run,
@@ -31,10 +34,10 @@ process.on('message', async ({ command, ...options }) => {
   }
 });
 
-function asBytes({ path, headers, body }) {
+function asBytes({ method = 'POST', path, headers, body }) {
   const lines = Object.entries({ Host: '127.0.0.1', ...headers, 'Content-Length': Buffer.byteLength(body) });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  return Buffer.from(`POST ${path} HTTP/1.1\r\n${head}\r\n${body}`);
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${head}\r\n${body}`);
 }
 
 /** Ends after `seconds`, or earlier when the prepared requests are used up and may not be sent twice. */
@@ -54,7 +57,7 @@ async function run({ port, connections, seconds, again }) {
   };
   const answered = (ms, answer) => {
     latencies.push(ms);
-    if (answer.startsWith('HTTP/1.1 2') && answer.includes(`${END_OF_HEADERS}{"code":"0"`)) return;
+    if (isExpected(answer)) return;
     failed += 1;
     firstFailure ??= answer.slice(0, 600);
   };
@@ -83,6 +86,12 @@ async function run({ port, connections, seconds, again }) {
     loadCpu: (user + system) / latencies.length,
   };
 }
+
+/** Of the interface code 0, of a page the status. */
+const isExpected = (answer) =>
+  expects === undefined
+    ? answer.startsWith('HTTP/1.1 2') && answer.includes(`${END_OF_HEADERS}{"code":"0"`)
+    : answer.startsWith(expects);
 
 async function connect(port) {
   const socket = net.connect({ host: '127.0.0.1', port, noDelay: true });

@@ -14,10 +14,11 @@ import { makeOrders, textsOf, walBytes } from './orders.mjs';
 import { findPgbench, pgbench } from './pgbench.mjs';
 import { processes } from './processes.mjs';
 import { recordRequest } from './recorded.mjs';
+import { makeRedeemable } from './redeem.mjs';
 import * as renewals from './renewals/main.mjs';
 import { ROWS } from './rows.mjs';
 import { ownTexts, scriptOf } from './script.mjs';
-import { call } from './signed.mjs';
+import { answerOf, call } from './signed.mjs';
 import { authenticationTable, factsText, resultTable } from './table.mjs';
 
 async function bench({ seconds, runs, rows, logLevel, profile }, running, say) {
@@ -72,6 +73,7 @@ async function provision({ rows, dataDir, baseUrl, beside, running }) {
       )
     : undefined;
   const orders = rows.some((row) => row.needsOrders) ? await makeOrders(beside.database, channel.channelId) : undefined;
+  if (rows.some((row) => row.needsRedeemable)) await makeRedeemable(beside.database, channel.channelId);
   const [{ version }] = await beside.database.query(`select current_setting('server_version') as version`);
   const token = await tokenOf(baseUrl, channel);
   return { channel: { ...channel, token, orders }, institutionPid, postgres: version };
@@ -80,7 +82,7 @@ async function provision({ rows, dataDir, baseUrl, beside, running }) {
 async function bareReference({ rows, running, baseUrl, channel, load }) {
   const answers = {};
   for (const row of rows.filter(({ beside }) => beside === 'bare')) {
-    answers[ENDPOINTS[row.endpoint].path] = await call(baseUrl, row, channel);
+    answers[row.path ?? ENDPOINTS[row.endpoint].path] = await answerOf(baseUrl, row, channel);
   }
   return bareTarget({ ...(await running.startBare(answers)), load });
 }

@@ -6,7 +6,7 @@ export const HELP = `npm run bench -- [options]
   --seconds N     of each measured run, 1 to 60 (2)
   --runs N        of each row and of what it is measured beside, 1 to 20 (5)
   --rows A,B      only these:
-                  ${[...new Set(ROWS.flatMap((row) => [row.endpoint, row.kind, row.name]))].join('\n                  ')}
+                  ${[...new Set(ROWS.flatMap((row) => [row.endpoint ?? row.kind, row.kind, row.name]))].join('\n                  ')}
   --json          the result as one JSON document on stdout, the table on stderr
   --log-level L   of the service: warn, or info with a line for each request (warn)
   --profile DIR   a CPU profile of the service in DIR (figures are then not comparable)
@@ -28,7 +28,7 @@ export function readOptions(args) {
     throw new UsageError(`--${name} must be ${allowed.join(' or ')}, not "${values[name]}"`);
   };
   const asked = values.rows?.split(',').map((name) => name.trim());
-  const isAsked = (row, name) => [row.endpoint, row.kind, row.name].includes(name);
+  const isAsked = (row, name) => [row.endpoint ?? row.kind, row.kind, row.name].includes(name);
   const unknown = asked?.find((name) => !ROWS.some((row) => isAsked(row, name)));
   if (unknown !== undefined) throw new UsageError(`there is no row "${unknown}"`);
   const rows = ROWS.filter((row) => !asked || asked.some((name) => isAsked(row, name)));

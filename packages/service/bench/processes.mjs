@@ -14,6 +14,9 @@ const TAIL_CHARS = 4000;
 /** Nothing of the caller's settings: the bench has its own database, ports and key. */
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_ENV: 'production' };
 
+/** All pages are opened from one address. */
+const OPEN = { REDEEM_OPENS_PER_MINUTE: '1000000' };
+
 /**
  * The processes of one bench, stopped by `stop` in the reverse order of their start. Each leads a group of its own:
  * Ctrl-C reaches only the bench, which then asks every one of them once.
@@ -48,7 +51,7 @@ export function processes() {
       const flags = ['--import', here('end-with-parent.mjs')];
       if (profile !== undefined) flags.push('--cpu-prof', `--cpu-prof-dir=${path.resolve(profile)}`);
       const child = spawn(process.execPath, [...flags, here('../dist/main.js')], {
-        env: { ...ENVIRONMENT, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: logLevel },
+        env: { ...ENVIRONMENT, ...OPEN, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: logLevel },
         // A line per request is formatted and written, but reading it would be work that no client causes.
         stdio: ['pipe', logLevel === 'warn' ? 'pipe' : 'ignore', 'pipe'],
         detached: true,

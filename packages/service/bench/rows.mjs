@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { encryptField } from '@perennial/wire';
+import { claimBenefit, openPage } from './redeem.mjs';
 
 /** The payment channel of mode A: the reference institution, a process of its own behind the bridge. */
 export const BRIDGE = 'BENCHBANK';
@@ -45,6 +46,22 @@ const KINDS = [
     script: 'query.sql',
     needsOrders: true,
     body: ({ orders }) => ({ orderNo: String(randomInt(orders.first, orders.last + 1)) }),
+  },
+  {
+    kind: 'redeem page',
+    path: '/redeem',
+    connections: [32],
+    beside: 'bare',
+    needsRedeemable: true,
+    request: openPage,
+  },
+  {
+    kind: 'redeem claim',
+    path: '/redeem/claim',
+    connections: [32],
+    beside: 'bare',
+    needsRedeemable: true,
+    request: claimBenefit,
   },
 ];
 

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { CONTENT_TYPE, ENDPOINTS, HEADERS, sha256Hex, signRequest } from '@perennial/wire';
 
 /** One request of a channel, complete: nonce, signature and, where the endpoint wants it, the token. */
-export function signedRequest({ endpoint, body }, channel, n = 0) {
+export function signedRequest({ endpoint, body }, channel, n) {
   const { path, token, write } = ENDPOINTS[endpoint];
   const text = JSON.stringify(body(channel, n));
   const timestamp = String(Date.now());
@@ -26,6 +26,9 @@ export function signedRequest({ endpoint, body }, channel, n = 0) {
   };
 }
 
+/** What a row sends: a signed request, or what it makes by itself. */
+export const requestOf = (row, channel, n = 0) => row.request?.(channel) ?? signedRequest(row, channel, n);
+
 /** Sends one and gives back the answer's text; anything but success is an error. */
 export async function send(baseUrl, { path, headers, body }) {
   const response = await fetch(baseUrl + path, { method: 'POST', headers, body });
@@ -37,3 +40,20 @@ export async function send(baseUrl, { path, headers, body }) {
 }
 
 export const call = (baseUrl, row, channel) => send(baseUrl, signedRequest(row, channel));
+
+/** The answer as bare.mjs is to give it. */
+export async function answerOf(baseUrl, row, channel) {
+  const { method = 'POST', path, headers, body } = requestOf(row, channel);
+  const response = await fetch(baseUrl + path, {
+    method,
+    headers,
+    redirect: 'manual',
+    ...(body === '' ? {} : { body }),
+  });
+  const kept = ['content-type', 'location'].flatMap((name) => {
+    const value = response.headers.get(name);
+    return value === null ? [] : [[name, value]];
+  });
+  if (response.status >= 400) throw new Error(`${path.replace(/\?.*/, '')} answered ${response.status}`);
+  return { method, status: response.status, headers: Object.fromEntries(kept), text: await response.text() };
+}
