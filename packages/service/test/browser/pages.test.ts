@@ -7,7 +7,7 @@ import { setFrameOrigins } from '../../src/operator/channel-settings.js';
 import { authorizeProduct, createProduct } from '../../src/operator/products.js';
 import { type Stage, stage } from '../redeem/support.js';
 import { collectRequest } from '../support/demo.js';
-import { barriers, DESKTOP, launch, PHONE, phone, scrollsSideways } from './support.js';
+import { barriers, DESKTOP, launch, PHONE, phone, press, scrollsSideways } from './support.js';
 
 /** How the pages look and read, whoever looks at them and with what. */
 
@@ -123,9 +123,8 @@ describe('other sites', () => {
     );
     await page.goto(`${elsewhere}/evil`);
     const answered = page.waitForResponse((response) => response.url().endsWith('/redeem/claim'));
-    await page.getByRole('button', { name: 'Win' }).tap();
+    await press(page, page.getByRole('button', { name: 'Win' }));
     expect((await answered).status()).toBe(403);
-    await page.waitForLoadState();
     await page.goto(`${on.service.baseUrl}${link}`);
     expect(await page.locator('code').count()).toBe(0);
   });
