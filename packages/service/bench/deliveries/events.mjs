@@ -6,8 +6,6 @@ import { createChannel } from '../../dist/operator/channels.js';
 const FIRST = 400_000_000_000;
 /** Of each channel. More than are ever read together, so that no event waits for another one of its order. */
 const ORDERS = 5_000;
-/** So many events in one statement. */
-const AT_A_TIME = 100_000;
 
 /** A channel for each receiver's port, and its orders. */
 export async function makeChannels({ operator, maker }, ports) {
@@ -37,28 +35,25 @@ export async function makeChannels({ operator, maker }, ports) {
   await maker.query('vacuum analyze orders');
 }
 
-/** A period was billed: an event for each of the first so many channels in its turn. */
+/** A period was billed: an event for each of the first so many channels in its turn. They are there all at once. */
 export async function makeEvents(maker, channels, count) {
-  for (let done = 0; done < count; done += AT_A_TIME) {
-    await maker.query(
-      `insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
-       select o.channel_id, o.order_no, 'payment.status.changed', o.cycle_no, t.at,
-         ${paymentPayloadSql({
-           orderNo: 'o.order_no',
-           externalOrderNo: 'o.external_order_no',
-           channelUserId: 'o.channel_user_id',
-           cycleNo: 'o.cycle_no',
-           expectAt: written('t.at'),
-           paidAt: written('t.at'),
-           amountCent: 'o.amount_cent',
-           status: `'BILLED'`,
-           shared: 'o.shared',
-         })}
-       from generate_series($2::integer, $3::integer) n, (select date_trunc('second', now()) as at) t,
-         orders o where o.order_no = $1::bigint + n % $4::integer * ${ORDERS} + n / $4::integer % ${ORDERS}
-       order by n`,
-      [FIRST, done, Math.min(done + AT_A_TIME, count) - 1, channels],
-    );
-  }
-  await maker.query('vacuum analyze events, due_events');
+  await maker.query(
+    `insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
+     select o.channel_id, o.order_no, 'payment.status.changed', o.cycle_no, t.at,
+       ${paymentPayloadSql({
+         orderNo: 'o.order_no',
+         externalOrderNo: 'o.external_order_no',
+         channelUserId: 'o.channel_user_id',
+         cycleNo: 'o.cycle_no',
+         expectAt: written('t.at'),
+         paidAt: written('t.at'),
+         amountCent: 'o.amount_cent',
+         status: `'BILLED'`,
+         shared: 'o.shared',
+       })}
+     from generate_series(0, $2::integer - 1) n, (select date_trunc('second', now()) as at) t,
+       orders o where o.order_no = $1::bigint + n % $3::integer * ${ORDERS} + n / $3::integer % ${ORDERS}
+     order by n`,
+    [FIRST, count, channels],
+  );
 }

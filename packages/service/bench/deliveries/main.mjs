@@ -15,7 +15,7 @@ const ENGINE = 'the engine';
 const RECEIVERS = 10;
 
 /** Events sent by the engine and by job queues to the same receivers, all on one server, one after another. */
-export async function bench({ events, jobs, backlog, burst, runs, rows, postgres }, running, say) {
+export async function bench({ events, jobs, backlog, burst, runs, rows, processes, postgres }, running, say) {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
   let server;
   try {
@@ -27,7 +27,7 @@ export async function bench({ events, jobs, backlog, burst, runs, rows, postgres
     const measured = [];
     const measure = async (kind, row, options) => {
       say(`  ${kind}: ${options.label}\n`);
-      measured.push({ kind, peer: options.peer, ...(await row(parts, options)) });
+      measured.push({ kind, peer: options.peer, ...(await row(parts, { processes, ...options })) });
     };
     const peers = rows.has('peers') ? PEERS : [];
     // In turn, so that what else happens on the machine happens to all of them.

@@ -9,6 +9,7 @@ import { connections } from '../../dist/webhooks/connections.js';
 import { answer } from '../renewals/answer.mjs';
 
 let deps;
+let sending;
 
 answer({
   async open({ url, dataDir }) {
@@ -16,22 +17,15 @@ answer({
     const { database, vault } = await openFromSettings(settings, { role: 'service', log: () => undefined });
     deps = { database, channels: channelRegistry(database, vault), clock, log: createLog('warn') };
   },
-  prepare: () => undefined,
-  /** As the engine does it, until so many were accepted and everything is written down. */
-  async run({ count }) {
-    const kept = connections({ local: true });
-    let accepted = 0;
-    let sending;
-    await new Promise((resolve) => {
-      const push = async (url, signed) => {
-        const result = await kept.push(url, signed);
-        if (result.outcome === 'ACCEPTED' && ++accepted === count) resolve();
-        return result;
-      };
-      sending = deliverer({ ...deps, connections: { ...kept, push } });
-    });
+  /** A node is there before the events are. */
+  prepare() {
+    sending ??= deliverer({ ...deps, connections: connections({ local: true }) });
+  },
+  begin: () => undefined,
+  /** Everything that was sent is written down as well. */
+  async finish() {
     await sending.stop();
-    return accepted;
+    sending = undefined;
   },
   close: () => deps.database.close(),
 });

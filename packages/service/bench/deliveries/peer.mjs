@@ -45,7 +45,8 @@ answer({
     await peer.prepare(prepared);
     [{ prepared }] = await database.query('select max(event_no) as prepared from events');
   },
-  run: ({ count }) => peer.run(count),
+  begin: ({ count }) => peer.begin(count),
+  finish: () => peer.finish(),
   async close() {
     await peer.close();
     await database.close();
@@ -60,7 +61,7 @@ async function push({ channelId, eventNo, orderNo, ...event }) {
   const { headers, body } = signPush(receiver, new URL(url).pathname, message, clock.now());
   const answered = await request(url, {
     method: 'POST',
-    headers: headers.flat(),
+    headers: headers.trimEnd().split(/: |\r\n/),
     body,
     headersTimeout: DEADLINE_MS,
     bodyTimeout: DEADLINE_MS,
@@ -69,25 +70,11 @@ async function push({ channelId, eventNo, orderNo, ...event }) {
   if (!isAccepted({ status: answered.statusCode, body: text, isCut: false })) throw new Error('it was not accepted');
 }
 
-/** Comes back when so many were accepted. */
-function counted(count) {
-  let accepted = 0;
-  let finish;
-  const finished = new Promise((resolve) => {
-    finish = resolve;
-  });
-  const work = async (event) => {
-    await push(event);
-    accepted += 1;
-    if (accepted === count) finish();
-  };
-  return { work, finished };
-}
-
 const PEERS = {
   /** Fetches many jobs at once and completes those together that end together (its "batching"). */
   'graphile-worker': (connectionString) => {
     const pgPool = new pg.Pool({ connectionString, max: 4 });
+    let runner;
     return {
       open: () => runMigrations({ pgPool, logger: SILENT }),
       async prepare(after) {
@@ -97,9 +84,8 @@ const PEERS = {
         );
         await pgPool.query('vacuum analyze graphile_worker._private_jobs');
       },
-      async run(count) {
-        const { work, finished } = counted(count);
-        const runner = await runGraphile({
+      async begin() {
+        runner = await runGraphile({
           pgPool,
           preset: {
             worker: {
@@ -111,12 +97,10 @@ const PEERS = {
           },
           noHandleSignals: true,
           logger: SILENT,
-          taskList: { [QUEUE]: work },
+          taskList: { [QUEUE]: push },
         });
-        await finished;
-        await runner.stop();
-        return count;
       },
+      finish: () => runner.stop(),
       close: () => pgPool.end(),
     };
   },
@@ -138,14 +122,13 @@ const PEERS = {
         while (due.length > 0) await boss.insert(due.splice(0, 1000).map(({ data }) => ({ name: QUEUE, data })));
         await database.query('vacuum analyze pgboss.job');
       },
-      async run(count) {
-        const { work, finished } = counted(count);
+      async begin(count) {
         const batch = async (jobs) => {
           const slot = async () => {
             for (let job = jobs.pop(); job; job = jobs.pop()) {
               const { id, data } = job;
               // By itself: a batch that fails would fail as a whole.
-              await work(data).catch(() => boss.fail(QUEUE, id));
+              await push(data).catch(() => boss.fail(QUEUE, id));
             }
           };
           await Promise.all(Array.from({ length: SLOTS / WORKERS }, slot));
@@ -154,12 +137,12 @@ const PEERS = {
         for (let worker = 0; worker < WORKERS; worker += 1) {
           await boss.work(QUEUE, { batchSize, pollingIntervalSeconds: 0.5 }, batch);
         }
-        await finished;
+      },
+      async finish() {
         await boss.offWork(QUEUE);
         // It does not say when it has written down the last ones.
         while ((await database.query(`select from pgboss.job where state = 'active' limit 1`)).length > 0)
           await delay(20);
-        return count;
       },
       close: () => boss.stop({ graceful: false }),
     };

@@ -22,6 +22,7 @@ answer({
   forget() {
     answeredAt = [];
   },
+  count: () => answeredAt.length,
   /** How many came, and how long after a moment they were answered. */
   since({ moment }) {
     const seconds = answeredAt.map((at) => (at - moment) / 1000).sort((a, b) => a - b);

@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { CAN_MEASURE, cpuOfProcess } from '../cpu.mjs';
 import { walBytes } from '../orders.mjs';
@@ -11,10 +13,10 @@ const WARM_UP = 10_000;
  * before the first of them, and as many events as are measured have been sent since then, so that vacuum could remove
  * nothing of what these have left behind.
  */
-export async function sent(bench, { label, events, peer, pinned = false }) {
+export async function sent(bench, { label, events, peer, processes, pinned = false }) {
   const ports = bench.ports.accepting;
   const channels = ports.length;
-  return withWorker(bench, { peer, ports }, async (row) => {
+  return withWorkers(bench, { peer, ports, processes }, async (row) => {
     const pin = pinned ? await openTransaction(row.place.url) : undefined;
     try {
       const before = pinned ? events : Math.min(events, WARM_UP);
@@ -24,7 +26,7 @@ export async function sent(bench, { label, events, peer, pinned = false }) {
       await row.make(channels, events);
       const measured = await measure(bench, row, events);
       if (!peer) await expectAll(row.maker, label, before + events);
-      return { label, events, ...measured };
+      return { label, events, processes, ...measured };
     } finally {
       await pin?.end();
     }
@@ -32,61 +34,83 @@ export async function sent(bench, { label, events, peer, pinned = false }) {
 }
 
 /** How long healthy receivers wait for their events while every tenth event goes to one that hangs. */
-export async function sentBesideHung(bench, { label, events, peer }) {
+export async function sentBesideHung(bench, { label, events, peer, processes }) {
   const ports = [...bench.ports.accepting.slice(1), bench.ports.hung];
-  return withWorker(bench, { peer, ports }, async (row) => {
+  return withWorkers(bench, { peer, ports, processes }, async (row) => {
     const healthy = ports.length - 1;
     await row.make(healthy, events);
     await row.run(events);
     await row.make(ports.length, events);
-    await bench.receiver.ask('forget');
     const moment = Date.now();
     await row.run(events - Math.floor(events / ports.length));
     const { value } = await bench.receiver.ask('since', { moment });
-    return { label, events, ...value };
+    return { label, events, processes, ...value };
   });
 }
 
-/** A database of its own, a channel for each port, and one process that sends. */
-async function withWorker({ server, running }, { peer, ports }, work) {
+/** A database of its own, a channel for each port, and processes that send. */
+async function withWorkers({ server, running, receiver }, { peer, ports, processes }, work) {
   return server.withDatabase('deliveries', async (row) => {
     const { place, maker } = row;
     await makeChannels(row, ports);
-    const worker = peer
-      ? running.startHelper(peer, 'deliveries/peer.mjs')
-      : running.startHelper('a node', 'deliveries/node.mjs');
-    await worker.ask('open', { ...place, name: peer });
+    const file = peer ? 'deliveries/peer.mjs' : 'deliveries/node.mjs';
+    const workers = Array.from({ length: processes }, () => running.startHelper(peer ?? 'a node', file));
+    const [first] = workers;
+    const all = (command, options) => Promise.all(workers.map((worker) => worker.ask(command, options)));
+    for (const worker of workers) await worker.ask('open', { ...place, name: peer });
     const make = async (channels, count) => {
+      await receiver.ask('forget');
+      if (peer) {
+        await makeEvents(maker, channels, count);
+        await first.ask('prepare');
+        return;
+      }
+      await all('prepare');
+      await shared(maker, processes);
       await makeEvents(maker, channels, count);
-      await worker.ask('prepare');
     };
+    /** Until so many were accepted and everything is written down. */
     const run = async (count) => {
-      const ran = await worker.ask('run', { count });
-      if (ran.value !== count) throw new Error(`${ran.value} of ${count} events were accepted`);
-      return ran;
+      const since = performance.now();
+      await all('begin', { count });
+      while ((await receiver.ask('count')).value < count) await delay(10);
+      await all('finish');
+      return (performance.now() - since) / 1000;
     };
-    const result = await work({ place, maker, make, run });
-    await worker.ask('close');
-    await worker.end();
+    const result = await work({ place, maker, make, run, pids: workers.map(({ pid }) => pid) });
+    await all('close');
+    for (const worker of workers) await worker.end();
     return result;
   });
 }
 
+/** Each node has its share of the channels. */
+async function shared(maker, nodes) {
+  for (;;) {
+    const owners = await maker.query('select owner, count(*)::integer as shards from delivery_shards group by owner');
+    const isFair = owners.every(({ owner, shards }) => owner !== null && shards <= Math.ceil(16 / nodes));
+    if (owners.length === nodes && isFair) return;
+    await delay(50);
+  }
+}
+
 /** What so many deliveries take, without the writing of their events. */
-async function measure({ server, receiver }, { maker, run }, events) {
+async function measure({ server, receiver }, { maker, run, pids }, events) {
+  const cpuOf = (all) => (CAN_MEASURE ? all.reduce((sum, pid) => sum + cpuOfProcess(pid), 0) : undefined);
   const snapshot = async () => ({
+    node: cpuOf(pids),
     postgres: server.cpu(),
-    receiver: CAN_MEASURE ? cpuOfProcess(receiver.pid) : undefined,
+    receiver: cpuOf([receiver.pid]),
     wal: await walBytes(maker),
   });
   const before = await snapshot();
-  const { seconds, cpu } = await run(events);
+  const seconds = await run(events);
   const after = await snapshot();
   const each = (key) => (before[key] === undefined ? undefined : (after[key] - before[key]) / events);
   return {
     seconds,
     rate: events / seconds,
-    cpu: cpu / events,
+    cpu: each('node'),
     postgresCpu: each('postgres'),
     receiverCpu: each('receiver'),
     walBytes: each('wal'),

@@ -1,7 +1,8 @@
 import net from 'node:net';
 import tls from 'node:tls';
-import { type Answer, answerReader } from './answer.js';
+import { type Answer, type AnswerReader, answerReader } from './answer.js';
 import type { PushDeadline } from './push-deadline.js';
+import type { Request } from './request.js';
 
 /** The connection was closed before a byte of an answer came. */
 export class Unanswered extends Error {}
@@ -10,12 +11,15 @@ export interface Connection {
   /** As `performance.now()` has it. */
   readonly openedAt: number;
   isOpen(): boolean;
-  /** One request and its answer. After a failure the connection is closed. */
-  exchange(request: Buffer, deadline: PushDeadline): Promise<Answer>;
+  /** One request; then its answer, or why there is none. After a failure the connection is closed. */
+  exchange(request: Request, ended: Ended): void;
   /** Nothing is asked for until the next exchange: whatever comes before that, it is over. */
   rest(over: () => void): void;
+  /** Nobody is told anything any more. */
   close(): void;
 }
+
+export type Ended = (answer: Answer | undefined, error?: unknown) => void;
 
 export interface Target {
   /** The very address to connect to. */
@@ -25,98 +29,137 @@ export interface Target {
   readonly security?: { readonly context: tls.SecureContext; readonly host: string };
 }
 
-/** Who is told what happens on a socket. It has one set of listeners for its whole life, so no error goes unheard. */
-interface Listener {
-  data(bytes: Buffer): void;
-  over(error?: Error): void;
-}
-
-const NOBODY: Listener = { data: () => undefined, over: () => undefined };
+/** Of an answer, so many bytes are read at a time: most are shorter. */
+const READ_BYTES = 4_096;
 
 export function openConnection(target: Target, deadline: PushDeadline): Promise<Connection> {
   return deadline.run((resolve, reject) => {
-    const socket = dial(target);
-    let listener: Listener = NOBODY;
-    const close = () => {
-      listener = NOBODY;
-      socket.destroy();
-    };
-    const connection: Connection = {
-      openedAt: performance.now(),
-      isOpen: () => socket.readable && socket.writable,
-      exchange: (request, until) =>
-        until.run((answered, failed) => {
-          listener = answerListener(
-            (answer) => {
-              listener = NOBODY;
-              answered(answer);
-            },
-            (error) => {
-              close();
-              failed(error);
-            },
-          );
-          socket.write(request);
-          return close;
-        }),
-      rest(over) {
-        listener = { data: over, over };
+    const bytes = Buffer.allocUnsafeSlow(READ_BYTES);
+    // A socket has one set of listeners for its whole life, so no error goes unheard.
+    const socket = dial(target, {
+      buffer: bytes,
+      callback: (size) => {
+        connection.came(bytes, size);
+        return true;
       },
-      close,
-    };
-    listener = {
-      data: () => undefined,
-      over(error) {
-        close();
-        reject(error ?? new Error('the connection was closed'));
-      },
-    };
+    });
+    const connection = new OpenConnection(socket);
+    connection.rest((error) => {
+      connection.close();
+      reject(error ?? new Error('the connection was closed'));
+    });
     socket
       .setNoDelay(true)
-      .on('data', (bytes: Buffer) => listener.data(bytes))
-      .on('error', (error) => listener.over(error))
-      .on('end', () => listener.over())
-      .on('close', () => listener.over())
+      .on('error', (error) => connection.over(error))
+      .on('end', () => connection.over())
+      .on('close', () => connection.over())
       .once(target.security ? 'secureConnect' : 'connect', () => resolve(connection));
-    return close;
+    return () => connection.close();
   });
 }
 
-function dial({ address, port, security }: Target): net.Socket {
-  if (!security) return net.connect({ host: address, port });
+/** The bytes of a socket are read into a buffer of its own: a stream would make a new one for every packet. */
+function dial({ address, port, security }: Target, onread: net.OnReadOpts): net.Socket {
+  if (!security) return net.connect({ host: address, port, onread });
   const { context, host } = security;
-  return tls.connect({
+  const options: tls.ConnectionOptions & { onread: net.OnReadOpts } = {
     host: address,
     port,
+    onread,
     secureContext: context,
     // The certificate is asked for, and checked, for the name and not for the address that was found for it.
     ...(net.isIP(host) === 0 ? { servername: host } : {}),
     ALPNProtocols: ['http/1.1'],
     // Not to be switched off from outside.
     rejectUnauthorized: true,
-  });
+  };
+  return tls.connect(options);
 }
 
-function answerListener(answered: (answer: Answer) => void, failed: (error: unknown) => void): Listener {
-  const reader = answerReader();
-  let isSilent = true;
-  const attempt = (read: () => Answer | undefined) => {
-    try {
-      const answer = read();
-      if (answer) answered(answer);
-    } catch (error) {
-      failed(error);
+class OpenConnection implements Connection {
+  readonly openedAt = performance.now();
+  /** Set while an answer is waited for. */
+  private ended: Ended | undefined;
+  /** Told what happens while none is. */
+  private disturbed: ((error?: Error) => void) | undefined;
+  /** Of an answer that has come in part. */
+  private reader: AnswerReader | undefined;
+  /** The last answer that came in one packet, and its bytes. */
+  private lastBytes = '';
+  private lastAnswer: Answer | undefined;
+
+  constructor(private readonly socket: net.Socket) {}
+
+  isOpen(): boolean {
+    return this.socket.readable && this.socket.writable;
+  }
+
+  exchange({ text, encoding }: Request, ended: Ended): void {
+    this.disturbed = undefined;
+    this.ended = ended;
+    this.socket.write(text, encoding);
+  }
+
+  rest(over: (error?: Error) => void): void {
+    this.disturbed = over;
+  }
+
+  close(): void {
+    this.ended = undefined;
+    this.disturbed = undefined;
+    this.socket.destroy();
+  }
+
+  came(bytes: Buffer, size: number): void {
+    if (!this.ended) {
+      this.disturbed?.();
+      return;
     }
-  };
-  return {
-    data(bytes) {
-      isSilent = false;
-      attempt(() => reader.add(bytes));
-    },
-    over(error) {
-      if (isSilent) failed(new Unanswered('the connection was closed', { cause: error }));
-      else if (error) failed(error);
-      else attempt(() => reader.end());
-    },
-  };
+    // A receiver tends to say the very same to one push after another, and it means the same each time.
+    const text = this.reader ? '' : bytes.toString('latin1', 0, size);
+    if (this.lastAnswer && text === this.lastBytes) {
+      this.finish(this.lastAnswer);
+      return;
+    }
+    const reader = this.reader ?? answerReader();
+    this.reader = reader;
+    const answer = this.attempt(() => reader.add(Buffer.from(bytes.subarray(0, size))));
+    if (!answer) return;
+    this.lastBytes = text;
+    this.lastAnswer = text === '' ? undefined : answer;
+    this.finish(answer);
+  }
+
+  over(error?: Error): void {
+    const { ended, reader } = this;
+    if (!ended) this.disturbed?.(error);
+    else if (!reader) this.fail(new Unanswered('the connection was closed', { cause: error }));
+    else if (error) this.fail(error);
+    else {
+      const answer = this.attempt(() => reader.end());
+      if (answer) this.finish(answer);
+    }
+  }
+
+  private attempt(read: () => Answer | undefined): Answer | undefined {
+    try {
+      return read();
+    } catch (error) {
+      this.fail(error);
+      return undefined;
+    }
+  }
+
+  private finish(answer: Answer): void {
+    const { ended } = this;
+    this.ended = undefined;
+    this.reader = undefined;
+    ended?.(answer);
+  }
+
+  private fail(error: unknown): void {
+    const { ended } = this;
+    this.close();
+    ended?.(undefined, error);
+  }
 }

@@ -6,7 +6,8 @@ import type { DeliveryOutcome } from './finish-sql.js';
 import { idleConnections } from './idle-connections.js';
 import { BadAnswer } from './incoming.js';
 import type { SignedPush } from './message.js';
-import { Late, type PushDeadline, pushDeadline } from './push-deadline.js';
+import { Late, PushDeadline, pushDeadlines } from './push-deadline.js';
+import { newPlace, type Place, type Request, requestOf } from './request.js';
 import { DEADLINE_MS } from './schedule.js';
 
 export interface PushResult {
@@ -30,14 +31,29 @@ export interface ConnectionOptions extends AddressRules {
   readonly ca?: string;
 }
 
+const PLAIN = /^[ -~]*$/;
 /** Of an answer, so many characters are written down. */
 const SHOWN = 200;
+/** Addresses that are remembered in parts. */
+const MOST_PLACES = 10_000;
 
 /** Pushes over kept connections, one at a time on each. Everything about one push happens within its deadline. */
 export function connections(options: ConnectionOptions): Connections {
   const { deadlineMs = DEADLINE_MS, resolve = dnsResolve(), ca } = options;
   const context = tls.createSecureContext(ca === undefined ? {} : { ca: [...tls.rootCertificates, ca] });
   const idle = idleConnections();
+  const deadlines = pushDeadlines(deadlineMs);
+  const places = new Map<string, Place>();
+
+  /** An address is taken apart once. */
+  function placeOf(url: string): Place {
+    const known = places.get(url);
+    if (known) return known;
+    if (places.size >= MOST_PLACES) places.clear();
+    const place = newPlace(new URL(url));
+    places.set(url, place);
+    return place;
+  }
 
   async function connect(url: URL, deadline: PushDeadline): Promise<Connection> {
     const addresses = await deadline.run<readonly string[]>((found, failed) => {
@@ -58,64 +74,71 @@ export function connections(options: ConnectionOptions): Connections {
     throw first;
   }
 
-  async function exchange(url: URL, request: Buffer, deadline: PushDeadline): Promise<Answer> {
-    const kept = idle.take(url.origin);
-    if (kept) {
-      try {
-        return await exchangeOn(kept, url, request, deadline);
-      } catch (error) {
-        // It may have been closed at the other end just then: once more, on a new one.
-        if (!(error instanceof Unanswered)) throw error;
-      }
-    }
-    return exchangeOn(await connect(url, deadline), url, request, deadline);
+  /** On a connection that was kept, or on a new one. By callbacks: this is done for every single push. */
+  function exchange(place: Place, request: Request, deadline: PushDeadline, ended: (result: PushResult) => void): void {
+    const failedBy = (error: unknown) => ended(failureOf(error));
+    const exchangeOn = (open: Connection, isKept: boolean) => {
+      deadline.stop = () => {
+        open.close();
+        failedBy(new Late());
+      };
+      open.exchange(request, (answer, error) => {
+        if (answer) {
+          if (answer.keepAlive) idle.keep(place.origin, open);
+          else open.close();
+          ended(resultOf(answer));
+        } else if (isKept && error instanceof Unanswered) {
+          // It may have been closed at the other end just then: once more, on a new one.
+          connectAnew();
+        } else failedBy(error);
+      });
+    };
+    const connectAnew = () => connect(place.url, deadline).then((open) => exchangeOn(open, false), failedBy);
+    const kept = idle.take(place.origin);
+    if (kept) exchangeOn(kept, true);
+    else connectAnew();
   }
 
-  async function exchangeOn(
-    open: Connection,
-    { origin }: URL,
-    request: Buffer,
-    deadline: PushDeadline,
-  ): Promise<Answer> {
-    const answer = await open.exchange(request, deadline);
-    if (answer.keepAlive) idle.keep(origin, open);
-    else open.close();
-    return answer;
+  function failureOf(error: unknown): PushResult {
+    if (error instanceof Late) return failed('TIMEOUT', `no answer within ${deadlineMs} ms`);
+    if (error instanceof ForbiddenAddress) return failed('FORBIDDEN', error.message);
+    if (error instanceof BadAnswer) return failed('REFUSED', error.message);
+    return failed('UNREACHABLE', reasonOf(error));
   }
 
   return {
-    async push(target, signed) {
-      const deadline = pushDeadline(deadlineMs);
-      try {
-        const url = new URL(target);
-        const answer = await exchange(url, requestBytes(url, signed), deadline);
-        return {
-          outcome: isAccepted(answer) ? 'ACCEPTED' : 'REFUSED',
-          httpStatus: answer.status,
-          answer: printable(answer.body),
+    push: (url, signed) =>
+      new Promise((resolve) => {
+        const deadline = new PushDeadline();
+        const ended = (result: PushResult) => {
+          deadlines.delete(deadline);
+          resolve(result);
         };
-      } catch (error) {
-        if (error instanceof Late) return failed('TIMEOUT', `no answer within ${deadlineMs} ms`);
-        if (error instanceof ForbiddenAddress) return failed('FORBIDDEN', error.message);
-        if (error instanceof BadAnswer) return failed('REFUSED', error.message);
-        return failed('UNREACHABLE', reasonOf(error));
-      } finally {
-        deadline.clear();
-      }
-    },
+        deadlines.add(deadline);
+        try {
+          const place = placeOf(url);
+          exchange(place, requestOf(place, signed), deadline, ended);
+        } catch (error) {
+          ended(failureOf(error));
+        }
+      }),
     close: () => idle.close(),
   };
 }
 
-function requestBytes(url: URL, { headers, body }: SignedPush): Buffer {
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  return Buffer.concat([
-    Buffer.from(
-      `POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nUser-Agent: Perennial\r\nContent-Length: ${body.length}\r\n${lines}\r\n`,
-      'latin1',
-    ),
-    body,
-  ]);
+/** A connection gives the same answer again when the same bytes came again. */
+const results = new WeakMap<Answer, PushResult>();
+
+function resultOf(answer: Answer): PushResult {
+  const known = results.get(answer);
+  if (known) return known;
+  const result: PushResult = {
+    outcome: isAccepted(answer) ? 'ACCEPTED' : 'REFUSED',
+    httpStatus: answer.status,
+    answer: printable(answer.body),
+  };
+  results.set(answer, result);
+  return result;
 }
 
 function failed(outcome: DeliveryOutcome, reason: string): PushResult {
@@ -130,5 +153,6 @@ function reasonOf(error: unknown): string {
 
 /** Kept in a table and shown to people: nothing that PostgreSQL refuses or that a terminal obeys. */
 function printable(text: string): string {
-  return text.slice(0, SHOWN).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
+  const shown = text.slice(0, SHOWN);
+  return PLAIN.test(shown) ? shown : shown.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
 }

@@ -5,15 +5,16 @@ import type { ChannelRegistry } from '../channels/registry.js';
 import type { Clock } from '../clock.js';
 import { type Database, Unavailable } from '../db/database.js';
 import type { Connections, PushResult } from './connections.js';
-import { type DueEvent, keyOf, readShards } from './due-sql.js';
+import { type DueEvent, type EventKey, keyOf, readShards } from './due-sql.js';
 import { filling } from './filling.js';
-import { type Pushed, putAside } from './finish-sql.js';
-import { ended, type Lane, offer, start } from './lane.js';
-import { type Message, signPush } from './message.js';
+import { putAside } from './finish-sql.js';
+import { ended, isFull, type Lane, offer, start } from './lane.js';
+import { type Message, type SignedPush, signPush } from './message.js';
 import { outcomes } from './outcomes.js';
 import { type Receiver, receiverRegistry } from './receivers.js';
+import { runningOut } from './running-out.js';
 import { DEADLINE_MS, RETRY_DELAYS_SECONDS } from './schedule.js';
-import { dropIdle, forget, laneFor, leadsTo, leaveShard, newShard, type Shard } from './shard.js';
+import { dropIdle, type Ended, forget, laneFor, leadsTo, leaveShard, newShard, type Shard } from './shard.js';
 import { balanceShards, giveBack, LEASE_SECONDS, leave } from './shards-sql.js';
 
 export interface DeliveryDeps {
@@ -52,26 +53,32 @@ export function deliveries(deps: DeliveryDeps) {
   /** Channels of which something is held back, as they were when that was seen; 0: they could not be read. */
   const heldBack = new Map<number, number>();
   /** What was finished since each reading that is under way began: it may still show it. */
-  const readings = new Set<Set<string>>();
+  const readings = new Set<Set<EventKey>>();
+  /** Under way for longer than SLOW_MS. */
+  const slow = new Set<Message>();
+  const quick = runningOut<Message>(SLOW_MS, (message) => {
+    slow.add(message);
+    pump();
+  });
   let sendUntil = 0;
   let clockAhead = 0;
   let underWay = 0;
-  let slow = 0;
   let fillings = 0;
   let unwritten = 0;
   let stopped = false;
 
   const mayBegin = () =>
     !stopped &&
-    underWay - slow < MOST_UNDER_WAY &&
+    underWay - slow.size < MOST_UNDER_WAY &&
     underWay < MOST_CONNECTIONS &&
     unwritten < MOST_UNWRITTEN &&
     performance.now() < sendUntil;
 
   const fill = filling({ database, receivers, log, record, reading, now: () => dueBy?.now() });
-  const written = outcomes({
+  const written = outcomes<Ended>({
     database,
     log,
+    over: writtenDown,
     givingUp: () => stopped && performance.now() > sendUntil + QUIET_MS,
   });
 
@@ -119,8 +126,8 @@ export function deliveries(deps: DeliveryDeps) {
   }
 
   /** What is finished while `read` runs is in the set that it is given: its rows may be older than that. */
-  async function reading<T>(read: (finished: ReadonlySet<string>) => Promise<T>): Promise<T> {
-    const finished = new Set<string>();
+  async function reading<T>(read: (finished: ReadonlySet<EventKey>) => Promise<T>): Promise<T> {
+    const finished = new Set<EventKey>();
     readings.add(finished);
     try {
       return await read(finished);
@@ -155,13 +162,16 @@ export function deliveries(deps: DeliveryDeps) {
     }
   }
 
-  async function accept(shard: Shard, rows: readonly DueEvent[], finished: ReadonlySet<string>): Promise<void> {
+  async function accept(shard: Shard, rows: readonly DueEvent[], finished: ReadonlySet<EventKey>): Promise<void> {
     const channelsOfRows = [...grouped(rows, (row) => row.channelId)];
     const found = await Promise.all(channelsOfRows.map(([channelId]) => receiverOf(channelId)));
     for (const [index, [, due]] of channelsOfRows.entries()) {
       const receiver = found[index];
       if (!receiver) continue;
-      const fresh = due.filter((one) => !finished.has(keyOf(one)) && !shard.known.has(keyOf(one)));
+      const fresh = due.filter((one) => {
+        const key = keyOf(one);
+        return !finished.has(key) && !shard.known.has(key);
+      });
       const aside = sort(shard, receiver, fresh);
       if (aside.length > 0 && (await putAside(database, shard, receiver, aside)) < aside.length) shard.reader.rewind();
     }
@@ -217,8 +227,8 @@ export function deliveries(deps: DeliveryDeps) {
         fillUp(shard, lane);
         const message = start(lane);
         if (message) {
-          queueUp(lane);
-          void push(shard, lane, message);
+          if (!isFull(lane)) queueUp(lane);
+          push(shard, lane, message);
         } else dropIdle(shard, lane);
       }
     }
@@ -234,62 +244,84 @@ export function deliveries(deps: DeliveryDeps) {
     });
   }
 
-  async function push(shard: Shard, lane: Lane, message: Message): Promise<void> {
-    const { due } = message;
+  /** By callbacks from here on: this is done for every single event. */
+  function push(shard: Shard, lane: Lane, message: Message): void {
     underWay += 1;
     shard.busy += 1;
-    const result = await attempt(shard, lane, message).catch((err: unknown) => {
-      log.warn({ err, eventId: message.eventId }, 'a push could not be begun and will be');
-      return undefined;
+    const receiver = receivers.remembered(lane.channelId);
+    if (receiver) send(shard, lane, message, receiver);
+    else {
+      receivers.get(lane.channelId).then(
+        (found) => send(shard, lane, message, found),
+        (err: unknown) => notBegun(shard, lane, message, err),
+      );
+    }
+  }
+
+  function send(shard: Shard, lane: Lane, message: Message, receiver: Receiver): void {
+    const began = performance.now();
+    const isHeld = began <= sendUntil && shards.get(shard.shard) === shard;
+    // It was held up for too long, or the channel is not what it was: it is not to be sent as it stands.
+    if (!isHeld || receiver.version !== message.version || !leadsTo(receiver, lane)) {
+      queueMicrotask(() => notBegun(shard, lane, message));
+      return;
+    }
+    let signed: SignedPush;
+    try {
+      signed = signPush(receiver, lane.path, message, clock.now());
+    } catch (err) {
+      queueMicrotask(() => notBegun(shard, lane, message, err));
+      return;
+    }
+    quick.add(message);
+    connections.push(lane.url, signed).then((result) => {
+      quick.delete(message);
+      slow.delete(message);
+      pushed(shard, lane, message, result, began);
     });
+  }
+
+  function pushed(shard: Shard, lane: Lane, message: Message, result: PushResult, began: number): void {
+    const { due } = message;
+    const { outcome, httpStatus, answer } = result;
     const endedAt = performance.now();
-    underWay -= 1;
-    shard.busy -= 1;
-    ended(lane, message);
-    if (result) {
-      const againIn = result.outcome === 'ACCEPTED' ? undefined : RETRY_DELAYS_SECONDS[due.step];
-      void record(shard, { ...result, shard, due, endedAt, at: dueBy?.now(), againIn });
-    } else forget(shard, lane, [due]);
-    queueUp(lane);
+    const latencyMs = Math.round(endedAt - began);
+    const againIn = outcome === 'ACCEPTED' ? undefined : RETRY_DELAYS_SECONDS[due.step];
+    free(shard, lane, message);
+    record({ shard, due, outcome, httpStatus, answer, latencyMs, endedAt, at: dueBy?.now(), againIn });
     pump();
   }
 
-  /** Nothing when it is not to be sent as it stands: it was held up for too long, or the channel is not what it was. */
-  async function attempt(
-    shard: Shard,
-    lane: Lane,
-    message: Message,
-  ): Promise<(PushResult & { latencyMs: number }) | undefined> {
-    const receiver = await receivers.get(lane.channelId);
-    if (receiver.version !== message.version || !leadsTo(receiver, lane)) return undefined;
-    const began = performance.now();
-    if (began > sendUntil || shards.get(shard.shard) !== shard) return undefined;
-    let isSlow = 0;
-    const timer = setTimeout(() => {
-      isSlow = 1;
-      slow += 1;
-      pump();
-    }, SLOW_MS);
-    try {
-      const result = await connections.push(lane.url, signPush(receiver, lane.path, message, clock.now()));
-      return { ...result, latencyMs: Math.round(performance.now() - began) };
-    } finally {
-      clearTimeout(timer);
-      slow -= isSlow;
-    }
+  function notBegun(shard: Shard, lane: Lane, message: Message, err?: unknown): void {
+    if (err) log.warn({ err, eventId: message.eventId }, 'a push could not be begun and will be');
+    free(shard, lane, message);
+    forget(shard, lane, [message.due]);
+    pump();
   }
 
-  async function record(shard: Shard, pushed: Pushed): Promise<void> {
-    const key = keyOf(pushed.due);
+  function free(shard: Shard, lane: Lane, message: Message): void {
+    underWay -= 1;
+    shard.busy -= 1;
+    ended(lane, message);
+    queueUp(lane);
+  }
+
+  function record(one: Ended): void {
     unwritten += 1;
-    shard.busy += 1;
-    // One that cannot be written down stays known: it is still due, and would be sent over and over.
-    if (await written.write(pushed)) {
+    one.shard.busy += 1;
+    written.write(one);
+  }
+
+  function writtenDown(all: readonly Ended[], isWritten: boolean): void {
+    unwritten -= all.length;
+    for (const { shard, due } of all) {
+      shard.busy -= 1;
+      // One that cannot be written down stays known: it is still due, and would be sent over and over.
+      if (!isWritten) continue;
+      const key = keyOf(due);
       shard.known.delete(key);
       for (const finished of readings) finished.add(key);
     }
-    unwritten -= 1;
-    shard.busy -= 1;
     pump();
   }
 

@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.js';
+import { plainArray } from '../db/plain-array.js';
 import { ms } from '../db/time-sql.js';
 
 /** What names one due event: the event, and of a range of voided periods which one. */
@@ -17,7 +18,8 @@ export interface DueEvent extends DueKey {
   readonly cycleTo: number | null;
   /** As PostgreSQL writes it, to the microsecond: part of the row's key. */
   readonly nextAt: string;
-  readonly recordedAt: string;
+  /** Null: that too is nextAt, as it is for most. */
+  readonly recordedAt: string | null;
   readonly step: number;
   readonly retryNo: number;
 }
@@ -46,7 +48,7 @@ export const justBefore = ({ nextAt, eventNo, cycleNo }: DuePosition): DuePositi
 
 export const DUE_COLUMNS = (d: string) => `${d}.shard, ${d}.event_no as "eventNo", ${d}.cycle_no as "cycleNo",
   ${d}.channel_id as "channelId", ${d}.order_no as "orderNo", ${d}.is_payment as "isPayment", ${d}.cycle_to as "cycleTo",
-  ${d}.next_at::text as "nextAt", ${d}.recorded_at::text as "recordedAt", ${d}.step, ${d}.retry_no as "retryNo"`;
+  ${d}.next_at::text as "nextAt", nullif(${d}.recorded_at, ${d}.next_at)::text as "recordedAt", ${d}.step, ${d}.retry_no as "retryNo"`;
 
 const AFTER = '(d.next_at, d.event_no, d.cycle_no) >';
 const IN_ORDER = 'order by d.next_at, d.event_no, d.cycle_no';
@@ -113,7 +115,7 @@ export async function readChannel(
 }
 
 /** What is sent: the event's own text and what is added to it. */
-export interface StoredEvent extends DueKey {
+export interface StoredEvent {
   readonly eventType: string;
   readonly occurredAt: number;
   readonly data: string;
@@ -131,11 +133,11 @@ export interface StoredEvent extends DueKey {
 
 const READ_EVENTS = {
   name: 'read-events-to-send',
-  text: `select k.event_no as "eventNo", k.cycle_no as "cycleNo", e.event_type as "eventType",
-           ${ms('e.occurred_at')} as "occurredAt", e.data, ${ms('o.created_at')} as "createdAt",
-           o.period_type as "periodType", o.period, u.mobile, u.channel_user_id as "channelUserId",
-           (select c.version from channels c where c.channel_id = $1) as version
-         from unnest($2::bigint[], $3::integer[], $4::timestamptz[], $5::bigint[]) as k(event_no, cycle_no, recorded_at, order_no)
+  text: `select k.place::integer, e.event_type as "eventType", ${ms('e.occurred_at')} as "occurredAt", e.data,
+           ${ms('o.created_at')} as "createdAt", o.period_type as "periodType", o.period, u.mobile,
+           u.channel_user_id as "channelUserId", (select c.version from channels c where c.channel_id = $1) as version
+         from unnest($2::bigint[], $3::integer[], $4::timestamptz[], $5::bigint[]) with ordinality
+             as k(event_no, cycle_no, recorded_at, order_no, place)
            join events e on e.channel_id = $1 and e.event_no = k.event_no and e.recorded_at = k.recorded_at
            left join lateral (select * from orders x where x.order_no = k.order_no
              and (k.cycle_no > 0 or (x.shared and e.cycle_no is not null)) offset 0) o on true
@@ -143,20 +145,28 @@ const READ_EVENTS = {
              and key_of(y.channel_user_id) = key_of(o.channel_user_id) offset 0) u on true`,
 };
 
-/** In one statement for a whole batch of one channel. An event past its retention is not there any more. */
+/**
+ * In one statement for a whole batch of one channel, each in the place where its due event is. One past its retention is not
+ * there any more.
+ */
 export async function readEvents(
   db: Queryable,
   channelId: number,
   due: readonly DueEvent[],
-): Promise<Map<string, StoredEvent>> {
-  const rows = await db.query<StoredEvent>(READ_EVENTS, [
+): Promise<(StoredEvent | undefined)[]> {
+  const rows = await db.query<StoredEvent & { readonly place: number }>(READ_EVENTS, [
     channelId,
-    due.map((one) => one.eventNo),
-    due.map((one) => one.cycleNo),
-    due.map((one) => one.recordedAt),
-    due.map((one) => one.orderNo),
+    plainArray(due, (one) => one.eventNo),
+    plainArray(due, (one) => one.cycleNo),
+    plainArray(due, (one) => one.recordedAt ?? one.nextAt),
+    plainArray(due, (one) => one.orderNo),
   ]);
-  return new Map(rows.map((row) => [keyOf(row), row]));
+  const events = new Array<StoredEvent | undefined>(due.length).fill(undefined);
+  for (const row of rows) events[row.place - 1] = row;
+  return events;
 }
 
-export const keyOf = ({ eventNo, cycleNo }: DueKey) => (cycleNo === 0 ? `${eventNo}` : `${eventNo}-${cycleNo}`);
+/** As text it is the eventId. */
+export type EventKey = number | string;
+
+export const keyOf = ({ eventNo, cycleNo }: DueKey): EventKey => (cycleNo === 0 ? eventNo : `${eventNo}-${cycleNo}`);

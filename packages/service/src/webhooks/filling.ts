@@ -1,26 +1,26 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
-import { type DueEvent, keyOf, readChannel, readEvents, type StoredEvent } from './due-sql.js';
+import { type DueEvent, type EventKey, keyOf, readChannel, readEvents, type StoredEvent } from './due-sql.js';
 import { expandRange, type Pushed } from './finish-sql.js';
 import { type Lane, offer, offerRest } from './lane.js';
 import { type Message, messageOf } from './message.js';
 import type { Receiver, Receivers } from './receivers.js';
 import { RETRY_DELAYS_SECONDS } from './schedule.js';
-import { forget, leadsTo, type Shard } from './shard.js';
+import { type Ended, forget, leadsTo, type Shard } from './shard.js';
 
 export interface FillingDeps {
   readonly database: Database;
   readonly receivers: Receivers;
   readonly log: Logger;
   /** For events that cannot be sent at all. */
-  readonly record: (shard: Shard, pushed: Pushed) => Promise<void>;
-  readonly reading: <T>(read: (finished: ReadonlySet<string>) => Promise<T>) => Promise<T>;
+  readonly record: (ended: Ended) => void;
+  readonly reading: <T>(read: (finished: ReadonlySet<EventKey>) => Promise<T>) => Promise<T>;
   /** For tests; unset, the database's own clock counts. */
   readonly now: () => number | undefined;
 }
 
 /** Events of a lane that are read in full together. */
-const LOAD = 64;
+const LOAD = 128;
 /** Keys of the rest of a lane in one reading. */
 const PAGE = 1_000;
 /** Voided periods that become events of their own at a time. */
@@ -33,7 +33,7 @@ export function filling({ database, receivers, log, record, reading, now }: Fill
     let taken: readonly DueEvent[] = [];
     try {
       if (lane.restAfter && lane.queue.length < LOAD) await readRest(lane, lane.restAfter);
-      taken = lane.queue.splice(0, LOAD);
+      taken = lane.queue.splice(0, portionOf(lane.queue));
       await load(shard, lane, taken);
     } catch (err) {
       log.warn({ err }, 'events could not be read and will be read again');
@@ -68,15 +68,15 @@ export function filling({ database, receivers, log, record, reading, now }: Fill
     const due = taken.filter(({ cycleTo }) => cycleTo === null);
     if (due.length === 0 && lane.emptied === emptied) return;
     const events = await readEvents(database, lane.channelId, due);
-    const [any] = events.values();
+    const any = events.find((event) => event !== undefined);
     const receiver = await receivers.get(lane.channelId, any?.version);
     if (lane.emptied !== emptied || !leadsTo(receiver, lane)) {
       forget(shard, lane, due);
       return;
     }
-    for (const row of due) {
-      const message = prepared(receiver, row, events.get(keyOf(row)));
-      if ('answer' in message) void record(shard, { ...message, shard, due: row, at: now() });
+    for (const [place, row] of due.entries()) {
+      const message = prepared(receiver, row, events[place]);
+      if ('answer' in message) record({ ...message, shard, due: row, at: now() });
       else lane.ready.push(message);
     }
   }
@@ -87,7 +87,7 @@ export function filling({ database, receivers, log, record, reading, now }: Fill
     try {
       return messageOf(receiver, due, event);
     } catch (err) {
-      log.error({ err, eventId: keyOf(due) }, 'an event could not be put together');
+      log.error({ err, eventId: String(keyOf(due)) }, 'an event could not be put together');
       return unsendable('the event could not be put together', RETRY_DELAYS_SECONDS[due.step]);
     }
   }
@@ -98,6 +98,12 @@ export function filling({ database, receivers, log, record, reading, now }: Fill
     /** Never fails: everything is still in the database. */
     next,
   };
+}
+
+/** How many are read together. A range goes alone, so that no more of it becomes rows than can be sent soon. */
+function portionOf(queue: readonly DueEvent[]): number {
+  const range = queue.slice(0, LOAD).findIndex(({ cycleTo }) => cycleTo !== null);
+  return range < 0 ? LOAD : Math.max(range, 1);
 }
 
 type Unsendable = Omit<Pushed, 'shard' | 'due' | 'at'>;

@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.js';
+import { plainArray } from '../db/plain-array.js';
 import { DUE_COLUMNS, type DueEvent } from './due-sql.js';
 import type { HeldShard } from './shards-sql.js';
 
@@ -30,23 +31,24 @@ const FINISH = {
   name: 'finish-deliveries',
   text: `
 with held as materialized (
-  select s.shard, s.epoch from delivery_shards s join unnest($1::smallint[], $2::bigint[]) as h(shard, epoch)
+  select h.place, s.shard from delivery_shards s
+    join unnest($1::smallint[], $2::bigint[]) with ordinality as h(shard, epoch, place)
     on s.shard = h.shard and s.epoch = h.epoch
   for share of s
 ), pushed as materialized (
-  select p.*, coalesce(to_timestamp(p.at / 1000), clock_timestamp() - p.ago_ms * interval '1 ms') as ended_at
-  from unnest($3::smallint[], $4::bigint[], $5::timestamptz[], $6::bigint[], $7::integer[], $8::bigint[], $9::text[],
-    $10::smallint[], $11::integer[], $12::double precision[], $13::double precision[], $14::text[], $15::integer[])
-    as p(shard, epoch, next_at, event_no, cycle_no, channel_id, outcome, http_status, latency_ms, ago_ms, at, answer,
-      again_in)
-  where (p.shard, p.epoch) in (select shard, epoch from held)
+  select h.shard, p.*, coalesce(to_timestamp(p.at / 1000), clock_timestamp() - p.ago_ms * interval '1 ms') as ended_at
+  from unnest($3::integer[], $4::timestamptz[], $5::bigint[], $6::integer[], $7::delivery_outcome[], $8::smallint[],
+    $9::integer[], $10::double precision[], $11::double precision[], $12::text[], $13::integer[])
+    as p(place, next_at, event_no, cycle_no, outcome, http_status, latency_ms, ago_ms, at, answer, again_in)
+  join held h using (place)
 ), gone as (
   delete from due_events d using pushed p
   where d.shard = p.shard and d.next_at = p.next_at and d.event_no = p.event_no and d.cycle_no = p.cycle_no
   returning d.*
 ), attempts as (
   insert into delivery_attempts (channel_id, event_no, cycle_no, retry_no, http_status, latency_ms, at, outcome, answer)
-  select p.channel_id, p.event_no, p.cycle_no, g.retry_no, p.http_status, p.latency_ms, p.ended_at, p.outcome, p.answer
+  select g.channel_id, p.event_no, p.cycle_no, g.retry_no, p.http_status, least(p.latency_ms, 32767), p.ended_at,
+    p.outcome, p.answer
   from pushed p join gone g using (shard, next_at, event_no, cycle_no)
 ), again as (
   insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
@@ -76,23 +78,22 @@ export interface GivenUp {
 
 export async function finishPushes(db: Queryable, pushed: readonly Pushed[]): Promise<GivenUp[]> {
   const held = [...new Set(pushed.map(({ shard }) => shard))];
+  const places = new Map(held.map((shard, index) => [shard, index + 1]));
   const now = performance.now();
   return db.query<GivenUp>(FINISH, [
     held.map((one) => one.shard),
     held.map((one) => one.epoch),
-    pushed.map((one) => one.shard.shard),
-    pushed.map((one) => one.shard.epoch),
-    pushed.map((one) => one.due.nextAt),
-    pushed.map((one) => one.due.eventNo),
-    pushed.map((one) => one.due.cycleNo),
-    pushed.map((one) => one.due.channelId),
-    pushed.map((one) => one.outcome),
-    pushed.map((one) => one.httpStatus),
-    pushed.map((one) => one.latencyMs),
-    pushed.map((one) => now - one.endedAt),
-    pushed.map((one) => one.at ?? null),
+    plainArray(pushed, (one) => places.get(one.shard)),
+    plainArray(pushed, (one) => one.due.nextAt),
+    plainArray(pushed, (one) => one.due.eventNo),
+    plainArray(pushed, (one) => one.due.cycleNo),
+    plainArray(pushed, (one) => one.outcome),
+    plainArray(pushed, (one) => one.httpStatus),
+    plainArray(pushed, (one) => one.latencyMs),
+    plainArray(pushed, (one) => now - one.endedAt),
+    plainArray(pushed, (one) => one.at),
     pushed.map((one) => one.answer),
-    pushed.map((one) => one.againIn ?? null),
+    plainArray(pushed, (one) => one.againIn),
   ]);
 }
 

@@ -1,4 +1,5 @@
 import type { Connection } from './connection.js';
+import { runningOut } from './running-out.js';
 
 /** Not for long, so that a name that moves is followed. */
 const IDLE_MS = 4_000;
@@ -15,23 +16,25 @@ export interface IdleConnections {
 }
 
 interface Kept {
+  readonly origin: string;
   readonly connection: Connection;
-  readonly timer: NodeJS.Timeout;
 }
 
 export function idleConnections(): IdleConnections {
   const byOrigin = new Map<string, Kept[]>();
+  const unused = runningOut<Kept>(IDLE_MS, drop);
   let count = 0;
   let isClosed = false;
 
-  function drop(origin: string, connection: Connection): void {
-    connection.close();
-    const all = byOrigin.get(origin) ?? [];
-    const index = all.findIndex((kept) => kept.connection === connection);
+  function drop(kept: Kept): void {
+    kept.connection.close();
+    unused.delete(kept);
+    const all = byOrigin.get(kept.origin) ?? [];
+    const index = all.indexOf(kept);
     if (index < 0) return;
-    for (const { timer } of all.splice(index, 1)) clearTimeout(timer);
+    all.splice(index, 1);
     count -= 1;
-    if (all.length === 0) byOrigin.delete(origin);
+    if (all.length === 0) byOrigin.delete(kept.origin);
   }
 
   return {
@@ -39,7 +42,7 @@ export function idleConnections(): IdleConnections {
       // The one that was used last is the least likely to be closed by now; those in excess run out.
       const all = byOrigin.get(origin);
       for (let kept = all?.pop(); kept; kept = all?.pop()) {
-        clearTimeout(kept.timer);
+        unused.delete(kept);
         count -= 1;
         const { connection } = kept;
         if (connection.isOpen() && performance.now() - connection.openedAt < OLDEST_MS) return connection;
@@ -53,9 +56,9 @@ export function idleConnections(): IdleConnections {
         connection.close();
         return;
       }
-      const over = () => drop(origin, connection);
-      connection.rest(over);
-      const kept = { connection, timer: setTimeout(over, IDLE_MS) };
+      const kept = { origin, connection };
+      connection.rest(() => drop(kept));
+      unused.add(kept);
       const all = byOrigin.get(origin);
       if (all) all.push(kept);
       else byOrigin.set(origin, [kept]);
@@ -63,10 +66,7 @@ export function idleConnections(): IdleConnections {
     },
     close() {
       isClosed = true;
-      for (const { connection, timer } of [...byOrigin.values()].flat()) {
-        clearTimeout(timer);
-        connection.close();
-      }
+      for (const { connection } of [...byOrigin.values()].flat()) connection.close();
       byOrigin.clear();
     },
   };

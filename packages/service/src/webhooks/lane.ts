@@ -1,4 +1,4 @@
-import { type DueEvent, type DuePosition, isBefore, justBefore, keyOf } from './due-sql.js';
+import { type DueEvent, type DuePosition, type EventKey, isBefore, justBefore, keyOf } from './due-sql.js';
 import type { Message } from './message.js';
 
 /** Keys in memory for one address. What is more stays in the database, and is read when there is room again. */
@@ -19,7 +19,7 @@ export interface Lane {
   /** The part of the address that is signed. */
   readonly path: string;
   /** Keys of the whole shard that are in memory: queued, under way, or over and not written down yet. */
-  readonly known: Set<string>;
+  readonly known: Set<EventKey>;
   /** Keys that are not read in full yet. */
   queue: DueEvent[];
   /** More than fits is due, and is read from here on. */
@@ -57,7 +57,8 @@ export function newLane(at: Pick<Lane, 'key' | 'channelId' | 'shard' | 'isPaymen
  * done, whatever comes after it waits as well: it would be told before its turn.
  */
 export function offer(lane: Lane, due: DueEvent): void {
-  if (lane.known.has(keyOf(due))) return;
+  const key = keyOf(due);
+  if (lane.known.has(key)) return;
   const isOfRest = lane.restAfter !== undefined && isBefore(lane.restAfter, due);
   if (isOfRest || lane.queue.length >= MOST_QUEUED) {
     const from = justBefore(due);
@@ -65,7 +66,7 @@ export function offer(lane: Lane, due: DueEvent): void {
     if (!lane.leftSince || isBefore(from, lane.leftSince)) lane.leftSince = from;
     return;
   }
-  lane.known.add(keyOf(due));
+  lane.known.add(key);
   lane.queue.push(due);
 }
 
@@ -89,13 +90,14 @@ export function empty(lane: Lane): void {
 
 /** The next message that may be pushed now: events of one order are first told in their order. */
 export function start(lane: Lane): Message | undefined {
-  if (lane.underWay >= WIDTH) return undefined;
-  const earlier = new Set<number>();
+  if (isFull(lane)) return undefined;
+  let earlier: Set<number> | undefined;
   for (let index = 0; index < Math.min(lane.ready.length, LOOK_AHEAD); index += 1) {
     const message = lane.ready[index];
     if (!message) break;
     const { step, orderNo } = message.due;
-    if (step === 0 && (lane.telling.has(orderNo) || earlier.has(orderNo))) {
+    if (step === 0 && (lane.telling.has(orderNo) || earlier?.has(orderNo))) {
+      earlier ??= new Set();
       earlier.add(orderNo);
       continue;
     }
@@ -111,6 +113,8 @@ export function ended(lane: Lane, { due }: Message): void {
   lane.underWay -= 1;
   if (due.step === 0) lane.telling.delete(due.orderNo);
 }
+
+export const isFull = (lane: Lane) => lane.underWay >= WIDTH;
 
 export const isIdle = (lane: Lane) =>
   lane.underWay === 0 &&

@@ -1,5 +1,5 @@
 import { hash, randomFillSync } from 'node:crypto';
-import { encryptField, formatTime, signWebhook } from '@perennial/wire';
+import { encryptField, formatTime, webhookSignText } from '@perennial/wire';
 import { dueAt } from '../orders/calendar.js';
 import { paymentOrderNo } from '../orders/numbers.js';
 import type { DueEvent, StoredEvent } from './due-sql.js';
@@ -19,7 +19,7 @@ export interface Message {
 
 /** The event's stored text stays as it is: only what each push adds is put around it. */
 export function messageOf(receiver: Receiver, due: DueEvent, event: StoredEvent): Message {
-  const eventId = keyOf(due);
+  const eventId = String(keyOf(due));
   const data = due.isPayment ? paymentData(receiver, due, event) : event.data;
   return {
     due,
@@ -59,8 +59,9 @@ function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: St
 }
 
 export interface SignedPush {
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: Buffer;
+  /** As they are sent: a line each. */
+  readonly headers: string;
+  readonly body: string;
 }
 
 /** Signed when it is sent, with the secret of that moment. */
@@ -70,19 +71,13 @@ export function signPush(
   { due, eventId, head, tail }: Message,
   now: number,
 ): SignedPush {
-  const body = Buffer.from(`${head}${due.retryNo}${tail}`);
+  const body = `${head}${due.retryNo}${tail}`;
   const timestamp = String(now);
   const nonce = nextNonce();
   const bodySha256 = hash('sha256', body);
+  const signature = receiver.sign(webhookSignText({ path, bodySha256, timestamp, nonce, eventId }));
   return {
-    headers: [
-      ['Content-Type', 'application/json'],
-      ['X-SVC-App-Id', receiver.appId],
-      ['X-SVC-Timestamp', timestamp],
-      ['X-SVC-Nonce', nonce],
-      ['X-SVC-Event-Id', eventId],
-      ['X-SVC-Signature', signWebhook({ path, bodySha256, timestamp, nonce, eventId }, receiver.callbackSecret)],
-    ],
+    headers: `Content-Type: application/json\r\nX-SVC-App-Id: ${receiver.appId}\r\nX-SVC-Timestamp: ${timestamp}\r\nX-SVC-Nonce: ${nonce}\r\nX-SVC-Event-Id: ${eventId}\r\nX-SVC-Signature: ${signature}\r\n`,
     body,
   };
 }

@@ -1,51 +1,79 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Database, sqlState, Unavailable } from '../db/database.js';
-import { gather } from '../db/gather.js';
 import { raiseAlert } from '../payments/alerts-sql.js';
 import { keyOf } from './due-sql.js';
 import { finishPushes, type Pushed } from './finish-sql.js';
 
-export interface Outcomes {
-  /** True once it is written down, or is another node's matter by now. */
-  write(pushed: Pushed): Promise<boolean>;
-}
-
-export interface OutcomesDeps {
+export interface OutcomesDeps<One extends Pushed> {
   readonly database: Database;
   readonly log: Logger;
   /** No longer worth trying: the node ends, and its lease with it. */
   readonly givingUp: () => boolean;
+  /** They are written down, or are another node's matter by now; or they could not be written down. */
+  readonly over: (pushed: readonly One[], isWritten: boolean) => void;
 }
 
 /** A timeout, a lock that was not to be had, a deadlock: the same statement may well succeed. */
 const PASSING = new Set(['57014', '55P03', '40P01', '40001']);
+const MOST_TOGETHER = 512;
+/** Statements under way: one that is held up by a lock does not hold up the rest. */
+const SLOTS = 2;
+/** Between the beginnings of two that are not full: nobody waits for them. */
+const PAUSE_MS = 20;
 
 /** Writes down how pushes ended, many in one statement. While the database is away they wait: nobody else has sent them. */
-export function outcomes({ database, log, givingUp }: OutcomesDeps): Outcomes {
-  async function writeDown(pushed: readonly Pushed[]): Promise<undefined[]> {
+export function outcomes<One extends Pushed>({ database, log, givingUp, over }: OutcomesDeps<One>) {
+  let queue: One[] = [];
+  let running = 0;
+  let isScheduled = false;
+  let lastStart = Number.NEGATIVE_INFINITY;
+
+  function schedule(): void {
+    if (isScheduled || queue.length === 0 || running >= SLOTS) return;
+    isScheduled = true;
+    const wait = queue.length < MOST_TOGETHER ? lastStart + PAUSE_MS - performance.now() : 0;
+    setTimeout(() => {
+      isScheduled = false;
+      void start();
+    }, wait);
+  }
+
+  async function start(): Promise<void> {
+    const batch = queue.slice(0, MOST_TOGETHER);
+    queue = queue.slice(MOST_TOGETHER);
+    lastStart = performance.now();
+    running += 1;
+    schedule();
+    const isWritten = await writeDown(batch);
+    running -= 1;
+    schedule();
+    over(batch, isWritten);
+  }
+
+  async function writeDown(batch: readonly One[]): Promise<boolean> {
     for (;;) {
       try {
-        if (pushed.some(isLast)) await writeWithAlerts(database, pushed);
-        else await finishPushes(database, pushed);
-        return pushed.map(() => undefined);
-      } catch (error) {
-        const passes = error instanceof Unavailable || PASSING.has(sqlState(error) ?? '');
-        if (!passes || givingUp()) throw error;
+        if (batch.some(isLast)) await writeWithAlerts(database, batch);
+        else await finishPushes(database, batch);
+        return true;
+      } catch (err) {
+        const passes = err instanceof Unavailable || PASSING.has(sqlState(err) ?? '');
+        if (!passes || givingUp()) {
+          for (const { due } of batch) {
+            log.warn({ err, eventId: String(keyOf(due)) }, 'how a push ended could not be written down');
+          }
+          return false;
+        }
         await delay(200);
       }
     }
   }
-  const together = gather<Pushed, undefined>({ maxBatch: 512, slots: 2, run: writeDown });
+
   return {
-    async write(pushed) {
-      try {
-        await together(pushed);
-        return true;
-      } catch (err) {
-        log.warn({ err, eventId: keyOf(pushed.due) }, 'how a push ended could not be written down');
-        return false;
-      }
+    write(pushed: One): void {
+      queue.push(pushed);
+      schedule();
     },
   };
 }

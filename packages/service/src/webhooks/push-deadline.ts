@@ -1,28 +1,27 @@
+import { type RunningOut, runningOut } from './running-out.js';
+
 /** The time for a push is over. */
 export class Late extends Error {}
 
 /** One for everything that a push does: name, connection, TLS, request and answer. */
-export interface PushDeadline {
+export class PushDeadline {
+  /** Leaves off what is being done, and says so to whoever waits for it. */
+  stop: () => void = () => undefined;
+
   /** One thing right after another. `begin` says how to leave off what it began, should the time be over first. */
   run<Result>(
     begin: (resolve: (result: Result) => void, reject: (error: unknown) => void) => () => void,
-  ): Promise<Result>;
-  /** All is done in time. */
-  clear(): void;
+  ): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const leaveOff = begin(resolve, reject);
+      this.stop = () => {
+        reject(new Late());
+        leaveOff();
+      };
+    });
+  }
 }
 
-export function pushDeadline(ms: number): PushDeadline {
-  let stop: () => void = () => undefined;
-  const timer = setTimeout(() => stop(), ms);
-  return {
-    run: (begin) =>
-      new Promise((resolve, reject) => {
-        const leaveOff = begin(resolve, reject);
-        stop = () => {
-          reject(new Late());
-          leaveOff();
-        };
-      }),
-    clear: () => clearTimeout(timer),
-  };
+export function pushDeadlines(ms: number): RunningOut<PushDeadline> {
+  return runningOut(ms, (deadline) => deadline.stop());
 }

@@ -3,13 +3,15 @@ import type { Queryable } from '../db/database.js';
 import { gather } from '../db/gather.js';
 import { type StoredUser, userMobile } from '../users/mobile.js';
 import { findCallbacks, findVersions } from './receivers-sql.js';
+import { signingKey } from './signing-key.js';
 
 /** Where a channel's events go, and what they are signed and sealed with. Valid for one version of the channel. */
 export interface Receiver {
   readonly channelId: number;
   readonly appId: string;
   readonly version: number;
-  readonly callbackSecret: Uint8Array;
+  /** With the callback secret. */
+  sign(text: string): string;
   readonly aesKey: Uint8Array;
   /** The user's login mobile, from its sealed form. */
   mobileOf(user: StoredUser): string;
@@ -27,6 +29,8 @@ export interface Address {
 export interface Receivers {
   /** As it was a moment ago at most, and no older than the version that is named. */
   get(channelId: number, version?: number): Promise<Receiver>;
+  /** The same at once, if nothing has to be asked for it. */
+  remembered(channelId: number): Receiver | undefined;
 }
 
 /** A change by an operator is found out after so long at the latest: one statement for all channels that are sent to. */
@@ -53,7 +57,7 @@ export function receiverRegistry(db: Queryable, channels: ChannelRegistry): Rece
       channelId,
       appId: channel.appId,
       version: channel.version,
-      callbackSecret: channel.callbackSecret,
+      sign: signingKey(channel.callbackSecret),
       aesKey: channel.aesKey,
       mobileOf: (user) => userMobile(channel, user),
       payments: address('payment.status.changed'),
@@ -64,6 +68,10 @@ export function receiverRegistry(db: Queryable, channels: ChannelRegistry): Rece
   }
 
   return {
+    remembered(channelId) {
+      const entry = known.get(channelId);
+      return entry && performance.now() < entry.until ? entry.receiver : undefined;
+    },
     async get(channelId, version) {
       const entry = known.get(channelId);
       if (!entry || (version !== undefined && entry.receiver.version < version)) return load(channelId);

@@ -1,4 +1,5 @@
-import { type DueEvent, keyOf } from './due-sql.js';
+import { type DueEvent, type EventKey, keyOf } from './due-sql.js';
+import type { Pushed } from './finish-sql.js';
 import { empty, isIdle, type Lane, newLane } from './lane.js';
 import type { Receiver } from './receivers.js';
 import { type ShardReader, shardReader } from './shard-reader.js';
@@ -9,11 +10,16 @@ export interface Shard extends HeldShard {
   readonly reader: ShardReader;
   readonly lanes: Map<string, Lane>;
   /** What is in memory, whichever lane it is in: read again, it is known by its key and left alone. */
-  readonly known: Set<string>;
+  readonly known: Set<EventKey>;
   /** Pushes under way, and those that are over and not written down yet. */
   busy: number;
   /** To be given back once it is not busy: nothing of it is read or begun any more. */
   leaving: boolean;
+}
+
+/** A push that is over, and the shard in which it began. */
+export interface Ended extends Pushed {
+  readonly shard: Shard;
 }
 
 export function newShard({ shard, epoch }: HeldShard): Shard {

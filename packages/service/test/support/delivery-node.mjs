@@ -15,8 +15,7 @@ const sending = deliverer({
   database,
   channels: channelRegistry(database, vault),
   connections: {
-    push: (url, { headers, body }) =>
-      kept.push(url, { headers: [...headers, ['X-Test-Process', String(process.pid)]], body }),
+    push: (url, { headers, body }) => kept.push(url, { headers: `${headers}X-Test-Process: ${process.pid}\r\n`, body }),
     close: () => kept.close(),
   },
   clock: systemClock,

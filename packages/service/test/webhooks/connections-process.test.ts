@@ -11,8 +11,7 @@ const SECRET = Buffer.alloc(32, 7).toString('base64');
 const PROGRAM = `
   const { connections } = await import(process.argv[1]);
   const sender = connections({ local: true, deadlineMs: Number(process.argv[3]) });
-  const { headers, body } = JSON.parse(process.argv[4]);
-  const { outcome } = await sender.push(process.argv[2], { headers, body: Buffer.from(body) });
+  const { outcome } = await sender.push(process.argv[2], JSON.parse(process.argv[4]));
   sender.close();
   console.log(outcome);
 `;
@@ -28,8 +27,7 @@ it.each<[ReceiverAnswer, number, string]>([
   async (answer, deadlineMs, outcome) => {
     const receiver = await startReceiver({ secrets: { app: SECRET }, answer });
     const module = pathToFileURL(path.join(packageRoot, 'dist/webhooks/connections.js')).href;
-    const { headers, body } = signedPush('app', SECRET);
-    const args = [module, receiver.url, String(deadlineMs), JSON.stringify({ headers, body: body.toString() })];
+    const args = [module, receiver.url, String(deadlineMs), JSON.stringify(signedPush('app', SECRET))];
     const program = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, ...args]);
     let written = '';
     program.stdout.on('data', (text) => (written += text));

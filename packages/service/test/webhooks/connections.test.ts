@@ -70,6 +70,13 @@ describe('a push to a receiver that', () => {
   });
 });
 
+it.each(['plain', 'Zürich', '好的 🙂'])('what is said arrives byte for byte: %s', async (name) => {
+  expect(await sender.push(receiver.url, signedPush('app', SECRET, '/events', '4711', { name }))).toMatchObject({
+    outcome: 'ACCEPTED',
+  });
+  expect(receiver.pushes).toMatchObject([{ data: { name } }]);
+});
+
 it('of an answer, 200 characters are kept, and none that PostgreSQL or a terminal would stumble over', async () => {
   receiver.answer({ status: 500, body: `\0\u001b[31m\u202e\ud83d\r\n${'好'.repeat(300)}` });
   const { answer } = await push();

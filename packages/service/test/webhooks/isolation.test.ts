@@ -51,7 +51,7 @@ async function record(
 /** How pushes to a channel ended so far, and how many events wait. */
 async function ledger({ channel }: Line): Promise<Record<string, number>> {
   const rows = await service.fresh.database.query<{ outcome: string; count: number }>(
-    `select outcome, count(*) from delivery_attempts join channels using (channel_id) where app_id = $1 group by 1
+    `select outcome::text, count(*) from delivery_attempts join channels using (channel_id) where app_id = $1 group by 1
      union all
      select 'waiting', count(*) from due_events join channels using (channel_id) where app_id = $1 having count(*) > 0`,
     [channel.credentials.appId],

@@ -38,7 +38,7 @@ export async function ended(
        returning *
      ), attempts as (
        insert into delivery_attempts (channel_id, event_no, cycle_no, retry_no, http_status, latency_ms, at, outcome, answer)
-       select channel_id, event_no, cycle_no, retry_no, $2, 12, clock_timestamp(), $3::text, $4 from gone
+       select channel_id, event_no, cycle_no, retry_no, $2, 12, clock_timestamp(), $3::text::delivery_outcome, $4 from gone
        where $3 is not null
      ), again as (
        insert into due_events

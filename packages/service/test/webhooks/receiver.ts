@@ -72,11 +72,17 @@ export interface TestReceiver {
 export const ACCEPTED_BODY = '{"code":"0","message":"OK"}';
 
 /** A push to this path, signed as the engine signs them, for tests without an engine. */
-export function signedPush(appId: string, callbackSecret: string, path = '/events', eventId = '4711'): SignedPush {
-  const body = Buffer.from(`{"eventId":"${eventId}","eventType":"order.status.changed","retryNo":0,"data":{}}`);
+export function signedPush(
+  appId: string,
+  callbackSecret: string,
+  path = '/events',
+  eventId = '4711',
+  data = {},
+): SignedPush {
+  const body = `{"eventId":"${eventId}","eventType":"order.status.changed","retryNo":0,"data":${JSON.stringify(data)}}`;
   const timestamp = '1767225600000';
   const nonce = randomBytes(16).toString('hex');
-  const parts = { path, bodySha256: sha256Hex(body), timestamp, nonce, eventId };
+  const parts = { path, bodySha256: sha256Hex(Buffer.from(body)), timestamp, nonce, eventId };
   const headers: Record<string, string> = {
     [HEADERS.contentType]: 'application/json',
     [HEADERS.appId]: appId,
@@ -85,7 +91,8 @@ export function signedPush(appId: string, callbackSecret: string, path = '/event
     [HEADERS.eventId]: eventId,
     [HEADERS.signature]: signWebhook(parts, Buffer.from(callbackSecret, 'base64')),
   };
-  return { headers: Object.entries(headers), body };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return { headers: lines.join(''), body };
 }
 
 /** What a channel runs: checks each signature over the raw bytes, writes down what came, and answers as it is told. */
