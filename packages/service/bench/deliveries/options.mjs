@@ -11,7 +11,7 @@ export const HELP = `npm run bench -- deliveries [options]
   --burst N     written at once, a tenth of them for a receiver that hangs (5000)
   --runs N      of each row but backlog and hung, 1 to 20; medians are shown (3)
   --full        --backlog 1000000: some 3 GB of disk
-  --processes N that send, of the engine and of each peer, 1 to 16 (2)
+  --processes N that send, of the engine and of each peer, 1 to 16 (1)
   --rows A,B    only these: ${ROWS.join(', ')}
   --postgres D  on a server whose programs are in D, with a cluster of its own (Debian: /usr/lib/postgresql/15/bin)
                 in place of the embedded one, whose build is made to be small
@@ -38,7 +38,7 @@ export function readOptions(args) {
     backlog: integer('backlog', values.full ? 1_000_000 : 200_000),
     burst: integer('burst', 5_000),
     runs: integer('runs', 3, 20),
-    processes: integer('processes', 2, 16),
+    processes: integer('processes', 1, 16),
     rows: new Set(rows),
     postgres: values.postgres,
     json: values.json,

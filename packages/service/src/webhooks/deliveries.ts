@@ -141,7 +141,7 @@ export function deliveries(deps: DeliveryDeps) {
     const open = [...shards.values()].filter(({ leaving }) => !leaving);
     if (stopped || open.length === 0 || performance.now() > sendUntil) return false;
     const nowMs = dueBy?.now() ?? performance.now() + clockAhead;
-    const positions = open.map(({ shard, reader }) => ({ shard, after: reader.position(nowMs) }));
+    const positions = open.map(({ shard, reader, known }) => ({ shard, after: reader.position(nowMs, known.size) }));
     try {
       return await reading(async (finished) => {
         const rows = grouped(await readShards(database, positions, PAGE, dueBy?.now()), ({ shard }) => shard);

@@ -10,11 +10,14 @@ const AGAIN = [
   { everyMs: 15_000, backMs: 90_000 },
   { everyMs: 300_000, backMs: Number.POSITIVE_INFINITY },
 ] as const;
+/** With so many keys in memory, five times as seldom: what is found late would wait behind those anyway. */
+const MANY = 1_000;
+const SELDOM = 5;
 
 /** Where this node has come to in one shard. */
 export interface ShardReader {
-  /** From where to read next; `nowMs` is the database's clock. */
-  position(nowMs: number): DuePosition;
+  /** From where to read next; `nowMs` is the database's clock, `known` the keys of the shard that are in memory. */
+  position(nowMs: number, known: number): DuePosition;
   /** What was read; `isMore` when it was as much as one reading takes. */
   took(rows: readonly DuePosition[], isMore: boolean): void;
   /** From the start, at the next reading. */
@@ -27,11 +30,12 @@ export function shardReader(): ShardReader {
   let fromStart = false;
   const last = AGAIN.map(() => Number.NEGATIVE_INFINITY);
   return {
-    position(nowMs) {
+    position(nowMs, known) {
+      const seldom = known > MANY ? SELDOM : 1;
       if (fromStart) next = START;
       fromStart = false;
       AGAIN.forEach(({ everyMs, backMs }, index) => {
-        if (nowMs - (last[index] ?? 0) < everyMs) return;
+        if (nowMs - (last[index] ?? 0) < everyMs * seldom) return;
         last[index] = nowMs;
         const from = nowMs - backMs;
         if (from === Number.NEGATIVE_INFINITY) next = START;
