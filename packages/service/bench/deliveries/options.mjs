@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { UsageError } from '../options.mjs';
+import { readKindOptions } from '../kind-options.mjs';
 
 export const ROWS = ['rate', 'pinned', 'backlog', 'hung', 'peers'];
 
@@ -18,53 +17,13 @@ export const HELP = `npm run bench -- deliveries [options]
   --json        the result as one JSON document on stdout, the table on stderr
 `;
 
-const MOST = 20_000_000;
+const numbers = {
+  events: { usual: 100_000 },
+  jobs: { usual: 20_000 },
+  backlog: { usual: 200_000, full: 1_000_000 },
+  burst: { usual: 5_000 },
+  runs: { usual: 3, most: 20 },
+  processes: { usual: 1, most: 16 },
+};
 
-/** Undefined: help was asked for. */
-export function readOptions(args) {
-  const values = parse(args);
-  if (values.help) return undefined;
-  const integer = (name, otherwise, max = MOST) => {
-    const value = Number(values[name] ?? otherwise);
-    if (Number.isInteger(value) && value >= 1 && value <= max) return value;
-    throw new UsageError(`--${name} must be a whole number from 1 to ${max}, not "${values[name]}"`);
-  };
-  const rows = values.rows?.split(',').map((name) => name.trim()) ?? ROWS;
-  const unknown = rows.find((name) => !ROWS.includes(name));
-  if (unknown !== undefined) throw new UsageError(`there is no row "${unknown}"`);
-  return {
-    events: integer('events', 100_000),
-    jobs: integer('jobs', 20_000),
-    backlog: integer('backlog', values.full ? 1_000_000 : 200_000),
-    burst: integer('burst', 5_000),
-    runs: integer('runs', 3, 20),
-    processes: integer('processes', 1, 16),
-    rows: new Set(rows),
-    postgres: values.postgres,
-    json: values.json,
-  };
-}
-
-function parse(args) {
-  try {
-    const { values } = parseArgs({
-      args,
-      options: {
-        events: { type: 'string' },
-        jobs: { type: 'string' },
-        backlog: { type: 'string' },
-        burst: { type: 'string' },
-        runs: { type: 'string' },
-        processes: { type: 'string' },
-        full: { type: 'boolean', default: false },
-        rows: { type: 'string' },
-        postgres: { type: 'string' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    });
-    return values;
-  } catch (error) {
-    throw new UsageError(error.message);
-  }
-}
+export const readOptions = (args) => readKindOptions(args, { numbers, rows: ROWS });

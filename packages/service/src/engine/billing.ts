@@ -10,7 +10,8 @@ const AT_A_TIME = 2;
 
 /** An order of the batch is held by somebody, or is not as it should be: smaller batches find out which. */
 const OF_SOME_ORDER = /^(22|23|55P03|40P01|57014)/;
-const HELD = '55P03';
+/** Nobody else's doing, and no better the next time. */
+const REFUSED = /^2[23]/;
 
 /** Mode B: bills everything that is due, set by set. Several nodes share it, since each passes over lanes another is in. */
 export async function billCollected(database: Database, stopping: () => boolean = () => false): Promise<number> {
@@ -44,7 +45,7 @@ async function billAll(database: Database, lane: number, stopping: () => boolean
   return total;
 }
 
-/** One order must not hold up the others. Somebody may just hold it; else an operator has to look at it. */
+/** One order must not hold up the others. Somebody may just hold it; one that is refused an operator has to look at. */
 async function passOver(
   database: Database,
   lane: number,
@@ -53,7 +54,7 @@ async function passOver(
 ): Promise<DueCursor | undefined> {
   const order = await firstDue(database, lane, after);
   const state = sqlState(error) ?? '';
-  if (order && state !== HELD) {
+  if (order && REFUSED.test(state)) {
     await raiseAlertOnce(
       database,
       'billing-failed',

@@ -22,7 +22,10 @@ const SLOTS = 2;
 /** Between the beginnings of two that are not full: nobody waits for them. */
 const PAUSE_MS = 20;
 
-/** Writes down how pushes ended, many in one statement. While the database is away they wait: nobody else has sent them. */
+/**
+ * Writes down how pushes ended, many in one statement. While the database is away they wait: nobody else has sent them. Not by
+ * `gather`: nobody waits for a single one, and a promise and a closure for each were part of what a push took.
+ */
 export function outcomes<One extends Pushed>({ database, log, givingUp, over }: OutcomesDeps<One>) {
   let queue: One[] = [];
   let running = 0;

@@ -1,0 +1,46 @@
+import { parseArgs } from 'node:util';
+import { UsageError } from './options.mjs';
+
+const MOST = 20_000_000;
+
+/**
+ * The options of a kind of bench: numbers by name, some of its rows, and what all kinds have. Undefined: help was asked for.
+ * `numbers` says of each its default and, where that is another, the default of --full and the most it may be.
+ */
+export function readKindOptions(args, { numbers, rows: all }) {
+  const values = parse(args, Object.keys(numbers));
+  if (values.help) return undefined;
+  const read = ([name, { usual, full = usual, most = MOST }]) => {
+    const value = Number(values[name] ?? (values.full ? full : usual));
+    if (Number.isInteger(value) && value >= 1 && value <= most) return [name, value];
+    throw new UsageError(`--${name} must be a whole number from 1 to ${most}, not "${values[name]}"`);
+  };
+  const rows = values.rows?.split(',').map((name) => name.trim()) ?? all;
+  const unknown = rows.find((name) => !all.includes(name));
+  if (unknown !== undefined) throw new UsageError(`there is no row "${unknown}"`);
+  return {
+    ...Object.fromEntries(Object.entries(numbers).map(read)),
+    rows: new Set(rows),
+    postgres: values.postgres,
+    json: values.json,
+  };
+}
+
+function parse(args, numbers) {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: {
+        ...Object.fromEntries(numbers.map((name) => [name, { type: 'string' }])),
+        full: { type: 'boolean', default: false },
+        rows: { type: 'string' },
+        postgres: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    return values;
+  } catch (error) {
+    throw new UsageError(error.message);
+  }
+}
