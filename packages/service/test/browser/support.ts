@@ -39,6 +39,8 @@ export async function phone(browser: Browser, more: BrowserContextOptions = {}):
 
 /** Presses what leads to another page, and waits for that. */
 export async function press(page: Page, what: Locator): Promise<void> {
+  // A page that can be read may still be loading; that is not the one that is waited for.
+  await page.waitForLoadState();
   const loaded = page.waitForEvent('load');
   await what.click();
   await loaded;
