@@ -1,11 +1,22 @@
 import type { Queryable } from '../db/database.js';
 
+/** Whether an order runs on the number of the agreement called `a`, whichever channel's, but for one (an expression). */
+export const isInUse = (a: string, exceptOrderNo = 'null') => `exists (
+  select from agreements other join orders o on o.agreement_id = other.agreement_id
+  where other.payment_channel_code = ${a}.payment_channel_code and other.institution_hash = ${a}.institution_hash
+    and o.status in ('ACTIVE', 'INITIALIZING') and o.order_no is distinct from ${exceptOrderNo})`;
+
 /**
  * Ends the agreement when no other order runs on it: at once here, and at the institution in the background, which
  * `cancel_at` asks for. To the institution an agreement is its number, and a channel may have shared one number with
- * several orders, each with a row of its own: what counts is the number.
+ * several orders, each with a row of its own: what counts is the number. A channel ends its own rows of it; while another's is
+ * still bound, the institution is not asked either. An operator ends it for everybody.
  */
-export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, exceptOrderNo: number): Promise<void> {
+export async function cancelUnusedAgreement(
+  tx: Queryable,
+  agreementId: number,
+  { exceptOrderNo, forEverybody = false }: { readonly exceptOrderNo: number; readonly forEverybody?: boolean },
+): Promise<void> {
   // Of two orders that end at the same time, the second looks only when the first has ended: else each would take the
   // other for alive, and the agreement would stay.
   await tx.query(
@@ -16,14 +27,15 @@ export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, 
   );
   await tx.query(
     `update agreements g set status = 'CANCELED', changed_at = now(),
-       cancel_at = case when g.agreement_id = $1 then now() end
+       cancel_at = case when g.agreement_id = $1 and ($3 or not exists (
+         select from agreements b where b.payment_channel_code = a.payment_channel_code
+           and b.institution_hash = a.institution_hash and b.channel_id <> a.channel_id and b.status = 'BIND_SUCCESS'))
+         then now() end
      from agreements a
      where a.agreement_id = $1 and g.payment_channel_code = a.payment_channel_code
-       and g.institution_hash = a.institution_hash and g.status = 'BIND_SUCCESS' and not exists (
-         select from agreements other join orders o on o.agreement_id = other.agreement_id
-         where other.payment_channel_code = a.payment_channel_code and other.institution_hash = a.institution_hash
-           and o.status in ('ACTIVE', 'INITIALIZING') and o.order_no <> $2)`,
-    [agreementId, exceptOrderNo],
+       and g.institution_hash = a.institution_hash and ($3 or g.channel_id = a.channel_id) and g.status = 'BIND_SUCCESS'
+       and not ${isInUse('a', '$2')}`,
+    [agreementId, exceptOrderNo, forEverybody],
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { isInUse } from '../agreements/cancel-sql.js';
 import { institutionNo } from '../agreements/card.js';
 import type { ChannelRegistry } from '../channels/registry.js';
 import type { Database, Queryable } from '../db/database.js';
@@ -61,16 +62,21 @@ async function cancel({ database, channels, gateways }: CancellationDeps, agreem
   await again(database, agreement.agreementId, Math.min(10 * 2 ** agreement.tries, LONGEST_SECONDS));
 }
 
-/** For this node alone until the lease is over, which is also when it is tried again should this node die. */
+/**
+ * For this node alone until the lease is over, which is also when it is tried again should this node die. A number that has
+ * come into use again meanwhile is not canceled any more.
+ */
 async function claim(db: Queryable): Promise<Canceled[]> {
-  return db.query<Canceled>(
-    `update agreements a set cancel_at = now() + $2::integer * interval '1 s', cancel_tries = a.cancel_tries + 1
+  const claimed = await db.query<Canceled & { readonly isInUse: boolean }>(
+    `update agreements a set cancel_tries = a.cancel_tries + 1,
+       cancel_at = case when ${isInUse('a')} then null else now() + $2::integer * interval '1 s' end
      where a.agreement_id in (select agreement_id from agreements where cancel_at <= now()
        order by cancel_at limit $1 for update skip locked)
-     returning a.agreement_id as "agreementId", a.agreement_no as "agreementNo", a.institution_no as "institutionNo",
+     returning a.cancel_at is null as "isInUse", a.agreement_id as "agreementId", a.agreement_no as "agreementNo", a.institution_no as "institutionNo",
        a.channel_id as "channelId", a.payment_channel_code as "paymentChannelCode", a.cancel_tries as tries`,
     [BATCH, LEASE_SECONDS],
   );
+  return claimed.filter(({ isInUse }) => !isInUse);
 }
 
 async function finish(db: Queryable, agreementId: number): Promise<void> {

@@ -21,6 +21,7 @@ import { perCode } from './per-code.js';
 import { reconcileDays } from './reconciliation.js';
 import { renewDeducted } from './renewals.js';
 import { every } from './timer.js';
+import { endDueWithoutDebit } from './without-debit.js';
 
 export interface EngineDeps {
   readonly database: Database;
@@ -62,6 +63,7 @@ export function startEngine(engine: EngineDeps) {
   const events = deliverer({ ...deps, connections: connections({ local: engine.localCallbacks === true }) });
   const jobs = [
     every(1, 'billing', log, () => billCollected(database, deps.stopping)),
+    every(1, 'without debit', log, () => endDueWithoutDebit(database, deps.stopping)),
     every(1, 'renewals', log, () => renewals.turn()),
     every(1, 'pending debits', log, () => questions.turn()),
     every(1, 'pending refunds', log, () => askAboutPendingRefunds(deps)),

@@ -4,12 +4,20 @@ import { institutionNoOf } from '../agreements/institution.js';
 import type { ChannelRegistry } from '../channels/registry.js';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
+import type { DebitOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import { attemptNo } from '../orders/numbers.js';
+import { findUnsubscribedAt } from '../orders/unsubscribe-sql.js';
 import { raiseAlertOnce } from '../payments/alerts-sql.js';
 import { type Attempt, askAgainIn, claimAttemptsToAsk } from '../payments/attempts-sql.js';
 import { askDebit, debitRequest, trusted } from '../payments/debit.js';
-import { ALERT_AFTER_MS, DEBIT_DEADLINE_MS, namedAskSeconds, nextAskSeconds } from '../payments/policy.js';
+import {
+  ALERT_AFTER_MS,
+  DEBIT_DEADLINE_MS,
+  NEVER_SENT_AFTER_MS,
+  namedAskSeconds,
+  nextAskSeconds,
+} from '../payments/policy.js';
 import type { SettleTogether } from '../payments/settle-together.js';
 
 export interface PendingDeps {
@@ -73,7 +81,9 @@ async function ask({ database, channels, gateways, settle, clock }: PendingDeps,
   const channel = await channels.byId(attempt.channelId);
   const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
   const gateway = await gateways.of(attempt.paymentChannelCode);
-  const outcome = await trusted(database, attempt, await askDebit(gateway, debitRequest(attempt, institutionNo)));
+  const request = debitRequest(attempt, institutionNo);
+  const answer = await askDebit(gateway, request, undefined, () => unseen({ database, clock }, attempt));
+  const outcome = await trusted(database, attempt, answer);
   if (outcome.kind === 'success' || outcome.kind === 'declined') {
     await settle({ attempt, outcome });
     return;
@@ -81,6 +91,20 @@ async function ask({ database, channels, gateways, settle, clock }: PendingDeps,
   // A time that has passed was a guess: from then on the usual schedule counts.
   await askAgainIn(database, attempt, namedAskSeconds(outcome, clock.now()) || nextAskSeconds(attempt.asked));
   await alertIfOld({ database, clock }, attempt, `still ${outcome.kind}`);
+}
+
+/**
+ * What the institution has never seen is sent, but not for an order that has ended meanwhile: then it is FAIL, as soon as it
+ * is certain that nothing of it is still on its way.
+ */
+async function unseen(
+  { database, clock }: Pick<PendingDeps, 'database' | 'clock'>,
+  attempt: Attempt,
+): Promise<DebitOutcome | 'send'> {
+  const endedAt = await findUnsubscribedAt(database, attempt.orderNo);
+  if (endedAt === null) return 'send';
+  if (clock.now() - endedAt < NEVER_SENT_AFTER_MS) return { kind: 'unknown' };
+  return { kind: 'declined', decline: 'final', reason: 'the order had ended before it was sent' };
 }
 
 /** Once: the questions go on every hour, and an operator who has seen it need not see it every hour. */

@@ -30,11 +30,14 @@ export async function cancelAgreement(
   const by = { source: 'OPERATIONS', reason: reason === undefined ? null : requireName('the reason', reason) } as const;
   return inTransaction(operator, async (tx) => {
     const { agreementId, ...agreement } = await agreementOf(tx, agreementNo);
-    if (agreement.agreementStatus === 'CANCELED') return { ...agreement, unsubscribed: [], changed: false };
-    if (agreement.agreementStatus !== 'BIND_SUCCESS') {
+    const wasCanceled = agreement.agreementStatus === 'CANCELED';
+    if (!wasCanceled && agreement.agreementStatus !== 'BIND_SUCCESS') {
       throw new OperatorError(`agreement ${agreementNo} is ${agreement.agreementStatus}: nothing runs on it`);
     }
-    const orders = await lockRunningOrders(tx, agreementId);
+    const running = await lockRunningOrders(tx, agreementId);
+    // The number of one that is canceled may be in use again, as another agreement.
+    const orders = wasCanceled ? running.filter((order) => order.agreementId === agreementId) : running;
+    if (wasCanceled && orders.length === 0) return { ...agreement, unsubscribed: [], changed: false };
     const waiting = orders.find(({ status }) => status === 'INITIALIZING');
     if (waiting) {
       throw new OperatorError(
@@ -44,7 +47,7 @@ export async function cancelAgreement(
     for (const order of orders) {
       await endOrder(tx, await eventSettings(tx, order.channelId), order, by, operator.clock.now());
     }
-    await cancelUnusedAgreement(tx, agreementId, 0);
+    await cancelUnusedAgreement(tx, agreementId, { exceptOrderNo: 0, forEverybody: true });
     const { agreementId: _, ...canceled } = await agreementOf(tx, agreementNo);
     if (canceled.agreementStatus !== 'CANCELED') {
       throw new OperatorError(`an order was just made on agreement ${agreementNo}; nothing was changed, try again`);

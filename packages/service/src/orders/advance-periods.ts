@@ -15,6 +15,7 @@ import { attemptNo } from './numbers.js';
 import type { Order } from './order.js';
 import { type StartedRenewal, startRenewals } from './renew-sql.js';
 import { lockOrderByNumber } from './sql.js';
+import { endWithoutDebit } from './without-debit-sql.js';
 
 export interface AdvanceDeps {
   readonly database: Pick<Database, 'query' | 'transaction'>;
@@ -74,12 +75,14 @@ async function takeStep(
     if (!(await billOne(tx, orderNo, at))) throw stuck(order);
     return step(order, at, cycleNo > order.totalCycles ? undefined : { cycleNo, status: 'BILLED' });
   }
+  const [ended] = await endWithoutDebit(tx, due, 1);
+  if (ended) {
+    const payment = ended.failed ? ({ cycleNo: ended.cycleNo, status: 'FAIL' } as const) : undefined;
+    return { at, payment, orderStatus: ended.completed ? 'COMPLETED' : 'ACTIVE' };
+  }
   const { renewals } = await startRenewals(tx, standing.paymentChannelCode ?? '', due, 1, RENEWAL_LEASE_SECONDS);
   const [renewal] = renewals;
-  if (!renewal) {
-    if (cycleNo <= order.totalCycles) throw stuck(order);
-    return step(order, at, undefined);
-  }
+  if (!renewal) throw stuck(order);
   if (!standing.rehearsable) return { at, renewal };
   const outcome = rehearsed(renewal, outcomes[cycleNo - journey.from] ?? 'SUCCESS', at);
   return settledStep(await settleOne(tx, renewal, outcome, at), at);

@@ -45,7 +45,7 @@ export async function endOrder(
   for (const payment of voided) await storePayment(tx, order.orderNo, payment);
   await storeOrder(tx, ended);
   await noteUnsubscribe(tx, order.orderNo, by.source, by.reason);
-  if (order.agreementId !== null) await cancelUnusedAgreement(tx, order.agreementId, order.orderNo);
+  if (order.agreementId !== null) await cancelUnusedAgreement(tx, order.agreementId, { exceptOrderNo: order.orderNo });
   await emit(tx, ended, now, [orderChanged(ended), ...(channel.voidedPeriodEvents ? voidedEvents(ended, voided) : [])]);
   const payments = started.map((payment) => voided.find((one) => one.cycleNo === payment.cycleNo) ?? payment);
   return { order: ended, payments };

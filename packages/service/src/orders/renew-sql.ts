@@ -1,8 +1,8 @@
 import type { Queryable } from '../db/database.js';
 import { ms } from '../db/time-sql.js';
-import { completedPayloadSql } from '../events/payload-sql.js';
 import type { Attempt } from '../payments/attempts-sql.js';
 import { type Due, type DueCursor, dueOrders, dueParameters, momentOf, periods } from './due-sql.js';
+import { isTooLate } from './without-debit-sql.js';
 
 /** A debit that is written down and may now be sent. */
 export interface StartedRenewal extends Attempt {
@@ -12,8 +12,6 @@ export interface StartedRenewal extends Attempt {
 
 export interface Started {
   readonly renewals: readonly StartedRenewal[];
-  /** Orders that something was done about: those started, and those of one period that are completed. */
-  readonly orders: number;
   readonly last: DueCursor | undefined;
 }
 
@@ -21,22 +19,22 @@ export interface Started {
  * Mode A: takes due orders of one payment channel and writes down the debit of each, before anybody is called. That is also
  * the claim: while an attempt is open nothing else is due about its order, and should this node die, whoever finds the
  * attempt open after `ask_at` asks the institution. A period that failed for now is tried again, else the next one begins.
- * Why `= any(array[…])`: see the billing statement.
+ * What needs no debit is not taken: see without-debit-sql. Why `= any(array[…])`: see the billing statement.
  */
 const start = (kind: Due['kind']) => ({
   name: `start-renewals-${kind}`,
   text: `
 with due as materialized (
-  select o.order_no, o.channel_id, o.external_order_no, o.product_code, o.created_at, o.success_at, o.period_type, o.period,
-    o.total_cycles, o.amount_cent, o.cycle_no, o.paid_cycles, o.paid_amount_cent, o.refund_amount_cent,
-    o.latest_payment_status, o.agreement_id, o.next_due_at, ${momentOf(kind)} as at,
+  select o.order_no, o.channel_id, o.external_order_no, o.created_at, o.period_type, o.period, o.amount_cent,
+    o.agreement_id, o.next_due_at, ${momentOf(kind)} as at,
     o.cycle_no + case when o.latest_payment_status = 'FAIL_RETRY' then 0 else 1 end as debited_no
-  from orders o where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = $4 and ${dueOrders(kind)}
+  from orders o where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = $4 and o.total_cycles > 1
+    and not (${isTooLate('o', momentOf(kind))}) and ${dueOrders(kind)}
 ), started as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
   select d.order_no, d.debited_no, d.channel_id, 'PROCESSING', d.created_at + ${periods('d.debited_no - 1', 'd')},
     d.amount_cent, 1
-  from due d where d.debited_no <= d.total_cycles
+  from due d
   on conflict (order_no, cycle_no) do update set status = 'PROCESSING', attempts = payments.attempts + 1
     where payments.status = 'FAIL_RETRY'
   returning order_no, cycle_no, attempts
@@ -48,28 +46,8 @@ with due as materialized (
   from started s join due d using (order_no)
   returning order_no, cycle_no, try_no, started_at
 ), moved as (
-  update orders o set cycle_no = least(d.debited_no, d.total_cycles), next_due_at = null,
-    latest_payment_status = case when s.order_no is null then d.latest_payment_status else 'PROCESSING' end,
-    status = case when s.order_no is null then 'COMPLETED' else 'ACTIVE' end
-  from due d left join started s using (order_no)
-  where o.order_no = any(array[d.order_no]) and (s.order_no is not null or d.debited_no > d.total_cycles)
-), new_events as (
-  insert into events (channel_id, order_no, event_type, occurred_at, data)
-  select d.channel_id, d.order_no, 'order.status.changed', d.at,
-    ${completedPayloadSql({
-      orderNo: 'd.order_no',
-      externalOrderNo: 'd.external_order_no',
-      createdAt: 'd.created_at',
-      successAt: 'd.success_at',
-      periodType: 'd.period_type',
-      period: 'd.period',
-      totalCycles: 'd.total_cycles',
-      paidAmountCent: 'd.paid_amount_cent',
-      paidCycles: 'd.paid_cycles',
-      refundAmountCent: 'd.refund_amount_cent',
-      latestPaymentStatus: 'd.latest_payment_status',
-    })}
-  from due d where d.debited_no > d.total_cycles
+  update orders o set cycle_no = s.cycle_no, next_due_at = null, latest_payment_status = 'PROCESSING'
+  from started s where o.order_no = any(array[s.order_no])
 )
 select d.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", d.channel_id as "channelId",
   d.agreement_id as "agreementId", d.amount_cent as "amountCent", ${ms('a.started_at')} as "startedAt",
@@ -101,5 +79,5 @@ export async function startRenewals(
     cycleNo === null ? [] : [{ ...row, cycleNo, paymentChannelCode, status: 'STARTED', asked: 0 }],
   );
   const last = rows.at(-1);
-  return { renewals, orders: rows.length, last: last && { dueAt: last.dueAt, orderNo: last.orderNo } };
+  return { renewals, last: last && { dueAt: last.dueAt, orderNo: last.orderNo } };
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.js';
+import { ms } from '../db/time-sql.js';
 
 export async function noteUnsubscribe(
   tx: Queryable,
@@ -11,4 +12,13 @@ export async function noteUnsubscribe(
     source,
     reason,
   ]);
+}
+
+/** When an order was unsubscribed; null while it was not. */
+export async function findUnsubscribedAt(db: Queryable, orderNo: number): Promise<number | null> {
+  const [row] = await db.query<{ at: number | null }>(
+    `select ${ms('o.unsubscribed_at')} as at from orders o where o.order_no = $1`,
+    [orderNo],
+  );
+  return row?.at ?? null;
 }

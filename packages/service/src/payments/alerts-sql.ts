@@ -2,25 +2,28 @@ import type { Queryable } from '../db/database.js';
 import { written } from '../db/time-sql.js';
 
 /** What an operator has to look at. docs/operations.md says what each one means, and what to do. */
-export type AlertKind =
-  | 'debit-unknown-for-a-day'
-  | 'debit-contradiction'
-  | 'debit-wrong-amount'
-  | 'debit-after-unsubscribe'
-  | 'refund-unknown-for-a-day'
-  | 'refund-contradiction'
-  | 'refund-wrong-amount'
-  | 'refund-refused'
-  | 'notice-for-unknown-attempt'
-  | 'notice-for-unknown-agreement'
-  | 'agreement-cancel-failed'
-  | 'billing-failed'
-  | 'webhook-given-up'
-  | 'pool-empty'
-  | 'claim-refused'
-  | 'claim-unknown-for-a-day'
-  | 'reconciliation-difference'
-  | 'reconciliation-failed';
+export const ALERT_KINDS = [
+  'debit-unknown-for-a-day',
+  'debit-wrong-amount',
+  'debit-late-success',
+  'debit-contradiction',
+  'debit-after-unsubscribe',
+  'refund-unknown-for-a-day',
+  'refund-wrong-amount',
+  'refund-refused',
+  'refund-contradiction',
+  'billing-failed',
+  'notice-for-unknown-attempt',
+  'notice-for-unknown-agreement',
+  'agreement-cancel-failed',
+  'webhook-given-up',
+  'pool-empty',
+  'claim-refused',
+  'claim-unknown-for-a-day',
+  'reconciliation-difference',
+  'reconciliation-failed',
+] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /** One row per kind and subject; what happens again is counted, and has to be acknowledged again. */
 export async function raiseAlert(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
@@ -36,6 +39,22 @@ export async function raiseAlert(db: Queryable, kind: AlertKind, subject: string
 export async function raiseAlertOnce(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
   await db.query(
     'insert into alerts (kind, subject, detail) values ($1, $2, $3) on conflict (kind, subject) do nothing',
+    [kind, subject, detail],
+  );
+}
+
+/** For an answer that is heard again at every question: it happens again when it says something else. */
+export async function raiseAlertOnChange(
+  db: Queryable,
+  kind: AlertKind,
+  subject: string,
+  detail: string,
+): Promise<void> {
+  await db.query(
+    `insert into alerts (kind, subject, detail) values ($1, $2, $3)
+     on conflict (kind, subject) do update set detail = excluded.detail, last_seen_at = now(), seen = alerts.seen + 1,
+       acknowledged_by = null, acknowledged_at = null
+     where alerts.detail <> excluded.detail`,
     [kind, subject, detail],
   );
 }

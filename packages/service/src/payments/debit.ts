@@ -1,7 +1,7 @@
 import type { Queryable } from '../db/database.js';
 import type { DebitOutcome, DebitRequest, Gateway } from '../gateways/gateway.js';
 import { attemptNo } from '../orders/numbers.js';
-import { raiseAlert } from './alerts-sql.js';
+import { raiseAlertOnChange } from './alerts-sql.js';
 import type { Attempt } from './attempts-sql.js';
 import { withinDeadline } from './deadline.js';
 import { DEBIT_DEADLINE_MS } from './policy.js';
@@ -30,21 +30,25 @@ export async function sendDebit(
 
 /**
  * Asks what became of it. An institution that has never seen the number is sent the same number again, which is safe
- * however late the first one may still arrive.
+ * however late the first one may still arrive; or `unseen` says what else becomes of it.
  */
 export async function askDebit(
   gateway: Gateway,
   request: DebitRequest,
   deadlineMs = DEBIT_DEADLINE_MS,
+  unseen: () => Promise<DebitOutcome | 'send'> = async () => 'send',
 ): Promise<DebitOutcome> {
   const answer = await withinDeadline(async () => gateway.queryDebit(request), deadlineMs);
-  return answer.kind === 'not-found' ? sendDebit(gateway, request, deadlineMs) : answer;
+  if (answer.kind !== 'not-found') return answer;
+  const instead = await unseen();
+  return instead === 'send' ? sendDebit(gateway, request, deadlineMs) : instead;
 }
 
-/** A success over another amount is no success that we asked for: it stays open, and somebody has to look. */
+/** A success over another amount is no success that we asked for: it settles nothing, and somebody has to look. */
 export async function trusted(db: Queryable, attempt: Attempt, outcome: DebitOutcome): Promise<DebitOutcome> {
   if (outcome.kind !== 'success' || outcome.amountCent === attempt.amountCent) return outcome;
   const number = attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);
-  await raiseAlert(db, 'debit-wrong-amount', number, `asked for ${attempt.amountCent}, debited ${outcome.amountCent}`);
+  const detail = `asked for ${attempt.amountCent}, debited ${outcome.amountCent}`;
+  await raiseAlertOnChange(db, 'debit-wrong-amount', number, detail);
   return { kind: 'unknown' };
 }

@@ -80,7 +80,7 @@ function afterUnsubscribe(order: Order, attempt: Settleable, outcome: FinalOutco
 /**
  * When a declined renewal is tried again; nothing when it is over. On an agreement that was replaced meanwhile, what the old
  * one could not pay says nothing about the new one: that is tried at once. Else the product's delays count, each after the
- * attempt that failed, and never past the time of the period that comes next.
+ * attempt that failed. Never past the time of the period that comes next.
  */
 function nextTryAt(
   order: Order,
@@ -89,8 +89,8 @@ function nextTryAt(
   now: number,
 ): number | undefined {
   if (tryNo >= MOST_TRIES) return undefined;
-  if (agreementId !== order.agreementId) return now;
-  const delay = decline === 'retryable' ? retryDelays[tryNo - 1] : undefined;
+  const isReplaced = agreementId !== order.agreementId;
+  const delay = isReplaced ? 0 : decline === 'retryable' ? retryDelays[tryNo - 1] : undefined;
   if (delay === undefined) return undefined;
   const at = now + delay * 1000;
   return at < dueAt(order.createdAt, order, cycleNo + 1) ? at : undefined;

@@ -31,5 +31,11 @@ export function namedAskSeconds(outcome: DebitOutcome, now: number): number | un
   return Math.min(Math.max(0, (outcome.askAt - now) / 1000), LONGEST_NAMED_SECONDS);
 }
 
+/**
+ * So long after an order has ended, a debit of it that the institution has never seen will not turn up there any more: by
+ * docs/bridge.md ten minutes after it was last sent, and that may have been a moment after the end.
+ */
+export const NEVER_SENT_AFTER_MS = 11 * 60_000;
+
 /** An outcome that is unknown for so long is an operator's business too. */
 export const ALERT_AFTER_MS = 24 * 3_600_000;

@@ -2,7 +2,7 @@ import type { Queryable } from '../db/database.js';
 import type { RefundOutcome, RefundRequest } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import { attemptNo } from '../orders/numbers.js';
-import { raiseAlert } from './alerts-sql.js';
+import { raiseAlertOnChange } from './alerts-sql.js';
 import { withinDeadline } from './deadline.js';
 import { DEBIT_DEADLINE_MS } from './policy.js';
 import { refundNo } from './refund-numbers.js';
@@ -33,11 +33,11 @@ export async function askRefund(
   return answer.kind === 'not-found' ? sendRefund(gateways, refund, deadlineMs) : answer;
 }
 
-/** A refund over another amount is none that we asked for: it stays open, and somebody has to look. */
+/** A refund over another amount is none that we asked for: it settles nothing, and somebody has to look. */
 export async function trustedRefund(db: Queryable, refund: Refund, outcome: RefundOutcome): Promise<RefundOutcome> {
   if (outcome.kind !== 'success' || outcome.amountCent === refund.amountCent) return outcome;
   const detail = `asked for ${refund.amountCent}, refunded ${outcome.amountCent}`;
-  await raiseAlert(db, 'refund-wrong-amount', refundNo(refund), detail);
+  await raiseAlertOnChange(db, 'refund-wrong-amount', refundNo(refund), detail);
   return { kind: 'unknown' };
 }
 

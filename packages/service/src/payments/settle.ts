@@ -45,7 +45,7 @@ export async function settle(tx: Queryable, settlements: readonly Settlement[], 
   if (rows.length > 0) await storeSettled(tx, rows, now);
   const settled: Settled[] = [];
   for (const { order, attempt, outcome, after } of all) {
-    await noticeContradiction(tx, attempt, outcome);
+    await noticeContradiction(tx, attempt, outcome, after !== undefined);
     if (!after) {
       settled.push({ order, payment: attempt.payment, changed: false });
       continue;
@@ -105,12 +105,20 @@ function isLateSuccess(order: Order, attempt: Settleable, outcome: FinalOutcome)
   return isOpen && attempt.status === 'FAIL' && outcome.kind === 'success';
 }
 
-/** News that differs from what was settled: whether or not it still counts, somebody has to look. */
-async function noticeContradiction(tx: Queryable, attempt: Settleable, outcome: FinalOutcome): Promise<void> {
+/**
+ * News that differs from what was settled: whether or not it still counts, somebody has to look. What counted has an alert
+ * of its own, which no later contradiction writes over.
+ */
+async function noticeContradiction(
+  tx: Queryable,
+  attempt: Settleable,
+  outcome: FinalOutcome,
+  counted: boolean,
+): Promise<void> {
   const now = outcome.kind === 'success' ? 'SUCCESS' : 'FAIL';
   if (attempt.status === 'STARTED' || attempt.status === now) return;
   const detail = `settled as ${attempt.status}, later reported as ${now}`;
-  await raiseAlert(tx, 'debit-contradiction', numberOf(attempt), detail);
+  await raiseAlert(tx, counted ? 'debit-late-success' : 'debit-contradiction', numberOf(attempt), detail);
 }
 
 const numberOf = ({ orderNo, cycleNo, tryNo }: AttemptReference) => attemptNo(orderNo, cycleNo, tryNo);

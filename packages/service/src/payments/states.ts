@@ -8,6 +8,7 @@ export type PaymentTrigger =
   | 'debit-succeeded'
   | 'debit-failed' // for good
   | 'debit-failed-for-now' // a renewal that is tried again
+  | 'retry-too-late' // the next period's time came first
   | 'unsubscribe'
   | 'refunded-in-part'
   | 'refunded-in-full';
@@ -31,6 +32,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
   { from: 'FAIL_RETRY', on: 'renewal-started', to: 'PROCESSING', tells: false, basis: 'decision 0010: renewals' },
   { from: 'FAIL_RETRY', on: 'unsubscribe', to: 'CANCELED', tells: true, basis: 'interface: future periods' },
   { from: 'FAIL_RETRY', on: 'debit-succeeded', to: 'SUCCESS', tells: true, basis: 'decision 0016: late success' },
+  { from: 'FAIL_RETRY', on: 'retry-too-late', to: 'FAIL', tells: true, basis: 'decision 0016: retries' },
   { from: 'PROCESSING', on: 'debit-succeeded', to: 'SUCCESS', tells: true, basis: 'interface: debit result' },
   { from: 'PROCESSING', on: 'debit-failed', to: 'FAIL', tells: true, basis: 'interface: debit result' },
   { from: 'PROCESSING', on: 'debit-failed-for-now', to: 'FAIL_RETRY', tells: true, basis: 'decision 0010: renewals' },

@@ -64,6 +64,25 @@ describe('the engine was away for three months', () => {
     ]);
   });
 
+  it.each([
+    [4, 'period 2 FAIL, period 3 SUCCESS, period 4 SUCCESS, order COMPLETED'],
+    [2, 'period 2 FAIL, order COMPLETED'],
+  ])('mode A, %i periods: a retry that nobody made in time is not made later', async (totalCycles, told) => {
+    const diary = await book.open('2026-01-31 10:00', await book.product({ totalCycles }), 'MOCKPAY');
+    await diary.on('2026-02-28 10:00', () =>
+      diary.call('sandbox/orders/advance', { cycles: 1, outcomes: ['FAIL_RETRY'] }),
+    );
+    book.institution.reset();
+    await diary.on('2026-05-02 09:00', async () => {
+      while ((await book.renew()) > 0);
+    });
+    expect(diary.entries.slice(1)).toEqual([
+      ['2026-02-28 10:00', 'period 2 FAIL_RETRY', 'ACTIVE, next 2026-03-01 10:00'],
+      ['2026-05-02 09:00', told, 'COMPLETED'],
+    ]);
+    expect(book.institution.debits.map(({ cycleNo }) => cycleNo)).toEqual(totalCycles === 4 ? [3, 4] : []);
+  });
+
   it('mode B: it bills one period after another', async () => {
     const diary = await book.openCollected('2026-01-31 10:00', await book.product({ totalCycles: 4 }));
     await diary.on('2026-05-02 09:00', async () => {

@@ -8,6 +8,7 @@ import { billCollected } from '../../src/engine/billing.js';
 import { askAboutPendingDebits } from '../../src/engine/pending-debits.js';
 import { askAboutPendingRefunds } from '../../src/engine/pending-refunds.js';
 import { renewDeducted } from '../../src/engine/renewals.js';
+import { endDueWithoutDebit } from '../../src/engine/without-debit.js';
 import type { Gateway } from '../../src/gateways/gateway.js';
 import type { Gateways } from '../../src/gateways/registry.js';
 import { settleTogether } from '../../src/payments/settle-together.js';
@@ -154,7 +155,7 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
       armed = crash && { crash, left: crash.nth };
     },
     async turn(codes) {
-      let done = await billCollected(database);
+      let done = (await billCollected(database)) + (await endDueWithoutDebit(database));
       for (const code of codes) done += await renewDeducted(jobs, { code, debitsPerSecond: null });
       done += await askAboutPendingDebits(jobs);
       done += await askAboutPendingRefunds(jobs);

@@ -71,6 +71,18 @@ describe('cancelling an agreement', () => {
     expect(await dump(on.service.fresh.database)).toBe(before);
   });
 
+  it('that the institution ended, with another order still on it: that one is unsubscribed', async () => {
+    const bindOrderNo = await bindCard(on.channel, unique('user'));
+    const [first, second] = [await boundOrder(bindOrderNo), await boundOrder(bindOrderNo)];
+    await on.channel.call('sandbox/orders/advance', { orderNo: first, cycles: 1, outcomes: ['AGREEMENT_INVALID'] });
+    expect([await statusOf(first), await statusOf(second)]).toEqual(['UNSUBSCRIBED', 'ACTIVE']);
+    const agreementNo = `AG${bindOrderNo}`;
+    const canceled = await cancelAgreement(on.operator, { agreementNo });
+    expect(canceled).toMatchObject({ agreementStatus: 'CANCELED', unsubscribed: [second], changed: true });
+    expect(await statusOf(second)).toBe('UNSUBSCRIBED');
+    expect(await cancelAgreement(on.operator, { agreementNo })).toMatchObject({ unsubscribed: [], changed: false });
+  });
+
   it('that no order runs on', async () => {
     const bindOrderNo = await bindCard(on.channel, unique('user'));
     const canceled = await cancelAgreement(on.operator, { agreementNo: `AG${bindOrderNo}` });

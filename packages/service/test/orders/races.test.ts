@@ -389,3 +389,23 @@ it('409002, then 0: an answer that cannot be recorded in time is not taken for a
   });
   expect(again.code, again.text).toBe('0');
 });
+
+it('creates on one binding that the institution calls invalid: none of them is a fault', async () => {
+  const bindOrderNo = await bindCard(channel, unique('user'));
+  const meeting = meetingOf(8);
+  on.institution.onDebit = async () => {
+    await meeting();
+    return { kind: 'declined', decline: 'agreement-invalid', reason: 'gone' };
+  };
+  const replies = await Promise.all(
+    times(8, (n) =>
+      (n % 2 ? channel : there).call('orders/create', {
+        settlementMode: 'SVC_DEDUCT',
+        externalOrderNo: unique('order'),
+        productCode: 'TEST_SPU_001',
+        bindOrderNo,
+      }),
+    ),
+  );
+  expect(replies.map(({ code, data }) => [code, data?.orderStatus])).toEqual(Array(8).fill(['0', 'TERMINATED']));
+});

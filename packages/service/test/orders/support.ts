@@ -5,6 +5,7 @@ import { cancelAtInstitutions } from '../../src/engine/agreement-cancellations.j
 import { billCollected } from '../../src/engine/billing.js';
 import { askAboutPendingDebits } from '../../src/engine/pending-debits.js';
 import { renewDeducted } from '../../src/engine/renewals.js';
+import { endDueWithoutDebit } from '../../src/engine/without-debit.js';
 import type {
   AgreementCancellation,
   CancelOutcome,
@@ -126,8 +127,8 @@ export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
       return cancelAtInstitutions(deps);
     },
     async renew() {
-      const billed = await billCollected(database);
-      return billed + (await renewDeducted(deps, { code: 'MOCKPAY', debitsPerSecond: null }));
+      const others = (await billCollected(database)) + (await endDueWithoutDebit(database));
+      return others + (await renewDeducted(deps, { code: 'MOCKPAY', debitsPerSecond: null }));
     },
     notice: (notice, code = 'MOCKPAY') =>
       send(service.baseUrl, 'POST', `/gateway/v1/notices/${code}`, {}, Buffer.from(JSON.stringify(notice))),

@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { setVoidedPeriodEvents } from '../../src/operator/channel-settings.js';
-import { endOrder } from '../../src/orders/end.js';
-import { lockOrderByNumber } from '../../src/orders/sql.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { bindCard, collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { collectRequest, sharedRequest, unique } from '../support/demo.js';
 import type { TestService } from '../support/service.js';
 import {
   agreementOf,
-  alerts,
   anotherChannel,
   dailyProduct,
   eventsOf,
@@ -38,15 +35,6 @@ const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fres
 const told = (orderNo: string) => toldAbout(service.fresh.database, orderNo);
 const statuses = (order: { paymentRecords: readonly { paymentStatus: string }[] }) =>
   order.paymentRecords.map(({ paymentStatus }) => paymentStatus);
-
-/** A.1: an order on a binding. */
-const bound = (bindOrderNo: string, more: object = {}) => ({
-  settlementMode: 'SVC_DEDUCT',
-  externalOrderNo: unique('order'),
-  productCode: 'TEST_SPU_001',
-  bindOrderNo,
-  ...more,
-});
 
 describe('orders/unsubscribe, by the state of the order', () => {
   it.each([
@@ -247,109 +235,6 @@ describe('orders/unsubscribe, what channels are told', () => {
   });
 });
 
-describe('orders/unsubscribe and the agreement', () => {
-  beforeEach(async () => {
-    await on.cancelAgreements();
-    on.institution.reset();
-  });
-
-  it('CANCELED with the order, at the institution when the job comes round, once', async () => {
-    const request = sharedRequest(channel);
-    const { orderNo } = await create(request);
-    await unsubscribe({ orderNo });
-    const agreement = await agreementOf(service.fresh.database, orderNo);
-    expect(agreement).toMatchObject({ status: 'CANCELED', asked: true });
-    expect(on.institution.cancellations).toEqual([]);
-    expect(await on.cancelAgreements()).toBe(1);
-    expect(on.institution.cancellations).toEqual([
-      { agreementNo: agreement.agreement_no, institutionNo: request.sharedAgreement.sharedAgreementNo },
-    ]);
-    expect(await on.cancelAgreements()).toBe(0);
-    const bankData = await channel.call('agreements/user-data', { channelUserId: request.channelUserId });
-    expect(bankData.data.bankDataList).toEqual([expect.objectContaining({ agreementStatus: 'CANCELED' })]);
-  });
-
-  it('mode B has none', async () => {
-    const { orderNo } = await create(collectRequest(channel));
-    await unsubscribe({ orderNo });
-    expect(await on.cancelAgreements()).toBe(0);
-  });
-
-  it('stays while another order runs on it, and goes with the last', async () => {
-    const bindOrderNo = await bindCard(channel, unique('user'));
-    const first = await create(bound(bindOrderNo));
-    const second = await create(bound(bindOrderNo));
-    await unsubscribe({ orderNo: first.orderNo });
-    expect(await agreementOf(service.fresh.database, first.orderNo)).toMatchObject({
-      status: 'BIND_SUCCESS',
-      asked: false,
-    });
-    expect(await on.cancelAgreements()).toBe(0);
-    await unsubscribe({ orderNo: second.orderNo });
-    expect(await on.cancelAgreements()).toBe(1);
-    expect(on.institution.cancellations).toEqual([
-      { agreementNo: `AG${bindOrderNo}`, institutionNo: `inst-${bindOrderNo}` },
-    ]);
-    expect((await channel.call('orders/create', bound(bindOrderNo))).code).toBe('410002');
-  });
-
-  it('stays while the first debit of another order is on its way', async () => {
-    const bindOrderNo = await bindCard(channel, unique('user'));
-    const first = await create(bound(bindOrderNo));
-    on.institution.onDebit = async () => ({ kind: 'pending' });
-    await create(bound(bindOrderNo));
-    await unsubscribe({ orderNo: first.orderNo });
-    expect(await agreementOf(service.fresh.database, first.orderNo)).toMatchObject({ status: 'BIND_SUCCESS' });
-    await on.askPending();
-  });
-
-  it('is found in use by way of an index, however many orders there are', async () => {
-    await sql(
-      `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode,
-         status, period_type, period, total_cycles, amount_cent, created_at, cycle_no, agreement_id)
-       select n, 99, 'x' || n, 'u' || n, 'P', 'SVC_DEDUCT', 'ACTIVE', 'DAY', 1, 7, 100, now(), 1, n
-       from generate_series(1, 20000) as n`,
-    );
-    await sql('analyze orders');
-    const { orderNo } = await create(sharedRequest(channel));
-    await service.fresh.database.transaction(async (tx) => {
-      // Counted from here: the view also has what this connection did a moment before.
-      const scans = () => tx.query(`select seq_scan from pg_stat_xact_user_tables where relname = 'orders'`);
-      const before = await scans();
-      const order = await lockOrderByNumber(tx, Number(orderNo));
-      if (!order) throw new Error(`no order ${orderNo}`);
-      await endOrder(tx, { voidedPeriodEvents: true }, order, { source: 'CHANNEL', reason: null }, 0);
-      expect(await scans()).toEqual(before);
-    });
-    await sql('delete from orders where channel_id = 99');
-  });
-
-  it.each([
-    ['refuses', async () => ({ kind: 'refused', reason: 'not today' }) as const, 'not today', 0],
-    ['does not say', async () => ({ kind: 'unknown' }) as const, 'no answer', 1],
-    [
-      'breaks',
-      async () => {
-        throw new Error('the line is dead');
-      },
-      'no answer',
-      1,
-    ],
-  ])('an institution that %s raises an alert and changes no order', async (_what, answer, detail, askedAgain) => {
-    const { orderNo } = await create(sharedRequest(channel));
-    const { data } = await unsubscribe({ orderNo });
-    const { agreement_no: subject } = await agreementOf(service.fresh.database, orderNo);
-    on.institution.onCancel = answer;
-    await on.cancelAgreements();
-    expect(await alerts(service.fresh.database)).toContainEqual({ kind: 'agreement-cancel-failed', subject, detail });
-    expect(await found(orderNo)).toEqual(data);
-    expect((await told(orderNo)).slice(2)).toEqual(['UNSUBSCRIBED', 'CANCELED']);
-    on.institution.onCancel = async () => ({ kind: 'canceled' });
-    expect(await on.cancelAgreements()).toBe(askedAgain);
-    expect(await on.cancelAgreements()).toBe(0);
-  });
-});
-
 describe('orders/unsubscribe, the request', () => {
   it('0: the reason is kept, with who asked; it may be absent or empty', async () => {
     for (const [given, kept] of [
@@ -417,26 +302,5 @@ describe('orders/unsubscribe, the request', () => {
     ];
     for (const { envelope } of replies) expect(envelope).toMatchObject({ code: '420001', message: 'no such order' });
     expect(await found(before.orderNo)).toEqual(before);
-  });
-});
-
-describe('orders/unsubscribe of orders that share one number at the institution', () => {
-  it('the number is canceled there only when the last of them ends', async () => {
-    const channelUserId = unique('user');
-    const shared = sharedAgreement(channel, channelUserId);
-    const one = await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
-    const two = await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
-    const rows = () =>
-      sql<{ status: string; asked: boolean }>(
-        `select a.status, a.cancel_at is not null as asked from agreements a where a.channel_user_id = $1 order by 1, 2`,
-        [channelUserId],
-      );
-    expect((await unsubscribe({ orderNo: one.orderNo })).code).toBe('0');
-    expect(await rows()).toEqual(Array(2).fill({ status: 'BIND_SUCCESS', asked: false }));
-    expect((await unsubscribe({ orderNo: two.orderNo })).code).toBe('0');
-    expect(await rows()).toEqual([
-      { status: 'CANCELED', asked: false },
-      { status: 'CANCELED', asked: true },
-    ]);
   });
 });

@@ -154,9 +154,9 @@ it('a lane that another node is in is left to that node', async () => {
 });
 
 const EVERYTHING = { kind: 'everything', after: FROM_THE_START } as const;
-const WAYS: readonly [string, string, (tx: Queryable) => Promise<{ orders: number }>][] = [
-  ['billed', 'CHANNEL_COLLECT', (tx) => billLane(tx, 0, FROM_THE_START, 20)],
-  ['debited', 'SVC_DEDUCT', (tx) => startRenewals(tx, 'MOCKPAY', EVERYTHING, 20, 18)],
+const WAYS: readonly [string, string, (tx: Queryable) => Promise<number>][] = [
+  ['billed', 'CHANNEL_COLLECT', async (tx) => (await billLane(tx, 0, FROM_THE_START, 20)).orders],
+  ['debited', 'SVC_DEDUCT', async (tx) => (await startRenewals(tx, 'MOCKPAY', EVERYTHING, 20, 18)).renewals.length],
 ];
 
 it.each(WAYS)('some of many orders are %s without reading the others', async (_, mode, renew) => {
@@ -171,7 +171,7 @@ it.each(WAYS)('some of many orders are %s without reading the others', async (_,
       return rows[0]?.rows ?? 0;
     };
     const before = await read();
-    expect(await renew(tx)).toMatchObject({ orders: 20 });
+    expect(await renew(tx)).toBe(20);
     expect((await read()) - before).toBeLessThanOrEqual(100);
   });
 });

@@ -96,7 +96,7 @@ describe('hours of the day', () => {
     on.service.fresh.database.transaction(async (tx) => {
       await tx.query(
         `update payment_channels set debit_hour_from = (extract(hour from now())::integer + $1) % 24,
-           debit_hour_to = (extract(hour from now())::integer + $2) % 24 where code = 'MOCKPAY'`,
+           debit_hour_to = (extract(hour from now())::integer + $2 + 23) % 24 + 1 where code = 'MOCKPAY'`,
         [from, to],
       );
       const open = await openPaymentChannels(tx);

@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agreementOf, dailyProduct, type Stage, stage, toldAbout } from '../orders/support.js';
+import { type DatabaseClock, databaseClock } from '../support/database-clock.js';
 import { attemptNoOf, created, declined, type EngineNode, engineNode } from './support.js';
 
 /** Declined renewals, by a clock that the test moves: what is tried again when, and what is not. */
 
 let on: Stage;
 let node: EngineNode;
+let databaseTime: DatabaseClock;
 const START = Date.UTC(2026, 0, 31, 4, 0, 0);
 beforeAll(async () => {
   on = await stage();
-  node = engineNode(on);
+  databaseTime = await databaseClock(on.service.fresh, START);
+  node = engineNode(on, {}, databaseTime.url);
 });
 afterAll(async () => {
   await node.close();
@@ -27,12 +30,17 @@ const found = async (orderNo: string) => {
   const token = await on.channel.getToken();
   return (await on.channel.call('orders/query', { orderNo }, { token })).data;
 };
-const at = (text: string) => on.service.clock.set(Date.parse(`${text.replace(' ', 'T')}+08:00`));
+/** For the service and for the database. */
+const at = async (text: string) => {
+  const time = Date.parse(`${text.replace(' ', 'T')}+08:00`);
+  on.service.clock.set(time);
+  await databaseTime.set(time);
+};
 const sent = () => on.institution.debits.map(({ attemptNo }) => attemptNo);
 
 /** One debit at that time, and what is planned after it. */
 async function tried(orderNo: string, time: string): Promise<[status: string, next: string | null]> {
-  at(time);
+  await at(time);
   expect(await node.claimOnce()).toBe(1);
   const order = await found(orderNo);
   const period = order.paymentRecords.findLast((one: { paymentStatus: string }) => one.paymentStatus !== 'WAIT');
@@ -110,7 +118,7 @@ describe('a decline that will not pass', () => {
   it('the agreement is invalid: FAIL, the agreement canceled, the order unsubscribed with what is left of it', async () => {
     const orderNo = await created(on);
     on.institution.onDebit = async () => declined('agreement-invalid');
-    at('2026-02-28 12:00:00');
+    await at('2026-02-28 12:00:00');
     await node.claimOnce();
     const order = await found(orderNo);
     expect(order).toMatchObject({ orderStatus: 'UNSUBSCRIBED', nextPayTime: null });
@@ -129,7 +137,7 @@ describe('a decline that will not pass', () => {
       [orderNo],
     );
     on.institution.onDebit = async () => declined(decline);
-    at('2026-02-06 12:00:00');
+    await at('2026-02-06 12:00:00');
     await node.claimOnce();
     expect(await found(orderNo)).toMatchObject({ orderStatus: 'COMPLETED', nextPayTime: null });
     expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL', 'COMPLETED']);

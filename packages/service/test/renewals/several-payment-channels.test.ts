@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.js';
 import { gate } from '../agreements/support.js';
-import { institution, type Stage, stage } from '../orders/support.js';
+import { dailyProduct, institution, type Stage, stage, toldAbout } from '../orders/support.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { copies, created } from './support.js';
@@ -62,10 +63,7 @@ it('one institution hangs: the other’s orders go on, period after period', asy
 
 it('outside its hours nothing of a payment channel is claimed; the other’s orders go on', async () => {
   const { on, database, bank, orderNo, paidPeriods, start } = await scene();
-  await database.query(
-    `update payment_channels set debit_hour_from = (extract(hour from now())::integer + 2) % 24,
-       debit_hour_to = (extract(hour from now())::integer + 3) % 24 where code = 'MOCKBANK'`,
-  );
+  await closeFor(database, 'MOCKBANK');
   await start();
   await until('two periods of the other', async () => (await completed(on, orderNo)) >= 3);
   expect(await paidPeriods('MOCKBANK')).toBe(0);
@@ -74,3 +72,26 @@ it('outside its hours nothing of a payment channel is claimed; the other’s ord
   await database.query(`update payment_channels set debit_hour_from = null, debit_hour_to = null`);
   await until('its own, once it is open', async () => (await paidPeriods('MOCKBANK')) >= 100);
 });
+
+it('outside its hours an order of one period is completed all the same: nobody is debited for that', async () => {
+  const on = await stage();
+  closing.push(() => on.close());
+  await dailyProduct(on.service, 'ONE_DAY', 1);
+  const orderNo = await created(on, { productCode: 'ONE_DAY' });
+  await closeFor(on.service.fresh.database, 'MOCKPAY');
+  const node = await anotherNode(on.service, { engine: true, gateways: { of: async () => on.institution } });
+  closing.push(() => node.close());
+  const statusOf = async () => (await on.channel.call('orders/query', { orderNo })).data.orderStatus;
+  await until('its completion', async () => (await statusOf()) === 'COMPLETED');
+  expect(on.institution.debits).toHaveLength(1);
+  expect(await toldAbout(on.service.fresh.database, orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'COMPLETED']);
+});
+
+/** Hours that are not now. */
+async function closeFor(database: Database, code: string): Promise<void> {
+  await database.query(
+    `update payment_channels set debit_hour_from = (extract(hour from now())::integer + 2) % 24,
+       debit_hour_to = (extract(hour from now())::integer + 2) % 24 + 1 where code = $1`,
+    [code],
+  );
+}

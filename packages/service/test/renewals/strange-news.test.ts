@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
+import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { gate } from '../agreements/support.js';
 import { alerts, eventsOf, paid, type Stage, stage, toldAbout } from '../orders/support.js';
+import { databaseClock } from '../support/database-clock.js';
 import { until } from '../support/processes.js';
 import { attemptNoOf, created, declined, type EngineNode, engineNode, success, unknown } from './support.js';
 
@@ -11,7 +13,9 @@ let on: Stage;
 let node: EngineNode;
 beforeAll(async () => {
   on = await stage();
-  node = engineNode(on, { debitDeadlineMs: 60_000 });
+  // The second period is due, and its retry; the third is not.
+  const { url } = await databaseClock(on.service.fresh, Date.UTC(2026, 2, 15));
+  node = engineNode(on, { debitDeadlineMs: 60_000 }, url);
 });
 afterAll(async () => {
   await node.close();
@@ -126,7 +130,9 @@ describe('the opposite of what was settled', () => {
     expect((await periodOf(orderNo)).paymentStatus).toBe('FAIL_RETRY');
     for (const _again of [1, 2]) await news(numberOf(orderNo), paidNow(numberOf(orderNo)));
     expect((await periodOf(orderNo)).paymentStatus).toBe('SUCCESS');
-    expect(await raised()).toMatchObject([{ kind: 'debit-contradiction', subject: numberOf(orderNo) }]);
+    const accepted = { subject: numberOf(orderNo), detail: 'settled as FAIL, later reported as SUCCESS' };
+    expect(await raised()).toEqual([{ kind: 'debit-late-success', ...accepted }]);
+    expect(await sql('select seen from alerts')).toEqual([{ seen: 1 }]);
     const attempts = await sql('select status from debit_attempts where order_no = $1 and cycle_no = 2', [orderNo]);
     expect(attempts).toEqual([{ status: 'SUCCESS' }]);
     const told = await sql(
@@ -135,6 +141,19 @@ describe('the opposite of what was settled', () => {
     );
     expect(told).toEqual([{ status: 'FAIL_RETRY' }, { status: 'SUCCESS' }]);
     expect(await sql('select 1 from benefits where order_no = $1 and cycle_no = 2', [orderNo])).not.toEqual([]);
+  });
+
+  it('a success that counted late and is then denied: both alerts are there', async () => {
+    const orderNo = await answered(declined('retryable'));
+    await news(numberOf(orderNo), paidNow(numberOf(orderNo)));
+    const before = await stored(orderNo);
+    await news(numberOf(orderNo), declined('retryable'));
+    expect(await stored(orderNo)).toEqual(before);
+    const subject = numberOf(orderNo);
+    expect(await raised()).toEqual([
+      { kind: 'debit-contradiction', subject, detail: 'settled as SUCCESS, later reported as FAIL' },
+      { kind: 'debit-late-success', subject, detail: 'settled as FAIL, later reported as SUCCESS' },
+    ]);
   });
 
   it('an earlier try is reported as SUCCESS when a later one has succeeded: the alert names the earlier one', async () => {
@@ -201,6 +220,32 @@ describe('news that fits nothing', () => {
       expect((await periodOf(orderNo)).paymentStatus).toBe('SUCCESS');
     },
   );
+
+  it('success over another amount than was settled: an alert, and nothing changes', async () => {
+    const orderNo = await renewed(async (request) => paid(request));
+    const before = await stored(orderNo);
+    await news(numberOf(orderNo), paidNow(numberOf(orderNo), { amountCent: 1991 }));
+    expect(await stored(orderNo)).toEqual(before);
+    expect(await on.askDue()).toBe(0);
+    expect(await raised()).toMatchObject([{ kind: 'debit-wrong-amount', subject: numberOf(orderNo) }]);
+  });
+
+  it('a wrong amount is acknowledged once, however often the same answer comes, until it is another amount', async () => {
+    const { operator } = on.service;
+    const orderNo = await pending();
+    const open = async () => (await listAlerts(operator)).map(({ detail, seen }) => [detail, seen]);
+    const ask = async (amountCent: number) => {
+      on.institution.onQuery = async (request) => paid(request, { amountCent });
+      expect(await on.askPending()).toBe(1);
+    };
+    for (const _again of [1, 2]) await ask(1991);
+    expect(await open()).toEqual([['asked for 1990, debited 1991', 1]]);
+    await acknowledgeAlert(operator, { kind: 'debit-wrong-amount', subject: numberOf(orderNo) });
+    for (const _again of [1, 2]) await ask(1991);
+    expect(await open()).toEqual([]);
+    await ask(1992);
+    expect(await open()).toEqual([['asked for 1990, debited 1992', 2]]);
+  });
 });
 
 describe('news at the same time', () => {

@@ -16,9 +16,13 @@ export interface EngineNode {
   close(): Promise<void>;
 }
 
-export function engineNode({ service, institution }: Stage, more: Partial<RenewalDeps> = {}): EngineNode {
-  const { fresh, vault, clock } = service;
-  const database = openDatabase({ url: fresh.url, pool: 8, name: 'test engine' });
+export function engineNode(
+  { service, institution }: Stage,
+  more: Partial<RenewalDeps> = {},
+  url = service.fresh.url,
+): EngineNode {
+  const { vault, clock } = service;
+  const database = openDatabase({ url, pool: 8, name: 'test engine' });
   const deps: RenewalDeps = {
     database,
     clock,

@@ -125,6 +125,22 @@ describe('a node that dies', () => {
     expect(await sql('select from debit_attempts where order_no = $1', [orderNo])).toHaveLength(2);
   });
 
+  it('after its claim, and the order is unsubscribed: it is not sent any more, and FAIL once that is certain', async () => {
+    const orderNo = await created(on);
+    await claim();
+    on.institution.reset();
+    on.institution.onQuery = async () => ({ kind: 'not-found' });
+    expect((await on.channel.call('orders/unsubscribe', { orderNo })).code).toBe('0');
+    await on.askPending();
+    // By the bridge's protocol a first sending may arrive up to ten minutes late.
+    expect(await statusOf(orderNo)).toBe('PROCESSING');
+    on.service.clock.advance(11 * 60_000);
+    await on.askPending();
+    expect(await statusOf(orderNo)).toBe('FAIL');
+    expect(on.institution.debits).toEqual([]);
+    expect(on.institution.queries).toHaveLength(2);
+  });
+
   it('over the question: another asks 18 s later', async () => {
     const orderNo = await created(on);
     await claim();

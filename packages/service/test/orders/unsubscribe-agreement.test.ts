@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { endOrder } from '../../src/orders/end.js';
+import { lockOrderByNumber } from '../../src/orders/sql.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { bindCard, collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import type { TestService } from '../support/service.js';
+import { agreementOf, alerts, anotherChannel, type Stage, stage, toldAbout } from './support.js';
+
+/** What becomes of the agreement when an order on it ends. */
+
+let on: Stage;
+let service: TestService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  ({ service, channel } = on);
+});
+afterAll(() => on.close());
+beforeEach(async () => {
+  on.institution.reset();
+  await on.cancelAgreements();
+  on.institution.reset();
+});
+
+const create = async (body: object, by = channel) => {
+  const reply = await by.call('orders/create', body);
+  expect(reply.code, reply.text).toBe('0');
+  return reply.data;
+};
+const unsubscribe = (body: object, by = channel) => by.call('orders/unsubscribe', body);
+const found = async (orderNo: string) => (await channel.call('orders/query', { orderNo })).data;
+const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
+const told = (orderNo: string) => toldAbout(service.fresh.database, orderNo);
+
+/** A.1: an order on a binding. */
+const bound = (bindOrderNo: string) => ({
+  settlementMode: 'SVC_DEDUCT',
+  externalOrderNo: unique('order'),
+  productCode: 'TEST_SPU_001',
+  bindOrderNo,
+});
+
+describe('orders/unsubscribe and the agreement', () => {
+  it('CANCELED with the order, at the institution when the job comes round, once', async () => {
+    const request = sharedRequest(channel);
+    const { orderNo } = await create(request);
+    await unsubscribe({ orderNo });
+    const agreement = await agreementOf(service.fresh.database, orderNo);
+    expect(agreement).toMatchObject({ status: 'CANCELED', asked: true });
+    expect(on.institution.cancellations).toEqual([]);
+    expect(await on.cancelAgreements()).toBe(1);
+    expect(on.institution.cancellations).toEqual([
+      { agreementNo: agreement.agreement_no, institutionNo: request.sharedAgreement.sharedAgreementNo },
+    ]);
+    expect(await on.cancelAgreements()).toBe(0);
+    const bankData = await channel.call('agreements/user-data', { channelUserId: request.channelUserId });
+    expect(bankData.data.bankDataList).toEqual([expect.objectContaining({ agreementStatus: 'CANCELED' })]);
+  });
+
+  it('mode B has none', async () => {
+    const { orderNo } = await create(collectRequest(channel));
+    await unsubscribe({ orderNo });
+    expect(await on.cancelAgreements()).toBe(0);
+  });
+
+  it('stays while another order runs on it, and goes with the last', async () => {
+    const bindOrderNo = await bindCard(channel, unique('user'));
+    const first = await create(bound(bindOrderNo));
+    const second = await create(bound(bindOrderNo));
+    await unsubscribe({ orderNo: first.orderNo });
+    expect(await agreementOf(service.fresh.database, first.orderNo)).toMatchObject({
+      status: 'BIND_SUCCESS',
+      asked: false,
+    });
+    expect(await on.cancelAgreements()).toBe(0);
+    await unsubscribe({ orderNo: second.orderNo });
+    expect(await on.cancelAgreements()).toBe(1);
+    expect(on.institution.cancellations).toEqual([
+      { agreementNo: `AG${bindOrderNo}`, institutionNo: `inst-${bindOrderNo}` },
+    ]);
+    expect((await channel.call('orders/create', bound(bindOrderNo))).code).toBe('410002');
+  });
+
+  it('stays while the first debit of another order is on its way', async () => {
+    const bindOrderNo = await bindCard(channel, unique('user'));
+    const first = await create(bound(bindOrderNo));
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    await create(bound(bindOrderNo));
+    await unsubscribe({ orderNo: first.orderNo });
+    expect(await agreementOf(service.fresh.database, first.orderNo)).toMatchObject({ status: 'BIND_SUCCESS' });
+    await on.askPending();
+  });
+
+  it('is found in use by way of an index, however many orders there are', async () => {
+    await sql(
+      `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode,
+         status, period_type, period, total_cycles, amount_cent, created_at, cycle_no, agreement_id)
+       select n, 99, 'x' || n, 'u' || n, 'P', 'SVC_DEDUCT', 'ACTIVE', 'DAY', 1, 7, 100, now(), 1, n
+       from generate_series(1, 20000) as n`,
+    );
+    await sql('analyze orders');
+    const { orderNo } = await create(sharedRequest(channel));
+    await service.fresh.database.transaction(async (tx) => {
+      // Counted from here: the view also has what this connection did a moment before.
+      const scans = () => tx.query(`select seq_scan from pg_stat_xact_user_tables where relname = 'orders'`);
+      const before = await scans();
+      const order = await lockOrderByNumber(tx, Number(orderNo));
+      if (!order) throw new Error(`no order ${orderNo}`);
+      await endOrder(tx, { voidedPeriodEvents: true }, order, { source: 'CHANNEL', reason: null }, 0);
+      expect(await scans()).toEqual(before);
+    });
+    await sql('delete from orders where channel_id = 99');
+  });
+
+  it.each([
+    ['refuses', async () => ({ kind: 'refused', reason: 'not today' }) as const, 'not today', 0],
+    ['does not say', async () => ({ kind: 'unknown' }) as const, 'no answer', 1],
+    [
+      'breaks',
+      async () => {
+        throw new Error('the line is dead');
+      },
+      'no answer',
+      1,
+    ],
+  ])('an institution that %s raises an alert and changes no order', async (_what, answer, detail, askedAgain) => {
+    const { orderNo } = await create(sharedRequest(channel));
+    const { data } = await unsubscribe({ orderNo });
+    const { agreement_no: subject } = await agreementOf(service.fresh.database, orderNo);
+    on.institution.onCancel = answer;
+    await on.cancelAgreements();
+    expect(await alerts(service.fresh.database)).toContainEqual({ kind: 'agreement-cancel-failed', subject, detail });
+    expect(await found(orderNo)).toEqual(data);
+    expect((await told(orderNo)).slice(2)).toEqual(['UNSUBSCRIBED', 'CANCELED']);
+    on.institution.onCancel = async () => ({ kind: 'canceled' });
+    expect(await on.cancelAgreements()).toBe(askedAgain);
+    expect(await on.cancelAgreements()).toBe(0);
+  });
+});
+
+describe('orders that share one number at the institution', () => {
+  const rowsOf = (channelUserId: string) =>
+    sql<{ status: string; asked: boolean }>(
+      `select a.status, a.cancel_at is not null as asked from agreements a where a.channel_user_id = $1 order by 1, 2`,
+      [channelUserId],
+    );
+
+  it('the number is canceled there only when the last of them ends', async () => {
+    const channelUserId = unique('user');
+    const shared = sharedAgreement(channel, channelUserId);
+    const one = await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
+    const two = await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
+    expect((await unsubscribe({ orderNo: one.orderNo })).code).toBe('0');
+    expect(await rowsOf(channelUserId)).toEqual(Array(2).fill({ status: 'BIND_SUCCESS', asked: false }));
+    expect((await unsubscribe({ orderNo: two.orderNo })).code).toBe('0');
+    expect(await rowsOf(channelUserId)).toEqual([
+      { status: 'CANCELED', asked: false },
+      { status: 'CANCELED', asked: true },
+    ]);
+  });
+
+  it('a new order on the number before the job comes round: it is not canceled there', async () => {
+    const channelUserId = unique('user');
+    const shared = sharedAgreement(channel, channelUserId);
+    const left = await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
+    await unsubscribe({ orderNo: left.orderNo });
+    const back = await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
+    expect(await on.cancelAgreements()).toBe(0);
+    expect(on.institution.cancellations).toEqual([]);
+    await unsubscribe({ orderNo: back.orderNo });
+    expect(await on.cancelAgreements()).toBe(1);
+  });
+
+  it('a new order on the number while the institution could not be reached: it is not asked again', async () => {
+    const channelUserId = unique('user');
+    const shared = sharedAgreement(channel, channelUserId);
+    const { orderNo } = await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
+    await unsubscribe({ orderNo });
+    on.institution.onCancel = async () => ({ kind: 'unknown' });
+    expect(await on.cancelAgreements()).toBe(1);
+    await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
+    expect(await on.cancelAgreements()).toBe(0);
+    expect(on.institution.cancellations).toHaveLength(1);
+  });
+
+  it('the binding of another channel is left alone, here and at the institution', async () => {
+    const other = await anotherChannel(service);
+    const owner = unique('user');
+    const bindOrderNo = await bindCard(channel, owner);
+    const stranger = unique('user');
+    const shared = sharedAgreement(other, stranger, { sharedAgreementNo: `inst-${bindOrderNo}` });
+    const foreign = await create(sharedRequest(other, { channelUserId: stranger, sharedAgreement: shared }), other);
+    await unsubscribe({ orderNo: foreign.orderNo }, other);
+    expect(await rowsOf(stranger)).toEqual([{ status: 'CANCELED', asked: false }]);
+    expect(await rowsOf(owner)).toEqual([{ status: 'BIND_SUCCESS', asked: false }]);
+    const { orderNo } = await create(bound(bindOrderNo));
+    await unsubscribe({ orderNo });
+    expect(await on.cancelAgreements()).toBe(1);
+  });
+});

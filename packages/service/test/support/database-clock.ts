@@ -1,0 +1,25 @@
+import { type Database, SESSION } from '../../src/db/database.js';
+import type { FreshDatabase } from './database.js';
+
+/** A database whose own clock a test moves, over the connections of `url`. Others go on with the real one. */
+export interface DatabaseClock {
+  readonly url: string;
+  set(time: number): Promise<void>;
+}
+
+/** `now()` is looked up along the search path like any function, so another one can stand before PostgreSQL's own. */
+export async function databaseClock({ database, url }: FreshDatabase, time: number): Promise<DatabaseClock> {
+  await database.query('create schema test_clock');
+  await database.query('create table test_clock.moment (at timestamptz not null)');
+  await database.query('insert into test_clock.moment values ($1)', [new Date(time).toISOString()]);
+  await database.query(
+    `create function test_clock.now() returns timestamptz language sql stable as 'select at from test_clock.moment'`,
+  );
+  const clocked = new URL(url);
+  clocked.searchParams.set('options', `${SESSION} -c search_path=test_clock,public,pg_catalog`);
+  return { url: clocked.href, set: (moment) => setTo(database, moment) };
+}
+
+async function setTo(database: Database, time: number): Promise<void> {
+  await database.query('update test_clock.moment set at = $1', [new Date(time).toISOString()]);
+}
