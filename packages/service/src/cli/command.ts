@@ -28,6 +28,8 @@ export async function operate(
   const settings = readSettings();
   const opened = await openFromSettings(settings, {
     role: 'tool',
+    // In a mistyped folder a database of its own would say that all is well.
+    mustExist: true,
     attempts: 3,
     // With --json a failure is one document on stderr, so nothing else may be there.
     log: json ? () => undefined : (line) => process.stderr.write(`${line}\n`),

@@ -4,13 +4,15 @@ import { masterKeys } from '../secrets/master-key.js';
 import { openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
 import { type Database, openDatabase, Unavailable } from './database.js';
-import { openEmbedded } from './embedded/index.js';
+import { holdsDatabase, openEmbedded } from './embedded/index.js';
 import { claimInstallation } from './installation.js';
 import { migrate } from './migrate.js';
 
 export interface OpenOptions {
   /** One service per embedded folder; any number of tools beside it or without it. */
   readonly role: 'service' | 'tool';
+  /** An embedded folder without a database is refused, and left as it is. Unset: one is made there. */
+  readonly mustExist?: boolean;
   readonly log: (line: string) => void;
   readonly onIdleError?: (error: Error) => void;
   /** How often an unreachable DATABASE_URL is tried again before giving up; a service never gives up. */
@@ -30,6 +32,10 @@ const OLDEST_SERVER = 15;
 
 /** The way to a database that is ready for work: reachable, migrated, of this environment and under this master key. */
 export async function openFromSettings(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
+  const { dataDir, databaseUrl } = settings;
+  if (options.mustExist && databaseUrl === undefined && !(await holdsDatabase(dataDir))) {
+    throw new SettingsError(`there is no database in ${dataDir}: npm start makes one, or choose another DATA_DIR`);
+  }
   if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await makeFolder(settings.dataDir);
   const vault = openVault(await masterKeys(settings));
   const embedded =

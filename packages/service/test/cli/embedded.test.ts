@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,36 @@ afterAll(() => rm(dataDir, { recursive: true }));
 
 const run = (...args: readonly string[]) => perennial(args, { DATA_DIR: dataDir });
 
+describe('without a database', () => {
+  const refused = (folder: string) =>
+    `there is no database in ${folder}: npm start makes one, or choose another DATA_DIR`;
+
+  it('in a folder that is not there: says so, and makes neither', async () => {
+    const folder = path.join(dataDir, 'mistyped');
+    const ran = await perennial(['alert', 'list'], { DATA_DIR: folder });
+    expect(ran).toEqual({ code: 1, stdout: '', stderr: `perennial: ${refused(folder)}\n` });
+    await expect(access(folder)).rejects.toThrow('ENOENT');
+  });
+
+  it('in a folder with something else: says so, and leaves it as it is', async () => {
+    const folder = path.join(dataDir, 'another');
+    await mkdir(path.join(folder, 'postgres'), { recursive: true });
+    await writeFile(path.join(folder, 'letter.txt'), '');
+    const ran = await perennial(['channel', 'create', '--name', 'Lost', '--json'], { DATA_DIR: folder });
+    expect(ran).toEqual({ code: 1, stdout: '', stderr: `${JSON.stringify({ error: refused(folder) })}\n` });
+    expect((await readdir(folder)).toSorted()).toEqual(['letter.txt', 'postgres']);
+  });
+});
+
 describe('on the embedded database', () => {
+  beforeAll(async () => {
+    const service = await openFromSettings(readSettings({ DATA_DIR: dataDir }), {
+      role: 'service',
+      log: () => undefined,
+    });
+    await service.close();
+  });
+
   it('works without a service: starts the server, leaves its work behind and stops the server', async () => {
     const made = await run('channel', 'create', '--name', 'Alone', '--app-id', 'test_alone');
     expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('test_alone') });

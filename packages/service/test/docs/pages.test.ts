@@ -2,6 +2,9 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ENDPOINTS } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
+import { attemptNo } from '../../src/orders/numbers.js';
+import { ALERT_KINDS } from '../../src/payments/alerts-sql.js';
+import { refundNo } from '../../src/payments/refund-numbers.js';
 import { readSettings } from '../../src/settings.js';
 import { testService } from '../support/service.js';
 import { ROOT, readPage, tableRows } from './pages.js';
@@ -42,6 +45,26 @@ describe('settings', () => {
     const [, section = ''] = (await readPage(name)).split(/^## Settings$/m);
     const rows = tableRows(section.split(/^## /m)[0] ?? '');
     expect(rows.map(([variable]) => variable).toSorted()).toEqual([...asked].toSorted());
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('lists every kind of alert, and no other', async () => {
+    const [, section = ''] = (await readPage('docs/operations.md')).split(/^## Alerts$/m);
+    const rows = tableRows(section.split(/^##+ /m)[0] ?? '');
+    expect(rows.map(([kind]) => kind)).toEqual(ALERT_KINDS);
+  });
+});
+
+describe('docs/reconciliation.md', () => {
+  it('has a debit and a refund of the README’s order in its file', async () => {
+    const readme = await readPage('README.md');
+    const orderNo = Number(/^ {2}order +(\d+) ACTIVE$/m.exec(readme)?.[1]);
+    const lines = [...(await readPage('docs/reconciliation.md')).matchAll(/^(DEBIT|REFUND),(\w+),.*$/gm)];
+    expect(lines.map(([, , number]) => number)).toEqual([
+      attemptNo(orderNo, 1, 1),
+      refundNo({ orderNo, cycleNo: 1, refundSeq: 1 }),
+    ]);
   });
 });
 

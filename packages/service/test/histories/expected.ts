@@ -39,7 +39,7 @@ function following(order: OrderModel, { orderNo, heard, ranAt, agreementEnded }:
   const open = openAttempt(order);
   if (open) {
     for (const { outcome, at } of about(heard, attemptNo(orderNo, open.cycleNo, open.tryNo))) {
-      const result = finalDebit(outcome, order.product.amountCent);
+      const result = isNeverSent(order, outcome, at) ? NEVER_SENT : finalDebit(outcome, order.product.amountCent);
       if (!result) continue;
       const isFirst = order.status === 'INITIALIZING' && result.kind === 'success';
       for (const ended of isFirst ? agreementEnded : [false]) next.push(settled(order, result, at, ended));
@@ -61,6 +61,12 @@ function about(heard: readonly Heard[], number: string): Heard[] {
   const said = heard.filter((one) => one.number === number);
   return said.filter((one, index) => said.findIndex((other) => isDeepStrictEqual(other, one)) === index);
 }
+
+/** The institution has not seen a debit of an order that ended so long ago that nothing of it can still arrive. */
+function isNeverSent({ unsubscribedAt }: OrderModel, outcome: Heard['outcome'], at: number): boolean {
+  return outcome.kind === 'not-found' && unsubscribedAt !== null && at - unsubscribedAt >= 11 * 60_000;
+}
+const NEVER_SENT: Outcome = { kind: 'declined', decline: 'final' };
 
 /** A success over another amount says nothing. */
 function finalDebit(outcome: Heard['outcome'], amountCent: number): Outcome | undefined {

@@ -15,8 +15,8 @@ export interface Tracked {
   model: OrderModel;
   /** Agreements may end through another order, so this is taken as it was found after the step before. */
   agreementEnded: boolean;
-  /** Attempts about which the institution has contradicted itself. */
-  readonly contradicted: Set<string>;
+  /** Alerts about attempts of which the institution has contradicted itself. */
+  readonly contradictions: Set<string>;
 }
 
 /** A write that was answered: whoever sends it again gets the same. */
@@ -57,7 +57,7 @@ export class History {
   }
 
   track(orderNo: number, model: OrderModel): Tracked {
-    const tracked: Tracked = { orderNo, model, agreementEnded: false, contradicted: new Set() };
+    const tracked: Tracked = { orderNo, model, agreementEnded: false, contradictions: new Set() };
     this.orders.push(tracked);
     return tracked;
   }
@@ -164,7 +164,7 @@ function differences(possible: readonly OrderModel[], actual: Shown): string {
 
 /** What somebody has to look at, no more and no less. */
 function brokenAlerts({ orderNo, alerts }: StoredOrder, tracked: Tracked): string[] {
-  const { model, contradicted } = tracked;
+  const { model, contradictions } = tracked;
   const ended = model.told.findIndex((line) => line.includes(' order UNSUBSCRIBED,'));
   const late =
     ended < 0 ? [] : model.told.slice(ended).flatMap((line) => line.match(/ payment (\d+) SUCCESS,/)?.[1] ?? []);
@@ -176,7 +176,7 @@ function brokenAlerts({ orderNo, alerts }: StoredOrder, tracked: Tracked): strin
     ...model.refunds
       .filter(({ status }) => status === 'FAIL')
       .map((refund) => `refund-refused ${refundNo({ orderNo, ...refund })}`),
-    ...[...contradicted].map((number) => `debit-contradiction ${number}`),
+    ...contradictions,
   ];
   const missing = expected.filter((alert) => !alerts.includes(alert));
   const surplus = alerts.filter((alert) => !expected.includes(alert));

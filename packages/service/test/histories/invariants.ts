@@ -130,8 +130,15 @@ export function brokenLedger(order: StoredOrder, model: OrderModel, banks: Reado
     const { cycleNo, tryNo, status, paymentChannelCode } = attempt;
     const number = attemptNo(orderNo, cycleNo, tryNo);
     const debit = banks.get(paymentChannelCode)?.ledger.debits.get(number);
-    if (status !== 'STARTED' && debit === undefined) wrong.push(`${number} is ${status}, and was never at the bank`);
-    if (debit === undefined) return;
+    if (debit === undefined) {
+      // One of an order that has ended may have failed for just that reason.
+      const isGivenUp = status === 'FAIL' && model.unsubscribedAt !== null;
+      if (status !== 'STARTED' && !isGivenUp) wrong.push(`${number} is ${status}, and was never at the bank`);
+      return;
+    }
+    if (model.unsubscribedAt !== null && debit.takenAt > model.unsubscribedAt) {
+      wrong.push(`${number} came to the bank after its order had ended`);
+    }
     const booked = debit.result.status;
     if (booked === 'SUCCESS') paidAt.set(cycleNo, (paidAt.get(cycleNo) ?? 0) + 1);
     if (status === 'SUCCESS' && booked !== 'SUCCESS') wrong.push(`${number} is SUCCESS here and ${booked} at the bank`);

@@ -52,10 +52,14 @@ export function created(mode: OrderModel['mode'], product: Product, at: number, 
 /** Completing an order of one period is a step of its own. */
 const afterFirst = (product: Product, at: number) => (product.totalCycles === 1 ? at : dueAt(at, product, 2));
 
-/** What time alone does to an order that is due: it is billed, debited or completed. */
+/** What time alone does to an order that is due: it is billed, debited or completed, or its retry has come too late. */
 export function fallsDue(order: OrderModel, at: number): OrderModel {
   const { totalCycles } = order.product;
-  const next = lastPeriod(order).status === 'FAIL_RETRY' ? cycleOf(order) : cycleOf(order) + 1;
+  const waits = lastPeriod(order).status === 'FAIL_RETRY';
+  if (waits && isTooLate(order, cycleOf(order), at)) {
+    return over(withPeriod(order, cycleOf(order), { status: 'FAIL' }), cycleOf(order), at);
+  }
+  const next = waits ? cycleOf(order) : cycleOf(order) + 1;
   if (next > totalCycles) return completed(order, at);
   if (order.mode !== 'B') return startDebit(order, next);
   const billed: Period = { ...newPeriod(next), status: 'BILLED', paidAt: at, benefits: issued(order.product, at) };
@@ -63,6 +67,9 @@ export function fallsDue(order: OrderModel, at: number): OrderModel {
   const after = tellPayment({ ...order, periods: [...order.periods, billed], nextDueAt }, next, at);
   return next === totalCycles ? completed(after, at) : after;
 }
+
+/** No try of a period is made at or after the time of the next. */
+const isTooLate = (order: OrderModel, cycleNo: number, at: number) => at >= dueOf(order, cycleNo + 1);
 
 function startDebit(order: OrderModel, cycleNo: number): OrderModel {
   const isNew = cycleNo > cycleOf(order);
@@ -145,11 +152,11 @@ function over(order: OrderModel, cycleNo: number, at: number): OrderModel {
 }
 
 function nextTryAt(order: OrderModel, attempt: Attempt, decline: string, at: number): number | undefined {
-  if (attempt.agreement !== currentAgreement(order)) return at;
-  const delay = order.product.retryDelays[attempt.tryNo - 1];
-  if (decline !== 'retryable' || delay === undefined) return undefined;
+  const isReplaced = attempt.agreement !== currentAgreement(order);
+  const delay = isReplaced ? 0 : decline === 'retryable' ? order.product.retryDelays[attempt.tryNo - 1] : undefined;
+  if (delay === undefined) return undefined;
   const retryAt = at + delay * 1000;
-  return retryAt < dueOf(order, attempt.cycleNo + 1) ? retryAt : undefined;
+  return isTooLate(order, attempt.cycleNo, retryAt) ? undefined : retryAt;
 }
 
 /** Of an active order, whoever asked for it. */
@@ -161,10 +168,11 @@ export function unsubscribed(order: OrderModel, at: number): OrderModel {
   return cycleOf(order) < order.product.totalCycles ? tellVoided(told, cycleOf(order) + 1, at) : told;
 }
 
-export function replaced(order: OrderModel, agreement: Agreement, retryNow: boolean): OrderModel {
+export function replaced(order: OrderModel, agreement: Agreement, retryNow: boolean, at: number): OrderModel {
   const switched = { ...order, agreements: [...order.agreements, agreement] };
-  const failed = lastPeriod(order);
-  return failed.status === 'FAIL_RETRY' && retryNow ? startDebit(switched, failed.cycleNo) : switched;
+  const { status, cycleNo } = lastPeriod(order);
+  const retries = status === 'FAIL_RETRY' && retryNow && !isTooLate(order, cycleNo, at);
+  return retries ? startDebit(switched, cycleNo) : switched;
 }
 
 /** The operator has it tried again at once. */

@@ -111,7 +111,7 @@ async function contradicts(
   for (let sent = 0; sent < step.notices && !world.node().dead; sent += 1) await tell();
   // A bank goes on until it is heard.
   if (await world.revive()) await tell();
-  tracked.contradicted.add(number);
+  tracked.contradictions.add(`${after === model ? 'debit-contradiction' : 'debit-late-success'} ${number}`);
   return new Map([[tracked, [after]]]);
 }
 

@@ -83,7 +83,8 @@ const OBSERVE = {
     ${list(`select e.event_type as type, e.cycle_no as "cycleNo", e.cycle_to as "cycleTo", ${written('e.occurred_at')} as at,
       e.data::json as data from events e where e.order_no = o.order_no order by e.event_no`)} as events,
     coalesce((select json_agg(l.kind || ' ' || l.subject) from alerts l
-      where l.kind in ('debit-contradiction', 'debit-after-unsubscribe', 'refund-refused', 'refund-contradiction')
+      where l.kind in ('debit-contradiction', 'debit-late-success', 'debit-after-unsubscribe', 'refund-refused',
+        'refund-contradiction')
         and (l.subject between o.order_no::text and o.order_no || '999999'
           or l.subject between 'R' || o.order_no and 'R' || o.order_no || '999999')), '[]'::json) as alerts
   from orders o where o.order_no = any($1::bigint[]) order by o.order_no`,

@@ -164,7 +164,7 @@ export async function replace(history: History, step: Disturbed<Replace>): Promi
         ];
   if (reply) expect(reply.code, reply.text).toBe(refusal);
   if (refusal !== '0') return new Map();
-  const after = replaced(model, next, retryFailedNow !== false);
+  const after = replaced(model, next, retryFailedNow !== false, history.world.clock.now());
   if (!reply) return new Map([[tracked, [model, after]]]);
   const retried = openAttempt(after) && !openAttempt(model);
   expect(reply.data.retriedNow).toEqual(

@@ -1,5 +1,6 @@
 import { formatTime } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { refundPayment } from '../../src/operator/refunds.js';
 import { withinDeadline } from '../../src/payments/deadline.js';
 import { alerts, toldAbout } from '../orders/support.js';
@@ -146,6 +147,25 @@ describe('the institution errs', () => {
       { kind: 'refund-wrong-amount', subject: refundNoOf(orderNo), detail: 'asked for 500, refunded 501' },
     ]);
     expect(await askedIn(orderNo)).toBe(30);
+  });
+
+  it('a wrong amount is acknowledged once, however often the same answer comes, until it is another amount', async () => {
+    const { operator } = on.service;
+    const orderNo = await on.paidOrder();
+    const open = async () => (await listAlerts(operator)).map(({ detail, seen }) => [detail, seen]);
+    const ask = async (amountCent: number) => {
+      on.bank.onQuery = async () => ({ kind: 'success', refundedAt: 1, amountCent });
+      expect(await on.askAll()).toBe(1);
+    };
+    on.bank.onRefund = async () => ({ kind: 'pending' });
+    await on.refund({ orderNo, cycleNo: 1, amountCent: 500 });
+    for (const _again of [1, 2]) await ask(501);
+    expect(await open()).toEqual([['asked for 500, refunded 501', 1]]);
+    await acknowledgeAlert(operator, { kind: 'refund-wrong-amount', subject: refundNoOf(orderNo) });
+    for (const _again of [1, 2]) await ask(501);
+    expect(await open()).toEqual([]);
+    await ask(502);
+    expect(await open()).toEqual([['asked for 500, refunded 502', 2]]);
   });
 
   it('a contradiction changes nothing and is an alert', async () => {

@@ -155,9 +155,23 @@ describe('a settlement report', () => {
     expect(await month('2025-12')).toMatchObject({ monthIsOver: true, unsettled: { debits: 0 } });
   });
 
+  it('of a month to come shows where time travel has been, in the sandbox alone', async () => {
+    await putOrder(fresh.database, { orderNo: 1001, channelId });
+    await put(3, '2026-04-30 10:00:00');
+    expect(await month('2026-04')).toMatchObject({
+      monthIsOver: false,
+      lines: [{ kind: 'COLLECTED', time: '2026-04-30 10:00:00' }],
+      totals: { collectedCent: 1990, collectedCount: 1 },
+    });
+    expect(await month('2026-05')).toMatchObject({ monthIsOver: false, lines: [] });
+    const inProduction = { ...operator, environment: 'production' } as const;
+    await expect(report(inProduction, '2026-04', APP)).rejects.toThrow('2026-04 has not begun yet in Asia/Shanghai');
+    expect(await report(inProduction, '2026-03', APP)).toMatchObject({ monthIsOver: false });
+  });
+
   it.each([
-    ['a month that has not begun', '2026-04', APP, '2026-04 has not begun yet'],
     ['a month that is none', '2026-13', APP, 'the month must be one such as 2026-01, not "2026-13"'],
+    ['the last month that can be written', '9999-12', APP, 'the month must be one such as'],
     ['a day', '2026-01-01', APP, 'the month must be one such as'],
     ['no month', 'May', APP, 'the month must be one such as'],
     ['a channel that is not there', '2026-02', 'test_nobody', 'there is no channel "test_nobody"'],

@@ -37,6 +37,16 @@ export async function openFolder(
   }
 }
 
+/** Whether there is a whole database, without making anything. A folder that cannot be looked into may well have one. */
+export async function holdsDatabase(dataDir: string): Promise<boolean> {
+  const elsewhere = await readFile(join(dataDir, 'postgres-location'), 'utf8').catch(() => undefined);
+  const data = elsewhere?.trim() ?? join(dataDir, 'postgres');
+  return stat(join(data, 'PG_VERSION')).then(
+    () => true,
+    (error: unknown) => errorCode(error) !== 'ENOENT',
+  );
+}
+
 /**
  * The password is durable before there is a server that wants it, and never changes: whoever links it into place first
  * has made it for everybody.
