@@ -33,6 +33,7 @@ export interface InterfaceDeps {
   readonly tokens: AccessTokens;
   readonly gateways: Gateways;
   readonly institutionNumbers: LookUp;
+  readonly bankMobiles: LookUp;
   readonly clock: Clock;
   readonly environment: Environment;
   /** Where redemption links lead; asked for each, since a free port is known only once it is taken. */

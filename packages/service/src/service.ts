@@ -68,6 +68,7 @@ export function createService(deps: ServiceDeps): Service {
   const tokens = accessTokens(vault, clock);
   const channels = channelRegistry(database, vault);
   const institutionNumbers = lookUp(database, vault, 'institution numbers');
+  const bankMobiles = lookUp(database, vault, 'bank mobiles');
   const gateways =
     deps.gateways ??
     gatewayRegistry(database, {
@@ -79,7 +80,7 @@ export function createService(deps: ServiceDeps): Service {
   const redeemUrl = deps.redeemUrl ?? deps.publicUrl;
   const app = createApp({
     routes: [
-      ...interfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers }),
+      ...interfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles }),
       ...(deps.moreRoutes ?? []),
     ],
     database,
@@ -106,7 +107,7 @@ export function createService(deps: ServiceDeps): Service {
       async verify(code, notice) {
         // A payment channel that does not exist has no institution: the same answer as a bad signature.
         const gateway = await gateways.of(code).catch((error: unknown) => {
-          throw error instanceof NoSuchGateway ? new NoticeRefused(error.message) : error;
+          throw error instanceof NoSuchGateway ? new NoticeRefused('untrusted', error.message) : error;
         });
         return gateway.verifyNotice(notice);
       },

@@ -55,6 +55,19 @@ export const EVENT_CONTRACT = [
     events: [payment('FAIL'), order('TERMINATED')],
   },
   {
+    name: 'deduct-pending-succeeded-agreement-ended',
+    settlementMode: 'SVC_DEDUCT',
+    when: 'the first debit was PROCESSING and succeeds, but the agreement has ended meanwhile: unsubscribed automatically',
+    events: [payment('SUCCESS'), order('ACTIVE'), order('UNSUBSCRIBED')],
+    perVoidedPeriod: payment('CANCELED'),
+  },
+  {
+    name: 'deduct-one-period',
+    settlementMode: 'SVC_DEDUCT',
+    when: 'an order of a single period, soon after its creation',
+    events: [order('COMPLETED')],
+  },
+  {
     name: 'deduct-renewal-succeeded',
     settlementMode: 'SVC_DEDUCT',
     when: 'a later period is debited',
@@ -73,6 +86,12 @@ export const EVENT_CONTRACT = [
     events: [payment('FAIL')],
   },
   {
+    name: 'deduct-retry-too-late',
+    settlementMode: 'SVC_DEDUCT',
+    when: 'a later period was to be tried again, but the next one came first: it is not',
+    events: [payment('FAIL')],
+  },
+  {
     name: 'deduct-last-succeeded',
     settlementMode: 'SVC_DEDUCT',
     when: 'the last period is debited',
@@ -82,6 +101,12 @@ export const EVENT_CONTRACT = [
     name: 'deduct-last-failed',
     settlementMode: 'SVC_DEDUCT',
     when: 'the last period could not be debited for good',
+    events: [payment('FAIL'), order('COMPLETED')],
+  },
+  {
+    name: 'deduct-last-retry-too-late',
+    settlementMode: 'SVC_DEDUCT',
+    when: 'the last period was to be tried again, but its time was over first: it is not',
     events: [payment('FAIL'), order('COMPLETED')],
   },
   {
@@ -109,6 +134,18 @@ export const EVENT_CONTRACT = [
     when: 'unsubscribed, by whomever',
     events: [order('UNSUBSCRIBED')],
     perVoidedPeriod: payment('CANCELED'),
+  },
+  {
+    name: 'deduct-unsubscribed-succeeded',
+    settlementMode: 'SVC_DEDUCT',
+    when: 'a debit that was on its way when the order was unsubscribed succeeds',
+    events: [payment('SUCCESS')],
+  },
+  {
+    name: 'deduct-unsubscribed-failed',
+    settlementMode: 'SVC_DEDUCT',
+    when: 'a debit that was on its way when the order was unsubscribed fails',
+    events: [payment('FAIL')],
   },
   {
     name: 'deduct-replace',

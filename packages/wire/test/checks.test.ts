@@ -23,14 +23,23 @@ function without(body: Create, ...fields: (keyof Create)[]): Create {
   return copy;
 }
 
+/** Whatever a channel may send there. */
+function withReference(body: Create, channelAgreementRef: unknown): Create {
+  return { ...body, channelAgreementRef } as Create;
+}
+
 describe('ordersCreateChecks', () => {
   const accepted: [string, Create][] = [
     ['A.1', orderA1],
     ['A.1 that also names the user', { ...orderA1, channelUserId: 'user-1', mobileEncrypted: 'x' }],
     ['A.1 with the reference of mode B, which is ignored', { ...orderA1, channelAgreementRef: 'ref' }],
+    ['A.1 with something else in its place', withReference(orderA1, 7)],
+    ['A.2 with more than a text may have', withReference(orderA2, 'x'.repeat(1025))],
     ['A.2', orderA2],
     ['B', orderB],
     ['B with its reference', { ...orderB, channelAgreementRef: 'ref' }],
+    ['B with an empty one', { ...orderB, channelAgreementRef: '' }],
+    ['B with the longest, counted in code points', { ...orderB, channelAgreementRef: '😀'.repeat(1024) }],
   ];
   it.each(accepted)('accepts %s', (_name, body) => {
     expect(() => ordersCreateChecks(body)).not.toThrow();
@@ -58,6 +67,18 @@ describe('ordersCreateChecks', () => {
     ],
     ['B without the user', without(orderB, 'channelUserId'), 'channelUserId is required'],
     ['B without the mobile', without(orderB, 'mobileEncrypted'), 'mobileEncrypted is required'],
+    ['B with a reference that is no text', withReference(orderB, 7), 'channelAgreementRef must be string'],
+    ['B with null for one', withReference(orderB, null), 'channelAgreementRef must be string'],
+    [
+      'B with one that is too long',
+      withReference(orderB, '😀'.repeat(1025)),
+      'channelAgreementRef must NOT have more than 1024 characters',
+    ],
+    [
+      'B with one that cannot be stored',
+      withReference(orderB, 'a\u0000b'),
+      'channelAgreementRef holds a character that is not allowed',
+    ],
   ];
   it.each(refused)('refuses %s', (_name, body, detail) => {
     expect(() => ordersCreateChecks(body)).toThrow(paramInvalid(detail));

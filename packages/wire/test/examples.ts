@@ -129,7 +129,7 @@ export const requests: { [Name in EndpointName]: [RequestOf<Name>, ...RequestOf<
       totalCycles: 12,
     },
     { ...orderB, channelAgreementRef: '' },
-    { ...orderB, period: 0, totalCycles: -1 },
+    { ...orderB, periodType: 'WEEK', period: 0, totalCycles: -1 },
   ],
   'orders/query': [{ orderNo: '700000000000001' }, { externalOrderNo: 'EXT-1' }],
   'orders/list': [{ channelUserId: 'user-1' }, { channelUserId: 'user-1', cycleType: 'SINGLE', page: 3, size: 20 }],

@@ -131,7 +131,7 @@ describe('a field of a wrong type or value', () => {
     ['orders/create', 'externalOrderNo', '', 'minLength'],
     ['orders/create', 'bindOrderNo', 600000000000001, 'type'],
     ['orders/create', 'sharedAgreement', 'SA-1', 'type'],
-    ['orders/create', 'periodType', 'WEEK', 'enum'],
+    ['orders/create', 'periodType', 7, 'type'],
     ['orders/create', 'period', '1', 'type'],
     ['orders/create', 'totalCycles', 1.5, 'type'],
     ['orders/query', 'orderNo', 700000000000001, 'type'],

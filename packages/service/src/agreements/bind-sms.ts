@@ -6,6 +6,7 @@ import type { Database, Queryable } from '../db/database.js';
 import type { BindCodeOutcome, CardDetails } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import type { Catalog } from '../products/catalog.js';
+import type { LookUp } from '../secrets/look-up.js';
 import type { Environment } from '../settings.js';
 import { bindUserMobile, checkUserMobile } from '../users/mobile.js';
 import { cardColumns, readCard } from './card.js';
@@ -28,6 +29,7 @@ export interface BindSmsDeps {
   readonly database: Database;
   readonly catalog: Catalog;
   readonly gateways: Gateways;
+  readonly bankMobiles: LookUp;
   readonly clock: Clock;
   readonly environment: Environment;
 }
@@ -43,13 +45,14 @@ interface Sending {
  * agreements/bind-sms. The first transaction writes the binding and counts the code; then the institution is asked to
  * send it; the second writes what became of it. Only a code that was sent ties the login mobile to the user.
  */
-export function bindSms({ database, catalog, gateways, clock, environment }: BindSmsDeps) {
+export function bindSms({ database, catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
   const limited = environment === 'production';
 
   const action: Action<BindSmsRequest, BindSmsData> = async ({ channel, once, answer }, request) => {
     const mobile = readPlaintext(channel, 'mobile', request.mobileEncrypted, 'mobileEncrypted');
     const card = readCard(channel, request);
-    const bankMobileHash = channel.sealing.hash(card.bankMobile, 'bank mobile');
+    // The limit is the phone's and not the channel's, so that no two channels text the same one at a time.
+    const bankMobileHash = limited ? await bankMobiles.hash(card.bankMobile) : undefined;
     const { former, paymentChannelCode } = await (once.interrupted === undefined
       ? check(channel, request)
       : takeUp(channel, once.interrupted));
@@ -78,7 +81,9 @@ export function bindSms({ database, catalog, gateways, clock, environment }: Bin
         });
       }
       await checkUserMobile(tx, channel, request.channelUserId, mobile);
-      if (limited) await reserveSend(tx, bankMobileHash, reservedAt, { resumed: once.interrupted !== undefined });
+      if (bankMobileHash) {
+        await reserveSend(tx, bankMobileHash, reservedAt, { resumed: once.interrupted !== undefined });
+      }
       return { agreementId, details: columns.details, reservedAt };
     });
 
@@ -87,7 +92,7 @@ export function bindSms({ database, catalog, gateways, clock, environment }: Bin
     return database.transaction(async (tx) => {
       const failReason = await store(tx, sending, outcome);
       if (failReason === undefined) await bindUserMobile(tx, channel, request.channelUserId, mobile, clock.now());
-      if (limited && outcome.kind === 'not-sent') await deleteSend(tx, bankMobileHash, sending.reservedAt);
+      if (bankMobileHash && outcome.kind === 'not-sent') await deleteSend(tx, bankMobileHash, sending.reservedAt);
       return once.finish(
         tx,
         answer({

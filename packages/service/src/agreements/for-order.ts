@@ -1,7 +1,7 @@
 import { type OrdersCreateRequest, Rejection, type SharedAgreement } from '@perennial/wire';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
+import type { Database, Queryable } from '../db/database.js';
 import type { CardDetails } from '../gateways/gateway.js';
 import type { AgreementInsert } from '../orders/new-order-sql.js';
 import type { Catalog } from '../products/catalog.js';
@@ -11,7 +11,7 @@ import { institutionNo } from './card.js';
 import { requireShareable } from './payment-channel.js';
 import { readPlaintext } from './plaintext.js';
 import { readSharedCard, sharedAgreementRow } from './shared.js';
-import { type AgreementRow, findBinding, nextAgreementId } from './sql.js';
+import { type AgreementRow, type BindingRow, findBinding, nextAgreementId } from './sql.js';
 
 /** On what an order of mode A will run, and what has to be stored with it. */
 export interface AgreementForOrder {
@@ -26,20 +26,24 @@ export interface AgreementForOrder {
   readonly insert: AgreementInsert | null;
 }
 
-/** What a creation holds of a person, in the clear. */
+/** Who an order is for: in the clear what was sent of a person, and the binding that was named. */
 export interface Personal {
   readonly mobile: string | undefined;
   readonly card: CardDetails | undefined;
+  readonly binding: BindingRow | undefined;
 }
 
-/** Before anything is looked up: a ciphertext that cannot be read is answered before the business rules. */
-export function readPersonal(channel: Channel, request: OrdersCreateRequest): Personal {
-  const { mobileEncrypted, sharedAgreement: shared } = request;
-  return {
-    mobile:
-      mobileEncrypted === undefined ? undefined : readPlaintext(channel, 'mobile', mobileEncrypted, 'mobileEncrypted'),
-    card: shared === undefined ? undefined : readSharedCard(channel, shared, 'sharedAgreement'),
-  };
+/** What is wrong with the request itself, 400001 and 400002, is answered before the business rules. */
+export async function readPersonal(db: Queryable, channel: Channel, request: OrdersCreateRequest): Promise<Personal> {
+  const { mobileEncrypted, sharedAgreement: shared, bindOrderNo, channelUserId } = request;
+  const mobile =
+    mobileEncrypted === undefined ? undefined : readPlaintext(channel, 'mobile', mobileEncrypted, 'mobileEncrypted');
+  const card = shared === undefined ? undefined : readSharedCard(channel, shared, 'sharedAgreement');
+  const binding = bindOrderNo === undefined ? undefined : await findBinding(db, channel.channelId, bindOrderNo);
+  if (binding && channelUserId !== undefined && channelUserId !== binding.channelUserId) {
+    throw new Rejection('PARAM_INVALID', "channelUserId is not the agreement's");
+  }
+  return { mobile, card, binding };
 }
 
 export interface AgreementDeps {
@@ -56,7 +60,7 @@ export async function agreementForOrder(
   personal: Personal,
 ): Promise<AgreementForOrder> {
   return request.sharedAgreement === undefined || personal.card === undefined
-    ? boundAgreement(deps, channel, request, personal)
+    ? boundAgreement(deps, channel, personal)
     : sharedAgreement(deps, channel, request.sharedAgreement, { ...personal, card: personal.card });
 }
 
@@ -64,14 +68,9 @@ export async function agreementForOrder(
 async function boundAgreement(
   deps: AgreementDeps,
   channel: Channel,
-  request: OrdersCreateRequest,
-  { mobile }: Personal,
+  { mobile, binding: bound }: Personal,
 ): Promise<AgreementForOrder> {
-  const bound = await findBinding(deps.database, channel.channelId, request.bindOrderNo ?? '');
   if (!bound) throw new Rejection('AGREEMENT_NOT_FOUND');
-  if (request.channelUserId !== undefined && request.channelUserId !== bound.channelUserId) {
-    throw new Rejection('PARAM_INVALID', "channelUserId is not the agreement's");
-  }
   if (bound.status !== 'BIND_SUCCESS') throw new Rejection('AGREEMENT_NOT_BOUND');
   const authorized = await deps.catalog.paymentChannels(channel);
   if (!authorized.has(bound.paymentChannelCode)) throw new Rejection('PAYMENT_CHANNEL_NOT_ALLOWED');

@@ -26,7 +26,7 @@ export function requireBank(paymentChannel: CatalogPaymentChannel, bankCode: str
 }
 
 /** The interface answers 403004 for both on orders/create, and tells them apart on agreements/replace. */
-export type Unauthorized = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
+type Unauthorized = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
 
 export function requireShareable(authorized: PaymentChannels, code: string, unauthorized: Unauthorized): void {
   const paymentChannel = authorized.get(code);

@@ -17,10 +17,19 @@ const RULES = {
 
 export type PlaintextKind = keyof typeof RULES;
 
-/** Throws DECRYPT_FAILED, or PARAM_INVALID with the field's name and never its value. */
+/** Throws DECRYPT_FAILED or PARAM_INVALID, either with the field's name and never its value. */
 export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext: string, field: string): string {
-  const text = decryptField(ciphertext, channel.aesKey);
+  const text = decrypted(channel, ciphertext, field);
   const { holds, words } = RULES[kind];
   if (!holds.test(text)) throw new Rejection('PARAM_INVALID', `${field} must hold ${words}`);
   return text;
+}
+
+function decrypted({ aesKey }: Channel, ciphertext: string, field: string): string {
+  try {
+    return decryptField(ciphertext, aesKey);
+  } catch (error) {
+    // Which field it is, and still not why: docs/interface.md has it that all reasons are one.
+    throw error instanceof Rejection ? new Rejection('DECRYPT_FAILED', `${field} cannot be decrypted`) : error;
+  }
 }

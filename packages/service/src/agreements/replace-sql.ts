@@ -1,5 +1,7 @@
+import type { AgreementStatus } from '@perennial/wire';
 import type { Queryable } from '../db/database.js';
 import { instant } from '../db/time-sql.js';
+import { agreementAfter } from './states.js';
 
 export interface AgreementSwitch {
   readonly orderNo: number;
@@ -10,7 +12,10 @@ export interface AgreementSwitch {
   readonly retryAt: number | null;
 }
 
-/** The order runs on another agreement from now on; an attempt on the way keeps the one it was started with. */
+/**
+ * The order runs on another agreement from now on; an attempt on the way keeps the one it was started with. The old one
+ * stays what it is if it has ended before, as when its institution said so while the first debit was on the way.
+ */
 export async function switchAgreement(
   tx: Queryable,
   { orderNo, fromId, toId, paymentChannelCode, retryAt }: AgreementSwitch,
@@ -20,11 +25,14 @@ export async function switchAgreement(
      where order_no = $1`,
     [orderNo, toId, paymentChannelCode, retryAt],
   );
-  const [row] = await tx.query<{ agreementNo: string }>(
-    `update agreements set status = 'REPLACED', changed_at = now() where agreement_id = $1
-     returning agreement_no as "agreementNo"`,
+  const [row] = await tx.query<{ agreementNo: string; status: AgreementStatus }>(
+    'select agreement_no as "agreementNo", status from agreements where agreement_id = $1 for update',
     [fromId],
   );
   if (!row) throw new Error(`there is no agreement ${fromId}`);
+  const step = agreementAfter(row.status, 'replaced');
+  if (step) {
+    await tx.query('update agreements set status = $2, changed_at = now() where agreement_id = $1', [fromId, step.to]);
+  }
   return row.agreementNo;
 }

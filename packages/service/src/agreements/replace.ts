@@ -84,10 +84,11 @@ type Replaceable = Order & { readonly agreementId: number };
 
 function requireReplaceable(order: Order | undefined, channelUserId: string): Replaceable {
   if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
+  // An order that no shared agreement can belong to has nothing that the user could be compared for.
+  if (!order.shared || order.agreementId === null) throw new Rejection('AGREEMENT_REPLACE_NOT_ALLOWED');
   if (channelUserId !== order.channelUserId) {
     throw new Rejection('PARAM_INVALID', "newSharedAgreement.channelUserId is not the order's");
   }
-  if (!order.shared || order.agreementId === null) throw new Rejection('AGREEMENT_REPLACE_NOT_ALLOWED');
   if (order.status === 'UNSUBSCRIBED' || order.status === 'TERMINATED')
     throw new Rejection('SUBSCRIPTION_UNSUBSCRIBED');
   if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');

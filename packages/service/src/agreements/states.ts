@@ -3,8 +3,6 @@ import type { AgreementStatus } from '@perennial/wire';
 /** What can happen to an agreement. */
 export type AgreementTrigger =
   | 'bind-sms'
-  | 'send-succeeded'
-  | 'send-failed'
   | 'confirm-right'
   | 'confirm-wrong' // this code is not the one; another may be
   | 'confirm-refused' // the institution will not have this binding
@@ -30,8 +28,6 @@ export const AGREEMENT_TRANSITIONS: readonly AgreementTransition[] = [
     basis: 'interface: second send; decision: sent again while open',
   },
   { from: 'BIND_FAIL', on: 'bind-sms', to: 'BIND_ING', basis: 'decision: a failed binding may be sent again' },
-  { from: 'BIND_ING', on: 'send-succeeded', to: 'BIND_ING', basis: 'interface: bind-sms answers BIND_ING' },
-  { from: 'BIND_ING', on: 'send-failed', to: 'BIND_ING', basis: 'interface: bind-sms answers BIND_ING' },
   { from: 'BIND_ING', on: 'confirm-right', to: 'BIND_SUCCESS', basis: 'interface: agreementStatus' },
   { from: 'BIND_ING', on: 'confirm-wrong', to: 'BIND_ING', basis: 'decision: a wrong code leaves the binding open' },
   { from: 'BIND_ING', on: 'confirm-refused', to: 'BIND_FAIL', basis: 'interface: agreementStatus' },

@@ -9,7 +9,7 @@ export interface Sealing {
   hash(text: string, purpose: LookUp): Buffer;
 }
 
-export type LookUp = 'mobile' | 'card' | 'certificate' | 'bank mobile' | 'pool code';
+export type LookUp = 'mobile' | 'card' | 'certificate' | 'pool code';
 
 export function sealing(dataKey: Uint8Array): Sealing {
   const lookUpKey = new Uint8Array(hkdfSync('sha256', dataKey, 'perennial', 'look-up', 32));

@@ -13,7 +13,7 @@ export interface Gateway {
   refund(request: RefundRequest): Promise<RefundOutcome>;
   queryRefund(request: RefundQuery): Promise<RefundOutcome | NotFound>;
   cancelAgreement(request: AgreementCancellation): Promise<CancelOutcome>;
-  /** Throws NoticeRefused unless the notice is really the institution's. */
+  /** Throws NoticeRefused unless the notice is really the institution's, and says something. */
   verifyNotice(notice: RawNotice): Notice;
   /** What the institution booked on a day of Asia/Shanghai, yyyy-MM-dd. */
   statement(day: string): AsyncIterable<StatementLine>;
@@ -105,7 +105,16 @@ export interface RawNotice {
 export type Notice =
   | { readonly kind: 'debit'; readonly attemptNo: string; readonly outcome: DebitOutcome }
   | { readonly kind: 'agreement-canceled'; readonly institutionNo: string; readonly reason: string };
-export class NoticeRefused extends Error {}
+
+/** `untrusted`: whose it is cannot be told. `unusable`: it is the institution's, and nothing in it could be kept. */
+export class NoticeRefused extends Error {
+  constructor(
+    readonly kind: 'untrusted' | 'unusable',
+    why: string,
+  ) {
+    super(why);
+  }
+}
 
 export interface StatementLine {
   readonly kind: 'debit' | 'refund';

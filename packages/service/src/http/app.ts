@@ -80,10 +80,10 @@ export function createApp(deps: AppDeps): App {
   });
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
-  function refuse(reply: FastifyReply, { result, message, headers }: Refusal): FastifyReply {
+  function refuse(reply: FastifyReply, { result, http = result.http, message, headers }: Refusal): FastifyReply {
     reply.resultCode = result.code;
     const text = envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now()));
-    void reply.code(result.http).headers(headers).header('content-type', JSON_TYPE);
+    void reply.code(http).headers(headers).header('content-type', JSON_TYPE);
     return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text, lingerTime) : reply.send(text);
   }
 
@@ -137,7 +137,7 @@ export function createApp(deps: AppDeps): App {
       handler: serve,
     });
   }
-  noticeRoutes(app, deps.notices);
+  noticeRoutes(app, deps.notices, { log, refuse });
   redeemRoutes(app, deps.redeem, { isDraining: () => draining, lingerMs: lingerTime });
   operationsRoutes(app, { ...deps, isDraining: () => draining });
 

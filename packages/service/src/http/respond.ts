@@ -30,6 +30,8 @@ export class Draining extends Unavailable {
 
 export interface Refusal {
   readonly result: ResultCode;
+  /** In place of the code's own status, where 200 would say that all is well. */
+  readonly http?: number;
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
   /** A fault is logged with its cause; a refusal is the caller's business. */
@@ -52,6 +54,9 @@ export function refusalOf(error: unknown): Refusal {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge();
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
     return refusal(CODES.PARAM_INVALID, 'body is not as long as Content-Length says', { connection: 'close' });
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return refusal(CODES.PARAM_INVALID, 'header Content-Type cannot be read', { connection: 'close' });
   }
   return { ...refusal(CODES.INTERNAL_ERROR, CODES.INTERNAL_ERROR.message), isFault: true };
 }

@@ -28,7 +28,7 @@ type Context = ActionContext<MainOrder>;
 export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, MainOrder> {
   return async (context, request) => {
     if (context.once.interrupted !== undefined) return deps.deduct.resume(context, context.once.interrupted);
-    const personal = readPersonal(context.channel, request);
+    const personal = await readPersonal(deps.database, context.channel, request);
     try {
       const product = await deps.catalog.product(context.channel, request.productCode);
       checkProduct(product, request);

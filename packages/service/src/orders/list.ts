@@ -1,10 +1,11 @@
-import { type OrdersListData, type OrdersListRequest, pageOf } from '@perennial/wire';
+import { CODES, type MainOrder, type OrdersListData, type OrdersListRequest, pageOf } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
+import { listOrderTexts } from './list-sql.js';
 import type { RedeemLink } from './redeem.js';
-import { listOrders } from './sql.js';
-import { viewOf } from './view.js';
+import { orderText, orderTexts } from './text.js';
+import { linkOf } from './view.js';
 
 export interface ListDeps {
   readonly database: Database;
@@ -12,12 +13,21 @@ export interface ListDeps {
   readonly redeemLink: RedeemLink;
 }
 
+const ORDERS = '{"orders":[';
+
 export function listUserOrders({ database, clock, redeemLink }: ListDeps): Action<OrdersListRequest, OrdersListData> {
   return async ({ channel, answer }, request) => {
     const { page, size } = pageOf(request);
     const filter = { channelUserId: request.channelUserId, cycles: request.cycleType };
-    const found = await listOrders(database, channel.channelId, filter, clock.now(), size + 1, (page - 1) * size);
-    const orders = found.slice(0, size).map((one) => viewOf(channel, one, redeemLink));
-    return answer({ orders, page, size, hasMore: found.length > size });
+    const found = await listOrderTexts(database, channel.channelId, filter, clock.now(), size + 1, (page - 1) * size);
+    const text = (orders: MainOrder[]) => answer({ orders, page, size, hasMore: found.length > size }).data;
+    const rest = text([]).slice(ORDERS.length);
+    // A page may hold 100 orders of 9,999 periods, so each is made by itself.
+    const serialize = (order: MainOrder) => text([order]).slice(ORDERS.length, -rest.length);
+    const orders = await orderTexts(found.slice(0, size), (one) =>
+      orderText(one, linkOf(channel, one, redeemLink), serialize),
+    );
+    const { code, message } = CODES.SUCCESS;
+    return { code, message, data: ORDERS + orders + rest };
   };
 }

@@ -81,14 +81,16 @@ export function derivedPayment(order: Order, cycleNo: number, status: PaymentSta
   };
 }
 
+/** A stretch of the periods that were not started; both ends are part of it. */
+export function derivedPayments(order: Order, from: number, to: number): Payment[] {
+  const status = derivedStatus(order);
+  if (status === undefined) return [];
+  return Array.from({ length: to - from + 1 }, (_, index) => derivedPayment(order, from + index, status));
+}
+
 /** Started periods as given, the others derived, in the order of their numbers. */
 export function allPayments(order: Order, started: readonly Payment[]): Payment[] {
-  const status = derivedStatus(order);
-  if (status === undefined) return [...started];
-  const derived = Array.from({ length: order.totalCycles - order.cycleNo }, (_, index) =>
-    derivedPayment(order, order.cycleNo + index + 1, status),
-  );
-  return [...started, ...derived];
+  return [...started, ...derivedPayments(order, order.cycleNo + 1, order.totalCycles)];
 }
 
 /** One period, without making the others. */
@@ -111,6 +113,11 @@ function paymentRecord(order: Order, payment: Payment): PaymentRecord {
 }
 
 export function mainOrder(order: Order, started: readonly Payment[], redeemUrl: string | null): MainOrder {
+  return orderWith(order, allPayments(order, started), redeemUrl);
+}
+
+/** With these periods and no others. */
+export function orderWith(order: Order, payments: readonly Payment[], redeemUrl: string | null): MainOrder {
   return {
     orderNo: String(order.orderNo),
     externalOrderNo: order.externalOrderNo,
@@ -125,7 +132,7 @@ export function mainOrder(order: Order, started: readonly Payment[], redeemUrl: 
     nextPayTime: nextPayTime(order),
     unsubscribeTime: timeOrNull(order.unsubscribedAt),
     redeemUrl,
-    paymentRecords: allPayments(order, started).map((payment) => paymentRecord(order, payment)),
+    paymentRecords: payments.map((payment) => paymentRecord(order, payment)),
   };
 }
 

@@ -25,19 +25,24 @@ const RECORD = `'{"paymentOrderNo":"' || p.order_no || lpad(p.cycle_no::text, 4,
   ',"paymentStatus":"' || p.status || '"}'`;
 
 /**
- * Several orders at once, each looked up by itself (offset 0), whatever the planner knows of the table. The periods come
- * as the text that they are answered with: as values they were read, formatted and written again, for a tenth of what a
- * query costs the node. Of the benefits the newest are asked first, as the old ones have expired. The lengths of the
+ * The periods that were started, as the text that they are answered with: as values they were read, formatted and written
+ * again, for a tenth of what a query costs the node.
+ */
+export const STARTED = `coalesce((select string_agg(${RECORD}, ',' order by p.cycle_no) from payments p
+  where p.order_no = o.order_no), '')`;
+
+/** Whether something is left to redeem at the time `$3`. The newest are asked first, as the old ones have expired. */
+export const REDEEMABLE = `coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and
+  b.expires_at > ${instant('$3')} order by b.cycle_no desc, b.position desc limit 1), false)`;
+
+/**
+ * Several orders at once, each looked up by itself (offset 0), whatever the planner knows of the table. The lengths of the
  * arrays are hidden from the planner for the reason that the admission statement has.
  */
 const FIND = {
   name: 'find-orders',
   text: `
-select ${ORDER_COLUMNS}, a.n,
-  coalesce((select string_agg(${RECORD}, ',' order by p.cycle_no) from payments p where p.order_no = o.order_no), '')
-    as started,
-  coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and
-    b.expires_at > ${instant('$3')} order by b.cycle_no desc, b.position desc limit 1), false) as redeemable
+select ${ORDER_COLUMNS}, a.n, ${STARTED} as started, ${REDEEMABLE} as redeemable
 from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $4::text[] as external_order_no offset 0) all_of,
   unnest(all_of.channel_id, all_of.order_no, all_of.external_order_no) with ordinality
     as a(channel_id, order_no, external_order_no, n),

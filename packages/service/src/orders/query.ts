@@ -1,4 +1,4 @@
-import { type MainOrder, type OrdersQueryRequest, Rejection } from '@perennial/wire';
+import { CODES, type MainOrder, type OrdersQueryRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
@@ -6,7 +6,8 @@ import { gather } from '../db/gather.js';
 import { findOrderTexts, type OrderAsked, type OrderText } from './query-sql.js';
 import type { RedeemLink } from './redeem.js';
 import { orderReference } from './reference.js';
-import { viewOf } from './view.js';
+import { orderText } from './text.js';
+import { linkOf } from './view.js';
 
 export interface ReadDeps {
   readonly database: Database;
@@ -24,17 +25,8 @@ export function queryOrder({ database, clock, redeemLink }: ReadDeps): Action<Or
   return async ({ channel, answer }, request) => {
     const found = await find({ channelId: channel.channelId, reference: orderReference(request) });
     if (!found) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-    // The order, with the periods that follow from it; those that were started come as text.
-    const rest = answer(viewOf(channel, { ...found, payments: [] }, redeemLink));
-    return { ...rest, data: withStarted(rest.data, found.started) };
+    const data = await orderText(found, linkOf(channel, found, redeemLink), (order) => answer(order).data);
+    const { code, message } = CODES.SUCCESS;
+    return { code, message, data };
   };
-}
-
-const RECORDS = '"paymentRecords":[';
-
-/** Puts the started periods before the others. Quotes in a value are escaped, so the field's name is found once. */
-function withStarted(order: string, started: string): string {
-  const at = order.indexOf(RECORDS) + RECORDS.length;
-  const rest = order.slice(at);
-  return order.slice(0, at) + started + (started === '' || rest.startsWith(']') ? '' : ',') + rest;
 }

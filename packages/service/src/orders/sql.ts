@@ -118,28 +118,6 @@ export async function findOrder(
   return row && found(row);
 }
 
-/** A user's orders, newest first; not by number, since each node has a block of its own. */
-export async function listOrders(
-  db: Queryable,
-  channelId: number,
-  filter: { readonly channelUserId: string; readonly cycles: 'SINGLE' | 'MULTIPLE' | undefined },
-  now: number,
-  limit: number,
-  offset: number,
-): Promise<FoundOrder[]> {
-  const rows = await db.query<FoundRow>(
-    {
-      name: 'list-orders',
-      text: `${FOUND} from orders o where o.channel_id = $1 and o.order_no = any(array(
-                 select e.order_no from external_orders e where e.channel_id = $1 and e.user_key = key_of($2::text)))
-               and ($4::text is null or ($4 = 'SINGLE') = (o.total_cycles = 1))
-             order by o.created_at desc, o.order_no desc limit $5 offset $6`,
-    },
-    [channelId, filter.channelUserId, now, filter.cycles ?? null, limit, offset],
-  );
-  return rows.map(found);
-}
-
 export async function externalOrderExists(db: Queryable, externalOrderNo: string): Promise<boolean> {
   return (
     (

@@ -4,15 +4,17 @@ import { mainOrder } from './order.js';
 import type { RedeemLink } from './redeem.js';
 import type { FoundOrder } from './sql.js';
 
-/**
- * The order as its channel sees it. The link is there while something is left to redeem, and not for an order that was
- * unsubscribed (docs/decisions/0010).
- */
-export function viewOf(
+/** There while something is left to redeem, and not for an order that was unsubscribed (docs/decisions/0010). */
+export function linkOf(
   channel: Channel,
-  { order, payments, redeemable }: FoundOrder,
+  { order, redeemable }: Pick<FoundOrder, 'order' | 'redeemable'>,
   redeemLink: RedeemLink,
-): MainOrder {
+): string | null {
   const open = redeemable && order.status !== 'UNSUBSCRIBED';
-  return mainOrder(order, payments, open ? redeemLink(channel, order.orderNo, order.channelUserId) : null);
+  return open ? redeemLink(channel, order.orderNo, order.channelUserId) : null;
+}
+
+/** The order as its channel sees it. */
+export function viewOf(channel: Channel, found: FoundOrder, redeemLink: RedeemLink): MainOrder {
+  return mainOrder(found.order, found.payments, linkOf(channel, found, redeemLink));
 }

@@ -7,7 +7,7 @@ export interface LookUp {
   hash(text: string): Promise<Buffer>;
 }
 
-export type KeyPurpose = 'institution numbers' | 'pool codes';
+export type KeyPurpose = 'institution numbers' | 'bank mobiles' | 'pool codes';
 
 /**
  * A key of the whole installation. It is made on first use and stays for good, wrapped under the master key, so that what

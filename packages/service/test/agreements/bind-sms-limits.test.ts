@@ -56,6 +56,47 @@ describe('agreements/bind-sms in production, how often', () => {
     expect((await sendCode(channel, person())).code).toBe('0');
   });
 
+  it('429002: whichever channel asks, in the same words, and nothing is kept of it', async () => {
+    const { bankMobile } = person();
+    const mine = await sendCode(channel, person({ bankMobile }));
+    expect(mine.code).toBe('0');
+    const other = await service.channel();
+    const who = person({ bankMobile });
+    const reply = await sendCode(other, who);
+    const again = await sendCode(channel, person({ bankMobile }));
+    // No more than the channel that had it sent would hear: not who it was, nor when.
+    expect([reply.status, reply.code, reply.data, reply.envelope.message]).toEqual([
+      again.status,
+      '429002',
+      null,
+      again.envelope.message,
+    ]);
+    expect(service.gateway.sends).toHaveLength(1);
+    expect((await other.call('agreements/user-data', { channelUserId: who.channelUserId })).data.bankDataList).toEqual(
+      [],
+    );
+    service.clock.advance(MINUTE);
+    expect((await sendCode(other, who)).code).toBe('0');
+  });
+
+  it('429002: ten a day for a phone, however many channels share in them', async () => {
+    const { bankMobile } = person();
+    const channels = [channel, await service.channel(), await service.channel()];
+    const send = (n: number) => sendCode(channels[n % 3] ?? channel, person({ bankMobile }));
+    for (let n = 0; n < 10; n += 1) {
+      expect((await send(n)).code).toBe('0');
+      service.clock.advance(MINUTE);
+    }
+    for (const n of [0, 1, 2]) expect((await send(n)).code).toBe('429002');
+  });
+
+  it('429002: of two channels at the same time one sends', async () => {
+    const { bankMobile } = person();
+    const channels = [channel, await service.channel()];
+    const replies = await Promise.all(channels.map((one) => sendCode(one, person({ bankMobile }))));
+    expect(replies.map(({ code }) => code).sort()).toEqual(['0', '429002']);
+  });
+
   it('429002: the eleventh within 24 hours; when the first is a day old there is room for one', async () => {
     const who = person();
     for (let n = 0; n < 10; n += 1) {
@@ -152,12 +193,12 @@ async function waitingAtLocks(): Promise<number | undefined> {
 
 /** Another transaction that has counted a code to the number and is not through yet. */
 async function holdNumber(bankMobile: string) {
-  const { sealing } = await service.inMemory(channel);
+  const hash = await service.bankMobiles.hash(bankMobile);
   const inside = gate();
   let fails = false;
   const done = service.fresh.database
     .transaction(async (tx) => {
-      await reserveSend(tx, sealing.hash(bankMobile, 'bank mobile'), service.clock.now(), { resumed: false });
+      await reserveSend(tx, hash, service.clock.now(), { resumed: false });
       await inside.stand();
       if (fails) throw new Error('rolled back');
     })

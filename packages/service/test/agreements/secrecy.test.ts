@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newSharedAgreement } from '../../src/agreements/shared.js';
-import { insertAgreement, nextAgreementId } from '../../src/agreements/sql.js';
-import { catalog } from '../../src/products/catalog.js';
 import { dump } from '../operator/support.js';
 import {
   type AgreementsService,
@@ -9,6 +6,7 @@ import {
   bindSmsBody,
   confirmBody,
   confirmCode,
+  createShared,
   encrypt,
   person,
   sendCode,
@@ -31,7 +29,6 @@ const spellings = (text: string) => [
 
 it('no card, document, name, mobile, code or agreement number stands in any table or log line in the clear', async () => {
   const channel = await service.channel();
-  const memory = await service.inMemory(channel);
   const [bound, failed, crashed, refused, shared] = [person(), person(), person(), person(), person()];
   const codes = ['735190246', '846201357', '957312468'];
 
@@ -60,20 +57,8 @@ it('no card, document, name, mobile, code or agreement number stands in any tabl
   const badCard = { bankCardNoEncrypted: encrypt(channel, `x${refused.bankCardNo}`) };
   expect((await sendCode(channel, refused, badCard)).code).toBe('400001');
 
-  const agreementId = await nextAgreementId(service.fresh.database);
-  const sharedFields = {
-    ...bindSmsBody(channel, shared),
-    paymentChannelCode: 'PAY',
-    sharedAgreementNo: 'SHARED-735190',
-  };
-  const row = newSharedAgreement(memory, sharedFields as unknown as Parameters<typeof newSharedAgreement>[1], {
-    agreementId,
-    now: service.clock.now(),
-    paymentChannels: await catalog(service.fresh.database).paymentChannels(memory),
-    unauthorized: 'SHARED_AGREEMENT_NOT_ALLOWED',
-    field: 'sharedAgreement',
-  });
-  await insertAgreement(service.fresh.database, row);
+  const order = await createShared(channel, shared, { sharedAgreementNo: 'SHARED-735190' });
+  expect(order.code, order.text).toBe('0');
   const listed = await channel.call('agreements/user-data', {
     bankCardNoEncrypted: encrypt(channel, bound.bankCardNo),
     certificateNoEncrypted: encrypt(channel, bound.certificateNo),

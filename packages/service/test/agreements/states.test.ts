@@ -1,11 +1,28 @@
-import { agreementStatuses } from '@perennial/wire';
-import { describe, expect, it } from 'vitest';
+import { type AgreementStatus, agreementStatuses } from '@perennial/wire';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AGREEMENT_TRANSITIONS, type AgreementTrigger, agreementAfter } from '../../src/agreements/states.js';
+import { agreementOf, type Stage, stage } from '../orders/support.js';
+import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 
-const TRIGGERS: Readonly<Record<AgreementTrigger, true>> = {
+/** The interface's table of agreementStatus, with the decisions where it is silent. What is not named cannot be. */
+const TABLE: Readonly<Record<AgreementStatus | 'none', Readonly<Partial<Record<AgreementTrigger, AgreementStatus>>>>> =
+  {
+    none: { 'bind-sms': 'BIND_ING', shared: 'BIND_SUCCESS' },
+    BIND_ING: {
+      'bind-sms': 'BIND_ING',
+      'confirm-right': 'BIND_SUCCESS',
+      'confirm-wrong': 'BIND_ING',
+      'confirm-refused': 'BIND_FAIL',
+    },
+    BIND_FAIL: { 'bind-sms': 'BIND_ING' },
+    BIND_SUCCESS: { replaced: 'REPLACED', canceled: 'CANCELED' },
+    CANCELED: {},
+    REPLACED: {},
+  };
+
+/** As a record, so that the compiler says when one is missing. */
+const EVERY: Readonly<Record<AgreementTrigger, true>> = {
   'bind-sms': true,
-  'send-succeeded': true,
-  'send-failed': true,
   'confirm-right': true,
   'confirm-wrong': true,
   'confirm-refused': true,
@@ -13,35 +30,154 @@ const TRIGGERS: Readonly<Record<AgreementTrigger, true>> = {
   replaced: true,
   canceled: true,
 };
-const triggers = Object.keys(TRIGGERS) as AgreementTrigger[];
-const states = ['none', ...agreementStatuses] as const;
-
-/** Every pair that leads anywhere; all others must not. */
-const EXPECTED: Readonly<Record<string, string>> = {
-  'none bind-sms': 'BIND_ING',
-  'none shared': 'BIND_SUCCESS',
-  'BIND_ING bind-sms': 'BIND_ING',
-  'BIND_ING send-succeeded': 'BIND_ING',
-  'BIND_ING send-failed': 'BIND_ING',
-  'BIND_ING confirm-right': 'BIND_SUCCESS',
-  'BIND_ING confirm-wrong': 'BIND_ING',
-  'BIND_ING confirm-refused': 'BIND_FAIL',
-  'BIND_FAIL bind-sms': 'BIND_ING',
-  'BIND_SUCCESS replaced': 'REPLACED',
-  'BIND_SUCCESS canceled': 'CANCELED',
-};
-
-const pairs = states.flatMap((from) => triggers.map((on) => ({ from, on, to: EXPECTED[`${from} ${on}`] })));
+const TRIGGERS = Object.keys(EVERY) as AgreementTrigger[];
+const STATES = ['none', ...agreementStatuses] as const;
 
 describe('agreementStatus', () => {
-  it.each(pairs)('$from, $on: $to', ({ from, on, to }) => {
-    expect(agreementAfter(from, on)?.to).toBe(to);
+  it.each(STATES.flatMap((from) => TRIGGERS.map((on) => [from, on, TABLE[from][on] ?? '-'] as const)))(
+    '%s on %s: %s',
+    (from, on, expected) => {
+      expect(agreementAfter(from, on)?.to ?? '-').toBe(expected);
+    },
+  );
+
+  it('no pair stands twice, and every row says what it rests on', () => {
+    const pairs = AGREEMENT_TRANSITIONS.map(({ from, on }) => `${from} ${on}`);
+    expect(new Set(pairs).size).toBe(pairs.length);
+    for (const { basis } of AGREEMENT_TRANSITIONS) expect(basis).toMatch(/^(interface|decision): /);
+  });
+});
+
+/** The same table, held against what requests and notices make of a row that is in each of the states. */
+describe('agreementStatus of a row', () => {
+  let on: Stage;
+  beforeAll(async () => {
+    on = await stage();
+  });
+  beforeEach(() => on.institution.reset());
+  afterAll(() => on.close());
+
+  const call = (name: string, body: object) => on.channel.call(name, body);
+  const statusOf = async (agreementId: number) => {
+    const [row] = await on.service.fresh.database.query<{ status: AgreementStatus }>(
+      'select status from agreements where agreement_id = $1',
+      [agreementId],
+    );
+    return row?.status;
+  };
+  const put = (agreementId: number, status: AgreementStatus) =>
+    on.service.fresh.database.query(
+      `update agreements set status = $2, code_sent_at = to_timestamp($3::double precision / 1000)
+       where agreement_id = $1`,
+      [agreementId, status, on.service.clock.now()],
+    );
+
+  function bindSms(channelUserId: string, more: object = {}) {
+    return call('agreements/bind-sms', {
+      channelUserId,
+      mobileEncrypted: encrypted(on.channel, mobileOf(channelUserId)),
+      bankCardNoEncrypted: encrypted(on.channel, '6222020000001234567'),
+      certificateNoEncrypted: encrypted(on.channel, '110101199001011234'),
+      realNameEncrypted: encrypted(on.channel, 'Somebody'),
+      bankMobileEncrypted: encrypted(on.channel, '13800000001'),
+      ...more,
+    });
+  }
+
+  /** A binding of the user's, whatever its state, with what can be done to it. */
+  async function binding() {
+    const user = unique('user');
+    const bindOrderNo = await bindCard(on.channel, user);
+    const confirm = () => {
+      const smsCodeEncrypted = encrypted(on.channel, '123456');
+      return call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted });
+    };
+    return { agreementId: Number(bindOrderNo), bindSms: () => bindSms(user, { bindOrderNo }), confirm };
+  }
+
+  /** An active order on a shared agreement. */
+  async function order() {
+    const request = sharedRequest(on.channel);
+    const { orderNo } = (await call('orders/create', request)).data;
+    const { agreement_id: agreementId } = await agreementOf(on.service.fresh.database, orderNo);
+    return { agreementId, orderNo, request };
+  }
+
+  const confirming = (kind: 'bound' | 'wrong-code' | 'refused') => async (from: AgreementStatus) => {
+    const { agreementId, confirm } = await binding();
+    await put(agreementId, from);
+    const { confirmBind } = on.institution;
+    on.institution.confirmBind = async () => ({ kind, institutionNo: unique('inst'), reason: 'so' });
+    await confirm();
+    on.institution.confirmBind = confirmBind;
+    return statusOf(agreementId);
+  };
+
+  const WAYS: readonly [what: string, on: AgreementTrigger, way: (from: AgreementStatus) => Promise<unknown>][] = [
+    [
+      'another bind-sms',
+      'bind-sms',
+      async (from) => {
+        const { agreementId, bindSms: again } = await binding();
+        await put(agreementId, from);
+        await again();
+        return statusOf(agreementId);
+      },
+    ],
+    ['the right code', 'confirm-right', confirming('bound')],
+    ['a wrong code', 'confirm-wrong', confirming('wrong-code')],
+    ['a refused binding', 'confirm-refused', confirming('refused')],
+    [
+      'agreements/replace',
+      'replaced',
+      async (from) => {
+        const { agreementId, orderNo, request } = await order();
+        const { agreement_no } = await agreementOf(on.service.fresh.database, orderNo);
+        await put(agreementId, from);
+        const newSharedAgreement = sharedAgreement(on.channel, request.channelUserId);
+        const reply = await call('agreements/replace', { orderNo, newSharedAgreement });
+        expect([reply.code, reply.data?.oldAgreementNo]).toEqual(['0', agreement_no]);
+        return statusOf(agreementId);
+      },
+    ],
+    [
+      'orders/unsubscribe',
+      'canceled',
+      async (from) => {
+        const { agreementId, orderNo } = await order();
+        await put(agreementId, from);
+        expect((await call('orders/unsubscribe', { orderNo })).code).toBe('0');
+        return statusOf(agreementId);
+      },
+    ],
+    [
+      "the institution's notice",
+      'canceled',
+      async (from) => {
+        const { agreementId, request } = await order();
+        await put(agreementId, from);
+        const institutionNo = request.sharedAgreement.sharedAgreementNo;
+        expect((await on.notice({ kind: 'agreement-canceled', institutionNo, reason: 'closed' })).status).toBe(200);
+        return statusOf(agreementId);
+      },
+    ],
+  ];
+
+  it.each(
+    WAYS.flatMap(([what, trigger, way]) =>
+      agreementStatuses.map((from) => [from, what, TABLE[from][trigger] ?? from, way] as const),
+    ),
+  )('%s after %s: %s', async (from, _what, to, way) => {
+    expect(await way(from)).toBe(to);
   });
 
-  it('has each pair once, and each row says what it rests on', () => {
-    const keys = AGREEMENT_TRANSITIONS.map(({ from, on }) => `${from} ${on}`);
-    expect(new Set(keys).size).toBe(keys.length);
-    expect(keys.sort()).toEqual(Object.keys(EXPECTED).sort());
-    for (const { basis } of AGREEMENT_TRANSITIONS) expect(basis).toMatch(/^(interface|decision): /);
+  it('none: BIND_ING after bind-sms, BIND_SUCCESS after a creation or a replacement that shares it', async () => {
+    const { bindOrderNo } = (await bindSms(unique('user'))).data;
+    expect(await statusOf(bindOrderNo)).toBe(TABLE.none['bind-sms']);
+    const { agreementId, orderNo, request } = await order();
+    expect(await statusOf(agreementId)).toBe(TABLE.none.shared);
+    const newSharedAgreement = sharedAgreement(on.channel, request.channelUserId);
+    expect((await call('agreements/replace', { orderNo, newSharedAgreement })).code).toBe('0');
+    expect((await agreementOf(on.service.fresh.database, orderNo)).status).toBe(TABLE.none.shared);
   });
 });

@@ -18,6 +18,7 @@ import type { Operator } from '../../src/operator/operator.js';
 import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { type LookUp, lookUp } from '../../src/secrets/look-up.js';
 import { openVault } from '../../src/secrets/vault.js';
 import { createService, type Service } from '../../src/service.js';
 import type { Environment } from '../../src/settings.js';
@@ -60,7 +61,12 @@ export function fakeGateway(): FakeGateway {
       fake.confirms.push(request);
       return fake.onConfirm(request);
     },
-    debit: never,
+    debit: async ({ amountCent, startedAt }) => ({
+      kind: 'success',
+      paidAt: startedAt,
+      amountCent,
+      institutionRef: 'ref',
+    }),
     queryDebit: never,
     refund: never,
     queryRefund: never,
@@ -86,6 +92,8 @@ export interface AgreementsService {
   readonly fresh: FreshDatabase;
   readonly operator: Operator;
   readonly log: CapturedLog;
+  /** By which the service knows a phone again. */
+  readonly bankMobiles: LookUp;
   channel(options?: ChannelOptions): Promise<ChannelClient>;
   /** The same channel with a token of its own. */
   client(credentials: ChannelCredentials): ChannelClient;
@@ -144,6 +152,7 @@ export async function agreementsService(options: AgreementsOptions = {}): Promis
     fresh,
     operator,
     log,
+    bankMobiles: lookUp(fresh.database, vault, 'bank mobiles'),
     client,
     async channel(options = {}) {
       const created = await createChannel(operator, { name: 'Test channel', ratePerSecond: 10_000 });
@@ -262,6 +271,19 @@ export async function boundBinding(client: ChannelClient, who = person(), more: 
   const reply = await confirmCode(client, bindOrderNo);
   if (reply.data?.agreementStatus !== 'BIND_SUCCESS') throw new Error(`bind-confirm answered ${reply.text}`);
   return bindOrderNo;
+}
+
+/** An order on an agreement of the channel's own. */
+export function createShared(client: ChannelClient, who: Person, more: object = {}) {
+  const { mobileEncrypted, ...card } = bindSmsBody(client, who);
+  return client.call('orders/create', {
+    settlementMode: 'SVC_DEDUCT',
+    externalOrderNo: randomUUID(),
+    productCode: PRODUCT.productCode,
+    channelUserId: who.channelUserId,
+    mobileEncrypted,
+    sharedAgreement: { ...card, paymentChannelCode: 'PAY', sharedAgreementNo: 'SHARED-1', ...more },
+  });
 }
 
 export interface StoredAgreement {

@@ -1,9 +1,6 @@
 import { decryptField } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newSharedAgreement } from '../../src/agreements/shared.js';
-import { insertAgreement, nextAgreementId } from '../../src/agreements/sql.js';
 import { resetCredentials } from '../../src/operator/channels.js';
-import { catalog } from '../../src/products/catalog.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import {
@@ -11,6 +8,7 @@ import {
   agreementsService,
   boundBinding,
   confirmCode,
+  createShared,
   encrypt,
   type Person,
   person,
@@ -136,28 +134,10 @@ describe('agreements/user-data', () => {
 
   it('0: a shared agreement has no bindOrderNo', async () => {
     const who = person();
-    const memory = await service.inMemory(channel);
-    const shared = {
-      paymentChannelCode: 'PAY',
-      sharedAgreementNo: 'SHARED-1',
-      channelUserId: who.channelUserId,
-      bankCardNoEncrypted: encrypt(channel, who.bankCardNo),
-      bankMobileEncrypted: encrypt(channel, who.bankMobile),
-      certificateNoEncrypted: encrypt(channel, who.certificateNo),
-      realNameEncrypted: encrypt(channel, who.realName),
-    };
-    const agreementId = await nextAgreementId(service.fresh.database);
-    const row = newSharedAgreement(memory, shared, {
-      agreementId,
-      now: service.clock.now(),
-      paymentChannels: await catalog(service.fresh.database).paymentChannels(memory),
-      unauthorized: 'SHARED_AGREEMENT_NOT_ALLOWED',
-      field: 'sharedAgreement',
-    });
-    await insertAgreement(service.fresh.database, row);
+    expect((await createShared(channel, who)).code).toBe('0');
     const { bankDataList } = (await ask({ bankCardNoEncrypted: encrypt(channel, who.bankCardNo) })).data;
     expect(bankDataList).toMatchObject([
-      { bindOrderNo: null, agreementNo: `AG${agreementId}`, agreementStatus: 'BIND_SUCCESS' },
+      { bindOrderNo: null, agreementNo: expect.stringMatching(/^AG\d+$/), agreementStatus: 'BIND_SUCCESS' },
     ]);
     expect(opened(bankDataList[0])).toEqual(cardOf(who));
   });

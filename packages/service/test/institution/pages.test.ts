@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
-import { hmacSha256, toBase64 } from '@perennial/wire';
+import { requestSignText, sha256Hex, signRequest } from '@perennial/wire';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OPERATIONS, type Operation, responseSignText, signResponse } from '../../src/gateways/bridge/protocol.js';
 import { FAULTS } from '../../src/institution/faults.js';
+import { attemptNo } from '../../src/orders/numbers.js';
 import { ROOT, readPage, tableRows } from '../docs/pages.js';
 import { attached, debitOf, gatewayTo, noticeEndpoint } from './support.js';
 
@@ -32,9 +33,16 @@ describe('docs/bridge.md', () => {
     const [request = '', signText = '', answer = '', answerText = ''] = [
       ...(page.split('### An example')[1] ?? '').matchAll(/```\n([\s\S]*?)\n```/g),
     ].map(([, text]) => text);
-    expect(request).toContain('attemptNo');
-    expect(page).toContain(`\`${toBase64(hmacSha256(key, signText))}\``);
-    const nonce = signText.split('\n')[5] ?? '';
+    const [timestamp = '', nonce = '', requestId = ''] = signText.split('\n').slice(4);
+    const parts = {
+      ...{ path: '/debit', query: '', bodySha256: sha256Hex(Buffer.from(request)) },
+      ...{ timestamp, nonce, requestId },
+    };
+    expect(signText).toBe(requestSignText(parts));
+    expect(page).toContain(`\`${signRequest(parts, key)}\``);
+    const debit = JSON.parse(request);
+    expect(debit.attemptNo).toBe(attemptNo(Number(debit.orderNo), debit.cycleNo, 1));
+    expect(JSON.parse(answer).attemptNo).toBe(debit.attemptNo);
     expect(responseSignText('/debit', nonce, Buffer.from(answer))).toBe(answerText);
     expect(page).toContain(`\`${signResponse('/debit', nonce, Buffer.from(answer), key)}\``);
   });

@@ -281,6 +281,56 @@ describe('orders/create in mode A, refused', () => {
     expect((await create({ ...(await bound()), bindOrderNo, channelUserId: user })).code).toBe('0');
   });
 
+  /** Each row is wrong in one thing less than the row above it. */
+  it('of several codes the earlier in the list of codes is the answer', async () => {
+    const user = unique('user');
+    const bindOrderNo = await bindCard(channel, user);
+    const foreign = { channelUserId: 'somebody else' };
+    const taken = { externalOrderNo: (await create(sharedRequest(channel))).data.externalOrderNo };
+    for (const [change, code] of [
+      [{ ...foreign, ...taken, productCode: 'NO_SUCH', mobileEncrypted: 'x' }, '400002'],
+      [{ ...foreign, ...taken, productCode: 'NO_SUCH' }, '400001'],
+      [{ ...foreign, productCode: 'NO_SUCH' }, '400001'],
+      [{ ...foreign, totalCycles: 11 }, '400001'],
+      [{ ...taken, productCode: 'NO_SUCH', bindOrderNo: '1' }, '420002'],
+      [{ productCode: 'NO_SUCH', bindOrderNo: '1' }, '420005'],
+      [{ totalCycles: 11, bindOrderNo: '1' }, '420007'],
+      [{ bindOrderNo: '1', ...foreign }, '410001'],
+    ] as const) {
+      const reply = await create({ ...(await bound()), bindOrderNo, ...change });
+      expect([change, reply.code]).toEqual([change, code]);
+    }
+  });
+
+  it.each([
+    'mobileEncrypted',
+    'bankCardNoEncrypted',
+    'bankMobileEncrypted',
+    'certificateNoEncrypted',
+    'realNameEncrypted',
+  ])('400002: %s cannot be decrypted, and is named', async (field) => {
+    const request = sharedRequest(channel);
+    const inside = field !== 'mobileEncrypted';
+    const reply = await create(
+      inside
+        ? { ...request, sharedAgreement: { ...request.sharedAgreement, [field]: '6222020000001234567' } }
+        : { ...request, [field]: '6222020000001234567' },
+    );
+    expect(reply.code).toBe('400002');
+    expect(reply.envelope.message).toBe(`${inside ? 'sharedAgreement.' : ''}${field} cannot be decrypted`);
+  });
+
+  it.each([
+    ['a number', 7],
+    ['null', null],
+    ['an object', {}],
+    ['a text that is too long', 'x'.repeat(1025)],
+  ])('0: channelAgreementRef is ignored, also as %s', async (_what, ref) => {
+    const bindOrderNo = await bindCard(channel, unique('user'));
+    expect((await create({ ...(await bound()), bindOrderNo, channelAgreementRef: ref })).code).toBe('0');
+    expect((await create(sharedRequest(channel, { channelAgreementRef: ref }))).code).toBe('0');
+  });
+
   it('0 or 410002: an unsubscribe of the only order on the binding at the same time; never an order without agreement', async () => {
     for (let round = 0; round < 12; round += 1) {
       const bindOrderNo = await bindCard(channel, unique('user'));

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { DEFAULT_PAGE, DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE, MAX_STRING_LENGTH } from '../limits.js';
 
 /** NUL cannot be stored as text, and half a surrogate pair cannot be sent as UTF-8: both are refused at the door. */
-const STORABLE = '^[^\\u0000\\p{Cs}]*$';
+export const STORABLE = '^[^\\u0000\\p{Cs}]*$';
 
 /** Text in a request; identifiers too, since an unknown one is "not found" whatever it looks like. */
 export const Text = Type.String({ minLength: 1, maxLength: MAX_STRING_LENGTH, pattern: STORABLE });

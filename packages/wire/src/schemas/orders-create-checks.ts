@@ -1,4 +1,6 @@
+import { MAX_STRING_LENGTH } from '../limits.js';
 import { Rejection } from '../rejection.js';
+import { STORABLE } from './common.js';
 import type { OrdersCreateRequest } from './orders.js';
 
 /** What a creation must and must not carry, by settlement mode and by where the agreement comes from. */
@@ -7,6 +9,7 @@ export function ordersCreateChecks(body: OrdersCreateRequest): void {
     forbid(body, 'bindOrderNo');
     forbid(body, 'sharedAgreement');
     requireUser(body);
+    checkReference(body.channelAgreementRef);
     return;
   }
   if (body.bindOrderNo === undefined && body.sharedAgreement === undefined) {
@@ -31,4 +34,17 @@ function forbid(body: OrdersCreateRequest, field: 'bindOrderNo' | 'sharedAgreeme
 function requireUser(body: OrdersCreateRequest): void {
   if (body.channelUserId === undefined) throw new Rejection('PARAM_INVALID', 'channelUserId is required');
   if (body.mobileEncrypted === undefined) throw new Rejection('PARAM_INVALID', 'mobileEncrypted is required');
+}
+
+/** As any other text of a request, in the words that its schema would have. */
+function checkReference(value: unknown): void {
+  if (value === undefined) return;
+  if (typeof value !== 'string') throw new Rejection('PARAM_INVALID', 'channelAgreementRef must be string');
+  if ([...value].length > MAX_STRING_LENGTH) {
+    const most = `must NOT have more than ${MAX_STRING_LENGTH} characters`;
+    throw new Rejection('PARAM_INVALID', `channelAgreementRef ${most}`);
+  }
+  if (!new RegExp(STORABLE, 'u').test(value)) {
+    throw new Rejection('PARAM_INVALID', 'channelAgreementRef holds a character that is not allowed');
+  }
 }

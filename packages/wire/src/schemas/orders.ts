@@ -44,11 +44,12 @@ export const OrdersCreateRequest = Type.Object({
   productCode: Text,
   bindOrderNo: Type.Optional(Text),
   sharedAgreement: Type.Optional(SharedAgreement),
-  channelAgreementRef: Type.Optional(MaybeEmptyText),
+  /** Of mode B, where the checks see to it that it is text; in the others it is ignored, whatever it is. */
+  channelAgreementRef: Type.Optional(Type.Unsafe<string>({})),
   channelUserId: Type.Optional(Text),
   mobileEncrypted: Type.Optional(Encrypted),
-  /** Without a range: whatever differs from the product is a cycle mismatch. */
-  periodType: Type.Optional(Enum(periodTypes)),
+  /** Without a range or list: whatever differs from the product is a cycle mismatch. */
+  periodType: Type.Optional(MaybeEmptyText),
   period: Type.Optional(Type.Integer()),
   totalCycles: Type.Optional(Type.Integer()),
 });

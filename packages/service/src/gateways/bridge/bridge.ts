@@ -105,12 +105,12 @@ export function bridgeGateway({ url, key, clock, deadlineMs, connections, log }:
     },
 
     verifyNotice({ path, headers, body, now }) {
-      if (body.length > MAX_MESSAGE_BYTES) throw new NoticeRefused('the notice is too large');
+      if (body.length > MAX_MESSAGE_BYTES) throw new NoticeRefused('untrusted', 'the notice is too large');
       const checked = checkSigned({ path, query: '', headers, body, now }, key);
-      if (!checked.trusted) throw new NoticeRefused(checked.why);
+      if (!checked.trusted) throw new NoticeRefused('untrusted', checked.why);
       const fields = readFields(body);
       const notice = fields === undefined ? undefined : noticeOf(fields);
-      if (notice === undefined) throw new NoticeRefused('the notice has no result that is known');
+      if (notice === undefined) throw new NoticeRefused('unusable', 'the notice has no result that is known');
       return notice;
     },
 

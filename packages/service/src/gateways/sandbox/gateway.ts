@@ -33,7 +33,7 @@ export function sandboxGateway(clock: Clock): Gateway {
     queryRefund: async () => ({ kind: 'not-found' }),
     cancelAgreement: async () => ({ kind: 'canceled' }),
     verifyNotice() {
-      throw new NoticeRefused('the sandbox sends no notices');
+      throw new NoticeRefused('untrusted', 'the sandbox sends no notices');
     },
     async *statement() {},
   };

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import { send } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import { rawConnection, rawExchangeUnread, requestBytes } from '../support/raw-http.js';
+import { type TestService, testService } from '../support/service.js';
+
+const PATH = '/gateway/v1/notices/REFBANK';
+
+let log: CapturedLog;
+let service: TestService;
+let key: Buffer;
+let before: number;
+beforeAll(async () => {
+  log = capturedLog();
+  service = await testService({ log: log.log, httpLimits: { lingerTime: 1_000 } });
+  const { gatewayKey } = await createPaymentChannel(service.operator, {
+    code: 'REFBANK',
+    gateway: 'bridge',
+    gatewayUrl: 'http://127.0.0.1:9',
+    displayName: 'Bank',
+    supportedBanks: ['*'],
+  });
+  key = Buffer.from(gatewayKey ?? '', 'base64');
+});
+beforeEach(() => {
+  before = log.lines().length;
+});
+afterAll(() => service.close());
+
+const newLines = () => log.lines().slice(before);
+
+const paid = (more: object = {}) => ({
+  kind: 'DEBIT',
+  noticeNo: 'N-1',
+  attemptNo: '100000000001000101',
+  status: 'SUCCESS',
+  amountCent: 1990,
+  paidAt: service.clock.now(),
+  institutionRef: 'R-1',
+  ...more,
+});
+
+function headersFor(body: Buffer, signedWith: Uint8Array = key) {
+  const signed = signedHeaders({ path: PATH, body, now: service.clock.now(), requestId: randomUUID() }, signedWith);
+  return { 'content-type': 'application/json', ...signed };
+}
+
+/** Rightly signed, unless it is said with what. */
+function notice(body: object | string, signedWith?: Uint8Array) {
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  return send(service.baseUrl, 'POST', PATH, headersFor(bytes, signedWith), bytes);
+}
+
+/** A notice of exactly so many bytes. */
+const sized = (bytes: number) => {
+  const bare = JSON.stringify(paid({ padding: '' })).length;
+  return JSON.stringify(paid({ padding: 'x'.repeat(bytes - bare) }));
+};
+
+describe('a notice that is kept', () => {
+  it('200, also one of 65,536 bytes, and no line in the log', async () => {
+    for (const body of [paid(), sized(65_536)]) {
+      const reply = await notice(body);
+      expect(reply.status, reply.text).toBe(200);
+      expect(reply.envelope).toMatchObject({ code: '0', data: null, success: true });
+    }
+    expect(newLines()).toEqual([]);
+  });
+});
+
+describe('a notice that is larger than 64 KB', () => {
+  it.each([65_537, 70_000, 2_000_000])('413 and 400003: %i bytes, whatever they say', async (bytes) => {
+    const reply = await notice(sized(bytes));
+    expect(reply.status).toBe(413);
+    expectEnvelope(reply.envelope, '400003');
+    expect(reply.envelope.message).toBe('notice is larger than 64 KB');
+    expect(reply.headers.connection).toBe('close');
+  });
+
+  it('413: in chunks, too', async () => {
+    const body = Buffer.from(sized(70_000));
+    const chunked = { ...headersFor(body), 'transfer-encoding': 'chunked' };
+    const reply = await send(service.baseUrl, 'POST', PATH, chunked, body);
+    expect([reply.status, reply.code]).toEqual([413, '400003']);
+  });
+
+  it('413: a bridge that sends all of it before it reads gets the answer', async () => {
+    const body = Buffer.from(sized(5_000_000));
+    const headers = { ...headersFor(body), 'Content-Length': String(body.length) };
+    const replies = await rawExchangeUnread(service.baseUrl, requestBytes(PATH, headers, body));
+    expect(replies.map(({ status, code }) => [status, code])).toEqual([[413, '400003']]);
+  });
+});
+
+describe('a notice that is rightly signed and cannot be used', () => {
+  it.each<[string, () => object | string]>([
+    ['a kind nobody knows', () => paid({ kind: 'REFUND' })],
+    ['no number', () => paid({ attemptNo: undefined })],
+    ['a time before 1970', () => paid({ paidAt: -5 })],
+    ['no amount', () => paid({ amountCent: undefined })],
+    ['still pending', () => paid({ status: 'PENDING' })],
+    ['a decline of no kind', () => paid({ status: 'DECLINED', decline: 'MAYBE' })],
+    ['an agreement without a number', () => ({ kind: 'AGREEMENT_CANCELED', noticeNo: 'N-1', reason: 'x' })],
+    ['not JSON', () => 'SUCCESS'],
+    ['nothing at all', () => ''],
+  ])('400 and 400001, and one line in the log: %s', async (_what, body) => {
+    const reply = await notice(body());
+    expect(reply.status).toBe(400);
+    expectEnvelope(reply.envelope, '400001');
+    expect(reply.envelope.message).toBe('the notice has no result that is known');
+    const { requestId } = reply.envelope;
+    const why = 'the notice has no result that is known';
+    expect(newLines()).toEqual([
+      expect.objectContaining({
+        level: 40,
+        requestId,
+        paymentChannelCode: 'REFBANK',
+        why,
+        msg: 'a notice was refused',
+      }),
+    ]);
+  });
+
+  it('the log has nothing of what it held', async () => {
+    await notice(paid({ status: 'PENDING', attemptNo: 'SECRET-NUMBER', institutionRef: '6222020000001234567' }));
+    expect(newLines()).toHaveLength(1);
+    expect(log.text()).not.toMatch(/SECRET-NUMBER|6222020000001234567|1990/);
+  });
+
+  it.each(['@@@', 'application/', 'text'])('400: a Content-Type that cannot be read, %s', async (contentType) => {
+    const body = Buffer.from(JSON.stringify(paid()));
+    const headers = { ...headersFor(body), 'content-type': contentType };
+    const reply = await send(service.baseUrl, 'POST', PATH, headers, body);
+    expect(reply.status).toBe(400);
+    expectEnvelope(reply.envelope, '400001');
+    expect(newLines()).toEqual([expect.objectContaining({ level: 40, why: reply.envelope.message })]);
+  });
+
+  it('400: it ends before its end', async () => {
+    const body = Buffer.from(JSON.stringify(paid()));
+    const raw = rawConnection(service.baseUrl);
+    raw.write(requestBytes(PATH, { ...headersFor(body), 'Content-Length': String(body.length + 1) }, body));
+    raw.socket.end();
+    expect((await raw.untilClosed()).map(({ status, code }) => [status, code])).toEqual([[400, '400001']]);
+  });
+});
+
+describe('a notice that may be anybody’s', () => {
+  it.each<[string, () => ReturnType<typeof notice>, string]>([
+    ['another key', () => notice(paid(), Buffer.alloc(32, 1)), 'the signature does not match'],
+    ['another key, nothing usable', () => notice({}, Buffer.alloc(32, 1)), 'the signature does not match'],
+    [
+      'no signature',
+      () => send(service.baseUrl, 'POST', PATH, {}, Buffer.from(JSON.stringify(paid()))),
+      'header X-Bridge-timestamp is missing or malformed',
+    ],
+  ])('401 and 401002, and why is in the log alone: %s', async (_what, sent, why) => {
+    const reply = await sent();
+    expect(reply.status).toBe(401);
+    expectEnvelope(reply.envelope, '401002');
+    expect(reply.envelope.message).toBe('signature does not match');
+    expect(newLines()).toEqual([expect.objectContaining({ level: 40, paymentChannelCode: 'REFBANK', why })]);
+  });
+});
