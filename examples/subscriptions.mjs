@@ -116,5 +116,7 @@ function orderInShort({ orderNo, orderStatus, nextPayTime, redeemUrl, paymentRec
     ...(later.length > 0 ? [['later', `${later.length} x ${later[0].paymentStatus}`]] : []),
     ['next', nextPayTime ?? 'nothing'],
     ['redeemUrl', redeemUrl ?? 'none'],
+    // Who ends the order on that page is asked for them.
+    ...(redeemUrl ? [['mobile', `ends in ${mobile.slice(-4)}`]] : []),
   ];
 }

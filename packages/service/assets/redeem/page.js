@@ -26,12 +26,28 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
+/** No answer takes longer than this: a press that was stopped on the way is forgotten, and the button works again. */
+const LONGEST_ANSWER_MS = 10_000;
+
+/** The second of two quick presses may meet the page after a claim, and another button under it: it was not meant for that. */
+const SECOND_PRESS_MS = 500;
+const opened = performance.now();
+const isSecondPress = () => location.hash !== '' && performance.now() - opened < SECOND_PRESS_MS;
+
 /** A second press while the first is on its way does nothing. */
 for (const form of document.querySelectorAll('form')) {
   form.addEventListener('submit', (event) => {
-    if (form.dataset.sent) event.preventDefault();
+    if (form.dataset.sent || isSecondPress()) {
+      event.preventDefault();
+      return;
+    }
+    const { submitter } = event;
     form.dataset.sent = 'yes';
-    event.submitter?.setAttribute('aria-busy', 'true');
+    submitter?.setAttribute('aria-busy', 'true');
+    setTimeout(() => {
+      delete form.dataset.sent;
+      submitter?.removeAttribute('aria-busy');
+    }, LONGEST_ANSWER_MS);
   });
 }
 

@@ -117,7 +117,7 @@ function benefitTable({ payments }: OrderView): string {
         money(one.faceValueCent),
         one.status,
         one.expiresAt,
-        none(one.claimedAt),
+        `${none(one.claimedAt)}${one.codeStatus === 'PENDING' ? ', waits for its code' : ''}`,
       ]),
     ),
   );

@@ -14,6 +14,7 @@ import { type Fields, formLinkOf, linkOf, readFields, type SignedLink } from '..
 import { claimAction, pageAddress, redeemPage } from '../redeem/page.js';
 import { type BenefitReference, type OrderRead, readOrder, readPage } from '../redeem/page-sql.js';
 import type { Message, Texts } from '../redeem/texts.js';
+import { findTries } from '../redeem/tries-sql.js';
 import { typedDigits, type Unsubscriber } from '../redeem/unsubscribe.js';
 import { type Tried, UNSUBSCRIBE_ACTION, unsubscribePage } from '../redeem/unsubscribe-page.js';
 import { type Visit, visitor } from '../redeem/visit.js';
@@ -90,11 +91,17 @@ export function redeemRoutes(
     return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel }, lingerMs);
   }
 
+  /** Whose tries are used up is not asked again until there are new ones. */
+  async function lockOf({ channel, link }: Visit): Promise<Tried | undefined> {
+    const { lockedSeconds } = await findTries(database, channel.channelId, link.channelUserId);
+    return lockedSeconds === null ? undefined : { kind: 'locked', seconds: lockedSeconds };
+  }
+
   async function sendUnsubscribePage(reply: FastifyReply, { link }: Asked, status = 200, tried?: Tried) {
     const { texts, root } = frameOf(reply.request);
     const visited = await enter(link, 'open', orderFor);
     if (!visited) return refuse(reply);
-    const page = unsubscribePage({ texts, root }, visited, tried);
+    const page = unsubscribePage({ texts, root }, visited, tried ?? (await lockOf(visited)));
     const headers = tried?.kind === 'locked' ? { 'retry-after': String(tried.seconds) } : {};
     return sendPage(reply, { status, texts, page, channel: visited.channel, headers }, lingerMs);
   }

@@ -62,14 +62,17 @@ export interface BenefitOfPeriod {
   readonly expiresAt: string;
   readonly claimNo: string | null;
   readonly claimedAt: string | null;
+  /** Whether a claim still waits for its code; nothing for what was not claimed. */
+  readonly codeStatus: 'PENDING' | 'FULFILLED' | null;
 }
 
 export async function findBenefits(db: Queryable, orderNo: number): Promise<BenefitOfPeriod[]> {
   return db.query<BenefitOfPeriod>(
     `select b.cycle_no as "cycleNo", b.benefit_code as "benefitCode", b.name, b.face_value_cent as "faceValueCent",
        b.status, ${written('b.issued_at')} as "issuedAt", ${written('b.expires_at')} as "expiresAt",
-       b.claim_no as "claimNo", ${written('b.claimed_at')} as "claimedAt"
-     from benefits b where b.order_no = $1 order by b.cycle_no, b.position`,
+       b.claim_no as "claimNo", ${written('b.claimed_at')} as "claimedAt", k.status as "codeStatus"
+     from benefits b left join claims k using (order_no, cycle_no, position)
+     where b.order_no = $1 order by b.cycle_no, b.position`,
     [orderNo],
   );
 }

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.js';
+import { bytesOf, type Html, html } from './html.js';
 import type { Frame } from './layout.js';
 import { qrCode } from './qr.js';
 import { money } from './texts.js';
@@ -8,12 +8,12 @@ type In<State extends BenefitView['state']> = Extract<BenefitView, { readonly st
 type Claimable = In<'CLAIMABLE'>;
 type Claimed = In<'CLAIMED'>;
 
-/** Of one page's QR codes together. What is over it gets a link to a page that begins with it. */
-const MOST_QR_CHARACTERS = 26_000;
-
 /** Where a benefit stands on the page. */
 export const anchorOf = ({ cycleNo, position }: Pick<BenefitView, 'cycleNo' | 'position'>): string =>
   `b-${cycleNo}-${position}`;
+
+/** Where its name stands. What else is called by it refers to that: a name may be long, and a page of them is sent whole. */
+const nameOf = (one: Pick<BenefitView, 'cycleNo' | 'position'>): string => `${anchorOf(one)}-name`;
 
 export function claimableList(
   { texts }: Frame,
@@ -22,10 +22,10 @@ export function claimableList(
 ): Html {
   const items = benefits.map(
     (one) => html`<li class="benefit" id="${anchorOf(one)}">
-<div class="benefit-text"><h3>${one.name}</h3>
-<p class="meta">${texts.periodShort(one.cycleNo)} · ${texts.worth(money(one.faceValueCent))}</p>
+<div class="benefit-text"><h3 id="${nameOf(one)}">${one.name}</h3>
+<p class="meta">${texts.periodShort(one.cycleNo)}${one.faceValueCent === 0 ? '' : ` · ${texts.worth(money(one.faceValueCent))}`}</p>
 <p class="meta">${texts.claimBy(texts.dateTime.format(one.expiresAt))}</p></div>
-<button class="button" form="claim" name="claim" value="${one.cycleNo}-${one.position}-${tokenOf(one)}" aria-label="${texts.claimNamed(one.name)}">${texts.claim}</button>
+<button class="button" id="${anchorOf(one)}-claim" form="claim" name="claim" value="${one.cycleNo}-${one.position}-${tokenOf(one)}" aria-labelledby="${anchorOf(one)}-claim ${nameOf(one)}">${texts.claim}</button>
 </li>
 `,
   );
@@ -33,31 +33,49 @@ export function claimableList(
 ${items}</ul>`;
 }
 
-export function claimedList(frame: Frame, benefits: readonly Claimed[], pageFrom: (one: Claimed) => string): Html {
+/**
+ * Codes as text all of them, and as pictures while all fits into so many bytes. Those for which there is no more room have a
+ * link to a page that begins with them.
+ */
+export function claimedList(
+  frame: Frame,
+  benefits: readonly Claimed[],
+  pageFrom: (one: Claimed) => string,
+  mostBytes: number,
+): Html {
   const { texts } = frame;
-  let room = MOST_QR_CHARACTERS;
-  const items = benefits.map((one, index) => {
-    const qr = one.code === null ? undefined : qrCode(one.code, texts.qrOf(one.name));
-    room -= qr?.text.length ?? 0;
-    const drawn = qr && room >= 0 ? qrBox(frame, qr, index === 0) : undefined;
-    const elsewhere = qr && html`<a class="link" href="${pageFrom(one)}">${texts.qr}</a>`;
-    return html`<li class="benefit benefit-claimed" id="${anchorOf(one)}">
-<div class="benefit-text"><h3>${one.name}</h3>
-<p class="meta">${texts.periodShort(one.cycleNo)}${one.claimedAt === null ? '' : ` · ${texts.claimedOn(texts.dateTime.format(one.claimedAt))}`}</p></div>
-${one.code === null ? waiting(frame) : codeBox(frame, one.code)}${drawn ?? elsewhere}
-</li>
-`;
+  const withLinks = benefits.map((one) =>
+    claimedItem(frame, one, html`<a class="link" href="${pageFrom(one)}">${texts.qr}</a>`),
+  );
+  let room = mostBytes - bytesOf(html`${withLinks}`);
+  const items = withLinks.map((withLink, index) => {
+    const one = benefits[index];
+    if (room <= 0 || !one || one.code === null) return withLink;
+    const withPicture = claimedItem(frame, one, qrBox(frame, one, one.code, index === 0));
+    room -= bytesOf(withPicture) - bytesOf(withLink);
+    return room < 0 ? withLink : withPicture;
   });
   return html`<ul class="list">
 ${items}</ul>`;
+}
+
+function claimedItem(frame: Frame, one: Claimed, picture: Html): Html {
+  const { texts } = frame;
+  return html`<li class="benefit benefit-claimed" id="${anchorOf(one)}">
+<div class="benefit-text"><h3 id="${nameOf(one)}">${one.name}</h3>
+<p class="meta">${texts.periodShort(one.cycleNo)}${one.claimedAt === null ? '' : ` · ${texts.claimedOn(texts.dateTime.format(one.claimedAt))}`}</p></div>
+${one.code === null ? waiting(frame) : html`${codeBox(frame, one.code)}${picture}`}
+</li>
+`;
 }
 
 function codeBox({ texts }: Frame, code: string): Html {
   return html`<p class="code"><code>${code}</code><button class="button button-quiet" type="button" data-copy="${texts.copied}" hidden>${texts.copy}</button></p>`;
 }
 
-function qrBox({ texts }: Frame, qr: Html, open: boolean): Html {
-  return html`<details class="qr-box"${open ? html` open` : undefined}><summary>${texts.qr}</summary>${qr}</details>`;
+function qrBox({ texts }: Frame, one: Claimed, code: string, open: boolean): Html {
+  const label = `${anchorOf(one)}-qr`;
+  return html`<details class="qr-box"${open ? html` open` : undefined}><summary id="${label}">${texts.qr}</summary>${qrCode(code, `${label} ${nameOf(one)}`)}</details>`;
 }
 
 function waiting({ texts }: Frame): Html {

@@ -17,6 +17,9 @@ function written(value: Value): string {
   return escaped(String(value));
 }
 
+/** What it takes of an answer. */
+export const bytesOf = ({ text }: Html): number => Buffer.byteLength(text);
+
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',

@@ -33,7 +33,7 @@ export interface PageRead extends OrderRead {
   readonly claimable: readonly BenefitReference[];
 }
 
-/** Benefits on one page: with a QR code each they stay well below 50 KB. */
+/** Benefits on one page, at most. */
 export const PAGE_BENEFITS = 20;
 export const MOST_COUNTED = 100;
 

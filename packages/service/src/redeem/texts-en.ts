@@ -1,4 +1,4 @@
-import type { Texts } from './texts.js';
+import { type Texts, unbroken } from './texts.js';
 
 const ZONE = 'Asia/Shanghai';
 const date = new Intl.DateTimeFormat('en-GB', { timeZone: ZONE, day: 'numeric', month: 'short', year: 'numeric' });
@@ -6,15 +6,18 @@ const times = (count: number, one: string, many: string) => (count === 1 ? one :
 
 export const en: Texts = {
   lang: 'en',
-  date,
-  dateTime: new Intl.DateTimeFormat('en-GB', {
-    timeZone: ZONE,
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-  }),
+  gap: ' ',
+  date: unbroken(date),
+  dateTime: unbroken(
+    new Intl.DateTimeFormat('en-GB', {
+      timeZone: ZONE,
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+    }),
+  ),
   dates: (from, to) => date.formatRange(from, to),
   yourBenefits: 'Your benefits',
   status: {
@@ -30,21 +33,23 @@ export const en: Texts = {
 
   toClaim: 'Ready to claim',
   worth: (amount) => `Worth ${amount}`,
-  claimBy: (time) => `Claim before ${time}`,
+  claimBy: (time) => `Until ${time}`,
   claim: 'Claim',
-  claimNamed: (name) => `Claim ${name}`,
   nothingToClaim: 'There is nothing left to claim at the moment.',
   nextWith: (date) => `The next benefits come with the payment on ${date}.`,
-  moreToClaim: (count) => `More to claim from earlier periods (${count} in all)`,
+  olderToClaim: (count) => `${count} older ${count === '1' ? 'benefit' : 'benefits'} to claim`,
+  newerToClaim: (count) => `${count} newer ${count === '1' ? 'benefit' : 'benefits'} to claim`,
+  openUntil: (time) => `This page can be opened until ${time}. Please note your codes.`,
+  endedOpenUntil: (time) =>
+    `This page can be opened until ${time}. Please claim what is left before then, and note your codes.`,
 
   yourCodes: 'Your codes',
   claimedOn: (time) => `Claimed ${time}`,
   copy: 'Copy',
   copied: 'Copied',
   qr: 'QR code',
-  qrOf: (name) => `QR code of ${name}`,
   pending: 'Your code is on its way',
-  pendingDetail: 'The claim is yours and nothing is lost. The code will appear here as soon as it arrives.',
+  pendingDetail: 'The claim is yours and nothing is lost. The code will be on this page as soon as it arrives.',
   checkAgain: 'Check again',
 
   noLonger: 'No longer available',
@@ -56,7 +61,10 @@ export const en: Texts = {
 
   subscription: 'Subscription',
   nextPayment: 'Next payment',
-  retryPayment: 'Payment tried again',
+  nextTry: 'Next try',
+  paymentFailed: (cycleNo) => `The payment for period ${cycleNo} failed, so this period has no benefits.`,
+  paymentTriedAgain: (cycleNo, date) =>
+    `The payment for period ${cycleNo} failed. The next try is on ${date}, and its benefits come once it succeeds.`,
   noNextPayment: 'None',
   amount: 'Price',
   everyPeriod: (amount, period) => `${amount} ${period}`,
@@ -70,10 +78,11 @@ export const en: Texts = {
 
   end: 'End subscription',
   endTitle: 'End this subscription?',
-  endWhatStays:
-    'What you have paid for stays yours: claimed codes remain here, and what is ready to claim can still be claimed.',
+  endWhatStays: (until) =>
+    `What you have paid for stays yours. Please claim it and note your codes before ${until}, while this page can be opened.`,
   endNoMore: (amount, date) => `The next payment of ${amount} on ${date} will not be taken, nor any after it.`,
   endNoMorePayments: 'No further payment will be taken.',
+  endNoMorePeriods: 'Your provider, who takes the payments, is told at once. No further period begins.',
   endForGood: 'It cannot be resumed afterwards. You would need to subscribe again.',
   digits: 'Last four digits of your mobile number',
   digitsHint: 'The number that you log in with at your provider. It shows us that it is you.',
@@ -81,11 +90,12 @@ export const en: Texts = {
   keep: 'Keep it',
   digitsForm: 'Please type exactly four digits.',
   digitsWrong: (left) => `These are not the last four digits. ${times(left, 'One try is left.', '# tries are left.')}`,
+  lockedTitle: 'Locked for now',
   locked: (minutes) =>
     `Too many wrong tries. For your safety this is locked; please try again ${times(minutes, 'in a minute', 'in # minutes')}.`,
   cannotEnd: {
     INITIALIZING: 'The first payment is still under way. Please come back when it is through.',
-    UNSUBSCRIBED: 'This subscription has already ended. No further payment will be taken.',
+    UNSUBSCRIBED: 'This subscription has already ended. No further period begins.',
     COMPLETED: 'All periods of this subscription are complete. There is nothing left to end.',
     TERMINATED: 'The first payment failed, so this subscription never began. Nothing will be taken.',
   },
@@ -99,7 +109,7 @@ export const en: Texts = {
 
   refused: {
     title: 'This link does not work',
-    text: 'It may be incomplete or too old. Please go back to the app or website where you subscribed and open your benefits from there: it will give you a new link.',
+    text: 'It may be incomplete or too old. Please go back to the app or website where you subscribed and open your benefits from there. If you find no link there any more, please ask them for help.',
   },
   crossSite: {
     title: 'That did not come from this page',

@@ -1,20 +1,23 @@
-import type { Texts } from './texts.js';
+import { type Texts, unbroken } from './texts.js';
 
 const ZONE = 'Asia/Shanghai';
 const date = new Intl.DateTimeFormat('zh-CN', { timeZone: ZONE, year: 'numeric', month: 'long', day: 'numeric' });
 
 export const zh: Texts = {
   lang: 'zh-CN',
-  date,
-  dateTime: new Intl.DateTimeFormat('zh-CN', {
-    timeZone: ZONE,
-    year: 'numeric',
-    month: 'long',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  }),
+  gap: '',
+  date: unbroken(date),
+  dateTime: unbroken(
+    new Intl.DateTimeFormat('zh-CN', {
+      timeZone: ZONE,
+      year: 'numeric',
+      month: 'long',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    }),
+  ),
   // Not formatRange, which writes 2027/2/15 in this language.
   dates: (from, to) => `${date.format(from)} – ${date.format(to)}`,
   yourBenefits: '我的权益',
@@ -31,19 +34,20 @@ export const zh: Texts = {
 
   toClaim: '待领取',
   worth: (amount) => `价值 ${amount}`,
-  claimBy: (time) => `请在 ${time} 前领取`,
+  claimBy: (time) => `截止 ${time}`,
   claim: '立即领取',
-  claimNamed: (name) => `立即领取 ${name}`,
   nothingToClaim: '目前没有可领取的权益。',
   nextWith: (date) => `下一期权益将于 ${date} 付款后发放。`,
-  moreToClaim: (count) => `往期还有可领取的权益（合计 ${count} 项）`,
+  olderToClaim: (count) => `更早还有 ${count} 项可领取`,
+  newerToClaim: (count) => `较新的还有 ${count} 项可领取`,
+  openUntil: (time) => `本页面可打开至 ${time}，请记下您的兑换码。`,
+  endedOpenUntil: (time) => `本页面可打开至 ${time}，请在此之前领取剩余权益，并记下您的兑换码。`,
 
   yourCodes: '我的兑换码',
-  claimedOn: (time) => `${time} 领取`,
+  claimedOn: (time) => `领取于 ${time}`,
   copy: '复制',
   copied: '已复制',
   qr: '二维码',
-  qrOf: (name) => `${name} 的二维码`,
   pending: '兑换码正在发放',
   pendingDetail: '您已领取成功，权益不会丢失。兑换码到达后会显示在这里。',
   checkAgain: '刷新查看',
@@ -57,7 +61,9 @@ export const zh: Texts = {
 
   subscription: '订阅信息',
   nextPayment: '下次扣款',
-  retryPayment: '再次扣款',
+  nextTry: '下次重试',
+  paymentFailed: (cycleNo) => `第 ${cycleNo} 期扣款失败，该期没有权益。`,
+  paymentTriedAgain: (cycleNo, date) => `第 ${cycleNo} 期扣款失败，将于 ${date} 再次扣款，成功后发放该期权益。`,
   noNextPayment: '无',
   amount: '价格',
   everyPeriod: (amount, period) => `${amount} / ${period}`,
@@ -71,9 +77,10 @@ export const zh: Texts = {
 
   end: '退订',
   endTitle: '确定要退订吗？',
-  endWhatStays: '已付款的权益仍归您所有：已领取的兑换码会保留在此页面，待领取的权益仍可领取。',
+  endWhatStays: (until) => `已付款的权益仍归您所有。本页面可打开至 ${until}，请在此之前领取，并记下您的兑换码。`,
   endNoMore: (amount, date) => `原定 ${date} 的 ${amount} 将不再扣款，之后各期也不再扣款。`,
   endNoMorePayments: '之后不再扣款。',
+  endNoMorePeriods: '款项由您的订阅平台收取，我们会立即通知该平台，之后各期不再开始。',
   endForGood: '退订后无法恢复，如需继续使用请重新订阅。',
   digits: '手机号后四位',
   digitsHint: '请输入您在订阅平台登录所用手机号的后四位，以确认是您本人操作。',
@@ -81,10 +88,11 @@ export const zh: Texts = {
   keep: '暂不退订',
   digitsForm: '请输入四位数字。',
   digitsWrong: (left) => `手机号后四位不正确，还可以尝试 ${left} 次。`,
+  lockedTitle: '已暂时锁定',
   locked: (minutes) => `错误次数过多，为保护您的权益已暂时锁定，请 ${minutes} 分钟后再试。`,
   cannotEnd: {
     INITIALIZING: '首期扣款仍在处理中，请在扣款完成后再试。',
-    UNSUBSCRIBED: '该订阅已退订，不会再扣款。',
+    UNSUBSCRIBED: '该订阅已退订，之后各期不再开始。',
     COMPLETED: '该订阅的所有期数均已完成，无需退订。',
     TERMINATED: '首期扣款失败，该订阅未生效，不会扣款。',
   },
@@ -97,7 +105,7 @@ export const zh: Texts = {
 
   refused: {
     title: '链接无法打开',
-    text: '链接可能不完整或已过期。请回到您订阅时所用的应用或网站，从那里重新打开权益页面，即可获得新的链接。',
+    text: '链接可能不完整或已过期。请回到您订阅时所用的应用或网站，从那里重新打开权益页面。如果那里已没有链接，请联系该平台。',
   },
   crossSite: {
     title: '操作并非来自本页面',

@@ -3,8 +3,10 @@ import type { OrderStatus } from '@perennial/wire';
 /** Everything that the page says. Times and amounts come as text in the same language. */
 export interface Texts {
   readonly lang: string;
-  readonly date: Intl.DateTimeFormat;
-  readonly dateTime: Intl.DateTimeFormat;
+  /** Stands between two sentences. */
+  readonly gap: string;
+  readonly date: WrittenTime;
+  readonly dateTime: WrittenTime;
   readonly dates: (from: number, to: number) => string;
   readonly yourBenefits: string;
   readonly status: Readonly<Record<OrderStatus, string>>;
@@ -16,17 +18,18 @@ export interface Texts {
   readonly worth: (amount: string) => string;
   readonly claimBy: (time: string) => string;
   readonly claim: string;
-  readonly claimNamed: (name: string) => string;
   readonly nothingToClaim: string;
   readonly nextWith: (date: string) => string;
-  readonly moreToClaim: (count: string) => string;
+  readonly olderToClaim: (count: string) => string;
+  readonly newerToClaim: (count: string) => string;
+  readonly openUntil: (time: string) => string;
+  readonly endedOpenUntil: (time: string) => string;
 
   readonly yourCodes: string;
   readonly claimedOn: (time: string) => string;
   readonly copy: string;
   readonly copied: string;
   readonly qr: string;
-  readonly qrOf: (name: string) => string;
   readonly pending: string;
   readonly pendingDetail: string;
   readonly checkAgain: string;
@@ -40,7 +43,9 @@ export interface Texts {
 
   readonly subscription: string;
   readonly nextPayment: string;
-  readonly retryPayment: string;
+  readonly nextTry: string;
+  readonly paymentFailed: (cycleNo: number) => string;
+  readonly paymentTriedAgain: (cycleNo: number, date: string) => string;
   readonly noNextPayment: string;
   readonly amount: string;
   readonly everyPeriod: (amount: string, period: string) => string;
@@ -51,9 +56,11 @@ export interface Texts {
 
   readonly end: string;
   readonly endTitle: string;
-  readonly endWhatStays: string;
+  readonly endWhatStays: (until: string) => string;
   readonly endNoMore: (amount: string, date: string) => string;
   readonly endNoMorePayments: string;
+  /** Where the provider takes the money. */
+  readonly endNoMorePeriods: string;
   readonly endForGood: string;
   readonly digits: string;
   readonly digitsHint: string;
@@ -61,6 +68,7 @@ export interface Texts {
   readonly keep: string;
   readonly digitsForm: string;
   readonly digitsWrong: (left: number) => string;
+  readonly lockedTitle: string;
   readonly locked: (minutes: number) => string;
   readonly cannotEnd: Readonly<Record<Exclude<OrderStatus, 'ACTIVE'>, string>>;
   readonly noMobile: string;
@@ -80,6 +88,15 @@ export interface Texts {
 export interface Message {
   readonly title: string;
   readonly text: string;
+}
+
+export interface WrittenTime {
+  readonly format: (at: number) => string;
+}
+
+/** A time that stays on one line. */
+export function unbroken(format: Intl.DateTimeFormat): WrittenTime {
+  return { format: (at) => format.format(at).replaceAll(' ', '\u00a0') };
 }
 
 /** The interface names no currency; what it settles is in yuan. */

@@ -9,13 +9,26 @@ export interface Tries {
   readonly lockedSeconds: number | null;
 }
 
+const LOCKED_SECONDS = `case when t.locked_until > clock_timestamp()
+       then ceil(date_part('epoch', t.locked_until - clock_timestamp()))::integer end as "lockedSeconds"`;
+
+export async function findTries(db: Queryable, channelId: number, channelUserId: string): Promise<Tries> {
+  const [row] = await db.query<Tries>(
+    {
+      name: 'redeem-tries',
+      text: `select ${LOCKED_SECONDS} from unsubscribe_tries t where t.channel_id = $1 and t.user_key = key_of($2)`,
+    },
+    [channelId, channelUserId],
+  );
+  return row ?? { lockedSeconds: null };
+}
+
 /** The user's row, made if need be, under its lock until the transaction ends. */
 export async function lockTries(tx: Queryable, channelId: number, channelUserId: string): Promise<Tries> {
   const [row] = await tx.query<Tries>(
     `insert into unsubscribe_tries as t (channel_id, user_key, wrong) values ($1, key_of($2), 0)
      on conflict (channel_id, user_key) do update set wrong = t.wrong
-     returning case when t.locked_until > clock_timestamp()
-       then ceil(date_part('epoch', t.locked_until - clock_timestamp()))::integer end as "lockedSeconds"`,
+     returning ${LOCKED_SECONDS}`,
     [channelId, channelUserId],
   );
   if (!row) throw new Error('an upsert answers with its row');

@@ -2,7 +2,7 @@ import { nextPayAt, type Order } from '../orders/order.js';
 import { formToken } from './form-token.js';
 import { type Html, html } from './html.js';
 import { documentOf, type Frame } from './layout.js';
-import { linkInputs, noticeBox, pageAddress } from './page.js';
+import { endOf, linkInputs, noticeBox, pageAddress } from './page.js';
 import { money, type Texts } from './texts.js';
 import type { UnsubscribeOutcome } from './unsubscribe.js';
 import type { Visit } from './visit.js';
@@ -13,26 +13,43 @@ export const UNSUBSCRIBE_ACTION = 'unsubscribe';
 /** What became of a try; a text that is not four digits was none. */
 export type Tried = UnsubscribeOutcome | { readonly kind: 'not-digits' };
 
-/** What it means first, then the question; what was wrong with the last answer above it. */
+/** The question, or why it cannot be asked. */
 export function unsubscribePage(frame: Frame, visit: Visit, tried?: Tried): string {
-  const { texts } = frame;
-  const { order, hasMobile } = visit.read;
-  const open = order.status === 'ACTIVE' && hasMobile;
+  const { title, content, leave } = asking(frame, visit, tried);
   const body = html`<main class="page page-narrow"><section class="panel">
-<h1>${texts.endTitle}</h1>
-${open ? question(frame, visit, tried) : html`<p>${order.status === 'ACTIVE' ? texts.noMobile : texts.cannotEnd[order.status]}</p>`}
-<p class="keep"><a class="button button-quiet" href="${pageAddress(frame, visit.link)}">${open ? texts.keep : texts.back}</a></p>
+<h1>${title}</h1>
+${content}
+<p class="keep"><a class="button button-quiet" href="${pageAddress(frame, visit.link)}">${leave}</a></p>
 </section></main>`;
-  return documentOf(frame, texts.endTitle, body);
+  return documentOf(frame, title, body);
 }
 
+interface Asking {
+  readonly title: string;
+  readonly content: Html;
+  /** What the way back says. */
+  readonly leave: string;
+}
+
+function asking(frame: Frame, visit: Visit, tried: Tried | undefined): Asking {
+  const { texts } = frame;
+  const { order, hasMobile } = visit.read;
+  const leave = texts.back;
+  const cannot = order.status !== 'ACTIVE' ? texts.cannotEnd[order.status] : hasMobile ? undefined : texts.noMobile;
+  if (cannot !== undefined) return { title: texts.end, content: html`<p>${cannot}</p>`, leave };
+  if (tried?.kind === 'locked') {
+    return { title: texts.lockedTitle, content: noticeBox(texts.locked(Math.ceil(tried.seconds / 60))), leave };
+  }
+  return { title: texts.endTitle, content: question(frame, visit, tried), leave: texts.keep };
+}
+
+/** What it means first, then the question; what was wrong with the last answer above it. */
 function question(frame: Frame, { channel, link, read }: Visit, tried: Tried | undefined): Html {
   const { texts } = frame;
   const wrong = tried && triedText(texts, tried);
   const told = wrong === undefined ? undefined : html`<div id="told">${noticeBox(wrong)}</div>`;
-  if (tried?.kind === 'locked') return html`${told}`;
   const token = formToken(channel.callbackSecret, link, UNSUBSCRIBE_ACTION);
-  return html`<ul class="means"><li>${texts.endWhatStays}</li><li>${noMore(texts, read.order)}</li><li>${texts.endForGood}</li></ul>
+  return html`<ul class="means"><li>${texts.endWhatStays(endOf(texts, link))}</li><li>${noMore(texts, read.order)}</li><li>${texts.endForGood}</li></ul>
 ${told}<form class="ask" method="post" action="${frame.root}/redeem/unsubscribe">${linkInputs(link)}
 <input type="hidden" name="token" value="${token}">
 <label for="digits">${texts.digits}</label>
@@ -42,13 +59,14 @@ ${told}<form class="ask" method="post" action="${frame.root}/redeem/unsubscribe"
 </form>`;
 }
 
+/** What becomes of payments that the provider takes is not for this page to promise. */
 function noMore(texts: Texts, order: Order): string {
+  if (order.settlementMode === 'CHANNEL_COLLECT') return texts.endNoMorePeriods;
   const next = nextPayAt(order);
   return next === null ? texts.endNoMorePayments : texts.endNoMore(money(order.amountCent), texts.date.format(next));
 }
 
 function triedText(texts: Texts, tried: Tried): string | undefined {
   if (tried.kind === 'not-digits') return texts.digitsForm;
-  if (tried.kind === 'wrong') return texts.digitsWrong(tried.triesLeft);
-  return tried.kind === 'locked' ? texts.locked(Math.ceil(tried.seconds / 60)) : undefined;
+  return tried.kind === 'wrong' ? texts.digitsWrong(tried.triesLeft) : undefined;
 }

@@ -2,6 +2,7 @@ import { openCode } from '../benefits/claim-code.js';
 import { claimNoOf } from '../benefits/claim-numbers.js';
 import { dueAt } from '../orders/calendar.js';
 import { nextPayAt, type Order } from '../orders/order.js';
+import { bytesOf, html } from './html.js';
 import type { BenefitReference, BenefitRow, PageRead } from './page-sql.js';
 import { MOST_COUNTED, PAGE_BENEFITS } from './page-sql.js';
 import type { Visit } from './visit.js';
@@ -26,17 +27,33 @@ export interface PageView {
   readonly benefits: readonly BenefitView[];
   /** All that can be claimed, on this page or not; `100+` for very many. */
   readonly claimable: string;
-  /** The newest that can be claimed and is not on this page. */
-  readonly claimableElsewhere: BenefitReference | undefined;
+  /** What can be claimed and is not on this page. */
+  readonly newerToClaim: Elsewhere | undefined;
+  readonly olderToClaim: Elsewhere | undefined;
   /** Where the page with older ones begins. */
   readonly older: BenefitReference | undefined;
 }
 
+export interface Elsewhere {
+  readonly count: string;
+  /** The newest of them. */
+  readonly first: BenefitReference;
+}
+
+/** Of the names and codes on one page, as they are sent. With the largest picture of a code beside them it is below 50 KB. */
+const MOST_TEXT_BYTES = 9_000;
+
 export function viewOf({ channel, read }: Visit<PageRead>, now: number): PageView {
   const { order, hasMobile, productName, benefits, claimable } = read;
-  const shown = benefits.slice(0, PAGE_BENEFITS);
-  const isShown = ({ cycleNo, position }: BenefitReference) =>
-    shown.some((row) => row.cycleNo === cycleNo && row.position === position);
+  const shown = fitting(
+    benefits.slice(0, PAGE_BENEFITS).map((row) => {
+      const claimNo = claimNoOf({ ...row, orderNo: order.orderNo });
+      return benefitOf(row, now, (sealed) => openCode(channel, claimNo, sealed));
+    }),
+  );
+  const [first, last] = [shown.at(0), shown.at(-1)];
+  const elsewhere = (those: readonly BenefitReference[]): Elsewhere | undefined =>
+    those[0] && { first: those[0], count: counted(those.length, those.at(-1) === claimable[MOST_COUNTED - 1]) };
   return {
     productName,
     order,
@@ -44,14 +61,27 @@ export function viewOf({ channel, read }: Visit<PageRead>, now: number): PageVie
     periodFrom: dueAt(order.createdAt, order, order.cycleNo),
     periodTo: dueAt(order.createdAt, order, order.cycleNo + 1),
     nextPayAt: nextPayAt(order),
-    benefits: shown.map((row) => {
-      const claimNo = claimNoOf({ ...row, orderNo: order.orderNo });
-      return benefitOf(row, now, (sealed) => openCode(channel, claimNo, sealed));
-    }),
-    claimable: claimable.length < MOST_COUNTED ? String(claimable.length) : `${MOST_COUNTED}+`,
-    claimableElsewhere: claimable.find((one) => !isShown(one)),
-    older: benefits[PAGE_BENEFITS],
+    benefits: shown,
+    claimable: counted(claimable.length, claimable.length === MOST_COUNTED),
+    newerToClaim: elsewhere(claimable.filter((one) => !first || isBefore(one, first))),
+    olderToClaim: elsewhere(claimable.filter((one) => last && isBefore(last, one))),
+    older: benefits[shown.length],
   };
+}
+
+/** As on the pages: the newest period first, in it the first position. */
+const isBefore = (one: BenefitReference, other: BenefitReference): boolean =>
+  one.cycleNo === other.cycleNo ? one.position < other.position : one.cycleNo > other.cycleNo;
+
+const counted = (count: number, mayBeMore: boolean): string => `${count}${mayBeMore ? '+' : ''}`;
+
+/** As many as there is room for; the first in any case. */
+function fitting(benefits: readonly BenefitView[]): BenefitView[] {
+  let bytes = 0;
+  return benefits.filter((one, index) => {
+    bytes += bytesOf(html`${one.name}${one.state === 'CLAIMED' ? (one.code ?? '') : ''}`);
+    return index === 0 || bytes <= MOST_TEXT_BYTES;
+  });
 }
 
 /** One that has just expired may still be written down as issued. */

@@ -1,5 +1,5 @@
 import { redeemUrl } from '@perennial/wire';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importCodes, setFulfilment } from '../../src/operator/benefits.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
@@ -40,10 +40,15 @@ async function linkTo(orderNo: string): Promise<string> {
 
 const claimButton = (page: Page, name: string) => page.getByRole('button', { name: `Claim ${name}`, exact: true });
 const codes = (page: Page) => page.locator('code').allTextContents();
+const boxOf = async (what: Locator) => {
+  const box = await what.boundingBox();
+  if (!box) throw new Error(`${what} cannot be seen`);
+  return box;
+};
 const alertOf = (page: Page) => page.getByRole('alert').textContent();
 
 describe('claiming', () => {
-  it('open, claim, reload, second phone: one code, shown at once and ever after', async () => {
+  it('open, claim, reload, second phone: one code, shown at once and on every visit', async () => {
     const { orderNo, url } = await subscribed();
     const page = await phone(browser);
     await page.goto(url);
@@ -55,7 +60,7 @@ describe('claiming', () => {
     const [code, ...others] = await codes(page);
     expect([code, others]).toEqual([expect.stringMatching(/^[0-9A-Z]{16}$/), []]);
     expect(await claimButton(page, 'VIP pass').count()).toBe(0);
-    await page.getByRole('img', { name: 'QR code of VIP pass' }).waitFor();
+    await page.getByRole('img', { name: 'QR code VIP pass' }).waitFor();
 
     await page.reload();
     expect(await codes(page)).toEqual([code]);
@@ -86,13 +91,82 @@ describe('claiming', () => {
     expect(await codes(later)).toEqual([code]);
   });
 
+  it.each([
+    ['a phone', {}],
+    ['a phone without JavaScript', { javaScriptEnabled: false }],
+  ])('%s: after a claim, a second tap on the same spot claims nothing more', async (_, more) => {
+    const { orderNo, url } = await subscribed();
+    const page = await phone(browser, more);
+    await page.goto(url);
+    const { x, y, width, height } = await boxOf(claimButton(page, 'VIP pass'));
+    const spot = [x + width / 2, y + height / 2] as const;
+    await press(page, claimButton(page, 'VIP pass'));
+    await page.touchscreen.tap(...spot);
+    await page.goto(await linkTo(orderNo));
+    expect(await codes(page)).toHaveLength(1);
+    expect(await claimButton(page, 'Coupon').count()).toBe(1);
+  });
+
+  it('the page after a claim opens at the code, without moving there', async () => {
+    const { url } = await subscribed();
+    const page = await phone(browser);
+    await page.addInitScript('addEventListener("scroll", () => (globalThis.firstAt ??= scrollY))');
+    await page.goto(url);
+    await press(page, claimButton(page, 'VIP pass'));
+    const { y } = await boxOf(page.locator('code'));
+    expect(y).toBeLessThan(300);
+    await page.waitForFunction('globalThis.firstAt > 0');
+    expect(await page.evaluate('scrollY - firstAt')).toBe(0);
+  });
+
+  it('a screen on which another button comes to lie under the mouse: a second click at once claims nothing more', async () => {
+    const { url } = await subscribed();
+    const page = await phone(browser, { viewport: { width: 1280, height: 1600 }, isMobile: false });
+    await page.clock.install();
+    await page.goto(url);
+    await page.clock.pauseAt(Date.now() + 60_000);
+    const first = await boxOf(claimButton(page, 'VIP pass'));
+    await press(page, claimButton(page, 'VIP pass'));
+    expect(await boxOf(claimButton(page, 'Coupon'))).toMatchObject({ x: first.x, y: first.y });
+    let posts = 0;
+    page.on('request', (request) => {
+      posts += request.method() === 'POST' ? 1 : 0;
+    });
+    await claimButton(page, 'Coupon').click();
+    expect(await codes(page)).toHaveLength(1);
+    expect(posts).toBe(0);
+    // Whoever means it presses again.
+    await page.clock.fastForward(500);
+    await press(page, claimButton(page, 'Coupon'));
+    expect([await codes(page), posts]).toEqual([[expect.anything(), expect.anything()], 1]);
+  });
+
+  it('a press that leads nowhere: a while later the button works again', async () => {
+    const { url } = await subscribed();
+    const page = await phone(browser);
+    await page.clock.install();
+    await page.goto(url);
+    const button = claimButton(page, 'VIP pass');
+    // The browser stays where it is, as it does when its user stops the loading.
+    await page.route('**/redeem/claim', (route) => route.fulfill({ status: 204 }), { times: 1 });
+    await Promise.all([page.waitForResponse('**/redeem/claim'), button.tap()]);
+    expect(await button.getAttribute('aria-busy')).toBe('true');
+    await page.clock.fastForward(10_000);
+    expect(await button.getAttribute('aria-busy')).toBeNull();
+    await press(page, button);
+    expect(await codes(page)).toHaveLength(1);
+  });
+
   it('one tap copies the code', async () => {
     const { url } = await subscribed();
     const page = await phone(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto(url);
     await press(page, claimButton(page, 'VIP pass'));
-    await page.getByRole('button', { name: 'Copy' }).tap();
-    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    // The button says so for two seconds: it is looked at from before the tap on.
+    await Promise.all([
+      page.getByRole('button', { name: 'Copied' }).waitFor(),
+      page.getByRole('button', { name: 'Copy' }).tap(),
+    ]);
     expect([await page.evaluate('navigator.clipboard.readText()')]).toEqual(await codes(page));
   });
 
@@ -103,7 +177,7 @@ describe('claiming', () => {
     await press(page, claimButton(page, 'VIP pass'));
     expect(await codes(page)).toHaveLength(1);
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
-    await page.getByRole('img', { name: 'QR code of VIP pass' }).waitFor();
+    await page.getByRole('img', { name: 'QR code VIP pass' }).waitFor();
     await page.getByRole('link', { name: 'End subscription' }).tap();
     await page.getByLabel('Last four digits').fill(digits);
     await page.getByRole('button', { name: 'End subscription now' }).tap();
@@ -209,8 +283,11 @@ describe('ending the subscription', () => {
   it('wrong digits until it is locked; then the right ones do not help either', async () => {
     const { orderNo, url, digits } = await subscribed();
     const page = await phone(browser);
-    await page.goto(url);
-    await page.getByRole('link', { name: 'End subscription' }).tap();
+    const second = await phone(browser);
+    for (const opened of [page, second]) {
+      await opened.goto(url);
+      await opened.getByRole('link', { name: 'End subscription' }).tap();
+    }
     for (const left of [4, 3, 2, 1, 0]) {
       await page.getByLabel('Last four digits').fill(other(digits));
       await page.getByRole('button', { name: 'End subscription now' }).tap();
@@ -218,12 +295,15 @@ describe('ending the subscription', () => {
         .getByText(left === 0 ? 'Too many wrong tries' : left === 1 ? 'One try is left' : `${left} tries are left`)
         .waitFor();
     }
-    const second = await phone(browser);
-    await second.goto(await linkTo(orderNo));
-    await second.getByRole('link', { name: 'End subscription' }).tap();
     await second.getByLabel('Last four digits').fill(digits);
     await second.getByRole('button', { name: 'End subscription now' }).tap();
     await second.getByText('Too many wrong tries').waitFor();
+    await second.goto(await linkTo(orderNo));
+    await second.getByRole('link', { name: 'End subscription' }).tap();
+    await second.getByRole('heading', { name: 'Locked for now' }).waitFor();
+    expect(await second.getByLabel('Last four digits').count()).toBe(0);
+    await second.getByRole('link', { name: 'Back to your benefits' }).tap();
+    await second.getByRole('heading', { name: 'Monthly membership' }).waitFor();
     expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'ACTIVE' });
   });
 });

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import net from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openCode } from '../../src/benefits/claim-code.js';
 import { channelRegistry } from '../../src/channels/registry.js';
@@ -12,6 +11,7 @@ import { claimsOf, formOf, get, post } from '../redeem/support.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { collectRequest } from '../support/demo.js';
+import { freePort } from '../support/free-port.js';
 import { type KeptAlive, keptAlive } from '../support/kept-alive.js';
 import { until } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
@@ -205,12 +205,4 @@ async function sellingChannel(): Promise<ChannelCredentials> {
   const created = await createChannel(operator, { name: 'Crash', ratePerSecond: 100_000 });
   await authorizeProduct(operator, { appId: created.appId, productCode: 'BOTH' });
   return created;
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port: free } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return free;
 }

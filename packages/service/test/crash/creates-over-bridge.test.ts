@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import net from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createChannel } from '../../src/operator/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
@@ -10,6 +9,7 @@ import { ledgerOf, spawnInstitution, temporaryFolder } from '../institution/supp
 import { type ChannelClient, type ChannelCredentials, channelClient, type Reply } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { sharedAgreement, sharedRequest } from '../support/demo.js';
+import { freePort } from '../support/free-port.js';
 import { ledgerPort, packageRoot, type Running, start, until } from '../support/processes.js';
 
 const ORDERS = 520;
@@ -220,12 +220,4 @@ async function bridgedInstitution(): Promise<{ url: string }> {
     delays: { settleMs: 500, lateNoticeMs: 100, noticeRetryMs: 100, longestNoticeRetryMs: 500 },
   });
   return { url };
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port: free } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return free;
 }

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { claimer } from '../../src/benefits/claim.js';
 import type { BenefitReference } from '../../src/benefits/claim-numbers.js';
+import { describeOrder } from '../../src/cli/order-text.js';
 import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { setFulfilment, showBenefit } from '../../src/operator/benefits.js';
+import { showOrder } from '../../src/operator/order-view.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { type ClaimStage, claimStage } from './support.js';
@@ -50,6 +52,26 @@ describe('a pool', () => {
       codesGiven: 3,
       waitingClaims: 0,
     });
+  });
+
+  it('that is empty: operators see on the order which claim waits for its code', async () => {
+    const benefit = await freshPool();
+    const one = await benefit();
+    const orderNo = String(one.orderNo);
+    const shown = async () => {
+      const order = await showOrder(on.operator, { orderNo });
+      const row = describeOrder(order).match(new RegExp(`${code} .*$`, 'm'))?.[0];
+      return [
+        order.payments[0]?.benefits[0]?.codeStatus,
+        row?.includes('CLAIMED'),
+        row?.includes('waits for its code'),
+      ];
+    };
+    expect(await shown()).toEqual([null, false, false]);
+    await claim(one);
+    expect(await shown()).toEqual(['PENDING', true, true]);
+    await on.import(code, 'AT-LAST\n');
+    expect(await shown()).toEqual(['FULFILLED', true, false]);
   });
 
   it('gives 40 users at once 40 codes', async () => {

@@ -30,7 +30,8 @@ export interface ClaimStage {
   readonly client: ChannelClient;
   readonly log: CapturedLog;
   readonly node: ClaimingNode;
-  anotherNode(): Promise<ClaimingNode>;
+  /** With another deadline for suppliers than their own, if one is given. */
+  anotherNode(more?: { readonly deadlineMs: number }): Promise<ClaimingNode>;
   /** A new order in mode B: VIP_PASS at position 1, COUPON at 2. */
   order(more?: Record<string, unknown>): Promise<number>;
   benefit(position: number): Promise<BenefitReference>;
@@ -41,9 +42,6 @@ export interface ClaimStage {
   close(): Promise<void>;
 }
 
-/** Of a supplier, where one that does not answer is waited for. */
-const DEADLINE_MS = 3_000;
-
 export async function claimStage(): Promise<ClaimStage> {
   const service = await testService();
   const { fresh, vault, clock } = service;
@@ -52,8 +50,8 @@ export async function claimStage(): Promise<ClaimStage> {
   const log = capturedLog();
   const operator = { ...service.operator, clock };
 
-  async function nodeOn(own: Database, end: () => Promise<void>): Promise<ClaimingNode> {
-    const fulfilments = fulfilmentRegistry({ database: own, vault, clock, log: log.log, deadlineMs: DEADLINE_MS });
+  async function nodeOn(own: Database, end: () => Promise<void>, more = {}): Promise<ClaimingNode> {
+    const fulfilments = fulfilmentRegistry({ database: own, vault, clock, log: log.log, ...more });
     const channels: ChannelRegistry = channelRegistry(own, vault);
     const channel = await channels.get(client.credentials.appId);
     if (!channel) throw new Error('the demo channel is there');
@@ -84,9 +82,9 @@ export async function claimStage(): Promise<ClaimStage> {
     log,
     node,
     order,
-    async anotherNode() {
+    async anotherNode(more) {
       const own = openDatabase({ url: fresh.url, pool: 16, name: 'another node' });
-      return nodeOn(own, () => own.close());
+      return nodeOn(own, () => own.close(), more);
     },
     benefit: async (position) => ({ orderNo: await order(), cycleNo: 1, position }),
     async codeOf(benefit) {

@@ -11,6 +11,7 @@ import { createPaymentChannel, resetGatewayKey } from '../../src/operator/paymen
 import { ledgerOf } from '../institution/support.js';
 import { type ChannelClient, send } from '../support/channel-client.js';
 import { demoChannel, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { freePort } from '../support/free-port.js';
 import { until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 
@@ -52,15 +53,6 @@ afterAll(async () => {
   await service.close();
   await rm(folder, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
-}
 
 async function createWith(tail: string) {
   const channelUserId = unique('user');

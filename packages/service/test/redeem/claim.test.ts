@@ -11,6 +11,7 @@ import {
   post,
   type Stage,
   stage,
+  textOf,
   titleOf,
 } from './support.js';
 
@@ -95,7 +96,7 @@ describe('claiming', () => {
     const { answer } = await claim(on, before, 'VIP pass 1');
     expect(answer.status).toBe(409);
     expect(noticeOf(answer)).toBe('This benefit expired before it was claimed, so it can no longer be handed out.');
-    expect(answer.text).toContain('Expired 31 Jan 2026, 12:00');
+    expect(textOf(answer)).toContain('Expired 31 Jan 2026, 12:00');
     expect(claimsOf(answer).size).toBe(0);
   });
 
@@ -209,6 +210,13 @@ describe('a post that does not come from the page', () => {
       const answer = await on.post('/redeem/claim', changed);
       expect([answer.status, titleOf(answer)]).toEqual([404, 'This link does not work']);
     }
+    expect(await statusOf(order)).toEqual(UNTOUCHED);
+  });
+
+  it.each(['@@@', 'application/', '/json', 'a b/c', 'text'])('400: with a type that is none, %s', async (type) => {
+    const order = await on.order();
+    const answer = await on.post('/redeem/claim', await press(order), { 'content-type': type });
+    expect([answer.status, titleOf(answer)]).toEqual([400, 'That did not come from this page']);
     expect(await statusOf(order)).toEqual(UNTOUCHED);
   });
 

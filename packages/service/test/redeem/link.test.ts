@@ -37,7 +37,7 @@ describe('a link', () => {
 
   it('404: says in one page that it does not work, and what to do', () => {
     expect(refused.text).toContain('This link does not work');
-    expect(refused.text).toContain('it will give you a new link');
+    expect(refused.text).toContain('open your benefits from there');
   });
 
   it('200: until its time has come, and 404 from then on', async () => {

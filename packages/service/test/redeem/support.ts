@@ -105,13 +105,20 @@ export function formOf({ text }: Reply): Record<string, string> {
 /** What its buttons claim, by the name of the benefit and the period: `VIP pass 1`. */
 export function claimsOf({ text }: Reply): Map<string, string> {
   const items = text.matchAll(
-    /<h3>([^<]*)<\/h3>\s*<p class="meta">[^<]*?(\d+)[^<]*<\/p>(?:(?!<\/li>)[\s\S])*?name="claim" value="([^"]+)"/g,
+    /<h3[^>]*>([^<]*)<\/h3>\s*<p class="meta">[^<]*?(\d+)[^<]*<\/p>(?:(?!<\/li>)[\s\S])*?name="claim" value="([^"]+)"/g,
   );
   return new Map([...items].map(([, name = '', cycleNo = '', value = '']) => [`${name} ${cycleNo}`, value]));
 }
 
 export const codesOf = ({ text }: Reply): string[] =>
   [...text.matchAll(/<code>([^<]*)<\/code>/g)].map(([, code = '']) => code);
+
+/** What a person reads. */
+export const textOf = ({ text }: Reply): string =>
+  text
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
 
 /** What the page says about the last step. */
 export const noticeOf = ({ text }: Reply): string | undefined => /role="alert">([^<]*)</.exec(text)?.[1];

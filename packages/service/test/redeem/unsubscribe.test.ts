@@ -1,8 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { toldAbout } from '../orders/support.js';
-import { mobileOf } from '../support/demo.js';
+import { mobileOf, sharedRequest } from '../support/demo.js';
 import { anotherNode, type Node } from '../support/second-node.js';
-import { codesOf, formOf, get, noticeOf, type Ordered, post, type Stage, stage, titleOf } from './support.js';
+import {
+  codesOf,
+  type Form,
+  formOf,
+  get,
+  noticeOf,
+  type Ordered,
+  post,
+  type Stage,
+  stage,
+  textOf,
+  titleOf,
+} from './support.js';
 
 let on: Stage;
 let node: Node;
@@ -26,7 +38,11 @@ const wrongFor = (of: Ordered) => (rightFor(of) === '0000' ? '1111' : '0000');
 
 /** Opens the question and answers it, there or on the other node. */
 async function answer(of: Ordered, digits: string, baseUrl = on.service.baseUrl) {
-  const fields = formOf(await get(baseUrl, pathOf(of)));
+  return answerTo(formOf(await get(baseUrl, pathOf(of))), digits, baseUrl);
+}
+
+/** Of a question that was opened before. */
+function answerTo(fields: Form, digits: string, baseUrl = on.service.baseUrl) {
   return post(baseUrl, '/redeem/unsubscribe', { ...fields, digits });
 }
 
@@ -36,13 +52,28 @@ async function statusOf({ orderNo }: Ordered) {
 
 describe('asking first', () => {
   it('200: says what it means, in both languages', async () => {
-    const { status, text } = await on.get(pathOf(order));
-    expect(status).toBe(200);
-    expect(text).toContain('What you have paid for stays yours');
-    expect(text).toContain('The next payment of ¥19.90 on 28 Feb 2026 will not be taken, nor any after it.');
+    const page = await on.get(pathOf(order));
+    expect([page.status, titleOf(page)]).toEqual([200, 'End this subscription?']);
+    const text = textOf(page);
+    expect(text).toContain(
+      'What you have paid for stays yours. Please claim it and note your codes before 7 Feb 2026, 12:00',
+    );
     expect(text).toContain('Last four digits of your mobile number');
-    expect((await on.get(pathOf(order), { 'accept-language': 'zh' })).text).toContain('手机号后四位');
-    expect(text).not.toContain(mobileOf(order.channelUserId).slice(-4));
+    expect(text).not.toContain(rightFor(order));
+    const chinese = textOf(await on.get(pathOf(order), { 'accept-language': 'zh' }));
+    expect(chinese).toContain('本页面可打开至 2026年2月7日 12:00，请在此之前领取，并记下您的兑换码。');
+    expect(chinese).toContain('手机号后四位');
+  });
+
+  it('200: promises no more about payments than is the service’s to promise', async () => {
+    const collected = textOf(await on.get(pathOf(order)));
+    expect(collected).toContain('Your provider, who takes the payments, is told at once. No further period begins.');
+    expect(collected).not.toContain('will not be taken');
+    const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
+    const debited = await on.get(
+      data.redeemUrl.replace(/^.*(?=\/redeem)/, '').replace('/redeem', '/redeem/unsubscribe'),
+    );
+    expect(textOf(debited)).toContain('The next payment of ¥19.90 on 28 Feb 2026 will not be taken, nor any after it.');
   });
 
   it('404: the link is checked as on the page', async () => {
@@ -108,11 +139,12 @@ describe('wrong digits', () => {
     for (let n = 0; n < 4; n += 1) {
       expect((await answer(n % 2 === 0 ? order : second, wrongFor(order), hosts[n % 2])).status).toBe(422);
     }
+    const fields = formOf(await on.get(pathOf(second)));
     const fifth = await answer(order, wrongFor(order));
     expect([fifth.status, fifth.headers['retry-after']]).toEqual([429, '3600']);
     expect(noticeOf(fifth)).toContain('please try again in 60 minutes');
     for (const baseUrl of hosts) {
-      const right = await answer(second, rightFor(order), baseUrl);
+      const right = await answerTo(fields, rightFor(order), baseUrl);
       expect([right.status, noticeOf(right)?.includes('Too many wrong tries')]).toEqual([429, true]);
     }
     expect(await statusOf(second)).toBe('ACTIVE');
@@ -125,7 +157,7 @@ describe('wrong digits', () => {
       `update unsubscribe_tries set locked_until = locked_until - interval '59 minutes' where user_key = key_of($1)`,
       whose,
     );
-    expect((await answer(second, rightFor(order))).status).toBe(429);
+    expect((await answerTo(fields, rightFor(order))).status).toBe(429);
     await query(
       `update unsubscribe_tries set locked_until = locked_until - interval '1 minute' where user_key = key_of($1)`,
       whose,
@@ -135,10 +167,26 @@ describe('wrong digits', () => {
     expect((await answer(second, rightFor(order), node.baseUrl)).status).toBe(303);
   });
 
+  it('200: opened while it is locked, it says so and asks nothing; the way back leads to the benefits', async () => {
+    for (let n = 0; n < 4; n += 1) await answer(order, wrongFor(order));
+    const refused = await answer(order, wrongFor(order));
+    const opened = await get(node.baseUrl, pathOf(order));
+    expect([refused.status, opened.status]).toEqual([429, 200]);
+    for (const page of [refused, opened]) {
+      expect(titleOf(page)).toBe('Locked for now');
+      expect(noticeOf(page)).toContain('please try again in 60 minutes');
+      expect(page.text).not.toMatch(/<form|End this subscription|Keep it/);
+      expect(page.text).toContain('Back to your benefits');
+    }
+    const chinese = await on.get(pathOf(order), { 'accept-language': 'zh' });
+    expect([titleOf(chinese), chinese.text.includes('分钟后再试')]).toEqual(['已暂时锁定', true]);
+  });
+
   it('many at once on two nodes are counted one by one', async () => {
     const hosts = [on.service.baseUrl, node.baseUrl];
+    const fields = formOf(await on.get(pathOf(order)));
     const tries = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => answer(order, wrongFor(order), hosts[index % 2])),
+      Array.from({ length: 12 }, (_, index) => answerTo(fields, wrongFor(order), hosts[index % 2])),
     );
     expect(tries.filter(({ status }) => status === 422)).toHaveLength(4);
     expect(tries.filter(({ status }) => status === 429)).toHaveLength(8);
@@ -156,6 +204,7 @@ describe('an order that cannot be ended', () => {
     await query('update orders set status = $2, next_due_at = null where order_no = $1', [order.orderNo, status]);
     const page = await on.get(pathOf(order));
     expect([page.status, page.text.includes(says), page.text.includes('<form')]).toEqual([200, true, false]);
+    expect(titleOf(page)).toBe('End subscription');
     const tried = await on.post('/redeem/unsubscribe', { ...fields, digits: rightFor(order) });
     expect([tried.status, tried.text.includes(says)]).toEqual([409, true]);
     expect(await toldAbout(on.service.fresh.database, order.orderNo)).toEqual(['BILLED', 'ACTIVE']);

@@ -23,6 +23,7 @@ import { alerts } from '../orders/support.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { freePort } from '../support/free-port.js';
 import { packageRoot, start, until } from '../support/processes.js';
 import { periodNo } from './support.js';
 
@@ -81,15 +82,6 @@ afterAll(async () => {
   await service.stop();
   await fresh.close();
 });
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 async function institution(dataDir?: string) {
   return spawnInstitution({
