@@ -6,6 +6,7 @@ import { parseEventId, parseEventIds } from '../webhooks/event-id.js';
 import { type EventRow, findEvent, listEvents, listPushes, type Push } from '../webhooks/history-sql.js';
 import { pauseDeliveries, resumeDeliveries } from '../webhooks/pauses-sql.js';
 import { type ReplayPosition, replayEvents, replayUndelivered } from '../webhooks/replay-sql.js';
+import type { InstantRange } from '../webhooks/time-range.js';
 import { recordAudit } from './audit.js';
 import { changeChannel } from './channel-change.js';
 import { CALLBACK_EVENT_TYPES } from './channel-settings.js';
@@ -135,13 +136,14 @@ function requireOrderNo(text: string): number {
 }
 
 /** A day begins at midnight in UTC+8. */
-function times({ from, to }: TimeRange): TimeRange {
-  const read = (text: string): string => {
+function times({ from, to }: TimeRange): InstantRange {
+  const read = (text: string | undefined): number | undefined => {
+    if (text === undefined) return undefined;
     const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
-    if (at !== undefined) return new Date(at).toISOString();
+    if (at !== undefined) return at;
     throw new OperatorError(`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`);
   };
-  return { ...(from === undefined ? {} : { from: read(from) }), ...(to === undefined ? {} : { to: read(to) }) };
+  return { from: read(from), to: read(to) };
 }
 
 function noEvent(appId: string, eventId: string): OperatorError {

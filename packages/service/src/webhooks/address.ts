@@ -17,6 +17,9 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 /** Of a name with many addresses, so many are tried until one can be connected to. */
 const MOST_TRIED = 3;
 
+/** Once one kind of address is there, so long is waited for the other: some name servers never answer about IPv6. */
+const OTHER_KIND_MS = 200;
+
 const THIS_MACHINE = new Map([
   ['localhost', ['127.0.0.1', '::1']],
   ['127.0.0.1', ['127.0.0.1']],
@@ -50,9 +53,18 @@ export function dnsResolve(servers?: readonly string[]): Resolve {
   return async (host) => {
     const resolver = new dns.promises.Resolver({ timeout: 1_500, tries: 2 });
     if (servers) resolver.setServers(servers);
-    const late = setTimeout(() => resolver.cancel(), DEADLINE_MS);
+    const leaveOffAfter = (ms: number) => setTimeout(() => resolver.cancel(), ms);
+    let late = leaveOffAfter(DEADLINE_MS);
+    const hurry = (addresses: string[]) => {
+      clearTimeout(late);
+      late = leaveOffAfter(OTHER_KIND_MS);
+      return addresses;
+    };
     try {
-      const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+      const [v4, v6] = await Promise.allSettled([
+        resolver.resolve4(host).then(hurry),
+        resolver.resolve6(host).then(hurry),
+      ]);
       if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
       return [v4, v6].flatMap((found) => (found.status === 'fulfilled' ? found.value : []));
     } finally {

@@ -12,11 +12,16 @@ export interface Answer {
   readonly keepAlive: boolean;
 }
 
+/** Of an answer that is not complete: what its headers said, and the bytes that came after them. */
+export type PartOfAnswer = Pick<Answer, 'status' | 'body'>;
+
 export interface AnswerReader {
   /** The answer, once all of it has come, or as much as is read of one. */
   add(bytes: Buffer): Answer | undefined;
   /** The other end has closed the connection: the answer, if this is how it ends. */
   end(): Answer;
+  /** What has come so far, once the headers have. */
+  soFar(): PartOfAnswer | undefined;
 }
 
 /**
@@ -58,6 +63,7 @@ export function answerReader(): AnswerReader {
       input.add(bytes);
       return look();
     },
+    soFar: () => head && { status: head.status, body: input.text([[bodyAt, input.size]]) },
     end() {
       if (!head) throw new BadAnswer('the answer ends in its headers');
       if (head.framing !== 'until-close') throw new BadAnswer('the answer ends too early');

@@ -1,13 +1,13 @@
 import type { DeliveryStatus, EventType } from '@perennial/wire';
+import { instant } from '../db/time-sql.js';
 import { SHARDS } from './shards-sql.js';
+import type { InstantRange } from './time-range.js';
 
-export interface EventFilter {
+/** The range is of when the event was written. */
+export interface EventFilter extends InstantRange {
   readonly orderNo?: number | undefined;
   readonly eventType?: EventType | undefined;
   readonly status?: DeliveryStatus | undefined;
-  /** When the event was written: from inclusive, to exclusive, as PostgreSQL takes times. */
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
 }
 
 export interface Candidates {
@@ -25,8 +25,8 @@ export interface Candidates {
 export function eventCandidates(filter: EventFilter, value: (given: unknown) => string): Candidates {
   const { orderNo, eventType, status, from, to } = filter;
   const inTime = [
-    ...(from === undefined ? [] : [`c.recorded_at >= ${value(from)}::timestamptz`]),
-    ...(to === undefined ? [] : [`c.recorded_at < ${value(to)}::timestamptz`]),
+    ...(from === undefined ? [] : [`c.recorded_at >= ${instant(value(from))}`]),
+    ...(to === undefined ? [] : [`c.recorded_at < ${instant(value(to))}`]),
   ];
   const all = (...conditions: readonly string[]) => ['c.channel_id = $1', ...inTime, ...conditions].join(' and ');
   const ofType = eventType === undefined ? [] : [`c.event_type = '${eventType}'`];

@@ -1,6 +1,6 @@
 import net from 'node:net';
 import tls from 'node:tls';
-import { type Answer, type AnswerReader, answerReader } from './answer.js';
+import { type Answer, type AnswerReader, answerReader, type PartOfAnswer } from './answer.js';
 import type { PushDeadline } from './push-deadline.js';
 import type { Request } from './request.js';
 
@@ -13,6 +13,8 @@ export interface Connection {
   isOpen(): boolean;
   /** One request; then its answer, or why there is none. After a failure the connection is closed. */
   exchange(request: Request, ended: Ended): void;
+  /** Of an answer that is not complete, also after the connection was closed. */
+  soFar(): PartOfAnswer | undefined;
   /** Nothing is asked for until the next exchange: whatever comes before that, it is over. */
   rest(over: () => void): void;
   /** Nobody is told anything any more. */
@@ -32,7 +34,8 @@ export interface Target {
 /** Of an answer, so many bytes are read at a time: most are shorter. */
 const READ_BYTES = 4_096;
 
-export function openConnection(target: Target, deadline: PushDeadline): Promise<Connection> {
+/** Within the deadline, or earlier than that. */
+export function openConnection(target: Target, deadline: PushDeadline, withinMs?: number): Promise<Connection> {
   return deadline.run((resolve, reject) => {
     const bytes = Buffer.allocUnsafeSlow(READ_BYTES);
     // A socket has one set of listeners for its whole life, so no error goes unheard.
@@ -44,8 +47,16 @@ export function openConnection(target: Target, deadline: PushDeadline): Promise<
       },
     });
     const connection = new OpenConnection(socket);
-    connection.rest((error) => {
+    const tooSlow =
+      withinMs === undefined
+        ? undefined
+        : setTimeout(() => connection.over(new Error(`no connection within ${Math.round(withinMs)} ms`)), withinMs);
+    const leaveOff = () => {
+      clearTimeout(tooSlow);
       connection.close();
+    };
+    connection.rest((error) => {
+      leaveOff();
       reject(error ?? new Error('the connection was closed'));
     });
     socket
@@ -53,8 +64,11 @@ export function openConnection(target: Target, deadline: PushDeadline): Promise<
       .on('error', (error) => connection.over(error))
       .on('end', () => connection.over())
       .on('close', () => connection.over())
-      .once(target.security ? 'secureConnect' : 'connect', () => resolve(connection));
-    return () => connection.close();
+      .once(target.security ? 'secureConnect' : 'connect', () => {
+        clearTimeout(tooSlow);
+        resolve(connection);
+      });
+    return leaveOff;
   });
 }
 
@@ -98,6 +112,10 @@ class OpenConnection implements Connection {
     this.disturbed = undefined;
     this.ended = ended;
     this.socket.write(text, encoding);
+  }
+
+  soFar(): PartOfAnswer | undefined {
+    return this.reader?.soFar();
   }
 
   rest(over: (error?: Error) => void): void {

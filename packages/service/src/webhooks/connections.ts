@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import { type AddressRules, connectAddresses, dnsResolve, ForbiddenAddress, hostOf, type Resolve } from './address.js';
-import { type Answer, isAccepted } from './answer.js';
+import { type Answer, isAccepted, type PartOfAnswer } from './answer.js';
 import { type Connection, openConnection, Unanswered } from './connection.js';
 import type { DeliveryOutcome } from './finish-sql.js';
 import { idleConnections } from './idle-connections.js';
@@ -13,13 +13,16 @@ import { DEADLINE_MS } from './schedule.js';
 export interface PushResult {
   readonly outcome: DeliveryOutcome;
   readonly httpStatus: number | null;
-  /** The first of what came back, or in a few words why nothing did. */
+  /** The first of what came back; before it, in a few words, why nothing more did. */
   readonly answer: string;
 }
 
 export interface Connections {
-  /** Always says what became of it: it never fails. */
-  push(url: string, push: SignedPush): Promise<PushResult>;
+  /**
+   * Always says what became of it: only `sign` may throw. That is asked for again when the same has to be sent on a second
+   * connection.
+   */
+  push(url: string, sign: () => SignedPush): Promise<PushResult>;
   /** No connection is kept any longer; one that is in use is closed after its push. */
   close(): void;
 }
@@ -31,6 +34,14 @@ export interface ConnectionOptions extends AddressRules {
   readonly ca?: string;
 }
 
+interface Sending {
+  readonly place: Place;
+  readonly request: Request;
+  readonly sign: () => SignedPush;
+}
+
+/** A connection that is closed so soon after it was written to: its receiver has hardly read that, let alone worked on it. */
+const AT_ONCE_MS = 100;
 const PLAIN = /^[ -~]*$/;
 /** Of an answer, so many characters are written down. */
 const SHOWN = 200;
@@ -63,9 +74,12 @@ export function connections(options: ConnectionOptions): Connections {
     const security = url.protocol === 'https:' ? { context, host: hostOf(url) } : undefined;
     const port = Number(url.port || (security ? 443 : 80));
     let first: unknown;
-    for (const address of addresses) {
+    for (const [index, address] of addresses.entries()) {
+      // All but the last get a share, so that there is time for those after them, and for the answer.
+      const after = addresses.length - 1 - index;
+      const withinMs = after === 0 ? undefined : deadline.left() / (after + 2);
       try {
-        return await openConnection({ address, port, ...(security ? { security } : {}) }, deadline);
+        return await openConnection({ address, port, ...(security ? { security } : {}) }, deadline, withinMs);
       } catch (error) {
         if (error instanceof Late) throw error;
         first ??= error;
@@ -75,41 +89,47 @@ export function connections(options: ConnectionOptions): Connections {
   }
 
   /** On a connection that was kept, or on a new one. By callbacks: this is done for every single push. */
-  function exchange(place: Place, request: Request, deadline: PushDeadline, ended: (result: PushResult) => void): void {
-    const failedBy = (error: unknown) => ended(failureOf(error));
-    const exchangeOn = (open: Connection, isKept: boolean) => {
+  function exchange({ place, request, sign }: Sending, deadline: PushDeadline, ended: (result: PushResult) => void) {
+    const failedBy = (error: unknown, soFar?: PartOfAnswer) => ended(failureOf(error, soFar));
+    const exchangeOn = (open: Connection, sent: Request, sentAgainUntil: number) => {
       deadline.stop = () => {
         open.close();
-        failedBy(new Late());
+        failedBy(new Late(), open.soFar());
       };
-      open.exchange(request, (answer, error) => {
+      open.exchange(sent, (answer, error) => {
         if (answer) {
           if (answer.keepAlive) idle.keep(place.origin, open);
           else open.close();
           ended(resultOf(answer));
-        } else if (isKept && error instanceof Unanswered) {
-          // It may have been closed at the other end just then: once more, on a new one.
-          connectAnew();
-        } else failedBy(error);
+        } else if (error instanceof Unanswered && performance.now() < sentAgainUntil) {
+          // It was closed at the other end just then: once more, on a new one.
+          try {
+            connectAnew(requestOf(place, sign()));
+          } catch (error) {
+            failedBy(error);
+          }
+        } else failedBy(error, open.soFar());
       });
     };
-    const connectAnew = () => connect(place.url, deadline).then((open) => exchangeOn(open, false), failedBy);
+    const connectAnew = (sent: Request) =>
+      connect(place.url, deadline).then((open) => exchangeOn(open, sent, 0), failedBy);
     const kept = idle.take(place.origin);
-    if (kept) exchangeOn(kept, true);
-    else connectAnew();
+    if (kept) exchangeOn(kept, request, performance.now() + AT_ONCE_MS);
+    else connectAnew(request);
   }
 
-  function failureOf(error: unknown): PushResult {
-    if (error instanceof Late) return failed('TIMEOUT', `no answer within ${deadlineMs} ms`);
+  function failureOf(error: unknown, soFar?: PartOfAnswer): PushResult {
+    if (error instanceof Late) return failed('TIMEOUT', `no answer within ${deadlineMs} ms`, soFar);
     if (error instanceof ForbiddenAddress) return failed('FORBIDDEN', error.message);
-    if (error instanceof BadAnswer) return failed('REFUSED', error.message);
-    return failed('UNREACHABLE', reasonOf(error));
+    if (error instanceof BadAnswer) return failed('REFUSED', error.message, soFar);
+    return failed('UNREACHABLE', reasonOf(error), soFar);
   }
 
   return {
-    push: (url, signed) =>
-      new Promise((resolve) => {
-        const deadline = new PushDeadline();
+    push(url, sign) {
+      const signed = sign();
+      return new Promise((resolve) => {
+        const deadline = new PushDeadline(performance.now() + deadlineMs);
         const ended = (result: PushResult) => {
           deadlines.delete(deadline);
           resolve(result);
@@ -117,11 +137,12 @@ export function connections(options: ConnectionOptions): Connections {
         deadlines.add(deadline);
         try {
           const place = placeOf(url);
-          exchange(place, requestOf(place, signed), deadline, ended);
+          exchange({ place, request: requestOf(place, signed), sign }, deadline, ended);
         } catch (error) {
           ended(failureOf(error));
         }
-      }),
+      });
+    },
     close: () => idle.close(),
   };
 }
@@ -141,8 +162,9 @@ function resultOf(answer: Answer): PushResult {
   return result;
 }
 
-function failed(outcome: DeliveryOutcome, reason: string): PushResult {
-  return { outcome, httpStatus: null, answer: printable(reason) };
+function failed(outcome: DeliveryOutcome, reason: string, soFar?: PartOfAnswer): PushResult {
+  const answer = soFar?.body ? `${reason}: ${soFar.body}` : reason;
+  return { outcome, httpStatus: soFar?.status ?? null, answer: printable(answer) };
 }
 
 function reasonOf(error: unknown): string {

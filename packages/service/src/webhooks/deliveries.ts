@@ -3,18 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../channels/registry.js';
 import type { Clock } from '../clock.js';
-import { type Database, Unavailable } from '../db/database.js';
+import type { Database } from '../db/database.js';
 import type { Connections, PushResult } from './connections.js';
-import { type DueEvent, type EventKey, keyOf, readShards } from './due-sql.js';
+import { type EventKey, keyOf } from './due-sql.js';
 import { filling } from './filling.js';
-import { putAside } from './finish-sql.js';
-import { ended, isFull, type Lane, offer, start } from './lane.js';
-import { type Message, type SignedPush, signPush } from './message.js';
+import { ended, isFull, type Lane, start } from './lane.js';
+import { type Message, signPush } from './message.js';
 import { outcomes } from './outcomes.js';
+import { shardReading } from './reading.js';
 import { type Receiver, receiverRegistry } from './receivers.js';
 import { runningOut } from './running-out.js';
-import { DEADLINE_MS, RETRY_DELAYS_SECONDS } from './schedule.js';
-import { dropIdle, type Ended, forget, laneFor, leadsTo, leaveShard, newShard, type Shard } from './shard.js';
+import { DEADLINE_MS } from './schedule.js';
+import { dropIdle, type Ended, forget, leadsTo, leaveShard, newShard, type Shard } from './shard.js';
 import { balanceShards, giveBack, LEASE_SECONDS, leave } from './shards-sql.js';
 
 export interface DeliveryDeps {
@@ -34,8 +34,6 @@ const SLOW_MS = 1_000;
 const MOST_CONNECTIONS = 2_048;
 /** Outcomes that are not written down yet: with more, nothing new is sent. */
 const MOST_UNWRITTEN = 2_000;
-/** Rows of one shard in one reading. */
-const PAGE = 1_000;
 /** Before its lease ends, a node stops sending early enough for a push and for writing down how it ended. */
 const QUIET_MS = DEADLINE_MS + 1_000;
 
@@ -50,8 +48,6 @@ export function deliveries(deps: DeliveryDeps) {
   const shards = new Map<number, Shard>();
   /** Lanes with something to send, each in its turn. */
   let waiting: Lane[] = [];
-  /** Channels of which something is held back, as they were when that was seen; 0: they could not be read. */
-  const heldBack = new Map<number, number>();
   /** What was finished since each reading that is under way began: it may still show it. */
   const readings = new Set<Set<EventKey>>();
   /** Under way for longer than SLOW_MS. */
@@ -74,7 +70,9 @@ export function deliveries(deps: DeliveryDeps) {
     unwritten < MOST_UNWRITTEN &&
     performance.now() < sendUntil;
 
-  const fill = filling({ database, receivers, log, record, reading, now: () => dueBy?.now() });
+  const now = () => dueBy?.now();
+  const reads = shardReading({ database, receivers, log, shards, queueUp, reading, now });
+  const fill = filling({ database, receivers, log, record, reading, now });
   const written = outcomes<Ended>({
     database,
     log,
@@ -85,9 +83,11 @@ export function deliveries(deps: DeliveryDeps) {
   /** Renews the lease; what was lost is dropped, what is too much is given back once nothing of it is under way. */
   async function balance(): Promise<void> {
     const began = performance.now();
-    const { held, surplus, now } = await database.transaction((tx) => balanceShards(tx, node));
+    const balanced = await database.transaction((tx) => balanceShards(tx, node));
+    const { held, surplus } = balanced;
     sendUntil = began + LEASE_SECONDS * 1000 - QUIET_MS;
-    clockAhead = now - began;
+    // Rather behind the database's clock than ahead of it: a look back then begins a little earlier.
+    clockAhead = balanced.now - performance.now();
     for (const [number, { epoch }] of shards) {
       if (!held.some((one) => one.shard === number && one.epoch === epoch)) shards.delete(number);
     }
@@ -98,7 +98,7 @@ export function deliveries(deps: DeliveryDeps) {
       else leaveShard(shard);
     }
     await giveBackIdle();
-    await lookAtHeldBack();
+    await reads.lookAtHeldBack();
   }
 
   function stay(shard: Shard): void {
@@ -114,17 +114,6 @@ export function deliveries(deps: DeliveryDeps) {
     await giveBack(database, node, numbers);
   }
 
-  /** An address that is not held back any more, or another one: what was passed over is read again. */
-  async function lookAtHeldBack(): Promise<void> {
-    const looked = [...heldBack].map(async ([channelId, version]) => {
-      const receiver = await receivers.get(channelId).catch(() => undefined);
-      if (!receiver || receiver.version === version) return;
-      heldBack.delete(channelId);
-      for (const { reader } of shards.values()) reader.rewind();
-    });
-    await Promise.all(looked);
-  }
-
   /** What is finished while `read` runs is in the set that it is given: its rows may be older than that. */
   async function reading<T>(read: (finished: ReadonlySet<EventKey>) => Promise<T>): Promise<T> {
     const finished = new Set<EventKey>();
@@ -136,73 +125,14 @@ export function deliveries(deps: DeliveryDeps) {
     }
   }
 
-  /** Reads what has become due. True when there may be more at once. */
+  /** Reads what has become due. True when there may be more at once. What cannot be read is asked for again. */
   async function read(): Promise<boolean> {
-    const open = [...shards.values()].filter(({ leaving }) => !leaving);
-    if (stopped || open.length === 0 || performance.now() > sendUntil) return false;
-    const nowMs = dueBy?.now() ?? performance.now() + clockAhead;
-    const positions = open.map(({ shard, reader, known }) => ({ shard, after: reader.position(nowMs, known.size) }));
+    if (stopped || performance.now() > sendUntil) return false;
     try {
-      return await reading(async (finished) => {
-        const rows = grouped(await readShards(database, positions, PAGE, dueBy?.now()), ({ shard }) => shard);
-        let isMore = false;
-        for (const shard of open) {
-          const mine = rows.get(shard.shard) ?? [];
-          shard.reader.took(mine, mine.length === PAGE);
-          isMore ||= mine.length === PAGE;
-          await accept(shard, mine, finished);
-        }
-        return isMore;
-      });
-    } catch (error) {
-      for (const { reader } of open) reader.rewind();
-      throw error;
+      return await reads.next(now() ?? performance.now() + clockAhead);
     } finally {
       pump();
     }
-  }
-
-  async function accept(shard: Shard, rows: readonly DueEvent[], finished: ReadonlySet<EventKey>): Promise<void> {
-    const channelsOfRows = [...grouped(rows, (row) => row.channelId)];
-    const found = await Promise.all(channelsOfRows.map(([channelId]) => receiverOf(channelId)));
-    for (const [index, [, due]] of channelsOfRows.entries()) {
-      const receiver = found[index];
-      if (!receiver) continue;
-      const fresh = due.filter((one) => {
-        const key = keyOf(one);
-        return !finished.has(key) && !shard.known.has(key);
-      });
-      const aside = sort(shard, receiver, fresh);
-      if (aside.length > 0 && (await putAside(database, shard, receiver, aside)) < aside.length) shard.reader.rewind();
-    }
-  }
-
-  /** A channel that cannot be read holds up no other. */
-  async function receiverOf(channelId: number): Promise<Receiver | undefined> {
-    try {
-      return await receivers.get(channelId);
-    } catch (err) {
-      if (err instanceof Unavailable) throw err;
-      log.error({ err, channelId }, 'a channel could not be read, and its events wait');
-      heldBack.set(channelId, 0);
-      return undefined;
-    }
-  }
-
-  /** Each to its lane; those without an address are given back. */
-  function sort(shard: Shard, receiver: Receiver, due: readonly DueEvent[]): DueEvent[] {
-    const aside: DueEvent[] = [];
-    for (const one of due) {
-      const address = one.isPayment ? receiver.payments : receiver.orders;
-      if (!address) aside.push(one);
-      else if (address.paused) heldBack.set(receiver.channelId, receiver.version);
-      else {
-        const lane = laneFor(shard, receiver, one.isPayment, address.url);
-        offer(lane, one);
-        queueUp(lane);
-      }
-    }
-    return aside;
   }
 
   function queueUp(lane: Lane): void {
@@ -224,8 +154,8 @@ export function deliveries(deps: DeliveryDeps) {
         lane.isWaiting = false;
         const shard = shards.get(lane.shard);
         if (!shard || shard.leaving || shard.lanes.get(lane.key) !== lane) continue;
-        fillUp(shard, lane);
         const message = start(lane);
+        fillUp(shard, lane);
         if (message) {
           if (!isFull(lane)) queueUp(lane);
           push(shard, lane, message);
@@ -266,15 +196,15 @@ export function deliveries(deps: DeliveryDeps) {
       queueMicrotask(() => notBegun(shard, lane, message));
       return;
     }
-    let signed: SignedPush;
+    let sent: Promise<PushResult>;
     try {
-      signed = signPush(receiver, lane.path, message, clock.now());
+      sent = connections.push(lane.url, () => signPush(receiver, lane.path, message, clock.now()));
     } catch (err) {
       queueMicrotask(() => notBegun(shard, lane, message, err));
       return;
     }
     quick.add(message);
-    connections.push(lane.url, signed).then((result) => {
+    sent.then((result) => {
       quick.delete(message);
       slow.delete(message);
       pushed(shard, lane, message, result, began);
@@ -286,9 +216,8 @@ export function deliveries(deps: DeliveryDeps) {
     const { outcome, httpStatus, answer } = result;
     const endedAt = performance.now();
     const latencyMs = Math.round(endedAt - began);
-    const againIn = outcome === 'ACCEPTED' ? undefined : RETRY_DELAYS_SECONDS[due.step];
     free(shard, lane, message);
-    record({ shard, due, outcome, httpStatus, answer, latencyMs, endedAt, at: dueBy?.now(), againIn });
+    record({ shard, due, outcome, httpStatus, answer, latencyMs, endedAt, at: dueBy?.now() });
     pump();
   }
 
@@ -342,14 +271,4 @@ export function deliveries(deps: DeliveryDeps) {
       await leave(database, node);
     },
   };
-}
-
-function grouped<Item, Key>(items: readonly Item[], key: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>();
-  for (const item of items) {
-    const group = groups.get(key(item));
-    if (group) group.push(item);
-    else groups.set(key(item), [item]);
-  }
-  return groups;
 }

@@ -1,3 +1,4 @@
+import { formatTime } from '@perennial/wire';
 import type { Queryable } from '../db/database.js';
 import { plainArray } from '../db/plain-array.js';
 import { ms } from '../db/time-sql.js';
@@ -33,6 +34,12 @@ export interface DuePosition {
 
 export const START: DuePosition = { nextAt: '-infinity', eventNo: 0, cycleNo: 0 };
 
+/** Before everything that is due at this time or later. Written as PostgreSQL writes times, to be compared with them. */
+export function positionAt(epochMs: number): DuePosition {
+  const whole = Math.floor(epochMs);
+  return { ...START, nextAt: `${formatTime(whole)}.${String(whole % 1000).padStart(3, '0')}+08` };
+}
+
 /** Times of one session sort as their text does: all have the same offset, and a shorter fraction ends in the offset's sign. */
 export function isBefore(one: DuePosition, other: DuePosition): boolean {
   if (one.nextAt !== other.nextAt) return one.nextAt < other.nextAt;
@@ -53,16 +60,35 @@ export const DUE_COLUMNS = (d: string) => `${d}.shard, ${d}.event_no as "eventNo
 const AFTER = '(d.next_at, d.event_no, d.cycle_no) >';
 const IN_ORDER = 'order by d.next_at, d.event_no, d.cycle_no';
 
+/** What goes to one address, as a number: the events of a channel about payments, or those about orders. */
+export const kindOf = ({ channelId, isPayment }: Pick<DueEvent, 'channelId' | 'isPayment'>): number =>
+  channelId * 2 + Number(isPayment);
+export const channelOf = (kind: number): Pick<DueEvent, 'channelId' | 'isPayment'> => ({
+  channelId: Math.floor(kind / 2),
+  isPayment: kind % 2 === 1,
+});
+const KIND = 'd.channel_id * 2 + d.is_payment::integer';
+
 /**
- * What is due in each of the shards, from a position on. Each is read by itself: over several at once, PostgreSQL sorts the
+ * What is due in parts of shards, from a position on. Each is read by itself: over several at once, PostgreSQL sorts the
  * whole backlog (measured: 8,000 rows a second instead of 38,000). One node reads a shard, so nothing is locked.
+ *
+ * With `since`, only what was written by that transaction or a later one. Without, all but the kinds that are spared.
  */
 const READ_SHARDS = {
   name: 'read-due-events',
-  text: `select ${DUE_COLUMNS('d')} from unnest($1::smallint[], $2::timestamptz[], $3::bigint[], $4::integer[])
-             as s(shard, next_at, event_no, cycle_no),
+  text: `select s.part::integer, ${DUE_COLUMNS('d')}
+         from unnest($1::smallint[], $2::timestamptz[], $3::bigint[], $4::integer[], $7::timestamptz[], $8::xid[])
+             with ordinality as s(shard, next_at, event_no, cycle_no, until, since, part),
            lateral (select * from due_events d where d.shard = s.shard and ${AFTER} (s.next_at, s.event_no, s.cycle_no)
-             and d.next_at <= coalesce(to_timestamp($6::double precision / 1000), now()) ${IN_ORDER} limit $5) d`,
+             and d.next_at <= least(coalesce(to_timestamp($6::double precision / 1000), now()), s.until)
+             and case when s.since is null then ${KIND} <> all($9::bigint[]) else age(d.xmin) <= age(s.since) end
+             ${IN_ORDER} limit $5) d`,
+};
+/** The oldest transaction that is not over: whatever is committed from now on was written by it or a later one. */
+const READ_HORIZON = {
+  name: 'read-horizon',
+  text: 'select pg_snapshot_xmin(pg_current_snapshot())::xid::text as horizon',
 };
 const READ_CHANNEL = {
   name: 'read-due-events-of-channel',
@@ -77,21 +103,39 @@ export interface ShardPosition {
   readonly after: DuePosition;
 }
 
-/** `now` is for tests; unset, the database's own clock counts. */
+/** What is read of a shard at a time. */
+export interface ShardPart extends ShardPosition {
+  /** Null: until now. */
+  readonly until: string | null;
+  /** Null: whatever transaction has written it. */
+  readonly since: string | null;
+}
+
+/** Each row says of which part it is, from 1. `now` is for tests; unset, the database's own clock counts. */
 export async function readShards(
   db: Queryable,
-  positions: readonly ShardPosition[],
+  parts: readonly ShardPart[],
+  spared: readonly number[],
   limit: number,
   now?: number,
-): Promise<DueEvent[]> {
-  return db.query<DueEvent>(READ_SHARDS, [
-    positions.map(({ shard }) => shard),
-    positions.map(({ after }) => after.nextAt),
-    positions.map(({ after }) => after.eventNo),
-    positions.map(({ after }) => after.cycleNo),
+): Promise<(DueEvent & { readonly part: number })[]> {
+  return db.query(READ_SHARDS, [
+    parts.map(({ shard }) => shard),
+    parts.map(({ after }) => after.nextAt),
+    parts.map(({ after }) => after.eventNo),
+    parts.map(({ after }) => after.cycleNo),
     limit,
     now ?? null,
+    parts.map(({ until }) => until),
+    parts.map(({ since }) => since),
+    spared,
   ]);
+}
+
+export async function readHorizon(db: Queryable): Promise<string> {
+  const [row] = await db.query<{ horizon: string }>(READ_HORIZON);
+  if (!row) throw new Error('the database has no horizon');
+  return row.horizon;
 }
 
 export async function readChannel(

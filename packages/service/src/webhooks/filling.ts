@@ -2,10 +2,9 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
 import { type DueEvent, type EventKey, keyOf, readChannel, readEvents, type StoredEvent } from './due-sql.js';
 import { expandRange, type Pushed } from './finish-sql.js';
-import { type Lane, offer, offerRest } from './lane.js';
+import { hasRoom, type Lane, offerFirst, offerRest, take } from './lane.js';
 import { type Message, messageOf } from './message.js';
 import type { Receiver, Receivers } from './receivers.js';
-import { RETRY_DELAYS_SECONDS } from './schedule.js';
 import { type Ended, forget, leadsTo, type Shard } from './shard.js';
 
 export interface FillingDeps {
@@ -33,7 +32,7 @@ export function filling({ database, receivers, log, record, reading, now }: Fill
     let taken: readonly DueEvent[] = [];
     try {
       if (lane.restAfter && lane.queue.length < LOAD) await readRest(lane, lane.restAfter);
-      taken = lane.queue.splice(0, portionOf(lane.queue));
+      taken = take(lane, LOAD);
       await load(shard, lane, taken);
     } catch (err) {
       log.warn({ err }, 'events could not be read and will be read again');
@@ -63,7 +62,7 @@ export function filling({ database, receivers, log, record, reading, now }: Fill
       const parts = await expandRange(database, shard, range, EXPAND);
       // The first of them has the key that the range had.
       shard.known.delete(keyOf(range));
-      for (const part of parts) offer(lane, part);
+      offerFirst(lane, parts);
     }
     const due = taken.filter(({ cycleTo }) => cycleTo === null);
     if (due.length === 0 && lane.emptied === emptied) return;
@@ -83,31 +82,28 @@ export function filling({ database, receivers, log, record, reading, now }: Fill
 
   function prepared(receiver: Receiver, due: DueEvent, event: StoredEvent | undefined): Message | Unsendable {
     // Past its retention: there is nothing left to tell.
-    if (!event) return unsendable('the event is past its retention', undefined);
+    if (!event) return unsendable('the event is past its retention', true);
     try {
       return messageOf(receiver, due, event);
     } catch (err) {
       log.error({ err, eventId: String(keyOf(due)) }, 'an event could not be put together');
-      return unsendable('the event could not be put together', RETRY_DELAYS_SECONDS[due.step]);
+      return unsendable('the event could not be put together', false);
     }
   }
 
   return {
     isWanted: (lane: Lane) =>
-      !lane.isFilling && lane.ready.length <= LOAD / 2 && (lane.queue.length > 0 || lane.restAfter !== undefined),
+      !lane.isFilling &&
+      lane.ready.length <= LOAD / 2 &&
+      hasRoom(lane) &&
+      (lane.queue.length > 0 || lane.restAfter !== undefined),
     /** Never fails: everything is still in the database. */
     next,
   };
 }
 
-/** How many are read together. A range goes alone, so that no more of it becomes rows than can be sent soon. */
-function portionOf(queue: readonly DueEvent[]): number {
-  const range = queue.slice(0, LOAD).findIndex(({ cycleTo }) => cycleTo !== null);
-  return range < 0 ? LOAD : Math.max(range, 1);
-}
-
 type Unsendable = Omit<Pushed, 'shard' | 'due' | 'at'>;
 
-function unsendable(answer: string, againIn: number | undefined): Unsendable {
-  return { outcome: 'FORBIDDEN', httpStatus: null, latencyMs: 0, endedAt: performance.now(), answer, againIn };
+function unsendable(answer: string, isHopeless: boolean): Unsendable {
+  return { outcome: 'FORBIDDEN', httpStatus: null, latencyMs: 0, endedAt: performance.now(), answer, isHopeless };
 }

@@ -1,6 +1,7 @@
 import type { Queryable } from '../db/database.js';
 import { plainArray } from '../db/plain-array.js';
-import { DUE_COLUMNS, type DueEvent } from './due-sql.js';
+import { DUE_COLUMNS, type DueEvent, isBefore } from './due-sql.js';
+import { RETRY_DELAYS_SECONDS } from './schedule.js';
 import type { HeldShard } from './shards-sql.js';
 
 export type DeliveryOutcome = 'ACCEPTED' | 'REFUSED' | 'TIMEOUT' | 'UNREACHABLE' | 'FORBIDDEN';
@@ -18,14 +19,15 @@ export interface Pushed {
   /** When it was over, Unix milliseconds, in place of that: for tests. */
   readonly at?: number | undefined;
   readonly answer: string | null;
-  /** Seconds until the next push; unset: there is none. */
-  readonly againIn?: number | undefined;
+  /** There will never be anything to send: given up, whatever the schedule says. */
+  readonly isHopeless?: boolean;
 }
 
 /**
  * Writes down how a batch of pushes ended: due rows deleted, attempts added, what failed put off or given up. All of it only
  * for shards that still have the epoch under which the push began: whoever took one over sends again, and says so then.
- * Whoever takes it over meanwhile waits for this to be committed.
+ * Whoever takes it over meanwhile waits for this to be committed. What the schedule says next is read from the row: it may
+ * have been replayed while the push was under way.
  */
 const FINISH = {
   name: 'finish-deliveries',
@@ -38,13 +40,14 @@ with held as materialized (
 ), pushed as materialized (
   select h.shard, p.*, coalesce(to_timestamp(p.at / 1000), clock_timestamp() - p.ago_ms * interval '1 ms') as ended_at
   from unnest($3::integer[], $4::timestamptz[], $5::bigint[], $6::integer[], $7::delivery_outcome[], $8::smallint[],
-    $9::integer[], $10::double precision[], $11::double precision[], $12::text[], $13::integer[])
-    as p(place, next_at, event_no, cycle_no, outcome, http_status, latency_ms, ago_ms, at, answer, again_in)
+    $9::integer[], $10::double precision[], $11::double precision[], $12::text[], $13::boolean[])
+    as p(place, next_at, event_no, cycle_no, outcome, http_status, latency_ms, ago_ms, at, answer, is_hopeless)
   join held h using (place)
 ), gone as (
   delete from due_events d using pushed p
   where d.shard = p.shard and d.next_at = p.next_at and d.event_no = p.event_no and d.cycle_no = p.cycle_no
-  returning d.*
+  returning d.*, case when p.outcome <> 'ACCEPTED' and not p.is_hopeless
+    then (array[${RETRY_DELAYS_SECONDS.join()}])[d.step + 1] end as again_in
 ), attempts as (
   insert into delivery_attempts (channel_id, event_no, cycle_no, retry_no, http_status, latency_ms, at, outcome, answer)
   select g.channel_id, p.event_no, p.cycle_no, g.retry_no, p.http_status, least(p.latency_ms, 32767), p.ended_at,
@@ -53,15 +56,15 @@ with held as materialized (
 ), again as (
   insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
     step, retry_no)
-  select g.shard, p.ended_at + p.again_in * interval '1 s', g.event_no, g.cycle_no, g.channel_id, g.order_no, g.is_payment,
+  select g.shard, p.ended_at + g.again_in * interval '1 s', g.event_no, g.cycle_no, g.channel_id, g.order_no, g.is_payment,
     g.cycle_to, g.recorded_at, g.step + 1, g.retry_no + 1
-  from pushed p join gone g using (shard, next_at, event_no, cycle_no) where p.again_in is not null
+  from pushed p join gone g using (shard, next_at, event_no, cycle_no) where g.again_in is not null
 ), given_up as (
   insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no,
     reason)
   select g.channel_id, g.event_no, g.cycle_no, g.cycle_to, g.order_no, g.is_payment, g.recorded_at, g.retry_no, 'GIVE_UP'
   from pushed p join gone g using (shard, next_at, event_no, cycle_no)
-  where p.again_in is null and p.outcome <> 'ACCEPTED'
+  where g.again_in is null and p.outcome <> 'ACCEPTED'
   on conflict (channel_id, event_no, cycle_no) do update set retry_no = excluded.retry_no, since = now(),
     reason = excluded.reason
   returning channel_id
@@ -70,13 +73,17 @@ select c.app_id as "appId", g.count from (
   select channel_id, count(*)::integer as count from given_up group by channel_id) g join channels c using (channel_id)`,
 };
 
+const byKey = ({ due: one }: Pushed, { due: other }: Pushed) => (isBefore(one, other) ? -1 : 1);
+
 /** How many events of a channel were given up at once. */
 export interface GivenUp {
   readonly appId: string;
   readonly count: number;
 }
 
-export async function finishPushes(db: Queryable, pushed: readonly Pushed[]): Promise<GivenUp[]> {
+export async function finishPushes(db: Queryable, ended: readonly Pushed[]): Promise<GivenUp[]> {
+  // Rows of retries may be locked by a replay as well: both lock them in the order of their keys.
+  const pushed = ended.some(({ due }) => due.step > 0) ? ended.toSorted(byKey) : ended;
   const held = [...new Set(pushed.map(({ shard }) => shard))];
   const places = new Map(held.map((shard, index) => [shard, index + 1]));
   const now = performance.now();
@@ -93,7 +100,7 @@ export async function finishPushes(db: Queryable, pushed: readonly Pushed[]): Pr
     plainArray(pushed, (one) => now - one.endedAt),
     plainArray(pushed, (one) => one.at),
     pushed.map((one) => one.answer),
-    plainArray(pushed, (one) => one.againIn),
+    plainArray(pushed, (one) => (one.isHopeless ? 't' : 'f')),
   ]);
 }
 

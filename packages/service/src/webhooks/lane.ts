@@ -1,12 +1,14 @@
-import { type DueEvent, type DuePosition, type EventKey, isBefore, justBefore, keyOf } from './due-sql.js';
+import { type DueEvent, type DuePosition, type EventKey, isBefore, justBefore, keyOf, kindOf } from './due-sql.js';
 import type { Message } from './message.js';
 
 /** Keys in memory for one address. What is more stays in the database, and is read when there is room again. */
 const MOST_QUEUED = 5_000;
 /** Pushes under way to one address. */
 const WIDTH = 8;
-/** Messages that are looked through for one that may go, before waiting for those under way. */
-const LOOK_AHEAD = 64;
+/** Messages of one order that wait for the one before them: with so many, what follows them is set aside unread. */
+const ENOUGH_OF_AN_ORDER = 32;
+/** Keys set aside: with so many, nothing more is read for this address. More than two orders of the longest kind have. */
+const MOST_ASIDE = 20_000;
 
 /** One address of one channel: its events in the order of their time. A lane that does not move holds up no other. */
 export interface Lane {
@@ -29,6 +31,11 @@ export interface Lane {
   ready: Message[];
   /** Orders of which an event is being told for the first time: the next one is told after it. */
   readonly telling: Set<number>;
+  /** What comes after it, by order: out of the way of the other orders. */
+  readonly parked: Map<number, Message[]>;
+  /** And what comes after those: keys alone, not read in full yet. */
+  readonly aside: Map<number, DueEvent[]>;
+  asideCount: number;
   underWay: number;
   isFilling: boolean;
   isWaiting: boolean;
@@ -45,6 +52,9 @@ export function newLane(at: Pick<Lane, 'key' | 'channelId' | 'shard' | 'isPaymen
     leftSince: undefined,
     ready: [],
     telling: new Set(),
+    parked: new Map(),
+    aside: new Map(),
+    asideCount: 0,
     underWay: 0,
     isFilling: false,
     isWaiting: false,
@@ -61,13 +71,25 @@ export function offer(lane: Lane, due: DueEvent): void {
   if (lane.known.has(key)) return;
   const isOfRest = lane.restAfter !== undefined && isBefore(lane.restAfter, due);
   if (isOfRest || lane.queue.length >= MOST_QUEUED) {
-    const from = justBefore(due);
-    if (!lane.restAfter || isBefore(from, lane.restAfter)) lane.restAfter = from;
-    if (!lane.leftSince || isBefore(from, lane.leftSince)) lane.leftSince = from;
+    leave(lane, justBefore(due));
     return;
   }
   lane.known.add(key);
   lane.queue.push(due);
+}
+
+/** Before everything that waits: parts of what was the first of it. */
+export function offerFirst(lane: Lane, parts: readonly DueEvent[]): void {
+  const waiting = lane.queue;
+  lane.queue = [];
+  for (const part of parts) offer(lane, part);
+  lane.queue.push(...waiting);
+}
+
+/** What comes after this position is read by the lane itself, when it has room. */
+export function leave(lane: Lane, from: DuePosition): void {
+  lane.restAfter = earliest(lane.restAfter, from);
+  lane.leftSince = earliest(lane.leftSince, from);
 }
 
 /** What was read of the rest. Less than asked for is all of it, but for what was left to it meanwhile. */
@@ -75,15 +97,59 @@ export function offerRest(lane: Lane, rows: readonly DueEvent[], isMore: boolean
   const { leftSince } = lane;
   lane.restAfter = undefined;
   for (const row of rows) offer(lane, row);
-  lane.restAfter ??= isMore ? rows.at(-1) : leftSince;
+  const next = isMore ? rows.at(-1) : undefined;
+  lane.restAfter = earliest(lane.restAfter, earliest(next, leftSince));
 }
+
+function earliest(one: DuePosition | undefined, other: DuePosition | undefined): DuePosition | undefined {
+  if (!one || !other) return one ?? other;
+  return isBefore(other, one) ? other : one;
+}
+
+/**
+ * The next keys to be read in full. Those of an order that has enough in memory are set aside, so that the others come. A
+ * range goes alone, so that no more of it becomes rows than can be sent soon.
+ */
+export function take(lane: Lane, most: number): DueEvent[] {
+  const taken: DueEvent[] = [];
+  let looked = 0;
+  for (const due of lane.queue) {
+    const isRange = due.cycleTo !== null;
+    const isLater = isToWait(lane, due);
+    if (!isLater && (taken.length === most || (isRange && taken.length > 0))) break;
+    looked += 1;
+    if (isLater) setAside(lane, due);
+    else taken.push(due);
+    if (isRange && !isLater) break;
+  }
+  lane.queue.splice(0, looked);
+  return taken;
+}
+
+function isToWait(lane: Lane, { step, orderNo }: DueEvent): boolean {
+  if (step > 0 || lane.parked.size === 0) return false;
+  return lane.aside.has(orderNo) || (lane.parked.get(orderNo)?.length ?? 0) >= ENOUGH_OF_AN_ORDER;
+}
+
+function setAside(lane: Lane, due: DueEvent): void {
+  const keys = lane.aside.get(due.orderNo);
+  if (keys) keys.push(due);
+  else lane.aside.set(due.orderNo, [due]);
+  lane.asideCount += 1;
+}
+
+export const hasRoom = (lane: Lane) => lane.asideCount < MOST_ASIDE;
 
 /** Nothing of it is in memory any more but what is under way: it is read again, for this address or another. */
 export function empty(lane: Lane): void {
   for (const due of lane.queue) lane.known.delete(keyOf(due));
-  for (const { due } of lane.ready) lane.known.delete(keyOf(due));
+  for (const due of [...lane.aside.values()].flat()) lane.known.delete(keyOf(due));
+  for (const { due } of [lane.ready, ...lane.parked.values()].flat()) lane.known.delete(keyOf(due));
   lane.queue = [];
   lane.ready = [];
+  lane.parked.clear();
+  lane.aside.clear();
+  lane.asideCount = 0;
   lane.restAfter = undefined;
   lane.emptied += 1;
 }
@@ -91,17 +157,12 @@ export function empty(lane: Lane): void {
 /** The next message that may be pushed now: events of one order are first told in their order. */
 export function start(lane: Lane): Message | undefined {
   if (isFull(lane)) return undefined;
-  let earlier: Set<number> | undefined;
-  for (let index = 0; index < Math.min(lane.ready.length, LOOK_AHEAD); index += 1) {
-    const message = lane.ready[index];
-    if (!message) break;
+  for (let message = lane.ready.shift(); message; message = lane.ready.shift()) {
     const { step, orderNo } = message.due;
-    if (step === 0 && (lane.telling.has(orderNo) || earlier?.has(orderNo))) {
-      earlier ??= new Set();
-      earlier.add(orderNo);
+    if (step === 0 && lane.telling.has(orderNo)) {
+      park(lane, message);
       continue;
     }
-    lane.ready.splice(index, 1);
     lane.underWay += 1;
     if (step === 0) lane.telling.add(orderNo);
     return message;
@@ -109,9 +170,33 @@ export function start(lane: Lane): Message | undefined {
   return undefined;
 }
 
+function park(lane: Lane, message: Message): void {
+  const { orderNo } = message.due;
+  const parked = lane.parked.get(orderNo);
+  if (parked) parked.push(message);
+  else lane.parked.set(orderNo, [message]);
+}
+
 export function ended(lane: Lane, { due }: Message): void {
   lane.underWay -= 1;
-  if (due.step === 0) lane.telling.delete(due.orderNo);
+  if (due.step > 0) return;
+  const { orderNo } = due;
+  lane.telling.delete(orderNo);
+  const parked = lane.parked.get(orderNo);
+  const next = parked?.shift();
+  if (!next) return;
+  // In front of what is ready: whatever else of the order is there comes after it.
+  lane.ready.unshift(next);
+  if (parked?.length === 0) bringBack(lane, orderNo);
+}
+
+function bringBack(lane: Lane, orderNo: number): void {
+  lane.parked.delete(orderNo);
+  const keys = lane.aside.get(orderNo);
+  if (!keys) return;
+  lane.aside.delete(orderNo);
+  lane.asideCount -= keys.length;
+  lane.queue = [...keys, ...lane.queue];
 }
 
 export const isFull = (lane: Lane) => lane.underWay >= WIDTH;
@@ -122,3 +207,7 @@ export const isIdle = (lane: Lane) =>
   lane.ready.length === 0 &&
   lane.restAfter === undefined &&
   !lane.isFilling;
+
+/** The kinds of events that go through it. */
+export const kindsOf = ({ channelId, isPayment }: Lane): number[] =>
+  (isPayment === undefined ? [true, false] : [isPayment]).map((one) => kindOf({ channelId, isPayment: one }));

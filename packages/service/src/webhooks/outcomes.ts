@@ -4,6 +4,7 @@ import { type Database, sqlState, Unavailable } from '../db/database.js';
 import { raiseAlert } from '../payments/alerts-sql.js';
 import { keyOf } from './due-sql.js';
 import { finishPushes, type Pushed } from './finish-sql.js';
+import { RETRY_DELAYS_SECONDS } from './schedule.js';
 
 export interface OutcomesDeps<One extends Pushed> {
   readonly database: Database;
@@ -81,7 +82,9 @@ export function outcomes<One extends Pushed>({ database, log, givingUp, over }: 
   };
 }
 
-const isLast = ({ outcome, againIn }: Pushed) => outcome !== 'ACCEPTED' && againIn === undefined;
+/** As far as this node knows: one that was replayed meanwhile goes on after all, and none is given up unexpectedly. */
+const isLast = ({ outcome, due, isHopeless }: Pushed) =>
+  outcome !== 'ACCEPTED' && (isHopeless || due.step >= RETRY_DELAYS_SECONDS.length);
 
 async function writeWithAlerts(database: Database, pushed: readonly Pushed[]): Promise<void> {
   await database.transaction(async (tx) => {

@@ -5,6 +5,14 @@ export class Late extends Error {}
 
 /** One for everything that a push does: name, connection, TLS, request and answer. */
 export class PushDeadline {
+  /** `endsAt` as `performance.now()` has it. */
+  constructor(private readonly endsAt: number) {}
+
+  /** Milliseconds. */
+  left(): number {
+    return Math.max(0, this.endsAt - performance.now());
+  }
+
   /** Leaves off what is being done, and says so to whoever waits for it. */
   stop: () => void = () => undefined;
 

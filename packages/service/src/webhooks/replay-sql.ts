@@ -1,6 +1,8 @@
 import type { Queryable } from '../db/database.js';
+import { instant } from '../db/time-sql.js';
 import type { EventReference } from './event-id.js';
 import { SHARDS } from './shards-sql.js';
+import type { InstantRange } from './time-range.js';
 
 /** Replays of one channel come one after another: each sees what the one before it has queued, and none waits in a circle. */
 async function oneAtATime(tx: Queryable, channelId: number): Promise<void> {
@@ -19,9 +21,23 @@ export interface ReplayedEvents {
 }
 
 /**
+ * A push that is being written down comes before the replay, and one that ends later after it: none of them gives up what
+ * was replayed. In the order in which pushes are written down, so that neither waits for the other in a circle.
+ */
+async function lockRetries(tx: Queryable, channelId: number, references: readonly EventReference[]): Promise<void> {
+  await tx.query(
+    `select from due_events d
+     where d.channel_id = $1 and d.event_no = any($2::bigint[]) and d.next_at <> d.recorded_at and d.step > 0
+     order by d.next_at, d.event_no, d.cycle_no for update`,
+    [channelId, references.map((r) => r.eventNo)],
+  );
+}
+
+/**
  * Sends events again, from the first step of the schedule, under the same eventId and with retryNo counted on. What is still
- * to be sent is only brought forward. Periods are spans here: a plain event is period 0, and of a range any part may be
- * waiting, put aside or done, so that only what is not waiting is queued, and only what was asked for leaves the others.
+ * to be sent is only brought forward; what is due stays where it is, since a node may be sending it. Periods are spans here: a
+ * plain event is period 0, and of a range any part may be waiting, put aside or done, so that only what is not waiting is
+ * queued, and only what was asked for leaves the others.
  */
 export async function replayEvents(
   tx: Queryable,
@@ -29,6 +45,7 @@ export async function replayEvents(
   references: readonly EventReference[],
 ): Promise<ReplayedEvents> {
   await oneAtATime(tx, channelId);
+  await lockRetries(tx, channelId, references);
   const [row] = await tx.query<ReplayedEvents>(
     `with asked as (
        select distinct r.event_no, r.cycle_no from unnest($2::bigint[], $3::integer[]) as r(event_no, cycle_no)
@@ -50,9 +67,10 @@ export async function replayEvents(
          select * from due_events x
            where x.channel_id = $1 and x.event_no = f.event_no and x.next_at <> x.recorded_at) d
      ), forward as (
-       update due_events d set next_at = statement_timestamp(), step = 0, retry_no = least(d.retry_no, ${HIGHEST_RETRY_NO})
+       update due_events d set next_at = case when ${isLater('d')} then statement_timestamp() else d.next_at end, step = 0,
+         retry_no = least(d.retry_no, ${HIGHEST_RETRY_NO})
        from waiting w where d.shard = ($1 % ${SHARDS})::smallint and d.next_at = w.next_at and d.event_no = w.event_no
-         and d.cycle_no = w.cycle_no and w.span && w.wanted and d.next_at > clock_timestamp() + interval '1 s'
+         and d.cycle_no = w.cycle_no and w.span && w.wanted and (d.step > 0 or ${isLater('d')})
      ), back as (
        delete from undelivered_events u using found f
        where u.channel_id = $1 and u.event_no = f.event_no and ${span('u')} && f.wanted
@@ -79,6 +97,8 @@ export async function replayEvents(
   );
   return row ?? { found: 0, replayed: 0 };
 }
+
+const isLater = (row: string) => `${row}.next_at > clock_timestamp() + interval '1 s'`;
 
 function span(row: string): string {
   return `int4range(${row}.cycle_no, coalesce(${row}.cycle_to, ${row}.cycle_no) + 1)`;
@@ -108,7 +128,7 @@ export interface ReplayStep {
 export async function replayUndelivered(
   tx: Queryable,
   channelId: number,
-  range: { readonly from?: string | undefined; readonly to?: string | undefined },
+  range: InstantRange,
   limit: number,
   after: ReplayPosition = { eventNo: 0, cycleNo: 0 },
 ): Promise<ReplayStep> {
@@ -116,7 +136,7 @@ export async function replayUndelivered(
   const rows = await tx.query<ReplayPosition & { events: number }>(
     `with chosen as materialized (
        select * from undelivered_events where channel_id = $1 and (event_no, cycle_no) > ($5::bigint, $6::integer)
-         and recorded_at >= coalesce($2::timestamptz, '-infinity') and recorded_at < coalesce($3::timestamptz, 'infinity')
+         and recorded_at >= coalesce(${instant('$2')}, '-infinity') and recorded_at < coalesce(${instant('$3')}, 'infinity')
        order by event_no, cycle_no limit $4 for update
      ), back as (
        delete from undelivered_events u using chosen c

@@ -18,8 +18,8 @@ export function runningOut<Item>(ms: number, over: (item: Item) => void): Runnin
     setTimeout(look, wait).unref();
   }
 
+  /** Still watching until it knows how things stand: what is added meanwhile starts no timer of its own. */
   function look(): void {
-    isWatching = false;
     for (const [item, at] of until) {
       const left = at - performance.now();
       if (left > 0) {
@@ -29,6 +29,7 @@ export function runningOut<Item>(ms: number, over: (item: Item) => void): Runnin
       until.delete(item);
       over(item);
     }
+    isWatching = false;
   }
 
   return {

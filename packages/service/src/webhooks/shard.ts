@@ -1,6 +1,6 @@
 import { type DueEvent, type EventKey, keyOf } from './due-sql.js';
 import type { Pushed } from './finish-sql.js';
-import { empty, isIdle, type Lane, newLane } from './lane.js';
+import { empty, isIdle, kindsOf, type Lane, newLane } from './lane.js';
 import type { Receiver } from './receivers.js';
 import { type ShardReader, shardReader } from './shard-reader.js';
 import type { HeldShard } from './shards-sql.js';
@@ -11,6 +11,8 @@ export interface Shard extends HeldShard {
   readonly lanes: Map<string, Lane>;
   /** What is in memory, whichever lane it is in: read again, it is known by its key and left alone. */
   readonly known: Set<EventKey>;
+  /** Kinds of which something was given back: their lanes read it again, and until then nothing newer is taken in. */
+  readonly anew: Set<number>;
   /** Pushes under way, and those that are over and not written down yet. */
   busy: number;
   /** To be given back once it is not busy: nothing of it is read or begun any more. */
@@ -23,7 +25,16 @@ export interface Ended extends Pushed {
 }
 
 export function newShard({ shard, epoch }: HeldShard): Shard {
-  return { shard, epoch, reader: shardReader(), lanes: new Map(), known: new Set(), busy: 0, leaving: false };
+  return {
+    shard,
+    epoch,
+    reader: shardReader(),
+    lanes: new Map(),
+    known: new Set(),
+    anew: new Set(),
+    busy: 0,
+    leaving: false,
+  };
 }
 
 /** One lane for each address: where both kinds of events go to the same one, they keep their order. */
@@ -53,7 +64,7 @@ function areOne({ payments, orders }: Receiver): boolean {
 export function forget(shard: Shard, lane: Lane, taken: readonly DueEvent[] = []): void {
   for (const due of taken) shard.known.delete(keyOf(due));
   empty(lane);
-  shard.reader.rewind();
+  for (const kind of kindsOf(lane)) shard.anew.add(kind);
   dropIdle(shard, lane);
 }
 
@@ -64,6 +75,8 @@ export function dropIdle(shard: Shard, lane: Lane): void {
 
 export function leaveShard(shard: Shard): void {
   shard.leaving = true;
-  shard.reader.rewind();
   for (const lane of shard.lanes.values()) forget(shard, lane);
+  // Should it stay, everything is read again.
+  shard.anew.clear();
+  shard.reader.rewind();
 }

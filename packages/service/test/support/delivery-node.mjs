@@ -15,7 +15,11 @@ const sending = deliverer({
   database,
   channels: channelRegistry(database, vault),
   connections: {
-    push: (url, { headers, body }) => kept.push(url, { headers: `${headers}X-Test-Process: ${process.pid}\r\n`, body }),
+    push: (url, sign) =>
+      kept.push(url, () => {
+        const { headers, body } = sign();
+        return { headers: `${headers}X-Test-Process: ${process.pid}\r\n`, body };
+      }),
     close: () => kept.close(),
   },
   clock: systemClock,

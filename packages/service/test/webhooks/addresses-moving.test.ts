@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { dnsResolve } from '../../src/webhooks/address.js';
 import { type Connections, connections } from '../../src/webhooks/connections.js';
 import { newAuthority } from './certificates.js';
@@ -22,6 +22,7 @@ beforeEach(async () => {
   network.route(FIRST, receiver.port);
 });
 afterEach(async () => {
+  vi.useRealTimers();
   sender?.close();
   await receiver.close();
   network.restore();
@@ -44,7 +45,7 @@ function sending(...turns: readonly (readonly string[])[]) {
 describe('a name that moves', () => {
   it('is looked up once for a connection, which goes where that led', async () => {
     const { push, lookups } = sending([FIRST], ['127.0.0.1']);
-    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
     expect(lookups).toEqual(['hooks.partner.example']);
     expect(network.dialled).toEqual([`${FIRST}:443`]);
   });
@@ -52,22 +53,24 @@ describe('a name that moves', () => {
   it('inside between two connections is refused at the second', async () => {
     const { push } = sending([FIRST], ['127.0.0.1']);
     receiver.answer({ status: 200, headers: { Connection: 'close' } });
-    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
-    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'FORBIDDEN' });
+    expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'FORBIDDEN' });
     expect(network.dialled).toEqual([`${FIRST}:443`]);
     expect(receiver.pushes).toHaveLength(1);
   });
 
   it('inside while a connection is kept leaves that one where it is, and gets no other', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
     const { push, lookups } = sending([FIRST], ['10.0.0.1']);
     for (let times = 1; times <= 3; times += 1) {
-      expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+      expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
     }
     expect(lookups).toHaveLength(1);
     receiver.answer('hang');
-    const [hanging, refused] = [push(URL, signedPush('app', SECRET)), push(URL, signedPush('app', SECRET))];
+    const [hanging, refused] = [push(URL, () => signedPush('app', SECRET)), push(URL, () => signedPush('app', SECRET))];
     expect(await refused).toMatchObject({ outcome: 'FORBIDDEN' });
     await receiver.until(4);
+    // At once, by a clock that stands still: else nothing would be sent again.
     await receiver.close();
     expect(await hanging).toMatchObject({ outcome: 'FORBIDDEN' });
     expect(network.dialled).toEqual([`${FIRST}:443`]);
@@ -77,7 +80,7 @@ describe('a name that moves', () => {
     const { push } = sending([FIRST], [SECOND]);
     network.route(SECOND, receiver.port);
     receiver.answer({ status: 200, headers: { Connection: 'close' } });
-    for (let times = 1; times <= 2; times += 1) await push(URL, signedPush('app', SECRET));
+    for (let times = 1; times <= 2; times += 1) await push(URL, () => signedPush('app', SECRET));
     expect(network.dialled).toEqual([`${FIRST}:443`, `${SECOND}:443`]);
   });
 });
@@ -85,13 +88,57 @@ describe('a name that moves', () => {
 describe('a name with several addresses', () => {
   it('is reached at the next one where the first refuses', async () => {
     const { push } = sending([SECOND, '2606:4700::1111', FIRST]);
-    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
     expect(network.dialled).toEqual([`${SECOND}:443`, '2606:4700::1111:443', `${FIRST}:443`]);
+  });
+
+  it('is reached at the next one where the first says nothing: that has a share of the time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    network.route(SECOND, 'silence');
+    const { push } = sending([SECOND, FIRST]);
+    const result = push(URL, () => signedPush('app', SECRET));
+    await vi.advanceTimersByTimeAsync(1_600);
+    expect(network.dialled).toEqual([`${SECOND}:443`]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(network.dialled).toEqual([`${SECOND}:443`, `${FIRST}:443`]);
+    expect(await result).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(network.sockets[0]?.destroyed).toBe(true);
+  });
+
+  it('is kept at the first one where that has answered in its share', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const { push } = sending([FIRST, SECOND]);
+    for (let times = 1; times <= 2; times += 1) {
+      expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+      await vi.advanceTimersByTimeAsync(3_000);
+    }
+    expect(network.dialled).toEqual([`${FIRST}:443`]);
+  });
+
+  it('has the deadline of the push where none of them says a word', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    for (const address of [SECOND, THIRD, FOURTH]) network.route(address, 'silence');
+    const { push } = sending([SECOND, THIRD, FOURTH]);
+    const result = push(URL, () => signedPush('app', SECRET));
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(network.dialled).toHaveLength(3);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await result).toMatchObject({ outcome: 'TIMEOUT' });
+    expect(network.sockets.every(({ destroyed }) => destroyed)).toBe(true);
+  });
+
+  it('where the first says nothing and the others refuse: what was wrong with the first', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    network.route(SECOND, 'silence');
+    const { push } = sending([SECOND, THIRD]);
+    const result = push(URL, () => signedPush('app', SECRET));
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await result).toMatchObject({ outcome: 'UNREACHABLE', answer: 'no connection within 1667 ms' });
   });
 
   it('is not tried for ever', async () => {
     const { push } = sending([SECOND, THIRD, FOURTH, FIRST]);
-    expect(await push(URL, signedPush('app', SECRET))).toEqual({
+    expect(await push(URL, () => signedPush('app', SECRET))).toEqual({
       outcome: 'UNREACHABLE',
       httpStatus: null,
       answer: 'EHOSTUNREACH',
@@ -104,7 +151,7 @@ describe('name servers', () => {
   let names: NameServer | undefined;
   afterEach(() => names?.close());
 
-  async function resolving(answer: (name: string) => NameAnswer, deadlineMs?: number) {
+  async function resolving(answer: (name: string, kind: 4 | 6) => NameAnswer, deadlineMs?: number) {
     names = await startNameServer(answer);
     sender = connections({
       local: false,
@@ -123,7 +170,7 @@ describe('name servers', () => {
 
   it('may have one kind of address alone', async () => {
     const push = await resolving(() => ({ addresses: [FIRST] }));
-    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
     names?.close();
     names = await startNameServer(() => ({ addresses: ['2606:4700::1111'] }));
     expect(await dnsResolve([names.server])('hooks.partner.example')).toEqual(['2606:4700::1111']);
@@ -137,31 +184,47 @@ describe('name servers', () => {
     ['that something is wrong', 'fault', 'UNREACHABLE'],
   ] as const)('that answer %s', async (_what, said, outcome) => {
     const push = await resolving(() => said);
-    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome, httpStatus: null });
+    expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome, httpStatus: null });
     expect(network.dialled).toEqual([]);
   });
 
   it('are asked for a name as it is, without the search domains and hosts of this machine', async () => {
     const push = await resolving(() => 'unknown');
-    await push('https://intranet/', signedPush('app', SECRET, '/'));
-    await push('https://ip6-localhost/', signedPush('app', SECRET, '/'));
+    await push('https://intranet/', () => signedPush('app', SECRET, '/'));
+    await push('https://ip6-localhost/', () => signedPush('app', SECRET, '/'));
     expect(new Set(names?.asked)).toEqual(new Set(['intranet', 'ip6-localhost']));
+  });
+
+  it.each([
+    [6, FIRST],
+    [4, '2606:4700::1111'],
+  ])('that say nothing about IPv%i cost a push a moment: it goes where the other leads', async (silent, address) => {
+    network.route(address, receiver.port);
+    const push = await resolving((_name, kind) => (kind === silent ? 'silence' : { addresses: [address] }));
+    expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(network.dialled).toEqual([`${address}:443`]);
+  });
+
+  it('that say nothing about IPv4, and lead inside in IPv6', async () => {
+    const push = await resolving((_name, kind) => (kind === 4 ? 'silence' : { addresses: ['fd00::1'] }));
+    expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'FORBIDDEN' });
+    expect(network.dialled).toEqual([]);
   });
 
   it('that are silent cost a push its deadline', async () => {
     const push = await resolving(() => 'silence', 50);
-    expect(await push(URL, signedPush('app', SECRET))).toMatchObject({ outcome: 'TIMEOUT', httpStatus: null });
+    expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'TIMEOUT', httpStatus: null });
   });
 
   it('that are silent about one name hold up no other, nor this process', async () => {
     const push = await resolving((name) => (name.startsWith('quick') ? { addresses: [FIRST] } : 'silence'), 30_000);
     let ended = 0;
     const stuck = Array.from({ length: 64 }, (_, index) =>
-      push(`https://slow-${index}.partner.example/`, signedPush('app', SECRET)).then(() => {
+      push(`https://slow-${index}.partner.example/`, () => signedPush('app', SECRET)).then(() => {
         ended += 1;
       }),
     );
-    const quick = push('https://quick.partner.example/events', signedPush('app', SECRET));
+    const quick = push('https://quick.partner.example/events', () => signedPush('app', SECRET));
     expect(await quick).toMatchObject({ outcome: 'ACCEPTED' });
     // Files are read by the threads that the system's own lookup would take.
     await readFile('/dev/null');

@@ -131,7 +131,7 @@ const MALFORMED: readonly string[] = [
 ];
 
 const push = (url: string, resolve: (host: string) => Promise<readonly string[]>, local = false) =>
-  connections({ local, resolve }).push(url, signedPush('app', SECRET));
+  connections({ local, resolve }).push(url, () => signedPush('app', SECRET));
 const nobody = async () => {
   throw new Error('an address needs no lookup');
 };

@@ -170,6 +170,9 @@ describe('events/list', () => {
       [{ from: '2026-03-01 08:00:01', to: '2026-03-02 00:00:00' }, false],
       [{ from: '2026-02-01 00:00:00', to: '2026-03-01 08:00:00' }, false],
       [{ from: '2026-03-02 00:00:00', to: '2026-03-01 00:00:00' }, false],
+      // PostgreSQL knows no year 0, in which both of these are or begin.
+      [{ from: '0001-01-01 00:00:00', to: '2026-03-02 00:00:00' }, true],
+      [{ from: '0000-01-01 00:00:00', to: '0001-01-01 00:00:00' }, false],
     ] as const) {
       expect([range, ids(await list(range, other))]).toEqual([range, isIn ? [old] : []]);
       expect(ids(await list({ ...range, deliveryStatus: 'PENDING' }, other))).toEqual(isIn ? [old] : []);

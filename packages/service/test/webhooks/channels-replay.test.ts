@@ -24,6 +24,8 @@ const statusOf = async (eventId: string, by = channel) => {
   const { data } = await by.call('events/list', {});
   return data.events.find((event: { eventId: string }) => event.eventId === eventId)?.deliveryStatus;
 };
+/** PostgreSQL knows no year 0, and the first of these begins in it. */
+const EARLIEST = ['0001-01-01 00:00:00', '0000-01-01 00:00:00'];
 const first = (id: string, retryNo: number) => ({ id, step: 0, retryNo, isDue: true });
 
 describe('events/replay of one event', () => {
@@ -191,6 +193,9 @@ describe('events/replay of a time', () => {
     ]);
     expect(await some({ from: '2026-01-01 00:00:00' })).toBe(0);
     expect(await queued(foreign.payment)).toEqual([]);
+    await ended(database(), [late.payment], 'GIVE_UP');
+    for (const time of EARLIEST) expect(await some({ to: time })).toBe(0);
+    expect(await some({ from: EARLIEST[0], to: '9999-12-31 23:59:59' })).toBe(1);
   });
 });
 

@@ -11,15 +11,15 @@ const SECRET = Buffer.alloc(32, 7).toString('base64');
 const PROGRAM = `
   const { connections } = await import(process.argv[1]);
   const sender = connections({ local: true, deadlineMs: Number(process.argv[3]) });
-  const { outcome } = await sender.push(process.argv[2], JSON.parse(process.argv[4]));
+  const { outcome } = await sender.push(process.argv[2], () => JSON.parse(process.argv[4]));
   sender.close();
   console.log(outcome);
 `;
 
 it.each<[ReceiverAnswer, number, string]>([
   ['accept', 5_000, 'ACCEPTED'],
-  ['hang', 100, 'TIMEOUT'],
-  ['trickle', 100, 'TIMEOUT'],
+  ['hang', 1_000, 'TIMEOUT'],
+  ['trickle', 1_000, 'TIMEOUT'],
   ['huge', 5_000, 'REFUSED'],
   ['reset', 5_000, 'UNREACHABLE'],
 ])(

@@ -25,7 +25,7 @@ afterEach(async () => {
   expect(receiver.forged).toEqual([]);
 });
 
-const push = (through = sender) => through.push(receiver.url, signedPush('app', SECRET));
+const push = (through = sender) => through.push(receiver.url, () => signedPush('app', SECRET));
 
 type Outcome = readonly [what: string, answer: ReceiverAnswer, expected: object];
 const OUTCOMES: readonly Outcome[] = [
@@ -41,7 +41,21 @@ const OUTCOMES: readonly Outcome[] = [
   ['closes the connection', 'close', { outcome: 'UNREACHABLE', httpStatus: null, answer: 'the connection was closed' }],
   ['resets the connection', 'reset', { outcome: 'UNREACHABLE', httpStatus: null, answer: 'ECONNRESET' }],
   ['closes in the headers', { raw: [OK], close: true }, { outcome: 'REFUSED', httpStatus: null }],
-  ['closes in the body', { raw: [`${OK}Content-Length: 99\r\n\r\n{`], close: true }, { outcome: 'REFUSED' }],
+  [
+    'closes in the body',
+    { raw: [`${OK}Content-Length: 99\r\n\r\n{"co`], close: true },
+    { outcome: 'REFUSED', httpStatus: 200, answer: 'the answer ends too early: {"co' },
+  ],
+  [
+    'closes before the body',
+    { raw: ['HTTP/1.1 502 Bad Gateway\r\nContent-Length: 99\r\n\r\n'], close: true },
+    { outcome: 'REFUSED', httpStatus: 502, answer: 'the answer ends too early' },
+  ],
+  [
+    'breaks the body',
+    { raw: ['HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n<h1>\r\n'] },
+    { outcome: 'REFUSED', httpStatus: 500, answer: 'a chunk has no size: <h1>  ' },
+  ],
   ['ends by closing', { raw: [`${OK}\r\n${ACCEPTED_BODY}`], close: true }, { outcome: 'ACCEPTED', httpStatus: 200 }],
   ['speaks something else', { raw: ['220 smtp ready\r\n'] }, { outcome: 'REFUSED', answer: 'it is not HTTP/1.1' }],
   ['answers in two ways', { raw: [`${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`] }, { outcome: 'REFUSED' }],
@@ -71,7 +85,7 @@ describe('a push to a receiver that', () => {
 });
 
 it.each(['plain', 'Zürich', '好的 🙂'])('what is said arrives byte for byte: %s', async (name) => {
-  expect(await sender.push(receiver.url, signedPush('app', SECRET, '/events', '4711', { name }))).toMatchObject({
+  expect(await sender.push(receiver.url, () => signedPush('app', SECRET, '/events', '4711', { name }))).toMatchObject({
     outcome: 'ACCEPTED',
   });
   expect(receiver.pushes).toMatchObject([{ data: { name } }]);
@@ -83,27 +97,63 @@ it('of an answer, 200 characters are kept, and none that PostgreSQL or a termina
   expect(answer).toBe(`  [31m \ufffd  ${'好'.repeat(190)}`);
 });
 
-describe('the deadline of a push', () => {
-  const soon = () => connections({ local: true, deadlineMs: 100 });
-  const late = { outcome: 'TIMEOUT', httpStatus: null, answer: 'no answer within 100 ms' };
+/** What came from the receiver has been read, up to so many bytes. */
+async function came(bytes: number): Promise<void> {
+  while ((network.sockets[0]?.bytesRead ?? 0) < bytes) await new Promise(setImmediate);
+}
 
-  it.each<[string, ReceiverAnswer]>([
-    ['a receiver that hangs', 'hang'],
-    ['a receiver that trickles', 'trickle'],
-    ['headers without end', { raw: [OK] }],
-    ['half of a body', { raw: [`${OK}Content-Length: 5\r\n\r\n{`] }],
-    ['interim answers alone', { raw: ['HTTP/1.1 102 Processing\r\n\r\n'] }],
-  ])('holds for %s, which is left then', async (_what, answer) => {
+it('a connection that is reset in the body: what had come is known', async () => {
+  const part = `${OK}Content-Length: 5\r\n\r\n{`;
+  receiver.answer({ raw: [part] });
+  let theirs: net.Socket | undefined;
+  receiver.server.once('request', ({ socket }) => {
+    theirs = socket;
+  });
+  const result = push();
+  await came(part.length);
+  theirs?.resetAndDestroy();
+  expect(await result).toEqual({ outcome: 'UNREACHABLE', httpStatus: 200, answer: 'ECONNRESET: {' });
+});
+
+describe('the deadline of a push', () => {
+  // Time stands still until everything has happened that can, and then it is over.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+  afterEach(() => void vi.useRealTimers());
+  const over = () => vi.advanceTimersByTimeAsync(5_000);
+  const late = { outcome: 'TIMEOUT', httpStatus: null, answer: 'no answer within 5000 ms' };
+  const half = `${OK}Content-Length: 5\r\n\r\n{`;
+  const headers = 'HTTP/1.1 503 No\r\nContent-Length: 5\r\n\r\n';
+  const interim = 'HTTP/1.1 102 Processing\r\n\r\n';
+
+  it.each<[string, ReceiverAnswer, number, object]>([
+    ['a receiver that hangs', 'hang', 0, late],
+    [
+      'a receiver that trickles',
+      'trickle',
+      1,
+      { ...late, httpStatus: 200, answer: expect.stringMatching(/^no answer within 5000 ms: +$/) },
+    ],
+    ['headers without end', { raw: [OK] }, OK.length, late],
+    ['headers alone', { raw: [headers] }, headers.length, { ...late, httpStatus: 503 }],
+    ['half of a body', { raw: [half] }, half.length, { ...late, httpStatus: 200, answer: `${late.answer}: {` }],
+    ['interim answers alone', { raw: [interim] }, interim.length, late],
+  ])('holds for %s, which is left then', async (_what, answer, bytes, expected) => {
     receiver.answer(answer);
-    expect(await push(soon())).toEqual(late);
+    const result = push();
+    await receiver.until(1);
+    await came(bytes);
+    await over();
+    expect(await result).toEqual(expected);
     await receiver.until(() => receiver.connections.open === 0);
   });
 
   it('holds for a kept connection, and is not begun anew', async () => {
-    const hurried = soon();
-    expect(await push(hurried)).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(await push()).toMatchObject({ outcome: 'ACCEPTED' });
     receiver.answer('hang');
-    expect(await push(hurried)).toEqual(late);
+    const result = push();
+    await receiver.until(2);
+    await over();
+    expect(await result).toEqual(late);
     expect(receiver.connections.made).toBe(1);
   });
 
@@ -112,15 +162,19 @@ describe('the deadline of a push', () => {
     ['an address where nobody says a word', async () => ['203.0.113.7']],
   ])('holds for %s', async (_what, resolve) => {
     network.route('203.0.113.7', 'silence');
-    const hurried = connections({ local: true, deadlineMs: 100, resolve });
-    expect(await hurried.push('https://hooks.example/', signedPush('app', SECRET))).toEqual(late);
+    const other = connections({ local: true, resolve });
+    const result = other.push('https://hooks.example/', () => signedPush('app', SECRET));
+    await over();
+    expect(await result).toEqual(late);
   });
 
   it('is over for a name that is found out too late: nothing is dialled any more', async () => {
     let found: (addresses: string[]) => void = () => undefined;
     const resolve = () => new Promise<string[]>((settle) => (found = settle));
-    const hurried = connections({ local: true, deadlineMs: 100, resolve });
-    expect(await hurried.push('https://hooks.example/', signedPush('app', SECRET))).toEqual(late);
+    const other = connections({ local: true, resolve });
+    const result = other.push('https://hooks.example/', () => signedPush('app', SECRET));
+    await over();
+    expect(await result).toEqual(late);
     found(['203.0.113.7']);
     await new Promise(setImmediate);
     expect(network.dialled).toEqual([]);
@@ -178,7 +232,7 @@ describe('a kept connection', () => {
     expect(receiver.connections.made).toBe(3);
   });
 
-  it('that was closed just then is replaced by a new one, once', async () => {
+  it('that was closed just then is replaced by a new one, once, and signed anew', async () => {
     await push();
     let closed = 0;
     receiver.answer(() => {
@@ -189,7 +243,22 @@ describe('a kept connection', () => {
     receiver.answer('reset');
     expect(await push()).toEqual({ outcome: 'UNREACHABLE', httpStatus: null, answer: 'ECONNRESET' });
     expect(receiver.pushes.map(({ connection }) => connection)).toEqual([1, 1, 2, 2, 3]);
+    expect(new Set(receiver.pushes.map(({ nonce }) => nonce)).size).toBe(5);
   });
+
+  it.each<ReceiverAnswer>(['close', 'reset'])(
+    'that is left by "%s" a while later is not replaced: the receiver may have done its work',
+    async (answer) => {
+      await push();
+      receiver.answer(() => {
+        vi.advanceTimersByTime(101);
+        return answer;
+      });
+      expect(await push()).toMatchObject({ outcome: 'UNREACHABLE', httpStatus: null });
+      expect(receiver.pushes).toHaveLength(2);
+      expect(receiver.connections.made).toBe(1);
+    },
+  );
 
   it('that was closed after a byte had come is not replaced: the receiver has understood', async () => {
     await push();
@@ -221,7 +290,7 @@ describe('a kept connection', () => {
   it('belongs to one receiver alone', async () => {
     const other = await startReceiver({ secrets: { app: SECRET } });
     await push();
-    expect(await sender.push(other.url, signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
+    expect(await sender.push(other.url, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
     expect([receiver.pushes.length, other.pushes.length]).toEqual([1, 1]);
     await other.close();
   });

@@ -40,8 +40,12 @@ const create = async (request: object) => {
   expect(reply.code, reply.text).toBe('0');
   return reply.data.orderNo as string;
 };
-const pending = async () => {
+/** As long as nobody says what became of a debit, it is told to nobody. */
+const silent = () => {
   scene.institution.onDebit = async () => ({ kind: 'unknown' });
+};
+const pending = async () => {
+  silent();
   return create(sharedRequest(scene.channel, SEVEN));
 };
 const declined = { kind: 'declined', decline: 'final', reason: 'no' } as const;
@@ -57,6 +61,26 @@ const beforeLast = async () => {
   const orderNo = await deducted();
   await advance(PERIODS - 2)(orderNo);
   return orderNo;
+};
+/** The period after those waits for another try, and then the time of the next one comes. */
+const waitingForRetry = (before: () => Promise<string>) => async () => {
+  const orderNo = await before();
+  await advance(1, 'FAIL_RETRY')(orderNo);
+  return orderNo;
+};
+const timeGoesBy = async () => {
+  silent();
+  await scene.renew();
+};
+const unsubscribedInFlight = async () => {
+  const orderNo = await deducted();
+  await timeGoesBy();
+  await unsubscribe(orderNo);
+  return orderNo;
+};
+const answered = (outcome?: typeof declined) => () => {
+  if (outcome) scene.institution.onQuery = async () => outcome;
+  return scene.askPending();
 };
 const unsubscribe = (orderNo: string) => scene.channel.call('orders/unsubscribe', { orderNo });
 const refund = (amountCent: number) => (orderNo: string) => {
@@ -74,23 +98,33 @@ const PLAYS: Readonly<Record<EventScenarioName, Play>> = {
     },
   },
   'deduct-create-pending': { act: pending },
-  'deduct-pending-succeeded': { before: pending, act: () => scene.askPending() },
-  'deduct-pending-failed': {
-    before: pending,
-    act: () => {
-      scene.institution.onQuery = async () => declined;
-      return scene.askPending();
+  'deduct-pending-succeeded': { before: pending, act: answered() },
+  'deduct-pending-failed': { before: pending, act: answered(declined) },
+  'deduct-pending-succeeded-agreement-ended': {
+    before: async () => {
+      silent();
+      const request = sharedRequest(scene.channel, SEVEN);
+      const orderNo = await create(request);
+      const institutionNo = request.sharedAgreement.sharedAgreementNo;
+      await scene.notice({ kind: 'agreement-canceled', institutionNo, reason: 'closed by the bank' });
+      return orderNo;
     },
+    act: answered(),
   },
+  'deduct-one-period': { before: () => scene.deducted({ productCode: 'ONE_DAY' }), act: timeGoesBy },
   'deduct-renewal-succeeded': { before: deducted, act: advance(1) },
   'deduct-renewal-postponed': { before: deducted, act: advance(1, 'FAIL_RETRY') },
   'deduct-renewal-failed': { before: deducted, act: advance(1, 'FAIL') },
+  'deduct-retry-too-late': { before: waitingForRetry(deducted), act: timeGoesBy },
   'deduct-last-succeeded': { before: beforeLast, act: advance(1) },
   'deduct-last-failed': { before: beforeLast, act: advance(1, 'FAIL') },
+  'deduct-last-retry-too-late': { before: waitingForRetry(beforeLast), act: timeGoesBy },
   'deduct-agreement-invalid': { before: deducted, act: advance(1, 'AGREEMENT_INVALID') },
   'deduct-refund-part': { before: deducted, act: refund(40) },
   'deduct-refund-full': { before: deducted, act: refund(100) },
   'deduct-unsubscribe': { before: deducted, act: unsubscribe },
+  'deduct-unsubscribed-succeeded': { before: unsubscribedInFlight, act: answered() },
+  'deduct-unsubscribed-failed': { before: unsubscribedInFlight, act: answered(declined) },
   'deduct-replace': {
     before: async () => {
       const channelUserId = unique('user');

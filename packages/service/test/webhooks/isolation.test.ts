@@ -1,12 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connections } from '../../src/webhooks/connections.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { type TestService, testService } from '../support/service.js';
 import type { ReceiverOptions, TestReceiver } from './receiver.js';
-import { receiverFor, type SendingNode, sendingNode } from './sending.js';
-
-/** Longer than any test takes: what is stuck stays stuck until its receiver is closed. */
-const LONG = { connections: connections({ local: true, deadlineMs: 300_000 }) };
+import { patient, receiverFor, type SendingNode, sendingNode } from './sending.js';
 
 let service: TestService;
 let node: SendingNode;
@@ -14,7 +10,7 @@ let receivers: TestReceiver[];
 beforeEach(async () => {
   service = await testService();
   receivers = [];
-  node = sendingNode(service, LONG);
+  node = sendingNode(service, patient());
 });
 afterEach(async () => {
   for (const receiver of receivers) await receiver.close();

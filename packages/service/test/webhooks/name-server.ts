@@ -22,14 +22,14 @@ const AAAA = 28;
 const FAULTS = { fault: 2, unknown: 3 } as const;
 
 /** A name server on this machine, of the parts of DNS that a lookup needs. */
-export async function startNameServer(answer: (name: string) => NameAnswer): Promise<NameServer> {
+export async function startNameServer(answer: (name: string, kind: 4 | 6) => NameAnswer): Promise<NameServer> {
   const asked: string[] = [];
   const socket = dgram.createSocket('udp4');
   socket.on('message', (query, from) => {
     const { name, end } = readName(query, 12);
     const type = query.readUInt16BE(end);
     asked.push(name);
-    const said = answer(name);
+    const said = answer(name, type === AAAA ? 6 : 4);
     if (said === 'silence') return;
     const records = typeof said === 'string' ? [] : recordsOf(said, type);
     const header = Buffer.from(query.subarray(0, 12));

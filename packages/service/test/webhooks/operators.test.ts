@@ -45,6 +45,8 @@ describe('a list', () => {
     expect(await list({ orderNo, limit: 1 })).toEqual([order]);
     expect(await list({ orderNo, from: '2026-01-01', to: '2026-01-02' })).toEqual([]);
     expect(await list({ orderNo, from: '2026-01-01' })).toEqual([order, payment]);
+    expect(await list({ orderNo, from: '0001-01-01', to: '9999-12-31' })).toEqual([order, payment]);
+    expect(await list({ orderNo, to: '0001-01-01' })).toEqual([]);
     expect(await list({ status: 'GIVE_UP', to: '2026-01-01 12:00:00' })).toEqual([]);
     const [event] = await listChannelEvents(operator(), { appId, orderNo });
     expect(event).toMatchObject({ orderNo, deliveryStatus: 'PENDING', data: { orderNo, orderStatus: 'ACTIVE' } });

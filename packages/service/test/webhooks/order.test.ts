@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connections } from '../../src/webhooks/connections.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { manualClock, type TestService, testService } from '../support/service.js';
 import type { ReceivedPush, TestReceiver } from './receiver.js';
-import { type Meddling, receiverFor, type SendingNode, said, sendingNode } from './sending.js';
+import { type Meddling, patient, receiverFor, type SendingNode, said, sendingNode } from './sending.js';
 
 let service: TestService;
 let channel: ChannelClient;
@@ -29,7 +28,6 @@ const receiverAt = async (options: Parameters<typeof receiverFor>[2] = {}): Prom
 const nodeWith = (
   ...more: Parameters<typeof sendingNode> extends [unknown, ...infer Rest] ? Rest : never
 ): SendingNode => opened(sendingNode(service, ...more));
-const waitingFor = (deadlineMs: number) => ({ connections: connections({ local: true, deadlineMs }) });
 
 const create = async (): Promise<string> => (await channel.call('orders/create', collectRequest(channel))).data.orderNo;
 const about = ({ pushes }: TestReceiver, orderNo: string): string[] =>
@@ -41,7 +39,7 @@ const once = ({ pushes }: TestReceiver) =>
 describe('one address', () => {
   it('the events of an order come one after another; those of others do not wait', async () => {
     const receiver = await receiverAt({ answer: (push) => (isPayment(push) ? 'hang' : 'accept') });
-    const node = nodeWith();
+    const node = nodeWith(patient());
     const orders = await Promise.all(Array.from({ length: 5 }, create));
     await node.balance();
     await node.read();
@@ -49,6 +47,7 @@ describe('one address', () => {
     // Nothing of them has been answered, so nothing more may come.
     expect(receiver.pushes.every(isPayment)).toBe(true);
     expect(new Set(receiver.pushes.map(({ data }) => data.orderNo))).toEqual(new Set(orders));
+    receiver.server.closeAllConnections();
     await node.quiet();
     for (const orderNo of orders) expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE']);
   });
@@ -105,7 +104,7 @@ describe('an address for each event type', () => {
   it('one that hangs does not hold up the other, and between them there is no order', async () => {
     const payments = await receiverAt({ eventType: 'payment.status.changed', answer: 'hang' });
     const orders = await receiverAt({ eventType: 'order.status.changed' });
-    const node = nodeWith();
+    const node = nodeWith(patient());
     await Promise.all(Array.from({ length: 20 }, create));
     await node.balance();
     await node.read();
@@ -148,7 +147,7 @@ describe('reading', () => {
     const meddling: Meddling = {};
     const receiver = await receiverAt({ answer: 'hang' });
     const clock = manualClock(Date.now() + 3_600_000);
-    const node = nodeWith({ ...waitingFor(2_000), dueBy: clock }, meddling);
+    const node = nodeWith({ ...patient(), dueBy: clock }, meddling);
     await create();
     await node.balance();
     await node.read();
@@ -158,6 +157,7 @@ describe('reading', () => {
     meddling.around = async (statement, run) => {
       const result = await run();
       if (statement === 'read-due-events') {
+        receiver.server.closeAllConnections();
         await until('an attempt', async () => (await attempts()).length === 2);
         await node.quiet();
       }
@@ -174,13 +174,15 @@ describe('reading', () => {
   it('the same event is not sent twice because it is read again and again', async () => {
     const receiver = await receiverAt({ answer: 'hang' });
     const clock = manualClock(Date.now() + 3_600_000);
-    const node = nodeWith({ ...waitingFor(300), dueBy: clock });
+    const node = nodeWith({ ...patient(), dueBy: clock });
     await create();
     await node.balance();
     for (let again = 0; again < 20; again += 1) {
       await node.read();
       clock.advance(1_000);
     }
+    receiver.answer('accept');
+    receiver.server.closeAllConnections();
     await node.quiet();
     once(receiver);
   });

@@ -1,12 +1,11 @@
 import { MAX_TOTAL_CYCLES } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setCallback } from '../../src/operator/channel-settings.js';
-import { connections } from '../../src/webhooks/connections.js';
 import { dailyProduct, type Stage, stage } from '../orders/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { manualClock } from '../support/service.js';
 import type { TestReceiver } from './receiver.js';
-import { receiverFor, type SendingNode, said, sendingNode } from './sending.js';
+import { patient, receiverFor, type SendingNode, said, sendingNode } from './sending.js';
 
 let scene: Stage;
 let receiver: TestReceiver;
@@ -16,13 +15,13 @@ const clock = manualClock(Date.now() + 3_600_000);
 beforeEach(async () => {
   scene = await stage();
   receiver = await receiverFor(scene.service, scene.channel);
-  node = sendingNode(scene.service, { dueBy: clock, connections: connections({ local: true, deadlineMs: 2_000 }) });
+  node = sendingNode(scene.service, { dueBy: clock, ...patient() });
   await dailyProduct(scene.service, 'LONGEST', MAX_TOTAL_CYCLES);
   await dailyProduct(scene.service, 'LONG', 250);
 });
 afterEach(async () => {
-  await node.stop();
   await receiver.close();
+  await node.stop();
   await scene.close();
 });
 

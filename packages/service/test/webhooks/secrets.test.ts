@@ -1,15 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { decryptField } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setCallback, setLimits } from '../../src/operator/channel-settings.js';
 import { resetCredentials } from '../../src/operator/channels.js';
 import { pauseEvents, replayGivenUp, resumeEvents } from '../../src/operator/events.js';
-import { connections } from '../../src/webhooks/connections.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel, mobileOf, sharedRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import { type ReceivedPush, startReceiver, type TestReceiver } from './receiver.js';
-import { localOperator, receiverFor, type SendingNode, said, sendingNode } from './sending.js';
+import { localOperator, patient, receiverFor, type SendingNode, said, sendingNode } from './sending.js';
 
 const appId = 'test_demo';
 let service: TestService;
@@ -22,11 +22,11 @@ beforeEach(async () => {
   service = await testService();
   channel = await demoChannel(service);
   receiver = await receiverFor(service, channel);
-  node = sendingNode(service, { connections: connections({ local: true, deadlineMs: 2_000 }) });
+  node = sendingNode(service, patient());
 });
 afterEach(async () => {
-  await node.stop();
   for (const one of [receiver, ...more.splice(0)]) await one.close();
+  await node.stop();
   await service.close();
 });
 
@@ -37,13 +37,19 @@ const isFirst = ({ eventType }: ReceivedPush) => eventType === 'payment.status.c
 const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);
 const ids = ({ pushes }: TestReceiver) => pushes.map(({ eventId }) => eventId);
 
-/** Eight pushes hang, and the rest of twenty orders waits in memory. */
+/** Eight pushes hang until they are cut off, and the rest of twenty orders waits in memory. */
 async function manyWaiting(): Promise<void> {
   receiver.answer('hang');
   for (let index = 0; index < 20; index += 1) await create();
   await node.balance();
   await node.read();
   await receiver.until(8);
+}
+
+/** Ends what hangs, once the node has found out what has changed: what it remembers of a channel, it does for 200 ms. */
+async function cutOff(): Promise<void> {
+  await delay(250);
+  receiver.server.closeAllConnections();
 }
 
 /** Turns until so many events were told in all; the end of a pause is found out at a node's leisure. */
@@ -65,6 +71,7 @@ describe('secrets', () => {
     const { callbackSecret = '' } = await resetCredentials(service.operator, { appId, names: ['callbackSecret'] });
     receiver.know(appId, callbackSecret);
     receiver.answer('accept');
+    await cutOff();
     await turnsUntil(() => receiver.pushes.length + receiver.forged.length >= 40);
     expect(receiver.forged).toEqual([]);
     expect(new Set(ids(receiver)).size).toBe(40);
@@ -91,6 +98,7 @@ describe('secrets', () => {
     await receiver.until(() => payments().length === 3);
     const { aesKey = '' } = await resetCredentials(service.operator, { appId, names: ['aesKey'] });
     receiver.answer('accept');
+    await cutOff();
     await turnsUntil(() => receiver.pushes.filter((push) => said(push) === 'CANCELED').length === 6);
     for (const push of receiver.pushes.filter((one) => said(one) === 'CANCELED')) {
       expect(mobile(push, aesKey)).toBe(mobileOf(user));
@@ -101,6 +109,7 @@ describe('secrets', () => {
     await manyWaiting();
     await setLimits(service.operator, { appId, ratePerSecond: 99_000 });
     receiver.answer('accept');
+    await cutOff();
     await turnsUntil(() => receiver.pushes.length >= 40);
     expect(new Set(ids(receiver)).size).toBe(receiver.pushes.length);
   });
@@ -111,6 +120,7 @@ describe('addresses', () => {
     await manyWaiting();
     const other = await elsewhere();
     await setCallback(localOperator(service), { appId, url: other.url });
+    await cutOff();
     await turnsUntil(() => other.pushes.length >= 32);
     expect(receiver.pushes).toHaveLength(8);
     expect(new Set([...ids(receiver), ...ids(other)]).size).toBe(40);
@@ -120,6 +130,7 @@ describe('addresses', () => {
   it('paused while events wait: nothing more is begun, and all of it comes, in order, after the end of the pause', async () => {
     await manyWaiting();
     await pauseEvents(service.operator, { appId });
+    await cutOff();
     await node.turn();
     expect(receiver.pushes).toHaveLength(8);
     receiver.answer('accept');
@@ -178,7 +189,10 @@ describe('addresses', () => {
   it('an address taken away while events wait: what is not under way is put aside', async () => {
     await manyWaiting();
     await setCallback(localOperator(service), { appId });
-    // Read again and again while the eight are under way.
+    // Read again and again, also while the eight are under way.
+    await node.balance();
+    await node.read();
+    await cutOff();
     await until('the rest put aside', async () => {
       await node.balance();
       await node.read();

@@ -89,6 +89,9 @@ function meddledWith(database: Database, meddling: Meddling): Database {
   };
 }
 
+/** Waits longer than any test takes: what hangs does so until its receiver cuts it off or is closed. */
+export const patient = () => ({ connections: connections({ local: true, deadlineMs: 300_000 }) });
+
 /** Callbacks to this machine are taken. */
 export const localOperator = ({ operator }: TestService): Operator => ({ ...operator, localCallbacks: true });
 

@@ -1,26 +1,125 @@
-import { expect, it } from 'vitest';
-import { shardReader } from '../../src/webhooks/shard-reader.js';
+import { describe, expect, it } from 'vitest';
+import { type DuePosition, isBefore, positionAt, START } from '../../src/webhooks/due-sql.js';
+import { type Part, type ShardReader, shardReader } from '../../src/webhooks/shard-reader.js';
 
 const NOW = Date.UTC(2026, 10, 15, 4, 0, 0);
-const at = (ms: number) => new Date(ms).toISOString();
-const read = (ms: number) => ({ shard: 0, nextAt: at(ms), eventNo: 1, cycleNo: 0 });
+const PAGE = 100;
 
-/** Seconds after its first reading at which it looks back, when it has always come to the present. */
-function looksBack(known: number, seconds: number): number[] {
-  const reader = shardReader();
-  reader.position(NOW, known);
-  const found: number[] = [];
-  for (let second = 1; second <= seconds; second += 1) {
-    const now = NOW + second * 1000;
-    reader.took([read(now - 1)], false);
-    if (Date.parse(reader.position(now, known).nextAt) < now - 1) found.push(second);
-  }
-  return found;
+interface Row extends DuePosition {
+  /** Milliseconds since NOW. */
+  readonly committedAt: number;
+  /** Transactions are numbered by when they wrote. */
+  readonly writtenAt: number;
 }
 
-it.each([
-  ['few events in memory: every second', 1_000, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]],
-  ['many: every five seconds', 1_001, [5, 10]],
-])('what is committed late is looked for, with %s', (_, known, seconds) => {
-  expect(looksBack(known, 11)).toEqual(seconds);
+const row = (writtenAt: number, committedAt = writtenAt, eventNo = 1): Row => ({
+  ...positionAt(NOW + writtenAt),
+  eventNo,
+  writtenAt,
+  committedAt,
+});
+
+/** As the engine reads, ten times a second, from a database with these rows. How many of them it was sent, over and over. */
+function readFor(rows: readonly Row[], ms: number) {
+  const reader = shardReader();
+  const table = rows.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
+  const foundAt = new Map<Row, number>();
+  let sent = 0;
+  for (let at = 0; at <= ms; at += 100) {
+    for (const part of reader.parts({ at: NOW + at, horizon: String(horizon(table, at)) })) {
+      const page = pageOf(table, part, at);
+      for (const one of page) if (!foundAt.has(one)) foundAt.set(one, at);
+      part.took(page, page.length === PAGE);
+      sent += page.length;
+    }
+  }
+  return { foundAt, sent };
+}
+
+const horizon = (table: readonly Row[], at: number): number =>
+  table.find(({ writtenAt, committedAt }) => writtenAt <= at && committedAt > at)?.writtenAt ?? at;
+
+function pageOf(table: readonly Row[], { after, until, since }: Part, at: number): Row[] {
+  const page: Row[] = [];
+  for (let index = table.length - 1; index >= 0; index -= 1) {
+    const one = table[index];
+    if (!one || !isBefore(after, one)) break;
+    const isIn = (until === null || one.nextAt <= until) && (since === null || one.writtenAt >= Number(since));
+    if (one.committedAt <= at && isIn) page.push(one);
+  }
+  return page.toReversed().slice(0, PAGE);
+}
+
+const range = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+describe('what is committed late', () => {
+  it.each([5, 200, 1_000, 4_900])('by %i ms is found within about a second, whatever else waits', (late) => {
+    const backlog = range(500).map((index) => row(-10_000, -10_000, index + 1));
+    // Something new all the time, so that reading has always come further, and all of it stays.
+    const prompt = range(300).map((index) => row(index * 100 + 50));
+    const tardy = range(97).map((index) => row(1_000 + index * 211, 1_000 + index * 211 + late));
+    const { foundAt } = readFor([...backlog, ...prompt, ...tardy], 30_000);
+    expect(foundAt.size).toBe(500 + 300 + 97);
+    const delays = tardy.map((one) => (foundAt.get(one) ?? 0) - one.committedAt);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(1_200);
+  });
+
+  it('by a minute is found within 15 seconds, and by more within 5 minutes', () => {
+    const prompt = range(400).map((index) => row(index * 1_000 + 50));
+    const minute = row(1_011, 61_011);
+    const quarter = row(1_012, 200_012);
+    const { foundAt } = readFor([...prompt, minute, quarter], 400_000);
+    expect(foundAt.get(minute)).toBeLessThanOrEqual(61_011 + 15_100);
+    expect(foundAt.get(quarter)).toBeLessThanOrEqual(300_200);
+  });
+});
+
+describe('a backlog', () => {
+  it('is read once, and once more in five minutes', () => {
+    const backlog = range(2_000).map((index) => row(-2_000, -2_000, index + 1));
+    expect(readFor(backlog, 60_000).sent).toBe(2_000);
+    expect(readFor(backlog, 310_000).sent).toBe(4_000);
+  });
+
+  it('that is written at once, while a node waits for something, is read once', () => {
+    const burst = range(2_000).map((index) => row(20_050, 20_050, index + 1));
+    expect(readFor(burst, 60_000).sent).toBe(2_000);
+  });
+
+  it('that is written while it is read is read once by each kind of look at most', () => {
+    const backlog = range(2_000).map((index) => row(index * 5, index * 5, index + 1));
+    expect(readFor(backlog, 60_000).sent).toBeLessThanOrEqual(3 * 2_000);
+  });
+});
+
+describe('where reading goes on', () => {
+  const front = (reader: ShardReader, ms = 0, isSparing = false) =>
+    reader.parts({ at: NOW + ms, horizon: '1' }, isSparing).at(-1);
+  const after = (reader: ShardReader) => front(reader)?.after;
+
+  it('after what was taken, and at the start again once it is rewound, also by what was under way then', () => {
+    const reader = shardReader();
+    const one = row(1);
+    front(reader)?.took([one], false);
+    expect(after(reader)).toBe(one);
+    const underWay = front(reader);
+    reader.rewind();
+    underWay?.took([row(2)], false);
+    expect(after(reader)).toEqual(START);
+  });
+
+  it('past what was spared, but for the last two seconds', () => {
+    const reader = shardReader();
+    front(reader, 0, true)?.took([row(-60_000)], false);
+    expect(after(reader)).toEqual(positionAt(NOW - 2_000));
+    front(reader, 1_000, true)?.took([row(500)], false);
+    expect(after(reader)).toMatchObject({ writtenAt: 500 });
+  });
+
+  it('after the page that was read, as long as there is more', () => {
+    const reader = shardReader();
+    front(reader, 0, true)?.took([row(-60_000)], true);
+    expect(reader.isBehind()).toBe(true);
+    expect(after(reader)).toMatchObject({ writtenAt: -60_000 });
+  });
 });

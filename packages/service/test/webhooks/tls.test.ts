@@ -40,7 +40,7 @@ describe('a receiver with a good certificate', () => {
     const { pushes, server, forged } = await receive(authority.issue({ for: names }));
     const asked: unknown[] = [];
     server.on('secureConnection', (socket: tls.TLSSocket) => asked.push(socket.servername, socket.alpnProtocol));
-    const result = await sender.push('https://hooks.partner.example/events', signedPush('app', SECRET));
+    const result = await sender.push('https://hooks.partner.example/events', () => signedPush('app', SECRET));
     expect(result).toMatchObject({ outcome: 'ACCEPTED', httpStatus: 200 });
     expect(network.dialled).toEqual([`${ADDRESS}:443`]);
     expect(asked).toEqual(['hooks.partner.example', 'http/1.1']);
@@ -52,7 +52,9 @@ describe('a receiver with a good certificate', () => {
     const { server } = await receive(authority.issue({ for: ['hooks.partner.example'] }));
     const asked: unknown[] = [];
     server.on('secureConnection', (socket: tls.TLSSocket) => asked.push(socket.servername));
-    const { outcome } = await sender.push('https://hooks.partner.example.:8443/events', signedPush('app', SECRET));
+    const { outcome } = await sender.push('https://hooks.partner.example.:8443/events', () =>
+      signedPush('app', SECRET),
+    );
     expect(outcome).toBe('ACCEPTED');
     expect(asked).toEqual(['hooks.partner.example']);
     expect(network.dialled).toEqual([`${ADDRESS}:8443`]);
@@ -62,7 +64,7 @@ describe('a receiver with a good certificate', () => {
     const { server, pushes } = await receive(authority.issue({ for: [ADDRESS] }));
     const asked: unknown[] = [];
     server.on('secureConnection', (socket: tls.TLSSocket) => asked.push(socket.servername));
-    const { outcome } = await sender.push(`https://${ADDRESS}/events`, signedPush('app', SECRET));
+    const { outcome } = await sender.push(`https://${ADDRESS}/events`, () => signedPush('app', SECRET));
     expect(outcome).toBe('ACCEPTED');
     expect(asked).toEqual([false]);
     expect(pushes).toMatchObject([{ host: ADDRESS }]);
@@ -97,7 +99,7 @@ const BAD: readonly [what: string, certificate: Certificate, reason: string, url
 describe('a receiver with a bad certificate', () => {
   it.each(BAD)('gets nothing: %s', async (_what, certificate, reason, url = 'https://hooks.partner.example/events') => {
     const { pushes, forged } = await receive(certificate);
-    const result = await sender.push(url, signedPush('app', SECRET));
+    const result = await sender.push(url, () => signedPush('app', SECRET));
     expect(result).toEqual({ outcome: 'UNREACHABLE', httpStatus: null, answer: reason });
     expect([pushes, forged]).toEqual([[], []]);
     expect(network.sockets.every(({ destroyed }) => destroyed)).toBe(true);
@@ -107,7 +109,7 @@ describe('a receiver with a bad certificate', () => {
     const { pushes } = await receive(selfSigned(HOOKS));
     vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const result = await sender.push('https://hooks.partner.example/events', signedPush('app', SECRET));
+    const result = await sender.push('https://hooks.partner.example/events', () => signedPush('app', SECRET));
     vi.unstubAllEnvs();
     vi.mocked(process.emitWarning).mockRestore();
     expect(result).toMatchObject({ outcome: 'UNREACHABLE', answer: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
@@ -117,7 +119,7 @@ describe('a receiver with a bad certificate', () => {
   it('is refused on this machine too', async () => {
     const { url, pushes } = await receive(selfSigned({ for: ['localhost'] }));
     const local = connections({ local: true, ca: authority.cert });
-    expect(await local.push(url, signedPush('app', SECRET))).toMatchObject({ outcome: 'UNREACHABLE' });
+    expect(await local.push(url, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'UNREACHABLE' });
     expect(pushes).toEqual([]);
   });
 });
@@ -136,7 +138,7 @@ describe('a port where nobody speaks TLS', () => {
       socket.on('error', () => undefined).on('data', (bytes) => heard.push(bytes));
       socket.end('HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{"code":"0"}');
     });
-    const result = await sender.push('https://hooks.partner.example/events', signedPush('app', SECRET));
+    const result = await sender.push('https://hooks.partner.example/events', () => signedPush('app', SECRET));
     expect(result.outcome).toBe('UNREACHABLE');
     expect(Buffer.concat(heard).includes('4711')).toBe(false);
     await new Promise((resolve) => server.close(resolve));
@@ -145,7 +147,7 @@ describe('a port where nobody speaks TLS', () => {
   it('has the deadline of the push to say something', async () => {
     const server = await listen((socket) => void socket.resume());
     const hurried = connections({ local: false, deadlineMs: 100, resolve: async () => [ADDRESS] });
-    const result = await hurried.push('https://hooks.partner.example/events', signedPush('app', SECRET));
+    const result = await hurried.push('https://hooks.partner.example/events', () => signedPush('app', SECRET));
     expect(result).toMatchObject({ outcome: 'TIMEOUT', httpStatus: null });
     // That is, once nobody is connected.
     await new Promise((resolve) => server.close(resolve));

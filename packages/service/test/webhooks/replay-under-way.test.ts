@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { pauseEvents, replayNamed, resumeEvents } from '../../src/operator/events.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { demoChannel } from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { type TestService, testService } from '../support/service.js';
+import { twoEvents, waiting } from './outcomes.js';
+import type { TestReceiver } from './receiver.js';
+import { type Meddling, patient, receiverFor, type SendingNode, sendingNode } from './sending.js';
+
+const appId = 'test_demo';
+let service: TestService;
+let channel: ChannelClient;
+let receiver: TestReceiver;
+let node: SendingNode;
+let meddling: Meddling;
+/** Of the one event that there is, before its last push. */
+let eventId: string;
+
+beforeEach(async () => {
+  service = await testService();
+  channel = await demoChannel(service);
+  receiver = await receiverFor(service, channel);
+  meddling = {};
+  node = sendingNode(service, patient(), meddling);
+  eventId = (await twoEvents(service.fresh.database, channel)).payment;
+  await query('delete from due_events where not is_payment');
+  await query(`update due_events set step = 10, retry_no = 10, next_at = now() - interval '1 min'`);
+});
+afterEach(async () => {
+  await receiver.close();
+  await node.stop();
+  await service.close();
+});
+
+const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);
+const replay = () => replayNamed(service.operator, { appId, eventIds: [eventId] });
+const left = async () => [
+  await waiting(service.fresh.database),
+  await query('select reason from undelivered_events'),
+  await query('select kind from alerts'),
+];
+const secondPush = { id: '', step: 1, retryNo: 11, isDue: false };
+
+async function lastPush(): Promise<void> {
+  await node.balance();
+  await node.read();
+  await receiver.until(1);
+}
+
+it('without a replay, the last push gives the event up', async () => {
+  receiver.answer('refuse');
+  await node.turn();
+  expect(await left()).toEqual([[], [{ reason: 'GIVE_UP' }], [{ kind: 'webhook-given-up' }]]);
+});
+
+it('a replay while the last push is under way: the schedule begins anew after it', async () => {
+  receiver.answer('hang');
+  await lastPush();
+  expect(await replay()).toEqual({ replayed: 1 });
+  receiver.server.closeAllConnections();
+  await node.quiet();
+  expect(await left()).toEqual([[{ ...secondPush, id: eventId }], [], []]);
+  expect(receiver.pushes).toHaveLength(1);
+});
+
+it('a replay of what waits for the end of a pause: the schedule begins anew then', async () => {
+  await pauseEvents(service.operator, { appId });
+  await node.turn();
+  expect(await replay()).toEqual({ replayed: 1 });
+  await resumeEvents(service.operator, { appId });
+  receiver.answer('refuse');
+  await until('the push', async () => {
+    await node.turn();
+    return receiver.pushes.length === 1;
+  });
+  expect(await left()).toEqual([[{ ...secondPush, id: eventId }], [], []]);
+});
+
+it('a replay while the last push is being written down: it is sent again though it was given up', async () => {
+  receiver.answer('refuse');
+  let replayed: ReturnType<typeof replay> | undefined;
+  meddling.around = async (statement, run) => {
+    const result = await run();
+    if (statement === 'finish-deliveries') {
+      // Written, and not committed yet.
+      replayed = replay();
+      await until(
+        'a replay that waits',
+        async () => (await query('select from pg_locks where not granted')).length > 0,
+      );
+    }
+    return result;
+  };
+  await lastPush();
+  await until('the replay', () => replayed !== undefined);
+  expect(await replayed).toEqual({ replayed: 1 });
+  delete meddling.around;
+  receiver.answer('accept');
+  await until('the push', async () => {
+    await node.turn();
+    return receiver.pushes.length === 2;
+  });
+  expect(receiver.pushes.map(({ retryNo }) => retryNo)).toEqual([10, 11]);
+  expect(await left()).toEqual([[], [], [{ kind: 'webhook-given-up' }]]);
+});

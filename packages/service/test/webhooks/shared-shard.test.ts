@@ -1,0 +1,202 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setIpAllowList } from '../../src/operator/channel-settings.js';
+import { pauseEvents, resumeEvents } from '../../src/operator/events.js';
+import { connections } from '../../src/webhooks/connections.js';
+import { readHorizon, readShards, START } from '../../src/webhooks/due-sql.js';
+import { SHARDS } from '../../src/webhooks/shards-sql.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { until } from '../support/processes.js';
+import { manualClock, type TestService, testService } from '../support/service.js';
+import type { TestReceiver } from './receiver.js';
+import { localOperator, type Meddling, receiverFor, type SendingNode, sendingNode } from './sending.js';
+
+/** More than a lane holds, so that it reads by itself; and twenty times what one reading takes. */
+const MANY = 20_000;
+
+let service: TestService;
+let clock: ReturnType<typeof manualClock>;
+let node: SendingNode;
+let hung: Line;
+let healthy: Line;
+/** How many rows each reading of the shards has brought. */
+let brought: number[];
+let renewing: NodeJS.Timeout;
+
+interface Line {
+  readonly channel: ChannelClient;
+  readonly receiver: TestReceiver;
+}
+
+beforeEach(async () => {
+  service = await testService();
+  clock = manualClock(Date.now());
+  brought = [];
+  const meddling: Meddling = {
+    around: async (statement, run) => {
+      const rows = await run();
+      if (statement === 'read-due-events') brought.push((rows as unknown[]).length);
+      return rows;
+    },
+  };
+  node = sendingNode(
+    service,
+    { connections: connections({ local: true, deadlineMs: 300_000 }), dueBy: clock },
+    meddling,
+  );
+  const [one, other] = await twoOfOneShard();
+  hung = { channel: one, receiver: await receiverFor(service, one, { answer: 'hang' }) };
+  healthy = { channel: other, receiver: await receiverFor(service, other) };
+  renewing = setInterval(() => void node.balance().catch(() => undefined), 1_000);
+});
+afterEach(async () => {
+  clearInterval(renewing);
+  await hung.receiver.close();
+  await node.stop();
+  await healthy.receiver.close();
+  await service.close();
+});
+
+async function twoOfOneShard(): Promise<[ChannelClient, ChannelClient]> {
+  const first = await service.channel();
+  const shardOf = async ({ credentials }: ChannelClient) => {
+    const [row] = await query<{ shard: number }>(
+      `select (channel_id % ${SHARDS})::integer as shard from channels where app_id = $1`,
+      [credentials.appId],
+    );
+    return row?.shard;
+  };
+  const shard = await shardOf(first);
+  for (;;) {
+    const next = await service.channel();
+    if ((await shardOf(next)) === shard) return [first, next];
+  }
+}
+
+const query = <Row>(sql: string, values: unknown[] = []) => service.fresh.database.query<Row>(sql, values);
+
+/** Events of so many orders that were written so long ago, by the node's clock. */
+const RECORD = `insert into events (channel_id, order_no, event_type, recorded_at, occurred_at, data)
+  select channel_id, n, 'order.status.changed', to_timestamp($3::double precision / 1000), now(),
+    '{"orderNo":"' || n || '"}' from channels, generate_series(1, $2) n where app_id = $1`;
+const values = ({ channel }: Line, count: number, agoMs: number) => [
+  channel.credentials.appId,
+  count,
+  clock.now() - agoMs,
+];
+const record = (line: Line, count: number, agoMs: number) => query(RECORD, values(line, count, agoMs));
+
+/** All that is due is read, and the hung one is as full as it gets. */
+async function readAll(): Promise<void> {
+  await node.balance();
+  while (await node.read());
+  await hung.receiver.until(8);
+}
+
+describe('a channel that hangs with 20,000 events does not hold up another one of its shard', () => {
+  it('when a node takes the shard: what is more than it holds is passed over', async () => {
+    await record(hung, MANY, 60_000);
+    await record(healthy, 1, 1_000);
+    await readAll();
+    await healthy.receiver.until(1);
+    expect(brought.length).toBeLessThan(10);
+    // Nor is it looked through again and again.
+    clock.advance(500);
+    await node.read();
+    expect(brought.at(-1)).toBe(0);
+    expect(hung.receiver.pushes).toHaveLength(8);
+  });
+
+  const appId = () => hung.channel.credentials.appId;
+
+  it('when it is changed: it reads its own again, and nobody else does', async () => {
+    await record(hung, MANY, 60_000);
+    await readAll();
+    await setIpAllowList(localOperator(service), { appId: appId(), ranges: ['127.0.0.0/8'] });
+    await seesTheChange();
+    await bothAreSent();
+  });
+
+  it('when it is paused and resumed', async () => {
+    await record(hung, MANY, 60_000);
+    await readAll();
+    await pauseEvents(localOperator(service), { appId: appId() });
+    await seesTheChange();
+    await node.read();
+    await resumeEvents(localOperator(service), { appId: appId() });
+    await bothAreSent();
+  });
+
+  it('when it is paused, and a node takes the shard', async () => {
+    await pauseEvents(localOperator(service), { appId: appId() });
+    await record(hung, MANY, 60_000);
+    await record(healthy, 1, 1_000);
+    await node.balance();
+    while (await node.read());
+    await healthy.receiver.until(1);
+    expect(brought.length).toBeLessThan(5);
+    await resumeEvents(localOperator(service), { appId: appId() });
+    await bothAreSent();
+  });
+
+  /** The pushes under way fail, and so do others, until the node knows that the channel is not what it was. */
+  async function seesTheChange(): Promise<void> {
+    hung.receiver.answer('close');
+    hung.receiver.server.closeAllConnections();
+    await node.quiet();
+    hung.receiver.answer('hang');
+  }
+
+  async function bothAreSent(): Promise<void> {
+    const [before, eight] = [healthy.receiver.pushes.length, hung.receiver.pushes.length + 8];
+    brought = [];
+    await record(healthy, 1, 0);
+    await until('pushes to both', async () => {
+      await node.balance();
+      await node.read();
+      return healthy.receiver.pushes.length > before && hung.receiver.pushes.length >= eight;
+    });
+    expect(brought.reduce((sum, count) => sum + count, 0)).toBe(1);
+  }
+});
+
+describe('what is committed late', () => {
+  it('is found a second later, however much is in memory', async () => {
+    await record(hung, 3_000, 4_000);
+    await record(healthy, 1, 2_000);
+    await readAll();
+    await healthy.receiver.until(1);
+    await service.fresh.database.transaction(async (tx) => {
+      await tx.query(RECORD, values(healthy, 1, 1_000));
+      await record(healthy, 1, 0);
+      await node.read();
+      await healthy.receiver.until(2);
+      // A look back in the meantime does not find it, and does not lose it.
+      clock.advance(1_000);
+      while (await node.read());
+      expect(healthy.receiver.pushes).toHaveLength(2);
+    });
+    clock.advance(1_000);
+    while (await node.read());
+    await healthy.receiver.until(3);
+  });
+
+  it('is known by its transaction from what was there before', async () => {
+    const { database } = service.fresh;
+    const [row] = await query<{ shard: number }>(
+      `select (channel_id % ${SHARDS})::integer as shard from channels where app_id = $1`,
+      [hung.channel.credentials.appId],
+    );
+    const part = { shard: row?.shard ?? 0, after: START, until: null };
+    const writtenSince = (since: string) => readShards(database, [{ ...part, since }], [], 100, clock.now());
+    await record(hung, 50, 1_000);
+    let horizon = '';
+    await database.transaction(async (tx) => {
+      await tx.query(RECORD, values(healthy, 1, 500));
+      horizon = await readHorizon(database);
+    });
+    await record(healthy, 2, 0);
+    expect((await writtenSince(horizon)).slice(-3).map(({ orderNo }) => orderNo)).toEqual([1, 1, 2]);
+    // Transactions on the whole server count: those of other tests are over soon.
+    await until('nothing that is new', async () => (await writtenSince(await readHorizon(database))).length === 0);
+  });
+});
