@@ -46,25 +46,25 @@ with held as materialized (
 ), gone as (
   delete from due_events d using pushed p
   where d.shard = p.shard and d.next_at = p.next_at and d.event_no = p.event_no and d.cycle_no = p.cycle_no
-  returning d.*, case when p.outcome <> 'ACCEPTED' and not p.is_hopeless
-    then (array[${RETRY_DELAYS_SECONDS.join()}])[d.step + 1] end as again_in
+  returning d.*, p.outcome, p.http_status, p.latency_ms, p.ended_at, p.answer,
+    case when p.outcome <> 'ACCEPTED' and not p.is_hopeless
+      then (array[${RETRY_DELAYS_SECONDS.join()}])[d.step + 1] end as again_in
 ), attempts as (
   insert into delivery_attempts (channel_id, event_no, cycle_no, retry_no, http_status, latency_ms, at, outcome, answer)
-  select g.channel_id, p.event_no, p.cycle_no, g.retry_no, p.http_status, least(p.latency_ms, 32767), p.ended_at,
-    p.outcome, p.answer
-  from pushed p join gone g using (shard, next_at, event_no, cycle_no)
+  select g.channel_id, g.event_no, g.cycle_no, g.retry_no, g.http_status, least(g.latency_ms, 32767), g.ended_at,
+    g.outcome, g.answer
+  from gone g
 ), again as (
   insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
     step, retry_no)
-  select g.shard, p.ended_at + g.again_in * interval '1 s', g.event_no, g.cycle_no, g.channel_id, g.order_no, g.is_payment,
+  select g.shard, g.ended_at + g.again_in * interval '1 s', g.event_no, g.cycle_no, g.channel_id, g.order_no, g.is_payment,
     g.cycle_to, g.recorded_at, g.step + 1, g.retry_no + 1
-  from pushed p join gone g using (shard, next_at, event_no, cycle_no) where g.again_in is not null
+  from gone g where g.again_in is not null
 ), given_up as (
   insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no,
     reason)
   select g.channel_id, g.event_no, g.cycle_no, g.cycle_to, g.order_no, g.is_payment, g.recorded_at, g.retry_no, 'GIVE_UP'
-  from pushed p join gone g using (shard, next_at, event_no, cycle_no)
-  where g.again_in is null and p.outcome <> 'ACCEPTED'
+  from gone g where g.again_in is null and g.outcome <> 'ACCEPTED'
   on conflict (channel_id, event_no, cycle_no) do update set retry_no = excluded.retry_no, since = now(),
     reason = excluded.reason
   returning channel_id
