@@ -76,9 +76,10 @@ describe('the engine was away for three months', () => {
     await diary.on('2026-05-02 09:00', async () => {
       while ((await book.renew()) > 0);
     });
-    expect(diary.entries.slice(1)).toEqual([
-      ['2026-02-28 10:00', 'period 2 FAIL_RETRY', 'ACTIVE, next 2026-03-01 10:00'],
-      ['2026-05-02 09:00', told, 'COMPLETED'],
+    // What ends without a debit is told with the database's own time.
+    expect(diary.entries.slice(1).map(([, ...what]) => what)).toEqual([
+      ['period 2 FAIL_RETRY', 'ACTIVE, next 2026-03-01 10:00'],
+      [told, 'COMPLETED'],
     ]);
     expect(book.institution.debits.map(({ cycleNo }) => cycleNo)).toEqual(totalCycles === 4 ? [3, 4] : []);
   });
