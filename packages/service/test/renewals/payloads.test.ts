@@ -46,6 +46,17 @@ describe('events that are written in SQL', () => {
     });
   });
 
+  it('mode A, a retry that came too late: the same as of the try before it, but FAIL', async () => {
+    const names = { externalOrderNo: `late ${STRANGE}`, channelUserId: `late user ${STRANGE}` };
+    const { data } = await scene.channel.call('orders/create', sharedRequest(scene.channel, names));
+    const { orderNo } = data;
+    await scene.channel.call('sandbox/orders/advance', { orderNo, cycles: 1, outcomes: ['FAIL_RETRY'] });
+    await scene.renew();
+    const [, , tried, failed] = await eventsOf(scene.service.fresh.database, orderNo);
+    expect(tried?.data).toMatchObject({ paymentStatus: 'FAIL_RETRY', cycleNo: 2, paidAt: null });
+    expect(JSON.stringify(failed?.data)).toBe(JSON.stringify({ ...tried?.data, paymentStatus: 'FAIL' }));
+  });
+
   it('mode A: seven debits of days that have passed, then COMPLETED', async () => {
     const { data } = await scene.channel.call(
       'orders/create',

@@ -7,7 +7,10 @@ export interface DatabaseClock {
   set(time: number): Promise<void>;
 }
 
-/** `now()` is looked up along the search path like any function, so another one can stand before PostgreSQL's own. */
+/**
+ * A name is looked for in pg_catalog first unless the search path says otherwise; this one does, so every statement over
+ * these connections finds the function below.
+ */
 export async function databaseClock({ database, url }: FreshDatabase, time: number): Promise<DatabaseClock> {
   await database.query('create schema test_clock');
   await database.query('create table test_clock.moment (at timestamptz not null)');
@@ -16,7 +19,7 @@ export async function databaseClock({ database, url }: FreshDatabase, time: numb
     `create function test_clock.now() returns timestamptz language sql stable as 'select at from test_clock.moment'`,
   );
   const clocked = new URL(url);
-  clocked.searchParams.set('options', `${SESSION} -c search_path=test_clock,public,pg_catalog`);
+  clocked.searchParams.set('options', `${SESSION} -c lock_timeout=10s -c search_path=public,test_clock,pg_catalog`);
   return { url: clocked.href, set: (moment) => setTo(database, moment) };
 }
 
