@@ -27,11 +27,11 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
 
 /**
  * What a statement's result and its plan depend on. A named statement keeps its plan: one made while a table was a page
- * long would read it whole until it is next analyzed. Pages out of order cost hardly more than in order, on today's disks
- * and in memory: taken for four times as much, a page of due events was sorted out of all of them. Compiling a statement
- * takes longer than it gains (measured: a batch of bills took twice the time).
+ * long would read it whole until it is next analyzed. Pages out of order count like pages in order, as in memory:
+ * taken for dearer, a page of due events was sorted out of all of them. Compiling a statement takes longer than it gains
+ * (measured: a batch of bills took twice the time).
  */
-export const SESSION = '-c TimeZone=Asia/Shanghai -c enable_seqscan=off -c random_page_cost=1.1 -c jit=off';
+export const SESSION = '-c TimeZone=Asia/Shanghai -c enable_seqscan=off -c random_page_cost=1 -c jit=off';
 
 export interface DatabaseOptions {
   readonly url: string;
