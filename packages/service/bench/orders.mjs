@@ -41,7 +41,7 @@ export async function textsOf(database, orderNo) {
        (select e.data from events e where e.order_no = o.order_no and e.cycle_no is null) as order_event
      from orders o
        join channel_users u using (channel_id, channel_user_id)
-       join idempotency i on i.channel_id = o.channel_id and (i.data::json ->> 'orderNo')::bigint = o.order_no
+       join idempotency i on i.channel_id = o.channel_id and (i.data::json -> 'head' ->> 'orderNo')::bigint = o.order_no
        left join agreements a using (agreement_id)
      where o.order_no = $1`,
     [orderNo],

@@ -1,5 +1,6 @@
+import type { Answer } from './answer.js';
 import type { Channel } from './channels/channel.js';
-import type { Answer, Once } from './idempotency/once.js';
+import type { Once } from './idempotency/once.js';
 
 /** What an action is given beside the request. */
 export interface ActionContext<Data> {
@@ -7,8 +8,13 @@ export interface ActionContext<Data> {
   readonly requestId: string;
   /** For endpoints that write: records the answer with the effects. */
   readonly once: Once;
-  /** A success with this data. */
+  /** A success with this data, or with what this describes. */
   readonly answer: (data: Data) => Answer;
+  /**
+   * For an action that will answer at length, before it does anything: a place among the long answers that a node makes at
+   * once. Throws when none is free; the action is called again when it has one.
+   */
+  readonly reserve: () => void;
 }
 
 /** One per endpoint. It says no by throwing a Rejection. */

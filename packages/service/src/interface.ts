@@ -2,6 +2,7 @@ import { ENDPOINTS } from '@perennial/wire';
 import { bindConfirm } from './agreements/bind-confirm.js';
 import { bindSms } from './agreements/bind-sms.js';
 import { replaceAgreement } from './agreements/replace.js';
+import { renderReplaced } from './agreements/replace-text.js';
 import { userData } from './agreements/user-data.js';
 import type { AccessTokens } from './channels/access-token.js';
 import { authToken } from './channels/auth-token.js';
@@ -9,7 +10,7 @@ import { provisionedList } from './channels/listing.js';
 import type { Clock } from './clock.js';
 import type { Database } from './db/database.js';
 import type { Gateways } from './gateways/registry.js';
-import { type Route, route } from './http/routes.js';
+import { describedRoute, type Route, route } from './http/routes.js';
 import { advanceOrder } from './orders/advance.js';
 import { createOrder } from './orders/create.js';
 import { createDeduct } from './orders/create-deduct.js';
@@ -18,6 +19,7 @@ import { orderNumbers } from './orders/numbers.js';
 import { queryOrder } from './orders/query.js';
 import { redeemLinks } from './orders/redeem.js';
 import { orderStore } from './orders/store.js';
+import { orderRenderer } from './orders/text.js';
 import { unsubscribe } from './orders/unsubscribe.js';
 import { listAuthorizedPaymentChannels } from './payment-channels/sql.js';
 import { queryPayment } from './payments/query.js';
@@ -44,10 +46,12 @@ export interface InterfaceDeps {
 /** The route table: every endpoint of the interface with the action behind it. What is the sandbox's alone is nowhere else. */
 export function interfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): Route[] {
   const { database, clock } = deps;
+  const links = redeemLinks(redeemUrl, clock);
+  const renderOrder = orderRenderer(links);
   const shared = {
     ...deps,
     catalog: catalog(database),
-    redeemLink: redeemLinks(redeemUrl, clock),
+    links,
     nextOrderNo: orderNumbers(database),
     store: orderStore(database),
   };
@@ -64,14 +68,14 @@ export function interfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): 
     route(ENDPOINTS['agreements/bind-sms'], bindSms(shared)),
     route(ENDPOINTS['agreements/bind-confirm'], bindConfirm(shared)),
     route(ENDPOINTS['agreements/user-data'], userData(shared)),
-    route(ENDPOINTS['agreements/replace'], replaceAgreement(shared)),
-    route(ENDPOINTS['orders/create'], createOrder({ ...shared, deduct: createDeduct(shared) })),
+    describedRoute(ENDPOINTS['agreements/replace'], replaceAgreement(shared), renderReplaced),
+    describedRoute(ENDPOINTS['orders/create'], createOrder({ ...shared, deduct: createDeduct(shared) }), renderOrder),
     route(ENDPOINTS['orders/query'], queryOrder(shared)),
     route(ENDPOINTS['orders/list'], listUserOrders(shared)),
-    route(ENDPOINTS['orders/unsubscribe'], unsubscribe(database, clock)),
+    describedRoute(ENDPOINTS['orders/unsubscribe'], unsubscribe(database, clock), renderOrder),
     route(ENDPOINTS['payments/query'], queryPayment(database, clock)),
     route(ENDPOINTS['events/list'], listChannelEvents(database)),
     route(ENDPOINTS['events/replay'], replayChannelEvents(database)),
-    route(ENDPOINTS['sandbox/orders/advance'], advanceOrder(shared)),
+    describedRoute(ENDPOINTS['sandbox/orders/advance'], advanceOrder(shared), renderOrder),
   ].filter(({ endpoint }) => deps.environment === 'sandbox' || !endpoint.sandboxOnly);
 }

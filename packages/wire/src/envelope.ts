@@ -26,10 +26,20 @@ export interface Envelope<Data> {
 export const AnyEnvelope = Envelope(Type.Unknown());
 export type AnyEnvelope = Static<typeof AnyEnvelope>;
 
-/**
- * The response as text, around data that is JSON already: a replayed outcome is sent from what was stored, and a fresh
- * one is serialised once. Code and timestamp come from this service and hold nothing to escape.
- */
+/** What stands in an answer before and after its data. Code and timestamp come from this service and hold nothing to escape. */
+export function envelopeAround(
+  result: { readonly code: string },
+  message: string,
+  requestId: string,
+  timestamp: string,
+): { readonly before: string; readonly after: string } {
+  return {
+    before: `{"code":"${result.code}","message":${JSON.stringify(message)},"data":`,
+    after: `,"requestId":${JSON.stringify(requestId)},"timestamp":"${timestamp}","success":${result.code === CODES.SUCCESS.code}}`,
+  };
+}
+
+/** The response as text, around data that is JSON already: a replayed outcome is sent from what was stored. */
 export function envelopeText(
   result: { readonly code: string },
   message: string,
@@ -37,8 +47,6 @@ export function envelopeText(
   requestId: string,
   timestamp: string,
 ): string {
-  return (
-    `{"code":"${result.code}","message":${JSON.stringify(message)},"data":${dataJson},` +
-    `"requestId":${JSON.stringify(requestId)},"timestamp":"${timestamp}","success":${result.code === CODES.SUCCESS.code}}`
-  );
+  const { before, after } = envelopeAround(result, message, requestId, timestamp);
+  return before + dataJson + after;
 }

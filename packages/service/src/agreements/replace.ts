@@ -1,22 +1,19 @@
-import {
-  type AffectedPayment,
-  Rejection,
-  type ReplaceData,
-  type ReplaceRequest,
-  type RetriedPayment,
-} from '@perennial/wire';
+import { Rejection, type ReplaceRequest, type RetriedPayment } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
 import type { Database, Queryable } from '../db/database.js';
+import { derivedRuns } from '../orders/description.js';
 import { paymentOrderNo } from '../orders/numbers.js';
-import { allPayments, type Order, type Payment } from '../orders/order.js';
+import type { Order, Payment } from '../orders/order.js';
 import { orderReference } from '../orders/reference.js';
 import { startRenewals } from '../orders/renew-sql.js';
 import { findPayments, lockOrder } from '../orders/sql.js';
+import { isLong } from '../orders/text.js';
 import type { Catalog } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
 import { requireShareable } from './payment-channel.js';
 import { switchAgreement } from './replace-sql.js';
+import type { AffectedRun, ReplaceDescription } from './replace-text.js';
 import { readSharedCard, sharedAgreementRow } from './shared.js';
 import { insertAgreement, nextAgreementId } from './sql.js';
 
@@ -28,9 +25,9 @@ export interface ReplaceDeps {
 }
 
 /** Everything takes effect in one transaction before the answer; no event tells of it. */
-export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceData> {
+export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
   const { database, catalog, institutionNumbers, clock } = deps;
-  return async ({ channel, once, answer }, request) => {
+  return async ({ channel, once, answer, reserve }, request) => {
     const shared = request.newSharedAgreement;
     const card = readSharedCard(channel, shared, 'newSharedAgreement');
     const reference = orderReference(request);
@@ -39,6 +36,7 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
     const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
     return database.transaction(async (tx) => {
       const order = requireReplaceable(await lockOrder(tx, channel.channelId, reference), shared.channelUserId);
+      if (isLong(order.totalCycles)) reserve();
       const { paymentChannelCode } = shared;
       requireShareable(authorized, paymentChannelCode, 'PAYMENT_CHANNEL_NOT_ALLOWED');
       const now = clock.now();
@@ -53,12 +51,14 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
       return once.finish(
         tx,
         answer({
-          orderNo: String(orderNo),
-          oldAgreementNo,
-          newAgreementNo: row.agreementNo ?? '',
-          paymentChannelCode,
-          affectedPayments: affected(order, payments),
-          retriedNow,
+          head: {
+            orderNo: String(orderNo),
+            oldAgreementNo,
+            newAgreementNo: row.agreementNo ?? '',
+            paymentChannelCode,
+            retriedNow,
+          },
+          affected: affected(order, payments),
         }),
       );
     });
@@ -97,12 +97,10 @@ function requireReplaceable(order: Order | undefined, channelUserId: string): Re
 
 const SWITCHES: readonly Payment['status'][] = ['WAIT', 'PROCESSING', 'FAIL_RETRY'];
 
-function affected(order: Order, started: readonly Payment[]): AffectedPayment[] {
-  return allPayments(order, started)
-    .filter((payment) => SWITCHES.includes(payment.status))
-    .map(({ cycleNo, status }) => ({
-      paymentOrderNo: paymentOrderNo(order.orderNo, cycleNo),
-      cycleNo,
-      previousStatus: status,
-    }));
+function affected(order: Order, started: readonly Payment[]): AffectedRun[] {
+  const open = started.filter((payment) => SWITCHES.includes(payment.status));
+  return [
+    ...open.map(({ cycleNo, status }): AffectedRun => [cycleNo, cycleNo, status]),
+    ...derivedRuns(order).map(([from, to, status]): AffectedRun => [from, to, status]),
+  ];
 }

@@ -1,6 +1,6 @@
 import { DEFAULT_PAGE, DEFAULT_PAGE_SIZE, type PagingRequest, pageOf } from '@perennial/wire';
 import type { Action } from '../action.js';
-import type { Answer } from '../idempotency/once.js';
+import type { Answer } from '../answer.js';
 
 interface Page<Item> {
   items: Item[];

@@ -5,8 +5,10 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
+import { answerPlaces } from './answer-places.js';
 import { unreadableRefuser } from './client-error.js';
 import { answerThenLinger } from './linger.js';
+import { answerSender } from './long-answers.js';
 import type { ServiceMetrics } from './metrics.js';
 import { type NoticeDeps, noticeRoutes } from './notices.js';
 import { operationsRoutes } from './operations.js';
@@ -16,7 +18,7 @@ import { bodyTooLarge, Draining, JSON_TYPE, type Refusal, refusalOf } from './re
 import type { Route } from './routes.js';
 import { usableRequestId } from './signed-headers.js';
 
-export interface AppDeps extends PipelineDeps {
+export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly routes: readonly Route[];
   readonly database: Database;
   readonly clock: Clock;
@@ -44,20 +46,41 @@ const HTTP_LIMITS = {
   /** How long a client that is refused in the middle of sending may go on, so that it gets to read why. */
   lingerTime: 5_000,
   maxHeaderSize: 16_384,
+  /** How long a caller may take in nothing of its answer. */
+  writeTimeout: 30_000,
+  /** How long a long answer may take in all. */
+  answerTimeout: 300_000,
+  /** How long a node that is stopping waits for long answers. */
+  drainTime: 10_000,
+  longAnswers: 64,
+  longAnswersPerChannel: 16,
+  longAnswersWaiting: 256,
+  longAnswersWaitingPerChannel: 64,
+  longAnswerWait: 5_000,
 };
 export type HttpLimits = Readonly<typeof HTTP_LIMITS>;
 
 export function createApp(deps: AppDeps): App {
   const { routes, clock, metrics, log, addresses } = deps;
-  const { requestTimeout, keepAliveTimeout, lingerTime, ...limits } = { ...HTTP_LIMITS, ...deps.httpLimits };
+  const limits = { ...HTTP_LIMITS, ...deps.httpLimits };
+  const { headersTimeout, requestTimeout, connectionsCheckingInterval, maxHeaderSize, lingerTime } = limits;
   let draining = false;
+  const places = answerPlaces(limits);
+  metrics.watchLongAnswers(places.counts);
+  const answers = answerSender({ ...limits, clock, log, isDraining: () => draining });
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout,
-    keepAliveTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
     // Nothing here depends on Host, and Node's own answer to a request without one has no envelope.
-    http: { ...limits, requestTimeout, requireHostHeader: false },
+    http: {
+      headersTimeout,
+      requestTimeout,
+      connectionsCheckingInterval,
+      maxHeaderSize,
+      requireHostHeader: false,
+    },
     forceCloseConnections: 'idle',
     // Fastify's own answers have no envelope: this app says 503001 itself.
     return503OnClosing: false,
@@ -107,25 +130,32 @@ export function createApp(deps: AppDeps): App {
   // Before the body is read: whatever is wrong with that does not matter here.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined));
 
-  app.addHook('onResponse', async (request, reply) => {
+  /** Once it is known what came of an answer: it has gone out, or its connection has ended before. */
+  function note(request: FastifyRequest, reply: FastifyReply): void {
     const endpoint = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
     const code = reply.resultCode ?? '';
+    const cut = reply.raw.writableFinished ? undefined : (reply.cut ?? 'hung-up');
     metrics.observeRequest(endpoint, reply.statusCode, code, reply.elapsedTime);
+    if (cut) metrics.observeCut(cut);
     if (endpoint.startsWith('/openapi/')) {
       const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
       const ms = Math.round(reply.elapsedTime * 10) / 10;
-      log.info({ requestId: request.id, appId, endpoint, status: reply.statusCode, code, ms }, 'request');
+      log.info({ requestId: request.id, appId, endpoint, status: reply.statusCode, code, ms, cut }, 'request');
     }
-  });
+  }
 
-  // A connection kept alive would keep a draining node alive with it.
-  app.addHook('onSend', (_request, reply, payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    // A connection kept alive would keep a draining node alive with it.
     if (draining) void reply.header('connection', 'close');
+    reply.raw.setTimeout(limits.writeTimeout);
+    if (!reply.raw.closed) reply.raw.once('close', () => note(request, reply));
+    // What never came whole was no request.
+    else if (request.raw.complete) note(request, reply);
     done(null, payload);
   });
 
   for (const route of routes) {
-    const { open, serve } = pipeline(route, deps);
+    const { open, serve } = pipeline(route, { ...deps, places, answers });
     app.route({
       method: 'POST',
       url: route.endpoint.path,
@@ -145,7 +175,9 @@ export function createApp(deps: AppDeps): App {
     server: app,
     async drain() {
       draining = true;
+      const timer = setTimeout(answers.cutAll, limits.drainTime);
       await app.close();
+      clearTimeout(timer);
     },
   };
 }

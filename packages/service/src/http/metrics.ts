@@ -33,8 +33,26 @@ export function serviceMetrics(database: Database) {
       for (const [state, count] of Object.entries(database.connections)) this.set({ state }, count);
     },
   });
+  const cut = new Counter({
+    name: 'perennial_http_answers_cut_total',
+    help: 'Answers that did not go out whole, by why',
+    labelNames: ['why'],
+    registers: [registry],
+  });
   return {
     registry,
+    watchLongAnswers(counts: () => { readonly open: number; readonly waiting: number }): void {
+      new Gauge({
+        name: 'perennial_long_answers',
+        help: 'Long answers under way, and requests that wait to begin one',
+        labelNames: ['state'],
+        registers: [registry],
+        collect() {
+          for (const [state, count] of Object.entries(counts())) this.set({ state }, count);
+        },
+      });
+    },
+    observeCut: (why: string) => cut.inc({ why }),
     observeBatch: (size: number) => admissionBatch.observe(size),
     observeRequest(endpoint: string, status: number, code: string, elapsedMs: number): void {
       requests.inc({ endpoint, status: String(status), code });

@@ -1,36 +1,36 @@
-import { CODES, formatTime, HEADERS, sha256Hex } from '@perennial/wire';
+import { sha256Hex } from '@perennial/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Answer, success } from '../answer.js';
 import type { Clock } from '../clock.js';
-import type { Answer, onceRunner } from '../idempotency/once.js';
+import type { Once, onceRunner } from '../idempotency/once.js';
+import { serializer } from '../serialize.js';
 import type { AddressLimit } from './address-limit.js';
 import type { admission } from './admission.js';
+import { type AnswerPlaces, RequestPlace } from './answer-places.js';
 import { readJsonObject } from './json-body.js';
-import { sendAnswer } from './respond.js';
+import type { AnswerSender } from './long-answers.js';
 import type { Route } from './routes.js';
 import { checkTimestamp, readIdempotencyKey, readSignedHeaders, type SignedHeaders } from './signed-headers.js';
-import { serializerOf, validatorOf } from './validate.js';
+import { validatorOf } from './validate.js';
 
 export interface PipelineDeps {
   readonly clock: Clock;
   readonly addresses: AddressLimit;
   readonly admit: ReturnType<typeof admission>;
   readonly runOnce: ReturnType<typeof onceRunner>;
+  readonly places: AnswerPlaces;
+  readonly answers: AnswerSender;
 }
 
 /**
  * The way of a request, top to bottom, in the order in which its faults are answered (docs/request.md):
  * before the body is read, `open`; with the raw bytes in hand, `serve`.
  */
-export function pipeline(route: Route, { clock, addresses, admit, runOnce }: PipelineDeps) {
-  const { endpoint } = route;
+export function pipeline(route: Route, { clock, addresses, admit, runOnce, places, answers }: PipelineDeps) {
+  const { endpoint, render } = route;
   const validate = validatorOf(endpoint);
-  const serialize = serializerOf(endpoint);
+  const serialize = serializer(endpoint.response);
   const opened = new WeakMap<FastifyRequest, SignedHeaders>();
-  const answer = (data: unknown): Answer => ({
-    code: CODES.SUCCESS.code,
-    message: CODES.SUCCESS.message,
-    data: serialize(data),
-  });
 
   async function open(request: FastifyRequest): Promise<void> {
     await addresses.check(request.ip);
@@ -57,18 +57,30 @@ export function pipeline(route: Route, { clock, addresses, admit, runOnce }: Pip
     if (idempotencyKey instanceof Error) throw idempotencyKey;
     const body = readJsonObject(raw, request.headers['content-encoding']);
     validate(body);
-    const result = await runOnce(
-      {
-        channelId: channel.channelId,
-        key: idempotencyKey,
-        path,
-        bodySha256: Buffer.from(bodySha256, 'hex'),
-        known: idempotency,
+    const { channelId } = channel;
+    const onceRequest = {
+      channelId,
+      key: idempotencyKey,
+      path,
+      bodySha256: Buffer.from(bodySha256, 'hex'),
+      known: idempotency,
+      render(description: unknown) {
+        if (!render) throw new Error(`${path} does not describe its answers`);
+        return render(channel, description);
       },
-      (once) => route.action({ channel, requestId: request.id, once, answer }, body),
-    );
-    if (result.replayed) void reply.header(HEADERS.idempotencyReplayed, 'true');
-    return sendAnswer(reply, CODES.SUCCESS.http, result, formatTime(clock.now()));
+    };
+    const answer = (data: unknown): Answer =>
+      render ? { ...success(render(channel, data)), description: data as object } : success(serialize(data));
+    const place = new RequestPlace(places, channelId);
+    const { reserve } = place;
+    const act = (once: Once) => route.action({ channel, requestId: request.id, once, answer, reserve }, body);
+    try {
+      const result = await place.whenFree(() => runOnce(onceRequest, act));
+      return await answers.send(reply, result, place);
+    } catch (error) {
+      place.release();
+      throw error;
+    }
   }
 
   return { open, serve };

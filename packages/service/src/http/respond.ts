@@ -1,28 +1,44 @@
 import { CODES, envelopeText, HEADERS, Rejection, type ResultCode } from '@perennial/wire';
 import type { FastifyReply } from 'fastify';
 import { Unavailable } from '../db/database.js';
-import type { Answer } from '../idempotency/once.js';
 import { RateLimited } from './address-limit.js';
 
 declare module 'fastify' {
   interface FastifyReply {
     /** The result code that was answered, for the log line and the metrics. */
     resultCode?: string;
+    /** Why the answer did not go out whole; a caller that has hung up is told by its connection. */
+    cut?: 'unread' | 'slow' | 'fault' | 'stopping';
   }
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-export function sendAnswer(reply: FastifyReply, http: number, answer: Answer, timestamp: string): FastifyReply {
-  reply.resultCode = answer.code;
-  return reply
-    .code(http)
-    .header('content-type', JSON_TYPE)
-    .send(envelopeText(answer, answer.message, answer.data, reply.request.id, timestamp));
+/** An answer whose data is one text. */
+export interface TextAnswer {
+  readonly code: string;
+  readonly message: string;
+  readonly data: string;
 }
 
-/** This node is on its way out: nothing is wrong, another node will answer. */
-export class Draining extends Unavailable {
+export function sendAnswer(reply: FastifyReply, http: number, answer: TextAnswer, timestamp: string): FastifyReply {
+  reply.resultCode = answer.code;
+  return sendText(reply, http, envelopeText(answer, answer.message, answer.data, reply.request.id, timestamp));
+}
+
+export function sendText(reply: FastifyReply, http: number, text: string): FastifyReply {
+  return reply.code(http).header('content-type', JSON_TYPE).send(text);
+}
+
+/** Nothing is wrong: this node has as much to do as it can. */
+export class Busy extends Unavailable {
+  constructor(message = 'busy') {
+    super(message);
+  }
+}
+
+/** This node is on its way out: another one will answer. */
+export class Draining extends Busy {
   constructor() {
     super('draining');
   }
@@ -47,7 +63,7 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof Unavailable) {
     const isDraining = error instanceof Draining;
     const headers = { [HEADERS.retryAfter]: '1', ...(isDraining ? { connection: 'close' } : {}) };
-    return { ...refusal(CODES.UNAVAILABLE, CODES.UNAVAILABLE.message, headers), isFault: !isDraining };
+    return { ...refusal(CODES.UNAVAILABLE, CODES.UNAVAILABLE.message, headers), isFault: !(error instanceof Busy) };
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   // The rest of an oversized body is not read, so nothing after it on this connection can be understood.

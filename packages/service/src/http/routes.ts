@@ -1,17 +1,32 @@
 import type { Endpoint } from '@perennial/wire';
 import type { Static, TSchema } from 'typebox';
 import type { Action } from '../action.js';
+import type { Pieces } from '../answer.js';
+import type { Channel } from '../channels/channel.js';
 
 /** One row of the route table. Whether it writes, needs a token and what it takes is said by the endpoint. */
 export interface Route {
   readonly endpoint: Endpoint;
   /** The pipeline only calls it with what the endpoint's schema has let through. */
   readonly action: Action<unknown, unknown>;
+  /** The data as JSON, of an action that only describes it. */
+  readonly render?: Render<unknown>;
 }
+
+export type Render<Description> = (channel: Channel, description: Description) => string | Pieces;
 
 export function route<Request extends TSchema, Response extends TSchema>(
   endpoint: Endpoint<string, Request, Response>,
   action: Action<Static<Request>, Static<Response>>,
 ): Route {
   return { endpoint, action: action as Action<unknown, unknown> };
+}
+
+/** For data that may be long or holds a signature: its description is what is stored, and what a replay is made of. */
+export function describedRoute<Request extends TSchema, Description extends object>(
+  endpoint: Endpoint<string, Request>,
+  action: Action<Static<Request>, Description>,
+  render: Render<Description>,
+): Route {
+  return { endpoint, action: action as Action<unknown, unknown>, render: render as Render<unknown> };
 }

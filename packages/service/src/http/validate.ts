@@ -1,6 +1,5 @@
 import { type Endpoint, Rejection } from '@perennial/wire';
 import { Ajv, type ErrorObject } from 'ajv';
-import buildSerializer from 'fast-json-stringify';
 import type { JsonObject } from './json-body.js';
 
 // Unknown keywords are typebox's own marks. Lengths count code points, as the interface does.
@@ -13,10 +12,6 @@ export function validatorOf(endpoint: Endpoint): (body: JsonObject) => void {
     if (!validate(body)) throw new Rejection('PARAM_INVALID', describe(validate.errors?.[0]));
     endpoint.check?.(body);
   };
-}
-
-export function serializerOf(endpoint: Endpoint): (data: unknown) => string {
-  return buildSerializer(endpoint.response as Parameters<typeof buildSerializer>[0]);
 }
 
 function describe(error: ErrorObject | undefined): string {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CODES, Rejection, type ResultCode } from '@perennial/wire';
+import type { Answer, Pieces } from '../answer.js';
 import { type Database, type Queryable, sqlState } from '../db/database.js';
 import {
   endLease,
@@ -9,16 +10,9 @@ import {
   type IdempotencyRow,
   insertDone,
   insertRunning,
+  type StoredAnswer,
   takeOver,
 } from './sql.js';
-
-/** What a request is answered with: `data` is JSON text, so that a replay gives back the same bytes. */
-export interface Answer {
-  readonly code: string;
-  readonly message: string;
-  readonly data: string;
-  readonly replayed?: boolean;
-}
 
 /**
  * What a write action is handed so that its answer is recorded together with its effects. An action of one transaction
@@ -48,6 +42,8 @@ export interface OnceRequest {
   readonly bodySha256: Buffer;
   /** What admission found under the key. */
   readonly known: IdempotencyRow | undefined;
+  /** The data of an earlier answer, from the description that was stored. */
+  readonly render: (description: unknown) => string | Pieces;
 }
 
 export interface OnceOptions {
@@ -87,7 +83,7 @@ export function onceRunner(database: Database, { waitMs = 10_000, leaseSeconds =
         if (row) {
           if (row.path !== id.path || !row.bodySha256.equals(id.bodySha256))
             throw new Rejection('IDEMPOTENCY_CONFLICT');
-          if (row.state === 'DONE') return replay(row);
+          if (row.state !== 'RUNNING') return replay(row, request.render);
           if (row.leased) {
             await patience.wait(delay(POLL_MS));
             continue;
@@ -129,7 +125,7 @@ export function onceRunner(database: Database, { waitMs = 10_000, leaseSeconds =
         begun = true;
       },
       async finish(tx, answer) {
-        if (!(await orInProgress(insertDone(tx, id, answer)))) throw new KeyTaken();
+        if (!(await orInProgress(insertDone(tx, id, storedAnswer(answer))))) throw new KeyTaken();
         finished = true;
         return answer;
       },
@@ -142,7 +138,7 @@ export function onceRunner(database: Database, { waitMs = 10_000, leaseSeconds =
       if (error instanceof KeyTaken) return undefined;
       if (error instanceof Rejection && isStored(error.result)) {
         const answer = { code: error.result.code, message: error.message, data: 'null' };
-        return (await insertDone(database, id, answer)) ? answer : undefined;
+        return (await insertDone(database, id, storedAnswer(answer))) ? answer : undefined;
       }
       // The resend need not wait for the lease to lapse.
       if (begun) await endLease(database, id).catch(() => undefined);
@@ -156,8 +152,21 @@ function isStored(result: ResultCode): boolean {
   return result.http === 200 && !/^(400|409|429)/.test(result.code);
 }
 
-function replay(row: IdempotencyRow): Answer {
-  return { code: row.code ?? CODES.SUCCESS.code, message: row.message ?? '', data: row.data ?? 'null', replayed: true };
+function replay({ state, code, message, data }: IdempotencyRow, render: OnceRequest['render']): Answer {
+  const text = data ?? 'null';
+  return {
+    code: code ?? CODES.SUCCESS.code,
+    message: message ?? '',
+    data: state === 'DESCRIBED' ? render(JSON.parse(text)) : text,
+    replayed: true,
+  };
+}
+
+/** What the row holds of an answer: the description of its data if there is one, else the data. */
+export function storedAnswer({ code, message, data, description }: Answer): StoredAnswer {
+  if (description !== undefined) return { state: 'DESCRIBED', code, message, data: JSON.stringify(description) };
+  if (typeof data !== 'string') throw new Error('an answer in pieces has to be described to be stored');
+  return { state: 'DONE', code, message, data };
 }
 
 /** A row that another node's transaction has not committed yet is waited for by the database, up to lock_timeout. */

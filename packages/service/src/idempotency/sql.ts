@@ -6,7 +6,8 @@ const WINDOW_SECONDS = IDEMPOTENCY_WINDOW_MS / 1000;
 export interface IdempotencyRow {
   readonly path: string;
   readonly bodySha256: Buffer;
-  readonly state: 'RUNNING' | 'DONE';
+  /** DONE: `data` is the text. DESCRIBED: it is what the text is made of. */
+  readonly state: 'RUNNING' | 'DONE' | 'DESCRIBED';
   /** RUNNING: whether somebody is still at it, by the database's clock. */
   readonly leased: boolean;
   readonly subject: string | null;
@@ -82,27 +83,46 @@ export async function endLease(db: Queryable, id: IdempotencyId): Promise<void> 
 }
 
 export interface StoredAnswer {
+  readonly state: 'DONE' | 'DESCRIBED';
   readonly code: string;
   readonly message: string;
   readonly data: string;
 }
+
+/**
+ * Beside a description stands a lease without an end. Nodes of the version before know no such state, and what they see is a
+ * request that somebody is still at: they answer 409002, and never the description (docs/decisions/0003).
+ */
+export const leaseOf = (state: string) => `case when ${state} = 'DESCRIBED' then timestamptz 'infinity' end`;
 
 /** False when another request has the key: then this one's effects must not stay. */
 export async function insertDone(tx: Queryable, id: IdempotencyId, answer: StoredAnswer): Promise<boolean> {
   const rows = await tx.query(
     {
       name: 'insert-idempotent-done',
-      text: `insert into idempotency as i (channel_id, key, path, body_sha256, state, owner, code, message, data)
-             values ($1, $2, $3, $4, 'DONE', $5, $6, $7, $8)
+      text: `insert into idempotency as i (channel_id, key, path, body_sha256, state, owner, code, message, data,
+               lease_until)
+             values ($1, $2, $3, $4, $10, $5, $6, $7, $8, ${leaseOf('$10')})
              on conflict (channel_id, key) do update set path = excluded.path, body_sha256 = excluded.body_sha256,
-               state = 'DONE', lease_until = null, code = excluded.code, message = excluded.message,
+               state = excluded.state, lease_until = excluded.lease_until, code = excluded.code, message = excluded.message,
                data = excluded.data, owner = excluded.owner,
                created_at = case when i.owner = excluded.owner then i.created_at else now() end
              where (i.owner = excluded.owner and i.state = 'RUNNING')
                 or i.created_at <= now() - $9::integer * interval '1 s'
              returning 1`,
     },
-    [id.channelId, id.key, id.path, id.bodySha256, id.owner, answer.code, answer.message, answer.data, WINDOW_SECONDS],
+    [
+      id.channelId,
+      id.key,
+      id.path,
+      id.bodySha256,
+      id.owner,
+      answer.code,
+      answer.message,
+      answer.data,
+      WINDOW_SECONDS,
+      answer.state,
+    ],
   );
   return rows.length === 1;
 }

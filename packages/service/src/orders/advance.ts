@@ -1,4 +1,4 @@
-import { type MainOrder, type OrdersAdvanceRequest, parseTime, Rejection } from '@perennial/wire';
+import { type OrdersAdvanceRequest, parseTime, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
@@ -6,28 +6,30 @@ import type { Gateways } from '../gateways/registry.js';
 import { type Asked, type Journey, planJourney } from './advance-journey.js';
 import { advancePeriods } from './advance-periods.js';
 import { findStanding } from './advance-sql.js';
-import type { RedeemLink } from './redeem.js';
+import { describeOrder, type OrderDescription } from './description.js';
+import type { RedeemLinks } from './redeem.js';
 import { orderReference } from './reference.js';
 import { findOrder, lockOrder } from './sql.js';
-import { viewOf } from './view.js';
+import { isLong } from './text.js';
 
 export interface AdvanceEndpointDeps {
   readonly database: Database;
   readonly gateways: Gateways;
   readonly clock: Clock;
-  readonly redeemLink: RedeemLink;
+  readonly links: RedeemLinks;
   readonly debitDeadlineMs?: number;
 }
 
 /** Sandbox only (docs/decisions/0020): the journey is written down first, so that a resend after a crash goes on with it. */
-export function advanceOrder(deps: AdvanceEndpointDeps): Action<OrdersAdvanceRequest, MainOrder> {
-  const { database, clock, redeemLink } = deps;
-  return async ({ channel, once, answer }, request) => {
+export function advanceOrder(deps: AdvanceEndpointDeps): Action<OrdersAdvanceRequest, OrderDescription> {
+  const { database, clock, links } = deps;
+  return async ({ channel, once, answer, reserve }, request) => {
     const asked = askedFor(request);
     const begin = () =>
       database.transaction(async (tx) => {
         const order = await lockOrder(tx, channel.channelId, orderReference(request));
         if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
+        if (isLong(order.totalCycles)) reserve();
         const planned = planJourney(order, await findStanding(tx, order.orderNo), asked);
         await once.begin(tx, JSON.stringify(planned));
         return planned;
@@ -37,7 +39,7 @@ export function advanceOrder(deps: AdvanceEndpointDeps): Action<OrdersAdvanceReq
     return database.transaction(async (tx) => {
       const found = await findOrder(tx, channel.channelId, { orderNo: journey.orderNo }, clock.now());
       if (!found) throw new Error(`order ${journey.orderNo} was advanced and is not there`);
-      return once.finish(tx, answer(viewOf(channel, found, redeemLink)));
+      return once.finish(tx, answer(describeOrder(found.order, found.payments, links.terms(found))));
     });
   };
 }

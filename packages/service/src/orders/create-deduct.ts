@@ -1,26 +1,26 @@
-import type { MainOrder, OrdersCreateRequest } from '@perennial/wire';
+import type { OrdersCreateRequest } from '@perennial/wire';
 import type { ActionContext } from '../action.js';
 import { type AgreementForOrder, agreementForOrder, type Personal } from '../agreements/for-order.js';
 import { institutionNoOf } from '../agreements/institution.js';
+import type { Answer } from '../answer.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
 import type { Database, Queryable } from '../db/database.js';
 import type { DebitOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
-import type { Answer } from '../idempotency/once.js';
 import { type Attempt, askAgainIn, findFirstAttempt } from '../payments/attempts-sql.js';
 import { askDebit, debitRequest, sendDebit, trusted } from '../payments/debit.js';
 import { FIRST_ASK_SECONDS, namedAskSeconds } from '../payments/policy.js';
 import { settleOne } from '../payments/settle.js';
 import type { Catalog, CatalogProduct } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
+import { describeOrder, type OrderDescription } from './description.js';
 import { deductedOrder, idempotencyRow, newOrderRow } from './new-order.js';
-import type { RedeemLink } from './redeem.js';
+import type { RedeemLinks } from './redeem.js';
 import { findOrder } from './sql.js';
 import type { StoreOrder } from './store.js';
-import { viewOf } from './view.js';
 
-type Context = ActionContext<MainOrder>;
+type Context = ActionContext<OrderDescription>;
 
 export interface CreateDeduct {
   create(context: Context, request: OrdersCreateRequest, personal: Personal, product: CatalogProduct): Promise<Answer>;
@@ -34,7 +34,7 @@ export interface DeductDeps {
   readonly gateways: Gateways;
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;
-  readonly redeemLink: RedeemLink;
+  readonly links: RedeemLinks;
   readonly nextOrderNo: () => Promise<number>;
   readonly store: StoreOrder;
   /** In place of the policy's, for a test that cannot wait. */
@@ -46,7 +46,7 @@ export interface DeductDeps {
  * crash anywhere between leaves an attempt that is asked about, by the resend or by the pending-debits job.
  */
 export function createDeduct(deps: DeductDeps): CreateDeduct {
-  const { database, gateways, clock, redeemLink } = deps;
+  const { database, gateways, clock, links } = deps;
 
   async function conclude(context: Context, attempt: Attempt, outcome: DebitOutcome): Promise<Answer> {
     const { channel, once, answer } = context;
@@ -56,14 +56,14 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         const named = namedAskSeconds(outcome, clock.now());
         if (named !== undefined) await askAgainIn(tx, attempt, named);
       }
-      return once.finish(tx, answer(await view(tx, channel, attempt.orderNo)));
+      return once.finish(tx, answer(await describe(tx, channel, attempt.orderNo)));
     });
   }
 
-  async function view(tx: Queryable, channel: Channel, orderNo: number): Promise<MainOrder> {
+  async function describe(tx: Queryable, channel: Channel, orderNo: number): Promise<OrderDescription> {
     const found = await findOrder(tx, channel.channelId, { orderNo }, clock.now());
     if (!found) throw new Error(`order ${orderNo} was stored and is not there`);
-    return viewOf(channel, found, redeemLink);
+    return describeOrder(found.order, found.payments, links.terms(found));
   }
 
   return {

@@ -1,37 +1,39 @@
-import { type MainOrder, type OrdersCreateRequest, Rejection, type SettlementMode } from '@perennial/wire';
+import { type OrdersCreateRequest, Rejection, type SettlementMode } from '@perennial/wire';
 import type { Action, ActionContext } from '../action.js';
 import { type Personal, readPersonal } from '../agreements/for-order.js';
+import type { Answer } from '../answer.js';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
-import type { Answer } from '../idempotency/once.js';
 import type { Catalog, CatalogProduct } from '../products/catalog.js';
 import { userRow } from '../users/mobile.js';
 import type { CreateDeduct } from './create-deduct.js';
+import { describeOrder, type OrderDescription } from './description.js';
 import { collectedOrder, idempotencyRow, newOrderRow } from './new-order.js';
-import { mainOrder } from './order.js';
-import type { RedeemLink } from './redeem.js';
+import type { RedeemLinks } from './redeem.js';
 import { externalOrderExists } from './sql.js';
 import type { StoreOrder } from './store.js';
+import { isLong } from './text.js';
 
 export interface CreateDeps {
   readonly database: Database;
   readonly catalog: Catalog;
   readonly clock: Clock;
-  readonly redeemLink: RedeemLink;
+  readonly links: RedeemLinks;
   readonly nextOrderNo: () => Promise<number>;
   readonly store: StoreOrder;
   readonly deduct: CreateDeduct;
 }
 
-type Context = ActionContext<MainOrder>;
+type Context = ActionContext<OrderDescription>;
 
-export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, MainOrder> {
+export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, OrderDescription> {
   return async (context, request) => {
     if (context.once.interrupted !== undefined) return deps.deduct.resume(context, context.once.interrupted);
     const personal = await readPersonal(deps.database, context.channel, request);
     try {
       const product = await deps.catalog.product(context.channel, request.productCode);
       checkProduct(product, request);
+      if (isLong(product.totalCycles)) context.reserve();
       return await (request.settlementMode === 'CHANNEL_COLLECT'
         ? collect(deps, context, request, personal, product)
         : deps.deduct.create(context, request, personal, product));
@@ -81,10 +83,10 @@ async function collect(
     product,
     deps.clock.now(),
   );
-  const link = deps.redeemLink(channel, orderNo, user.channelUserId);
-  const done = answer(mainOrder(created.order, [created.payment], link));
+  const { order, payment } = created;
+  const done = answer(describeOrder(order, [payment], deps.links.terms({ order, redeemable: true })));
   await deps.store({
-    ...newOrderRow(created.order, created.payment, created.events),
+    ...newOrderRow(order, payment, created.events),
     mobile_hash: user.mobileHash.toString('hex'),
     mobile: user.mobile,
     channel_agreement_ref: request.channelAgreementRef ?? null,

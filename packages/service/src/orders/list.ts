@@ -1,33 +1,38 @@
-import { CODES, type MainOrder, type OrdersListData, type OrdersListRequest, pageOf } from '@perennial/wire';
+import { OrdersListData, type OrdersListRequest, pageOf } from '@perennial/wire';
 import type { Action } from '../action.js';
-import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
+import { type Pieces, success } from '../answer.js';
+import { aroundItems } from '../serialize.js';
 import { listOrderTexts } from './list-sql.js';
-import type { RedeemLink } from './redeem.js';
-import { orderText, orderTexts } from './text.js';
-import { linkOf } from './view.js';
+import { type ReadDeps, readOrder } from './read-order.js';
 
-export interface ListDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly redeemLink: RedeemLink;
-}
+const aroundOrders = aroundItems(OrdersListData, 'orders');
 
-const ORDERS = '{"orders":[';
-
-export function listUserOrders({ database, clock, redeemLink }: ListDeps): Action<OrdersListRequest, OrdersListData> {
-  return async ({ channel, answer }, request) => {
+export function listUserOrders(deps: ReadDeps): Action<OrdersListRequest, OrdersListData> {
+  const { database, clock } = deps;
+  return async ({ channel }, request) => {
     const { page, size } = pageOf(request);
     const filter = { channelUserId: request.channelUserId, cycles: request.cycleType };
     const found = await listOrderTexts(database, channel.channelId, filter, clock.now(), size + 1, (page - 1) * size);
-    const text = (orders: MainOrder[]) => answer({ orders, page, size, hasMore: found.length > size }).data;
-    const rest = text([]).slice(ORDERS.length);
-    // A page may hold 100 orders of 9,999 periods, so each is made by itself.
-    const serialize = (order: MainOrder) => text([order]).slice(ORDERS.length, -rest.length);
-    const orders = await orderTexts(found.slice(0, size), (one) =>
-      orderText(one, linkOf(channel, one, redeemLink), serialize),
-    );
-    const { code, message } = CODES.SUCCESS;
-    return { code, message, data: ORDERS + orders + rest };
+    const rest = { page, size, hasMore: found.length > size };
+    return success(listPieces(rest, found.slice(0, size), (one) => readOrder(deps, channel, one)));
   };
+}
+
+/** Order by order: a page may hold a hundred of 9,999 periods. */
+async function* listPieces<One>(
+  rest: Omit<OrdersListData, 'orders'>,
+  orders: readonly One[],
+  textOf: (one: One) => string | Pieces,
+): AsyncGenerator<string> {
+  let before = aroundOrders.before(rest);
+  for (const one of orders) {
+    const text = textOf(one);
+    if (typeof text === 'string') yield before + text;
+    else {
+      yield before;
+      yield* text;
+    }
+    before = ',';
+  }
+  yield (orders.length === 0 ? before : '') + aroundOrders.after(rest);
 }

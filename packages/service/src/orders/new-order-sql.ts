@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.js';
+import { leaseOf } from '../idempotency/sql.js';
 
 /** A row of the gathered insert, as JSON: times in ISO 8601, bytes in hex. */
 export interface NewOrderRow {
@@ -65,7 +66,7 @@ export interface IdempotencyInsert {
   readonly path: string;
   readonly body_sha256: string;
   readonly owner: string;
-  readonly state: 'RUNNING' | 'DONE';
+  readonly state: 'RUNNING' | 'DONE' | 'DESCRIBED';
   readonly lease_seconds: number | null;
   readonly subject: string | null;
   readonly code: string | null;
@@ -170,7 +171,7 @@ with asked as (
 ), new_answers as (
   insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject, code, message, data)
   select a.channel_id, i.key, i.path, decode(i.body_sha256, 'hex'), i.state, i.owner,
-    now() + i.lease_seconds * interval '1 s', i.subject, i.code, i.message, i.data
+    coalesce(now() + i.lease_seconds * interval '1 s', ${leaseOf('i.state')}), i.subject, i.code, i.message, i.data
   from json_to_recordset($4::json) as i(order_no bigint, key text, path text, body_sha256 text, state text, owner uuid,
     lease_seconds double precision, subject text, code text, message text, data text) join accepted a using (order_no)
 )

@@ -1,6 +1,7 @@
+import type { Answer } from '../answer.js';
 import { expiryOf } from '../benefits/policy.js';
 import { type NewEvent, orderChanged, paymentChanged } from '../events/outbox.js';
-import type { Answer, OnceRow } from '../idempotency/once.js';
+import { type OnceRow, storedAnswer } from '../idempotency/once.js';
 import { paymentAfter } from '../payments/states.js';
 import type { CatalogProduct } from '../products/catalog.js';
 import { nextStepAt } from './calendar.js';
@@ -150,13 +151,13 @@ type Recorded =
 
 export function idempotencyRow(row: OnceRow | undefined, recorded: Recorded): IdempotencyInsert | null {
   if (!row) return null;
-  const answer = recorded.state === 'DONE' ? recorded.answer : undefined;
+  const answer = recorded.state === 'DONE' ? storedAnswer(recorded.answer) : undefined;
   return {
     key: row.key,
     path: row.path,
     body_sha256: row.bodySha256.toString('hex'),
     owner: row.owner,
-    state: recorded.state,
+    state: answer?.state ?? 'RUNNING',
     lease_seconds: recorded.state === 'RUNNING' ? row.leaseSeconds : null,
     subject: recorded.state === 'RUNNING' ? recorded.subject : null,
     code: answer?.code ?? null,

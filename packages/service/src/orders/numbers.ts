@@ -1,7 +1,7 @@
 import type { Queryable } from '../db/database.js';
 
 /** paymentOrderNo is orderNo x 10,000 + cycleNo: as text, since it may pass 2^53. */
-export function paymentOrderNo(orderNo: number, cycleNo: number): string {
+export function paymentOrderNo(orderNo: number | string, cycleNo: number): string {
   return `${orderNo}${String(cycleNo).padStart(4, '0')}`;
 }
 

@@ -4,7 +4,6 @@ import {
   type OrderPayload,
   type OrderStatus,
   type PaymentPayload,
-  type PaymentRecord,
   type PaymentStatus,
   type PeriodType,
   type SettlementMode,
@@ -69,6 +68,11 @@ export function derivedStatus(order: Order): 'WAIT' | 'CANCELED' | undefined {
   return order.status === 'UNSUBSCRIBED' ? 'CANCELED' : undefined;
 }
 
+/** How many periods the order is answered with. */
+export function periodCount(order: Order): number {
+  return derivedStatus(order) === undefined ? order.cycleNo : order.totalCycles;
+}
+
 export function derivedPayment(order: Order, cycleNo: number, status: PaymentStatus): Payment {
   return {
     cycleNo,
@@ -81,18 +85,6 @@ export function derivedPayment(order: Order, cycleNo: number, status: PaymentSta
   };
 }
 
-/** A stretch of the periods that were not started; both ends are part of it. */
-export function derivedPayments(order: Order, from: number, to: number): Payment[] {
-  const status = derivedStatus(order);
-  if (status === undefined) return [];
-  return Array.from({ length: to - from + 1 }, (_, index) => derivedPayment(order, from + index, status));
-}
-
-/** Started periods as given, the others derived, in the order of their numbers. */
-export function allPayments(order: Order, started: readonly Payment[]): Payment[] {
-  return [...started, ...derivedPayments(order, order.cycleNo + 1, order.totalCycles)];
-}
-
 /** One period, without making the others. */
 export function paymentAt(order: Order, started: readonly Payment[], cycleNo: number): Payment | undefined {
   if (cycleNo <= order.cycleNo) return started.find((payment) => payment.cycleNo === cycleNo);
@@ -100,24 +92,10 @@ export function paymentAt(order: Order, started: readonly Payment[], cycleNo: nu
   return status === undefined || cycleNo > order.totalCycles ? undefined : derivedPayment(order, cycleNo, status);
 }
 
-function paymentRecord(order: Order, payment: Payment): PaymentRecord {
-  return {
-    paymentOrderNo: paymentOrderNo(order.orderNo, payment.cycleNo),
-    cycleNo: payment.cycleNo,
-    expectPayTime: formatTime(payment.expectAt),
-    paidAt: timeOrNull(payment.paidAt),
-    amountCent: payment.amountCent,
-    refundAmountCent: payment.refundAmountCent,
-    paymentStatus: payment.status,
-  };
-}
+/** The order as it is answered, but for its link and its periods. */
+export type OrderHead = Omit<MainOrder, 'redeemUrl' | 'paymentRecords'>;
 
-export function mainOrder(order: Order, started: readonly Payment[], redeemUrl: string | null): MainOrder {
-  return orderWith(order, allPayments(order, started), redeemUrl);
-}
-
-/** With these periods and no others. */
-export function orderWith(order: Order, payments: readonly Payment[], redeemUrl: string | null): MainOrder {
+export function orderHead(order: Order): OrderHead {
   return {
     orderNo: String(order.orderNo),
     externalOrderNo: order.externalOrderNo,
@@ -131,8 +109,6 @@ export function orderWith(order: Order, payments: readonly Payment[], redeemUrl:
     totalRefundAmountCent: order.refundAmountCent,
     nextPayTime: nextPayTime(order),
     unsubscribeTime: timeOrNull(order.unsubscribedAt),
-    redeemUrl,
-    paymentRecords: payments.map((payment) => paymentRecord(order, payment)),
   };
 }
 

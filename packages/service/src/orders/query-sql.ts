@@ -2,6 +2,7 @@ import type { Queryable } from '../db/database.js';
 import { instant, written } from '../db/time-sql.js';
 import type { Order } from './order.js';
 import { ORDER_COLUMNS, type OrderReference } from './sql.js';
+import { PERIODS_AT_A_TIME } from './text.js';
 
 export interface OrderAsked {
   readonly channelId: number;
@@ -10,15 +11,18 @@ export interface OrderAsked {
 
 export interface OrderText {
   readonly order: Order;
-  /** The periods that were started as JSON, one after another: the paymentRecords of the interface. */
-  readonly started: string;
+  /**
+   * The periods that were started as JSON, one after another: the paymentRecords of the interface. Null when they are too
+   * many for a statement that reads several orders: such an order is read by itself.
+   */
+  readonly started: string | null;
   /** Whether the user still has something to redeem. */
   readonly redeemable: boolean;
 }
 
 const quoted = (expression: string) => `coalesce('"' || ${expression} || '"', 'null')`;
 
-/** As paymentRecord makes it. */
+/** As the serializer of PaymentRecord makes it. */
 const RECORD = `'{"paymentOrderNo":"' || p.order_no || lpad(p.cycle_no::text, 4, '0') || '","cycleNo":' || p.cycle_no ||
   ',"expectPayTime":"' || ${written('p.expect_at')} || '","paidAt":' || ${quoted(written('p.paid_at'))} ||
   ',"amountCent":' || p.amount_cent || ',"refundAmountCent":' || p.refund_amount_cent ||
@@ -26,10 +30,10 @@ const RECORD = `'{"paymentOrderNo":"' || p.order_no || lpad(p.cycle_no::text, 4,
 
 /**
  * The periods that were started, as the text that they are answered with: as values they were read, formatted and written
- * again, for a tenth of what a query costs the node.
+ * again, for a tenth of what a query costs the node. Null for an order of which `isFew` does not hold.
  */
-export const STARTED = `coalesce((select string_agg(${RECORD}, ',' order by p.cycle_no) from payments p
-  where p.order_no = o.order_no), '')`;
+export const startedText = (isFew: string) => `case when ${isFew} then coalesce((
+  select string_agg(${RECORD}, ',' order by p.cycle_no) from payments p where p.order_no = o.order_no), '') end`;
 
 /** Whether something is left to redeem at the time `$3`. The newest are asked first, as the old ones have expired. */
 export const REDEEMABLE = `coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and
@@ -42,7 +46,7 @@ export const REDEEMABLE = `coalesce((select true from benefits b where b.order_n
 const FIND = {
   name: 'find-orders',
   text: `
-select ${ORDER_COLUMNS}, a.n, ${STARTED} as started, ${REDEEMABLE} as redeemable
+select ${ORDER_COLUMNS}, a.n, ${startedText(`o.cycle_no <= ${PERIODS_AT_A_TIME}`)} as started, ${REDEEMABLE} as redeemable
 from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $4::text[] as external_order_no offset 0) all_of,
   unnest(all_of.channel_id, all_of.order_no, all_of.external_order_no) with ordinality
     as a(channel_id, order_no, external_order_no, n),

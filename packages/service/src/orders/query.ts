@@ -1,32 +1,21 @@
-import { CODES, type MainOrder, type OrdersQueryRequest, Rejection } from '@perennial/wire';
+import { type MainOrder, type OrdersQueryRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
-import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
+import { success } from '../answer.js';
 import { gather } from '../db/gather.js';
 import { findOrderTexts, type OrderAsked, type OrderText } from './query-sql.js';
-import type { RedeemLink } from './redeem.js';
+import { type ReadDeps, readOrder } from './read-order.js';
 import { orderReference } from './reference.js';
-import { orderText } from './text.js';
-import { linkOf } from './view.js';
 
-export interface ReadDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly redeemLink: RedeemLink;
-}
-
-export function queryOrder({ database, clock, redeemLink }: ReadDeps): Action<OrdersQueryRequest, MainOrder> {
+export function queryOrder(deps: ReadDeps): Action<OrdersQueryRequest, MainOrder> {
   /** Several reads share a statement (measured: half the CPU of PostgreSQL and a quarter of the client's for each). */
   const find = gather<OrderAsked, OrderText | undefined>({
     maxBatch: 32,
     slots: 2,
-    run: (asked) => findOrderTexts(database, asked, clock.now()),
+    run: (asked) => findOrderTexts(deps.database, asked, deps.clock.now()),
   });
-  return async ({ channel, answer }, request) => {
+  return async ({ channel }, request) => {
     const found = await find({ channelId: channel.channelId, reference: orderReference(request) });
     if (!found) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-    const data = await orderText(found, linkOf(channel, found, redeemLink), (order) => answer(order).data);
-    const { code, message } = CODES.SUCCESS;
-    return { code, message, data };
+    return success(readOrder(deps, channel, found));
   };
 }

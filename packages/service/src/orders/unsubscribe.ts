@@ -1,23 +1,25 @@
-import { type MainOrder, type OrdersUnsubscribeRequest, Rejection } from '@perennial/wire';
+import { type OrdersUnsubscribeRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
+import { describeOrder, type OrderDescription } from './description.js';
 import { endOrder } from './end.js';
-import { mainOrder } from './order.js';
 import { orderReference } from './reference.js';
 import { lockOrder } from './sql.js';
+import { isLong } from './text.js';
 
-export function unsubscribe(database: Database, clock: Clock): Action<OrdersUnsubscribeRequest, MainOrder> {
-  return async ({ channel, once, answer }, request) => {
+export function unsubscribe(database: Database, clock: Clock): Action<OrdersUnsubscribeRequest, OrderDescription> {
+  return async ({ channel, once, answer, reserve }, request) => {
     const reference = orderReference(request);
     return database.transaction(async (tx) => {
       const order = await lockOrder(tx, channel.channelId, reference);
       if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
       if (order.status === 'INITIALIZING') throw new Rejection('SUBSCRIPTION_FIRST_PAYMENT_PENDING');
       if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
+      if (isLong(order.totalCycles)) reserve();
       const by = { source: 'CHANNEL', reason: request.reason ?? null } as const;
       const ended = await endOrder(tx, channel, order, by, clock.now());
-      return once.finish(tx, answer(mainOrder(ended.order, ended.payments, null)));
+      return once.finish(tx, answer(describeOrder(ended.order, ended.payments, null)));
     });
   };
 }

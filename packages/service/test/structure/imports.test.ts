@@ -8,7 +8,10 @@ import { packageRoot } from '../support/processes.js';
  * pattern it matches.
  */
 const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
-  ['ground', /^(clock|plain-error|settings|log)\.ts$|^db\/(database|gather)\.ts$|^db\/embedded\/|^secrets\//],
+  [
+    'ground',
+    /^(clock|plain-error|settings|log|answer|serialize)\.ts$|^db\/(database|gather)\.ts$|^db\/embedded\/|^secrets\//,
+  ],
   ['database', /^db\//],
   ['gateways', /^gateways\/|^(institution|supplier)\//],
   // What the tables say: SQL, states as rows of data, and what follows from rows without asking anybody.
@@ -21,8 +24,8 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
         '^channels/(channel|credentials|registry|access-token|sealing|public-address)\\.ts$',
         '^products/catalog\\.ts$',
         '^(orders|payments|agreements)/states\\.ts$',
-        '^orders/(numbers|calendar|order|redeem|reference|view|text|advance-journey)\\.ts$',
-        '^agreements/(card|plaintext|payment-channel|shared|institution)\\.ts$',
+        '^orders/(numbers|calendar|order|description|redeem|reference|text|advance-journey)\\.ts$',
+        '^agreements/(card|plaintext|payment-channel|shared|institution|replace-text)\\.ts$',
         '^users/',
         '^(payments|benefits)/policy\\.ts$',
         '^events/',
@@ -37,7 +40,7 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   // What several actions have in common: settle, emit, issue, store, end.
   [
     'steps',
-    /^(benefits|fulfilment)\/|^reconciliation\/|^settlement\/|^payments\/(outcome|settle|settle-together|debit|notice|refund|settle-refund)\.ts$|^webhooks\/(?!list|replay)|^orders\/(store|end|new-order|create-deduct|agreement-ended|advance-periods)\.ts$|^agreements\/(for-order|sms-limit)\.ts$/,
+    /^(benefits|fulfilment)\/|^reconciliation\/|^settlement\/|^payments\/(outcome|settle|settle-together|debit|notice|refund|settle-refund)\.ts$|^webhooks\/(?!list|replay)|^orders\/(store|end|new-order|read-order|create-deduct|agreement-ended|advance-periods)\.ts$|^agreements\/(for-order|sms-limit)\.ts$/,
   ],
   // One per endpoint. An action never imports an action.
   ['endpoints', /^(channels|products|payment-channels|agreements|orders|payments|webhooks)\//],

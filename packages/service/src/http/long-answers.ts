@@ -1,0 +1,128 @@
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { CODES, envelopeAround, formatTime, HEADERS } from '@perennial/wire';
+import type { FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
+import type { Answer, Pieces } from '../answer.js';
+import type { Clock } from '../clock.js';
+import type { RequestPlace } from './answer-places.js';
+import { JSON_TYPE, refusalOf, sendText } from './respond.js';
+
+/** A text that the network takes in whole, whoever reads it: sent at once. What is longer goes out in pieces of this size. */
+const SHORT = 65_536;
+
+export interface LongAnswerDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How long a long answer may take in all (ms). */
+  readonly answerTimeout: number;
+  readonly isDraining: () => boolean;
+}
+
+type Cut = NonNullable<FastifyReply['cut']>;
+
+/**
+ * Sends what a request is answered with. A long answer is made while its caller reads, so that a node never holds more than
+ * a piece of it, and ends with its caller: one who hangs up, does not read, or takes too long.
+ */
+export function answerSender({ clock, log, answerTimeout, isDraining }: LongAnswerDeps) {
+  const open = new Set<(why: Cut) => void>();
+
+  async function send(reply: FastifyReply, answer: Answer, place: RequestPlace): Promise<FastifyReply> {
+    const { data } = answer;
+    const around = envelopeAround(answer, answer.message, reply.request.id, formatTime(clock.now()));
+    const begin = () => {
+      reply.resultCode = answer.code;
+      if (answer.replayed) void reply.header(HEADERS.idempotencyReplayed, 'true');
+    };
+    const whole = (text: string) => {
+      place.release();
+      begin();
+      return sendText(reply, CODES.SUCCESS.http, text);
+    };
+    if (typeof data === 'string') return whole(around.before + data + around.after);
+    const pieces = iteratorOf(data);
+    let text = around.before;
+    while (text.length < SHORT) {
+      const { done, value } = await pieces.next();
+      if (done) return whole(text + around.after);
+      // Nobody is there any more: whatever is sent now is only noted down.
+      if (reply.raw.destroyed) return whole('');
+      text += value;
+    }
+    await place.take();
+    if (reply.raw.destroyed) return whole('');
+    begin();
+    return stream(reply, joined(text, pieces, around.after), place);
+  }
+
+  function stream(reply: FastifyReply, texts: AsyncIterable<string>, place: RequestPlace): FastifyReply {
+    const { raw, request } = reply;
+    // Reset, so that what has gone out looks whole to nobody: also to HTTP/1.0, where the end of the connection ends an answer.
+    const cut = (why: Cut) => {
+      reply.cut ??= why;
+      request.raw.socket.resetAndDestroy();
+    };
+    const timer = setTimeout(cut, answerTimeout, 'slow');
+    open.add(cut);
+    // Whoever waits for us is not to blame for it.
+    raw.on('timeout', () => raw.writableLength > 0 && cut('unread'));
+    raw.once('finish', () => isDraining() && request.raw.socket.end());
+    raw.once('close', () => {
+      clearTimeout(timer);
+      open.delete(cut);
+      place.release();
+    });
+    const body = Readable.from(texts, { objectMode: false, highWaterMark: 1 });
+    body.once('error', (error) => {
+      reply.resultCode = refusalOf(error).result.code;
+      log.error(
+        { err: error, requestId: request.id, path: request.routeOptions.url },
+        'fault in the middle of an answer',
+      );
+      cut('fault');
+    });
+    return reply.code(CODES.SUCCESS.http).header('content-type', JSON_TYPE).send(body);
+  }
+
+  return {
+    send,
+    /** For a node that has waited long enough. */
+    cutAll(): void {
+      for (const cut of open) cut('stopping');
+    },
+  };
+}
+
+export type AnswerSender = ReturnType<typeof answerSender>;
+
+function iteratorOf(pieces: Pieces): Iterator<string> | AsyncIterator<string> {
+  return Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
+}
+
+async function* joined(first: string, pieces: Iterator<string> | AsyncIterator<string>, last: string) {
+  let text = first;
+  try {
+    for (;;) {
+      if (text.length >= SHORT) {
+        yield text;
+        text = '';
+        await ownTurn();
+      }
+      const { done, value } = await pieces.next();
+      if (done) break;
+      text += value;
+    }
+  } finally {
+    await pieces.return?.();
+  }
+  yield text + last;
+}
+
+let turn: Promise<void> = Promise.resolve();
+
+/** One piece of one answer in a turn of the event loop, whatever number of them there is: requests come in between. */
+function ownTurn(): Promise<void> {
+  turn = turn.then(() => setImmediate());
+  return turn;
+}

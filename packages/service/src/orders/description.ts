@@ -1,0 +1,65 @@
+import type { PaymentStatus } from '@perennial/wire';
+import { dueAt } from './calendar.js';
+import { derivedStatus, type Order, type OrderHead, orderHead, type Payment } from './order.js';
+
+/**
+ * What an endpoint answers about an order, without what follows from it: the text of each period and the signature of the
+ * link. It is what the answer's text is made of, the first time and at each replay, and what is stored for that.
+ */
+export interface OrderDescription {
+  readonly head: OrderHead;
+  /** For whom and until when (Unix seconds) the redemption link is good. */
+  readonly link: LinkTerms | null;
+  readonly periods: readonly PeriodRun[];
+}
+
+export interface LinkTerms {
+  readonly channelUserId: string;
+  readonly exp: number;
+}
+
+/** Periods that are alike, one after another; their times in seconds after the calendar's. */
+export type PeriodRun = readonly [
+  from: number,
+  to: number,
+  status: PaymentStatus,
+  amountCent: number,
+  refundAmountCent: number,
+  expectAfter: number,
+  paidAfter: number | null,
+];
+
+export function describeOrder(order: Order, started: readonly Payment[], link: LinkTerms | null): OrderDescription {
+  return { head: orderHead(order), link, periods: [...startedRuns(order, started), ...derivedRuns(order)] };
+}
+
+/** The periods that were not started: alike, all of them. */
+export function derivedRuns(order: Order): PeriodRun[] {
+  const status = derivedStatus(order);
+  if (status === undefined || order.cycleNo >= order.totalCycles) return [];
+  return [[order.cycleNo + 1, order.totalCycles, status, order.amountCent, 0, 0, null]];
+}
+
+const second = (at: number) => Math.floor(at / 1000);
+
+function startedRuns(order: Order, payments: readonly Payment[]): PeriodRun[] {
+  const runs: PeriodRun[] = [];
+  for (const { cycleNo, status, amountCent, refundAmountCent, expectAt, paidAt } of payments) {
+    const due = second(dueAt(order.createdAt, order, cycleNo));
+    const expectAfter = second(expectAt) - due;
+    const paidAfter = paidAt === null ? null : second(paidAt) - due;
+    const last = runs.at(-1);
+    const isLike =
+      last !== undefined &&
+      last[1] === cycleNo - 1 &&
+      last[2] === status &&
+      last[3] === amountCent &&
+      last[4] === refundAmountCent &&
+      last[5] === expectAfter &&
+      last[6] === paidAfter;
+    const from = isLike ? last[0] : cycleNo;
+    if (isLike) runs.pop();
+    runs.push([from, cycleNo, status, amountCent, refundAmountCent, expectAfter, paidAfter]);
+  }
+  return runs;
+}

@@ -1,0 +1,34 @@
+import type { Pieces } from '../answer.js';
+import type { Channel } from '../channels/channel.js';
+import type { Clock } from '../clock.js';
+import type { Queryable } from '../db/database.js';
+import { derivedRuns, describeOrder } from './description.js';
+import { orderHead, periodCount } from './order.js';
+import type { OrderText } from './query-sql.js';
+import type { RedeemLinks } from './redeem.js';
+import { findOrder } from './sql.js';
+import { describedParts, orderPieces, orderText } from './text.js';
+
+export interface ReadDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly links: RedeemLinks;
+}
+
+/** An order that a read has found, as its channel sees it. */
+export function readOrder(deps: ReadDeps, channel: Channel, found: OrderText): string | Pieces {
+  const { order, started } = found;
+  if (started === null) return readWhole(deps, channel, order.orderNo);
+  const head = orderHead(order);
+  const terms = deps.links.terms(found);
+  const redeemUrl = terms && deps.links.sign(channel, head.orderNo, terms);
+  return orderText({ head, redeemUrl, started, periods: derivedRuns(order) }, periodCount(order));
+}
+
+/** With all that it has, in one statement and so as of one moment, when the caller has read what comes before it. */
+async function* readWhole({ database, clock, links }: ReadDeps, channel: Channel, orderNo: number) {
+  const found = await findOrder(database, channel.channelId, { orderNo }, clock.now());
+  if (!found) throw new Error(`order ${orderNo} was found and is not there`);
+  const description = describeOrder(found.order, found.payments, links.terms(found));
+  yield* orderPieces(describedParts(links, channel, description));
+}
