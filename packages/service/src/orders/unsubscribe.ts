@@ -5,7 +5,7 @@ import type { Database } from '../db/database.js';
 import { endOrder } from './end.js';
 import { mainOrder } from './order.js';
 import { orderReference } from './reference.js';
-import { lockOrder } from './sql.js';
+import { findPayments, lockOrder } from './sql.js';
 
 export function unsubscribe(database: Database, clock: Clock): Action<OrdersUnsubscribeRequest, MainOrder> {
   return async ({ channel, once, answer }, request) => {
@@ -16,8 +16,8 @@ export function unsubscribe(database: Database, clock: Clock): Action<OrdersUnsu
       if (order.status === 'INITIALIZING') throw new Rejection('SUBSCRIPTION_FIRST_PAYMENT_PENDING');
       if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
       const by = { source: 'CHANNEL', reason: request.reason ?? null } as const;
-      const ended = await endOrder(tx, channel, order, by, clock.now());
-      return once.finish(tx, answer(mainOrder(ended.order, ended.payments, null)));
+      const ended = await endOrder(tx, order, by, clock.now());
+      return once.finish(tx, answer(mainOrder(ended, await findPayments(tx, ended.orderNo), null)));
     });
   };
 }
