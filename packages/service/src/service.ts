@@ -114,7 +114,7 @@ export function createService(deps: ServiceDeps): Service {
       accept: noticeAcceptor({
         database,
         settle,
-        endAgreement: agreementEnder({ database, channels, institutionNumbers, clock }),
+        endAgreement: agreementEnder({ database, institutionNumbers, clock }),
       }),
     },
   });

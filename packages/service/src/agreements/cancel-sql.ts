@@ -10,13 +10,9 @@ export const isInUse = (a: string, exceptOrderNo = 'null') => `exists (
  * Ends the agreement when no other order runs on it: at once here, and at the institution in the background, which
  * `cancel_at` asks for. To the institution an agreement is its number, and a channel may have shared one number with
  * several orders, each with a row of its own: what counts is the number. A channel ends its own rows of it; while another's is
- * still bound, the institution is not asked either. An operator ends it for everybody.
+ * still bound, the institution is not asked either.
  */
-export async function cancelUnusedAgreement(
-  tx: Queryable,
-  agreementId: number,
-  { exceptOrderNo, forEverybody = false }: { readonly exceptOrderNo: number; readonly forEverybody?: boolean },
-): Promise<void> {
+export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, exceptOrderNo: number): Promise<void> {
   // Of two orders that end at the same time, the second looks only when the first has ended: else each would take the
   // other for alive, and the agreement would stay.
   await tx.query(
@@ -27,22 +23,14 @@ export async function cancelUnusedAgreement(
   );
   await tx.query(
     `update agreements g set status = 'CANCELED', changed_at = now(),
-       cancel_at = case when g.agreement_id = $1 and ($3 or not exists (
+       cancel_at = case when g.agreement_id = $1 and not exists (
          select from agreements b where b.payment_channel_code = a.payment_channel_code
-           and b.institution_hash = a.institution_hash and b.channel_id <> a.channel_id and b.status = 'BIND_SUCCESS'))
+           and b.institution_hash = a.institution_hash and b.channel_id <> a.channel_id and b.status = 'BIND_SUCCESS')
          then now() end
      from agreements a
      where a.agreement_id = $1 and g.payment_channel_code = a.payment_channel_code
-       and g.institution_hash = a.institution_hash and ($3 or g.channel_id = a.channel_id) and g.status = 'BIND_SUCCESS'
+       and g.institution_hash = a.institution_hash and g.channel_id = a.channel_id and g.status = 'BIND_SUCCESS'
        and not ${isInUse('a', '$2')}`,
-    [agreementId, exceptOrderNo, forEverybody],
-  );
-}
-
-/** The institution has said that it is gone there: nothing is left to ask for. */
-export async function cancelInvalidAgreement(tx: Queryable, agreementId: number): Promise<void> {
-  await tx.query(
-    `update agreements set status = 'CANCELED', changed_at = now() where agreement_id = $1 and status = 'BIND_SUCCESS'`,
-    [agreementId],
+    [agreementId, exceptOrderNo],
   );
 }

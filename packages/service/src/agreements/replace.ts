@@ -44,8 +44,10 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
       const row = sharedAgreementRow(channel, shared, card, { agreementId, now });
       await insertAgreement(tx, { ...row, institutionHash });
       const { orderNo } = order;
-      const retryAt = order.latestPaymentStatus === 'FAIL_RETRY' && request.retryFailedNow !== false ? now : null;
-      const to = { orderNo, fromId: order.agreementId, toId: agreementId, paymentChannelCode, retryAt };
+      const retryBySchedule = request.retryFailedNow === false;
+      const retryAt = order.latestPaymentStatus === 'FAIL_RETRY' && !retryBySchedule ? now : null;
+      const ids = { orderNo, fromId: order.agreementId, toId: agreementId };
+      const to = { ...ids, paymentChannelCode, retryAt, retryBySchedule };
       const oldAgreementNo = await switchAgreement(tx, to);
       const retriedNow = retryAt === null ? [] : await retry(tx, orderNo, paymentChannelCode, retryAt);
       return once.finish(

@@ -41,13 +41,3 @@ export async function findAppId(db: Queryable, channelId: number): Promise<strin
   ]);
   return row?.appId;
 }
-
-/** What a channel wants to be told, for work that no request asked for. */
-export async function eventSettings(db: Queryable, channelId: number): Promise<{ voidedPeriodEvents: boolean }> {
-  const [row] = await db.query<{ voidedPeriodEvents: boolean }>(
-    'select voided_period_events as "voidedPeriodEvents" from channels where channel_id = $1',
-    [channelId],
-  );
-  if (!row) throw new Error(`there is no channel ${channelId}`);
-  return row;
-}

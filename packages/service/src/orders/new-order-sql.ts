@@ -107,14 +107,16 @@ with asked as (
     (select u.mobile_hash from channel_users u
      where u.channel_id = a.channel_id and key_of(u.channel_user_id) = key_of(a.channel_user_id)) as bound_hash,
     (select true from channel_users u where u.channel_id = a.channel_id and u.mobile_hash = a.hash) as mobile_taken,
-    -- Held until the commit: an agreement that ends meanwhile counts this order, or has ended before it.
+    -- Held until the commit: an agreement that ends meanwhile counts this order, or has ended before it. Rows come in the
+    -- order of their agreements, in which everybody locks them.
     (select g.status from agreements g where g.agreement_id = a.agreement_id for share) as agreement_status
   from asked a
 ), judged as (
   select *,
     case
       when number_taken then 'SUBSCRIPTION_ALREADY_EXISTS'
-      when agreement_status <> 'BIND_SUCCESS' then 'AGREEMENT_NOT_BOUND'
+      when agreement_id is not null and json_typeof(agreement) is distinct from 'object'
+        and agreement_status is distinct from 'BIND_SUCCESS' then 'AGREEMENT_NOT_BOUND'
       when bound_hash <> hash then 'CHANNEL_USER_MOBILE_MISMATCH'
       when bound_hash is null and mobile_taken then 'CHANNEL_MOBILE_OCCUPIED'
     end as refusal
@@ -183,8 +185,9 @@ export async function insertOrders(
   db: Queryable,
   rows: readonly NewOrderRow[],
 ): Promise<(NewOrderRefusal | undefined)[]> {
+  const byAgreement = rows.toSorted((a, b) => (a.agreement_id ?? 0) - (b.agreement_id ?? 0));
   const refused = await db.query<{ order_no: number; refusal: NewOrderRefusal }>(STORE, [
-    JSON.stringify(rows.map(({ benefits: _1, events: _2, idempotency: _3, ...row }) => row)),
+    JSON.stringify(byAgreement.map(({ benefits: _1, events: _2, idempotency: _3, ...row }) => row)),
     JSON.stringify(rows.flatMap(({ order_no, benefits }) => numbered(order_no, benefits))),
     JSON.stringify(rows.flatMap(({ order_no, events }) => numbered(order_no, events))),
     JSON.stringify(rows.flatMap(({ order_no, idempotency }) => (idempotency ? [{ order_no, ...idempotency }] : []))),

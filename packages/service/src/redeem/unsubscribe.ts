@@ -40,7 +40,7 @@ export function unsubscriber(database: Database, clock: Clock): Unsubscriber {
         return triesLeft === 0 ? { kind: 'locked', seconds: LOCKED_SECONDS } : { kind: 'wrong', triesLeft };
       }
       await forgetTries(tx, ...whose);
-      await endOrder(tx, channel, order, { source: 'USER', reason: null }, clock.now());
+      await endOrder(tx, order, { source: 'USER', reason: null }, clock.now());
       return { kind: 'ended' };
     });
 }

@@ -65,8 +65,12 @@ export async function create(history: History, step: Disturbed<Create>): Promise
     const { all, ends } = history.follow(tracked, created(step.mode, product, time, by));
     return crashed ? all : ends;
   });
+  if (!reply) return new Map([[tracked, possible]]);
   const now = world.clock.now();
-  return new Map([[tracked, reply ? possible.filter((one) => answers(reply, one, orderNo, now)) : possible]]);
+  const answered = possible.filter((one) => answers(reply, one, orderNo, now));
+  // An answer that was made before the crash is given again as it was; what was due since may have happened by then.
+  const isOld = reply.headers['idempotency-replayed'] === 'true';
+  return new Map([[tracked, isOld ? answered.flatMap((one) => history.follow(tracked, one).all) : answered]]);
 }
 
 /** Whether an answer shows this order: what was answered is what must be there. */

@@ -106,7 +106,7 @@ describe('orders/unsubscribe and the agreement', () => {
       const before = await scans();
       const order = await lockOrderByNumber(tx, Number(orderNo));
       if (!order) throw new Error(`no order ${orderNo}`);
-      await endOrder(tx, { voidedPeriodEvents: true }, order, { source: 'CHANNEL', reason: null }, 0);
+      await endOrder(tx, order, { source: 'CHANNEL', reason: null }, 0);
       expect(await scans()).toEqual(before);
     });
     await sql('delete from orders where channel_id = 99');
