@@ -5,10 +5,8 @@ import { emit, type NewEvent, orderChanged, paymentChanged, paymentsVoided } fro
 import { paymentAfter } from '../payments/states.js';
 import { derivedPayment, type Order, type Payment } from './order.js';
 import { findPayments, storeOrder, storePayment } from './sql.js';
-import { orderAfter } from './states.js';
+import { orderAfter, type UnsubscribeSource } from './states.js';
 import { noteUnsubscribe } from './unsubscribe-sql.js';
-
-export type UnsubscribeSource = 'CHANNEL' | 'USER' | 'OPERATIONS' | 'AGREEMENT_INVALID';
 
 export interface Ended {
   readonly order: Order;
