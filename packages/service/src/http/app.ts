@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
 import { answerPlaces } from './answer-places.js';
-import { unreadableRefuser } from './client-error.js';
+import { malformedHttpHandler } from './client-error.js';
 import { answerThenLinger } from './linger.js';
 import { answerSender } from './long-answers.js';
 import type { ServiceMetrics } from './metrics.js';
@@ -86,7 +86,7 @@ export function createApp(deps: AppDeps): App {
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     genReqId: (request) => usableRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
-    clientErrorHandler: unreadableRefuser(clock, lingerTime),
+    clientErrorHandler: malformedHttpHandler(clock, lingerTime),
     // A path that cannot be decoded is none of ours.
     frameworkErrors: (_error, _request, reply) => refuse(reply, refusalOf(new Rejection('PATH_NOT_FOUND'))),
     routerOptions: { maxParamLength: 100 },

@@ -3,11 +3,11 @@ import type { Queryable } from '../db/database.js';
 import { type NewEvent, orderChanged, paymentChanged, paymentsVoided } from '../events/outbox.js';
 import { paymentAfter } from '../payments/states.js';
 import { derivedPayment, type Order, type Payment } from './order.js';
-import { orderAfter } from './states.js';
+import { orderAfter, type UnsubscribeSource } from './states.js';
 import { findLatestPayments, storeUnsubscribed, type UnsubscribedRow } from './unsubscribe-sql.js';
 
 export interface UnsubscribedBy {
-  readonly source: 'CHANNEL' | 'USER' | 'OPERATIONS' | 'AGREEMENT_INVALID';
+  readonly source: UnsubscribeSource;
   readonly reason: string | null;
 }
 

@@ -1,17 +1,15 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { link, open, readFile, readlink, rename, rm, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { PlainError } from '../../plain-error.js';
 import { changeOwner, errorCode } from './files.js';
 import { type Folder, openLog, rememberedPort } from './folder.js';
 import type { Identity } from './identity.js';
-
-const run = promisify(execFile);
+import { run, serverProcesses } from './processes.js';
 
 /** The server of this folder, as its postmaster.pid tells. */
 export interface Postmaster {
@@ -115,11 +113,7 @@ export type Start =
 
 /** Starts the server and stays until it is ready, however long its recovery takes, or has ended. */
 export async function start(folder: Folder, identity: Identity, port: number, givenUp: AbortSignal): Promise<Start> {
-  if (identity.owner !== undefined) {
-    // Made under another method or by another user: the server insists on owning its folder.
-    const { uid } = await stat(folder.data);
-    if (uid !== identity.owner.uid) await changeOwner(folder.data, identity.owner);
-  }
+  if (!(await handOver(folder, identity))) return { state: 'rival' };
   const log = await openLog(folder);
   try {
     const { size: logStart } = await log.stat();
@@ -143,6 +137,17 @@ export async function start(folder: Folder, identity: Identity, port: number, gi
   } finally {
     await log.close();
   }
+}
+
+/**
+ * The server insists on owning its folder, which may be from a time when it ran under another uid. False while processes
+ * of that time are left: PostgreSQL's own guard against them is a piece of shared memory that another uid cannot see.
+ */
+async function handOver(folder: Folder, { owner }: Identity): Promise<boolean> {
+  if (owner === undefined || (await stat(folder.data)).uid === owner.uid) return true;
+  if ((await serverProcesses(folder.data)).length > 0) return false;
+  await changeOwner(folder.data, owner);
+  return true;
 }
 
 async function commandLine(folder: Folder, identity: Identity, port: number): Promise<string[]> {
