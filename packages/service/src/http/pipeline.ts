@@ -4,6 +4,7 @@ import type { Clock } from '../clock.js';
 import type { Answer, onceRunner } from '../idempotency/once.js';
 import type { AddressLimit } from './address-limit.js';
 import type { admission } from './admission.js';
+import type { FieldLimit } from './field-limit.js';
 import { readJsonObject } from './json-body.js';
 import { sendAnswer } from './respond.js';
 import type { Route } from './routes.js';
@@ -14,6 +15,7 @@ export interface PipelineDeps {
   readonly clock: Clock;
   readonly addresses: AddressLimit;
   readonly admit: ReturnType<typeof admission>;
+  readonly limitFields: FieldLimit;
   readonly runOnce: ReturnType<typeof onceRunner>;
 }
 
@@ -21,7 +23,7 @@ export interface PipelineDeps {
  * The way of a request, top to bottom, in the order in which its faults are answered (docs/request.md):
  * before the body is read, `open`; with the raw bytes in hand, `serve`.
  */
-export function pipeline(route: Route, { clock, addresses, admit, runOnce }: PipelineDeps) {
+export function pipeline(route: Route, { clock, addresses, admit, limitFields, runOnce }: PipelineDeps) {
   const { endpoint } = route;
   const validate = validatorOf(endpoint);
   const serialize = serializerOf(endpoint);
@@ -65,7 +67,7 @@ export function pipeline(route: Route, { clock, addresses, admit, runOnce }: Pip
         bodySha256: Buffer.from(bodySha256, 'hex'),
         known: idempotency,
       },
-      (once) => route.action({ channel, requestId: request.id, once, answer }, body),
+      (once) => limitFields(channel, () => route.action({ channel, requestId: request.id, once, answer }, body)),
     );
     if (result.replayed) void reply.header(HEADERS.idempotencyReplayed, 'true');
     return sendAnswer(reply, CODES.SUCCESS.http, result, formatTime(clock.now()));

@@ -18,7 +18,7 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
       [
         'sql\\.ts$',
         '^idempotency/',
-        '^channels/(channel|credentials|registry|access-token|sealing|public-address)\\.ts$',
+        '^channels/(channel|credentials|field-failures|registry|access-token|sealing|public-address)\\.ts$',
         '^products/catalog\\.ts$',
         '^(orders|payments|agreements)/states\\.ts$',
         '^orders/(numbers|calendar|order|redeem|reference|view|text|advance-journey)\\.ts$',
