@@ -13,6 +13,7 @@ import { sandboxGateway } from './gateways/sandbox/gateway.js';
 import { addressLimit } from './http/address-limit.js';
 import { admission } from './http/admission.js';
 import { type App, createApp, type HttpLimits } from './http/app.js';
+import { fieldLimit } from './http/field-limit.js';
 import { serviceMetrics } from './http/metrics.js';
 import { redeemLimits } from './http/redeem-limits.js';
 import type { Route } from './http/routes.js';
@@ -91,6 +92,7 @@ export function createService(deps: ServiceDeps): Service {
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
     addresses: addressLimit(deps.authFailuresPerMinute),
     admit: admission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
+    limitFields: fieldLimit({ database, clock }),
     runOnce: onceRunner(database, deps.idempotency),
     redeem: {
       database,

@@ -1,4 +1,12 @@
-import { type BankData, encryptField, pageOf, type UserDataData, type UserDataRequest } from '@perennial/wire';
+import {
+  type BankData,
+  type EncryptionVersion,
+  encryptField,
+  encryptionVersionOf,
+  pageOf,
+  type UserDataData,
+  type UserDataRequest,
+} from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Channel } from '../channels/channel.js';
 import type { Queryable } from '../db/database.js';
@@ -17,7 +25,8 @@ export function userData({ database }: { readonly database: Queryable }): Action
     };
     // One more than asked tells whether there is another page.
     const rows = await listBoundAgreements(database, channel.channelId, filter, size + 1, (page - 1) * size);
-    const bankDataList = rows.slice(0, size).map((row) => bankData(channel, row));
+    const version = answerVersion(channel, request);
+    const bankDataList = rows.slice(0, size).map((row) => bankData(channel, row, version));
     return answer({ bankDataList, page, size, hasMore: rows.length > size });
   };
 }
@@ -32,16 +41,26 @@ function hashOf(
   return channel.sealing.hash(readPlaintext(channel, kind, ciphertext, field), kind);
 }
 
-function bankData(channel: Channel, row: AgreementRow): BankData {
+/** Who can write a form can read it. */
+function answerVersion(
+  { answerEncryption }: Channel,
+  { bankCardNoEncrypted, certificateNoEncrypted }: UserDataRequest,
+): EncryptionVersion {
+  const sent = [bankCardNoEncrypted, certificateNoEncrypted].map((value) => value && encryptionVersionOf(value));
+  return sent.includes('v2') ? 'v2' : sent.includes('v1') ? 'v1' : answerEncryption;
+}
+
+function bankData(channel: Channel, row: AgreementRow, version: EncryptionVersion): BankData {
   if (row.agreementNo === null) throw new Error(`agreement ${row.agreementId} was never bound`);
   const card = cardDetails(channel, row);
+  const encrypted = (text: string) => encryptField(text, channel.aesKey, version);
   return {
     bindOrderNo: row.source === 'SELF_BINDING' ? String(row.agreementId) : null,
     agreementNo: row.agreementNo,
-    bankCardNoEncrypted: encryptField(card.bankCardNo, channel.aesKey),
-    certificateNoEncrypted: encryptField(card.certificateNo, channel.aesKey),
-    realNameEncrypted: encryptField(card.realName, channel.aesKey),
-    bankMobileEncrypted: encryptField(card.bankMobile, channel.aesKey),
+    bankCardNoEncrypted: encrypted(card.bankCardNo),
+    certificateNoEncrypted: encrypted(card.certificateNo),
+    realNameEncrypted: encrypted(card.realName),
+    bankMobileEncrypted: encrypted(card.bankMobile),
     agreementStatus: row.status,
   };
 }

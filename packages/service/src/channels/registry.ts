@@ -2,6 +2,7 @@ import type { Queryable } from '../db/database.js';
 import type { Vault } from '../secrets/vault.js';
 import { addressAllowList, type Channel } from './channel.js';
 import { openCredentials } from './credentials.js';
+import { FieldFailures } from './field-failures.js';
 import { sealing } from './sealing.js';
 import { findAppId, findChannel } from './sql.js';
 
@@ -19,6 +20,7 @@ export interface ChannelRegistry {
 export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
   const known = new Map<string, Channel>();
   const loading = new Map<string, Promise<Channel | undefined>>();
+  const fieldFailures = new Map<number, FieldFailures>();
 
   async function load(appId: string): Promise<Channel | undefined> {
     const row = await findChannel(db, appId);
@@ -35,6 +37,9 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
       tokenEpoch: row.tokenEpoch,
       ratePerSecond: row.ratePerSecond,
       voidedPeriodEvents: row.voidedPeriodEvents,
+      answerEncryption: row.answerEncryption,
+      acceptsV1: row.acceptsV1,
+      fieldFailures: failuresOf(row.channelId),
       frameOrigins: row.frameOrigins,
       sealing: sealing(vault.unwrapKey(row.dataKey)),
       allowsAddress: addressAllowList(row.ipAllowList),
@@ -42,6 +47,12 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
     };
     known.set(appId, channel);
     return channel;
+  }
+
+  function failuresOf(channelId: number): FieldFailures {
+    const known = fieldFailures.get(channelId) ?? new FieldFailures();
+    fieldFailures.set(channelId, known);
+    return known;
   }
 
   /** Requests that miss at the same time share one read, but never one that began before they asked. */

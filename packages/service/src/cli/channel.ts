@@ -11,7 +11,7 @@ import {
   suspendChannel,
 } from '../operator/channels.js';
 import { addChannelAuthorizations } from './channel-authorizations.js';
-import { addChannelSettings } from './channel-settings.js';
+import { addChannelSettings, encryptionText } from './channel-settings.js';
 import { type JsonOption, perform, performList, verb } from './command.js';
 import { collect, wholeNumber } from './options.js';
 import { record, table } from './table.js';
@@ -145,6 +145,7 @@ function describe(channel: ChannelView): string {
     ),
     ...channel.pausedEvents.map((eventType): [string, string] => ['Paused', eventType]),
     ['Voided period events', channel.voidedPeriodEvents ? 'on' : 'off'],
+    ['Encrypted fields', encryptionText(channel)],
     ['Framed by', channel.frameOrigins.join(', ') || 'nobody'],
     ['Products', channel.products.join(', ') || 'none'],
     ['Payment channels', paymentChannels.join(', ') || 'none'],

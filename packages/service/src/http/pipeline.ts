@@ -7,6 +7,7 @@ import { serializer } from '../serialize.js';
 import type { AddressLimit } from './address-limit.js';
 import type { admission } from './admission.js';
 import { type AnswerPlaces, RequestPlace } from './answer-places.js';
+import type { FieldLimit } from './field-limit.js';
 import { readJsonObject } from './json-body.js';
 import type { AnswerSender } from './long-answers.js';
 import type { Route } from './routes.js';
@@ -17,6 +18,7 @@ export interface PipelineDeps {
   readonly clock: Clock;
   readonly addresses: AddressLimit;
   readonly admit: ReturnType<typeof admission>;
+  readonly limitFields: FieldLimit;
   readonly runOnce: ReturnType<typeof onceRunner>;
   readonly places: AnswerPlaces;
   readonly answers: AnswerSender;
@@ -26,7 +28,10 @@ export interface PipelineDeps {
  * The way of a request, top to bottom, in the order in which its faults are answered (docs/request.md):
  * before the body is read, `open`; with the raw bytes in hand, `serve`.
  */
-export function pipeline(route: Route, { clock, addresses, admit, runOnce, places, answers }: PipelineDeps) {
+export function pipeline(
+  route: Route,
+  { clock, addresses, admit, limitFields, runOnce, places, answers }: PipelineDeps,
+) {
   const { endpoint, render } = route;
   const validate = validatorOf(endpoint);
   const serialize = serializer(endpoint.response);
@@ -73,7 +78,8 @@ export function pipeline(route: Route, { clock, addresses, admit, runOnce, place
       render ? { ...success(render(channel, data)), description: data as object } : success(serialize(data));
     const place = new RequestPlace(places, channelId);
     const { reserve } = place;
-    const act = (once: Once) => route.action({ channel, requestId: request.id, once, answer, reserve }, body);
+    const act = (once: Once) =>
+      limitFields(channel, () => route.action({ channel, requestId: request.id, once, answer, reserve }, body));
     try {
       const result = await place.whenFree(() => runOnce(onceRequest, act));
       return await answers.send(reply, result, place);

@@ -22,6 +22,7 @@ export const ALERT_KINDS = [
   'claim-unknown-for-a-day',
   'reconciliation-difference',
   'reconciliation-failed',
+  'undecryptable-fields',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

@@ -75,12 +75,15 @@ describe('docs/interface.md', () => {
     const fields = JSON.parse(await readPage('packages/wire/vectors/encrypted-fields.json'));
     const links = JSON.parse(await readPage('packages/wire/vectors/redeem-link.json'));
     const [request] = requests.cases;
+    const authenticated = JSON.parse(await readPage('packages/wire/vectors/encrypted-fields-v2.json'));
     const [field] = fields.good;
+    const [authenticatedField] = authenticated.good;
     const [link] = links.cases;
     const body = Buffer.from(request.bodyHex, 'hex').toString();
     for (const text of [
       ...[requests.appSecret, body, request.signText, request.signature],
-      ...[fields.aesKey, field.value],
+      ...[fields.aesKey, field.ivHex, field.value],
+      ...[authenticated.aesKey, authenticated.derivedKeyHex, authenticatedField.ivHex, authenticatedField.value],
       ...[links.callbackSecret, link.orderNo, link.appId, link.channelUserId, String(link.exp), link.sig],
     ]) {
       expect(page).toContain(text);

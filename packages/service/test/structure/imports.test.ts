@@ -21,7 +21,7 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
       [
         'sql\\.ts$',
         '^idempotency/',
-        '^channels/(channel|credentials|registry|access-token|sealing|public-address)\\.ts$',
+        '^channels/(channel|credentials|field-failures|registry|access-token|sealing|public-address)\\.ts$',
         '^products/catalog\\.ts$',
         '^(orders|payments|agreements)/states\\.ts$',
         '^orders/(numbers|calendar|order|description|redeem|reference|text|advance-journey)\\.ts$',
