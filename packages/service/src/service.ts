@@ -91,7 +91,7 @@ export function createService(deps: ServiceDeps): Service {
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
     addresses: addressLimit(deps.authFailuresPerMinute),
     admit: admission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
-    runOnce: onceRunner(database, deps.idempotency),
+    runOnce: onceRunner(deps.idempotency),
     redeem: {
       database,
       channels,

@@ -7,7 +7,7 @@ import {
 } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
-import type { Database, Queryable } from '../db/database.js';
+import type { Queryable } from '../db/database.js';
 import { paymentOrderNo } from '../orders/numbers.js';
 import { allPayments, type Order, type Payment } from '../orders/order.js';
 import { orderReference } from '../orders/reference.js';
@@ -21,7 +21,6 @@ import { readSharedCard, sharedAgreementRow } from './shared.js';
 import { insertAgreement, nextAgreementId } from './sql.js';
 
 export interface ReplaceDeps {
-  readonly database: Database;
   readonly catalog: Catalog;
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;
@@ -29,8 +28,8 @@ export interface ReplaceDeps {
 
 /** Everything takes effect in one transaction before the answer; no event tells of it. */
 export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceData> {
-  const { database, catalog, institutionNumbers, clock } = deps;
-  return async ({ channel, once, answer }, request) => {
+  const { catalog, institutionNumbers, clock } = deps;
+  return async ({ channel, database, once, answer }, request) => {
     const shared = request.newSharedAgreement;
     const card = readSharedCard(channel, shared, 'newSharedAgreement');
     const reference = orderReference(request);

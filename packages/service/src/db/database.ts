@@ -8,9 +8,12 @@ export interface Queryable {
 /** A named statement is parsed and planned once per connection: for the hot ones. */
 export type Statement = string | { readonly name: string; readonly text: string };
 
-export interface Database extends Queryable {
+export interface Transactional extends Queryable {
   /** No network call belongs inside `work`: it would hold locks for as long as a stranger likes. */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+}
+
+export interface Database extends Transactional {
   readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };
   close(): Promise<void>;
 }

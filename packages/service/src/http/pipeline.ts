@@ -1,6 +1,7 @@
 import { CODES, formatTime, HEADERS, sha256Hex } from '@perennial/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.js';
+import type { Transactional } from '../db/database.js';
 import type { Answer, onceRunner } from '../idempotency/once.js';
 import type { AddressLimit } from './address-limit.js';
 import type { admission } from './admission.js';
@@ -11,6 +12,7 @@ import { checkTimestamp, readIdempotencyKey, readSignedHeaders, type SignedHeade
 import { serializerOf, validatorOf } from './validate.js';
 
 export interface PipelineDeps {
+  readonly database: Transactional;
   readonly clock: Clock;
   readonly addresses: AddressLimit;
   readonly admit: ReturnType<typeof admission>;
@@ -21,7 +23,7 @@ export interface PipelineDeps {
  * The way of a request, top to bottom, in the order in which its faults are answered (docs/request.md):
  * before the body is read, `open`; with the raw bytes in hand, `serve`.
  */
-export function pipeline(route: Route, { clock, addresses, admit, runOnce }: PipelineDeps) {
+export function pipeline(route: Route, { database, clock, addresses, admit, runOnce }: PipelineDeps) {
   const { endpoint } = route;
   const validate = validatorOf(endpoint);
   const serialize = serializerOf(endpoint);
@@ -59,13 +61,14 @@ export function pipeline(route: Route, { clock, addresses, admit, runOnce }: Pip
     validate(body);
     const result = await runOnce(
       {
+        database,
         channelId: channel.channelId,
         key: idempotencyKey,
         path,
         bodySha256: Buffer.from(bodySha256, 'hex'),
         known: idempotency,
       },
-      (once) => route.action({ channel, requestId: request.id, once, answer }, body),
+      (once) => route.action({ channel, requestId: request.id, database, once, answer }, body),
     );
     if (result.replayed) void reply.header(HEADERS.idempotencyReplayed, 'true');
     return sendAnswer(reply, CODES.SUCCESS.http, result, formatTime(clock.now()));

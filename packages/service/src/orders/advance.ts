@@ -1,7 +1,6 @@
 import { type MainOrder, type OrdersAdvanceRequest, parseTime, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
 import type { Gateways } from '../gateways/registry.js';
 import { type Asked, type Journey, planJourney } from './advance-journey.js';
 import { advancePeriods } from './advance-periods.js';
@@ -12,7 +11,6 @@ import { findOrder, lockOrder } from './sql.js';
 import { viewOf } from './view.js';
 
 export interface AdvanceEndpointDeps {
-  readonly database: Database;
   readonly gateways: Gateways;
   readonly clock: Clock;
   readonly redeemLink: RedeemLink;
@@ -21,8 +19,8 @@ export interface AdvanceEndpointDeps {
 
 /** Sandbox only (docs/decisions/0020): the journey is written down first, so that a resend after a crash goes on with it. */
 export function advanceOrder(deps: AdvanceEndpointDeps): Action<OrdersAdvanceRequest, MainOrder> {
-  const { database, clock, redeemLink } = deps;
-  return async ({ channel, once, answer }, request) => {
+  const { clock, redeemLink } = deps;
+  return async ({ channel, database, once, answer }, request) => {
     const asked = askedFor(request);
     const begin = () =>
       database.transaction(async (tx) => {
@@ -33,7 +31,7 @@ export function advanceOrder(deps: AdvanceEndpointDeps): Action<OrdersAdvanceReq
         return planned;
       });
     const journey: Journey = once.interrupted === undefined ? await begin() : JSON.parse(once.interrupted);
-    await advancePeriods({ ...deps, channel: async () => channel }, journey, asked.outcomes);
+    await advancePeriods({ ...deps, database, channel: async () => channel }, journey, asked.outcomes);
     return database.transaction(async (tx) => {
       const found = await findOrder(tx, channel.channelId, { orderNo: journey.orderNo }, clock.now());
       if (!found) throw new Error(`order ${journey.orderNo} was advanced and is not there`);

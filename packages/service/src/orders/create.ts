@@ -2,7 +2,6 @@ import { type MainOrder, type OrdersCreateRequest, Rejection, type SettlementMod
 import type { Action, ActionContext } from '../action.js';
 import { type Personal, readPersonal } from '../agreements/for-order.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
 import type { Answer } from '../idempotency/once.js';
 import type { Catalog, CatalogProduct } from '../products/catalog.js';
 import { userRow } from '../users/mobile.js';
@@ -14,7 +13,6 @@ import { externalOrderExists } from './sql.js';
 import type { StoreOrder } from './store.js';
 
 export interface CreateDeps {
-  readonly database: Database;
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly redeemLink: RedeemLink;
@@ -28,9 +26,10 @@ type Context = ActionContext<MainOrder>;
 export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, MainOrder> {
   return async (context, request) => {
     if (context.once.interrupted !== undefined) return deps.deduct.resume(context, context.once.interrupted);
-    const personal = await readPersonal(deps.database, context.channel, request);
+    const { channel, database } = context;
+    const personal = await readPersonal(database, channel, request);
     try {
-      const product = await deps.catalog.product(context.channel, request.productCode);
+      const product = await deps.catalog.product(database, channel, request.productCode);
       checkProduct(product, request);
       return await (request.settlementMode === 'CHANNEL_COLLECT'
         ? collect(deps, context, request, personal, product)
@@ -38,7 +37,7 @@ export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, MainO
     } catch (error) {
       // A resent order hears that it exists, whatever has changed around it since. Only instead of what the business rules
       // say: once the order is stored, it is this very request that has made it.
-      if (isBusiness(error) && (await externalOrderExists(deps.database, request.externalOrderNo))) {
+      if (isBusiness(error) && (await externalOrderExists(database, request.externalOrderNo))) {
         throw new Rejection('SUBSCRIPTION_ALREADY_EXISTS');
       }
       throw error;

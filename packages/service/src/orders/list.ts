@@ -1,22 +1,20 @@
 import { CODES, type MainOrder, type OrdersListData, type OrdersListRequest, pageOf } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
 import { listOrderTexts } from './list-sql.js';
 import type { RedeemLink } from './redeem.js';
 import { orderText, orderTexts } from './text.js';
 import { linkOf } from './view.js';
 
 export interface ListDeps {
-  readonly database: Database;
   readonly clock: Clock;
   readonly redeemLink: RedeemLink;
 }
 
 const ORDERS = '{"orders":[';
 
-export function listUserOrders({ database, clock, redeemLink }: ListDeps): Action<OrdersListRequest, OrdersListData> {
-  return async ({ channel, answer }, request) => {
+export function listUserOrders({ clock, redeemLink }: ListDeps): Action<OrdersListRequest, OrdersListData> {
+  return async ({ channel, database, answer }, request) => {
     const { page, size } = pageOf(request);
     const filter = { channelUserId: request.channelUserId, cycles: request.cycleType };
     const found = await listOrderTexts(database, channel.channelId, filter, clock.now(), size + 1, (page - 1) * size);

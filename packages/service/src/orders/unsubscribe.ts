@@ -1,14 +1,13 @@
 import { type MainOrder, type OrdersUnsubscribeRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
 import { endOrder } from './end.js';
 import { mainOrder } from './order.js';
 import { orderReference } from './reference.js';
 import { lockOrder } from './sql.js';
 
-export function unsubscribe(database: Database, clock: Clock): Action<OrdersUnsubscribeRequest, MainOrder> {
-  return async ({ channel, once, answer }, request) => {
+export function unsubscribe(clock: Clock): Action<OrdersUnsubscribeRequest, MainOrder> {
+  return async ({ channel, database, once, answer }, request) => {
     const reference = orderReference(request);
     return database.transaction(async (tx) => {
       const order = await lockOrder(tx, channel.channelId, reference);

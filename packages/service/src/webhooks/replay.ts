@@ -1,6 +1,6 @@
 import { type EventsReplayData, type EventsReplayRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
-import type { Database, Queryable } from '../db/database.js';
+import type { Queryable } from '../db/database.js';
 import { parseEventIds } from './event-id.js';
 import { replayEvents, replayUndelivered } from './replay-sql.js';
 import { timeRange } from './time-range.js';
@@ -8,8 +8,8 @@ import { timeRange } from './time-range.js';
 /** By a range of time, so many rows in one call: a channel that has more asks again. */
 const MOST = 10_000;
 
-export function replayChannelEvents(database: Database): Action<EventsReplayRequest, EventsReplayData> {
-  return async ({ channel, once, answer }, request) => {
+export function replayChannelEvents(): Action<EventsReplayRequest, EventsReplayData> {
+  return async ({ channel, database, once, answer }, request) => {
     const { eventIds } = request;
     const range = timeRange(request);
     return database.transaction(async (tx) => {
