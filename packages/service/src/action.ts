@@ -6,7 +6,7 @@ import type { Answer, Once } from './idempotency/once.js';
 export interface ActionContext<Data> {
   readonly channel: Channel;
   readonly requestId: string;
-  /** What the action asks the database with. */
+  /** What the action asks the database with: the channel's share of this node's connections. */
   readonly database: Transactional;
   /** For endpoints that write: records the answer with the effects. */
   readonly once: Once;

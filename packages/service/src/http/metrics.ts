@@ -1,8 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../db/database.js';
+import type { Shares } from '../db/shares.js';
 
 /** No label ever holds a channel, an order or anything else that grows or identifies somebody. */
-export function serviceMetrics(database: Database) {
+export function serviceMetrics(database: Database, shares: Shares) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -31,6 +32,14 @@ export function serviceMetrics(database: Database) {
     registers: [registry],
     collect() {
       for (const [state, count] of Object.entries(database.connections)) this.set({ state }, count);
+    },
+  });
+  new Gauge({
+    name: 'perennial_share_waiting',
+    help: 'Requests that wait because their channel uses its share of the connections, or all channels theirs',
+    registers: [registry],
+    collect() {
+      this.set(shares.waiting);
     },
   });
   return {

@@ -1,7 +1,7 @@
 import { CODES, formatTime, HEADERS, sha256Hex } from '@perennial/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.js';
-import type { Transactional } from '../db/database.js';
+import type { Shares } from '../db/shares.js';
 import type { Answer, onceRunner } from '../idempotency/once.js';
 import type { AddressLimit } from './address-limit.js';
 import type { admission } from './admission.js';
@@ -12,7 +12,7 @@ import { checkTimestamp, readIdempotencyKey, readSignedHeaders, type SignedHeade
 import { serializerOf, validatorOf } from './validate.js';
 
 export interface PipelineDeps {
-  readonly database: Transactional;
+  readonly shares: Shares;
   readonly clock: Clock;
   readonly addresses: AddressLimit;
   readonly admit: ReturnType<typeof admission>;
@@ -23,7 +23,7 @@ export interface PipelineDeps {
  * The way of a request, top to bottom, in the order in which its faults are answered (docs/request.md):
  * before the body is read, `open`; with the raw bytes in hand, `serve`.
  */
-export function pipeline(route: Route, { database, clock, addresses, admit, runOnce }: PipelineDeps) {
+export function pipeline(route: Route, { shares, clock, addresses, admit, runOnce }: PipelineDeps) {
   const { endpoint } = route;
   const validate = validatorOf(endpoint);
   const serialize = serializerOf(endpoint);
@@ -59,6 +59,7 @@ export function pipeline(route: Route, { database, clock, addresses, admit, runO
     if (idempotencyKey instanceof Error) throw idempotencyKey;
     const body = readJsonObject(raw, request.headers['content-encoding']);
     validate(body);
+    const database = shares.of(channel.channelId);
     const result = await runOnce(
       {
         database,

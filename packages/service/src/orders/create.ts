@@ -46,7 +46,7 @@ export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, MainO
 }
 
 function isBusiness(error: unknown): boolean {
-  return error instanceof Rejection && /^(403|41|42)/.test(error.result.code);
+  return error instanceof Rejection && /^(403|410|420)/.test(error.result.code);
 }
 
 function checkProduct(product: CatalogProduct, request: OrdersCreateRequest): void {

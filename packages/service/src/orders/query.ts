@@ -20,6 +20,7 @@ export function queryOrder({ database, clock, redeemLink }: ReadDeps): Action<Or
   const find = gather<OrderAsked, OrderText | undefined>({
     maxBatch: 32,
     slots: 2,
+    channelOf: (asked) => asked.channelId,
     run: (asked) => findOrderTexts(database, asked, clock.now()),
   });
   return async ({ channel, answer }, request) => {

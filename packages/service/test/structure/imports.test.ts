@@ -8,7 +8,7 @@ import { packageRoot } from '../support/processes.js';
  * pattern it matches.
  */
 const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
-  ['ground', /^(clock|plain-error|settings|log)\.ts$|^db\/(database|gather)\.ts$|^db\/embedded\/|^secrets\//],
+  ['ground', /^(clock|plain-error|settings|log|turns)\.ts$|^db\/(database|gather)\.ts$|^db\/embedded\/|^secrets\//],
   ['database', /^db\//],
   ['gateways', /^gateways\/|^(institution|supplier)\//],
   // What the tables say: SQL, states as rows of data, and what follows from rows without asking anybody.
