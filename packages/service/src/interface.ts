@@ -57,25 +57,19 @@ export function interfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): 
   };
   return [
     route(ENDPOINTS['auth/token'], authToken(tokens)),
-    route(
-      ENDPOINTS['products/list'],
-      provisionedList((...page) => listAuthorizedProducts(database, ...page)),
-    ),
-    route(
-      ENDPOINTS['payment-channels/list'],
-      provisionedList((...page) => listAuthorizedPaymentChannels(database, ...page)),
-    ),
+    route(ENDPOINTS['products/list'], provisionedList(listAuthorizedProducts)),
+    route(ENDPOINTS['payment-channels/list'], provisionedList(listAuthorizedPaymentChannels)),
     route(ENDPOINTS['agreements/bind-sms'], bindSms(shared)),
     route(ENDPOINTS['agreements/bind-confirm'], bindConfirm(shared)),
-    route(ENDPOINTS['agreements/user-data'], userData(shared)),
+    route(ENDPOINTS['agreements/user-data'], userData()),
     describedRoute(ENDPOINTS['agreements/replace'], replaceAgreement(shared), renderReplaced),
     describedRoute(ENDPOINTS['orders/create'], createOrder({ ...shared, deduct: createDeduct(shared) }), renderOrder),
     route(ENDPOINTS['orders/query'], queryOrder(shared)),
     route(ENDPOINTS['orders/list'], listUserOrders(shared)),
-    describedRoute(ENDPOINTS['orders/unsubscribe'], unsubscribe(database, clock), renderOrder),
-    route(ENDPOINTS['payments/query'], queryPayment(database, clock)),
-    route(ENDPOINTS['events/list'], listChannelEvents(database)),
-    route(ENDPOINTS['events/replay'], replayChannelEvents(database)),
+    describedRoute(ENDPOINTS['orders/unsubscribe'], unsubscribe(clock), renderOrder),
+    route(ENDPOINTS['payments/query'], queryPayment(clock)),
+    route(ENDPOINTS['events/list'], listChannelEvents()),
+    route(ENDPOINTS['events/replay'], replayChannelEvents()),
     describedRoute(ENDPOINTS['sandbox/orders/advance'], advanceOrder(shared), renderOrder),
   ].filter(({ endpoint }) => deps.environment === 'sandbox' || !endpoint.sandboxOnly);
 }

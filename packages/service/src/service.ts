@@ -4,6 +4,7 @@ import { accessTokens } from './channels/access-token.js';
 import { channelRegistry } from './channels/registry.js';
 import type { Clock } from './clock.js';
 import type { Database } from './db/database.js';
+import { channelShares, shareLimits } from './db/shares.js';
 import { startEngine } from './engine/engine.js';
 import { type Fulfilments, fulfilmentRegistry } from './fulfilment/registry.js';
 import { bridgeGateway } from './gateways/bridge/bridge.js';
@@ -25,10 +26,17 @@ import { settleTogether } from './payments/settle-together.js';
 import { unsubscriber } from './redeem/unsubscribe.js';
 import { lookUp } from './secrets/look-up.js';
 import type { Vault } from './secrets/vault.js';
-import { type Environment, REDEEM_OPENS_PER_MINUTE } from './settings.js';
+import { DATABASE_POOL, type Environment, REDEEM_OPENS_PER_MINUTE } from './settings.js';
+import type { TurnLimits } from './turns.js';
 
 export interface ServiceDeps {
   readonly database: Database;
+  /** Connections that `database` has. */
+  readonly databasePool?: number;
+  /** How many of them one channel may use at a time. */
+  readonly databaseShare?: number | undefined;
+  /** In place of what follows from these, for a test that cannot wait. */
+  readonly shareLimits?: Partial<TurnLimits>;
   readonly vault: Vault;
   readonly clock: Clock;
   readonly log: Logger;
@@ -65,7 +73,11 @@ export interface Service extends App {
 /** Everything a node does, put together. It has no settings and no signals: those are main's. */
 export function createService(deps: ServiceDeps): Service {
   const { database, vault, clock, log } = deps;
-  const metrics = serviceMetrics(database);
+  const shares = channelShares(database, {
+    ...shareLimits(deps.databasePool ?? DATABASE_POOL, deps.databaseShare),
+    ...deps.shareLimits,
+  });
+  const metrics = serviceMetrics(database, shares);
   const tokens = accessTokens(vault, clock);
   const channels = channelRegistry(database, vault);
   const institutionNumbers = lookUp(database, vault, 'institution numbers');
@@ -85,6 +97,7 @@ export function createService(deps: ServiceDeps): Service {
       ...(deps.moreRoutes ?? []),
     ],
     database,
+    shares,
     clock,
     metrics,
     log,
@@ -93,16 +106,17 @@ export function createService(deps: ServiceDeps): Service {
     addresses: addressLimit(deps.authFailuresPerMinute),
     admit: admission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
     limitFields: fieldLimit({ database, clock }),
-    runOnce: onceRunner(database, deps.idempotency),
+    runOnce: onceRunner(deps.idempotency),
     redeem: {
       database,
+      shares,
       channels,
       clock,
       log,
       redeemUrl,
       limits: redeemLimits(deps.redeemOpensPerMinute ?? REDEEM_OPENS_PER_MINUTE),
-      claim: claimer({ database, clock, log, fulfilments }),
-      unsubscribe: unsubscriber(database, clock),
+      claim: claimer({ clock, log, fulfilments }),
+      unsubscribe: unsubscriber(clock),
     },
     notices: {
       clock,

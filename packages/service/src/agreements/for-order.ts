@@ -1,7 +1,7 @@
 import { type OrdersCreateRequest, Rejection, type SharedAgreement } from '@perennial/wire';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
-import type { Database, Queryable } from '../db/database.js';
+import type { Queryable } from '../db/database.js';
 import type { CardDetails } from '../gateways/gateway.js';
 import type { AgreementInsert } from '../orders/new-order-sql.js';
 import type { Catalog } from '../products/catalog.js';
@@ -47,7 +47,7 @@ export async function readPersonal(db: Queryable, channel: Channel, request: Ord
 }
 
 export interface AgreementDeps {
-  readonly database: Database;
+  readonly database: Queryable;
   readonly catalog: Catalog;
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { Rejection, type ReplaceRequest, type RetriedPayment } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
-import type { Database, Queryable } from '../db/database.js';
+import type { Queryable } from '../db/database.js';
 import { derivedRuns } from '../orders/description.js';
 import { paymentOrderNo } from '../orders/numbers.js';
 import type { Order, Payment } from '../orders/order.js';
@@ -18,7 +18,6 @@ import { readSharedCard, sharedAgreementRow } from './shared.js';
 import { insertAgreement, nextAgreementId } from './sql.js';
 
 export interface ReplaceDeps {
-  readonly database: Database;
   readonly catalog: Catalog;
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;
@@ -26,8 +25,8 @@ export interface ReplaceDeps {
 
 /** Everything takes effect in one transaction before the answer; no event tells of it. */
 export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
-  const { database, catalog, institutionNumbers, clock } = deps;
-  return async ({ channel, once, answer, reserve }, request) => {
+  const { catalog, institutionNumbers, clock } = deps;
+  return async ({ channel, database, once, answer, reserve }, request) => {
     const shared = request.newSharedAgreement;
     const card = readSharedCard(channel, shared, 'newSharedAgreement');
     const reference = orderReference(request);

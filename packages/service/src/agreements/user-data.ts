@@ -9,14 +9,13 @@ import {
 } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Channel } from '../channels/channel.js';
-import type { Queryable } from '../db/database.js';
 import { cardDetails } from './card.js';
 import { type PlaintextKind, readPlaintext } from './plaintext.js';
 import { type AgreementRow, listBoundAgreements } from './sql.js';
 
 /** agreements/user-data: agreements that match every filter given, under the key that the channel has now. */
-export function userData({ database }: { readonly database: Queryable }): Action<UserDataRequest, UserDataData> {
-  return async ({ channel, answer }, request) => {
+export function userData(): Action<UserDataRequest, UserDataData> {
+  return async ({ channel, database, answer }, request) => {
     const { page, size } = pageOf(request);
     const filter = {
       channelUserId: request.channelUserId,

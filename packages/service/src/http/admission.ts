@@ -40,6 +40,7 @@ export function admission({ database, channels, tokens, observeBatch }: Admissio
   const ask = gather({
     maxBatch: 64,
     slots: 2,
+    channelOf: (asked) => asked.channelId,
     run: (asked: readonly AdmissionAsked[]) => {
       observeBatch(asked.length);
       return retryingDeadlocks(() => admit(database, asked));

@@ -2,6 +2,7 @@ import { sha256Hex } from '@perennial/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, success } from '../answer.js';
 import type { Clock } from '../clock.js';
+import type { Shares } from '../db/shares.js';
 import type { Once, onceRunner } from '../idempotency/once.js';
 import { serializer } from '../serialize.js';
 import type { AddressLimit } from './address-limit.js';
@@ -15,6 +16,7 @@ import { checkTimestamp, readIdempotencyKey, readSignedHeaders, type SignedHeade
 import { validatorOf } from './validate.js';
 
 export interface PipelineDeps {
+  readonly shares: Shares;
   readonly clock: Clock;
   readonly addresses: AddressLimit;
   readonly admit: ReturnType<typeof admission>;
@@ -30,7 +32,7 @@ export interface PipelineDeps {
  */
 export function pipeline(
   route: Route,
-  { clock, addresses, admit, limitFields, runOnce, places, answers }: PipelineDeps,
+  { shares, clock, addresses, admit, limitFields, runOnce, places, answers }: PipelineDeps,
 ) {
   const { endpoint, render } = route;
   const validate = validatorOf(endpoint);
@@ -63,7 +65,9 @@ export function pipeline(
     const body = readJsonObject(raw, request.headers['content-encoding']);
     validate(body);
     const { channelId } = channel;
+    const database = shares.of(channelId);
     const onceRequest = {
+      database,
       channelId,
       key: idempotencyKey,
       path,
@@ -79,7 +83,9 @@ export function pipeline(
     const place = new RequestPlace(places, channelId);
     const { reserve } = place;
     const act = (once: Once) =>
-      limitFields(channel, () => route.action({ channel, requestId: request.id, once, answer, reserve }, body));
+      limitFields(channel, () =>
+        route.action({ channel, requestId: request.id, database, once, answer, reserve }, body),
+      );
     try {
       const result = await place.whenFree(() => runOnce(onceRequest, act));
       return await answers.send(reply, result, place);

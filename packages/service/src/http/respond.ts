@@ -1,6 +1,7 @@
 import { CODES, envelopeText, HEADERS, Rejection, type ResultCode } from '@perennial/wire';
 import type { FastifyReply } from 'fastify';
 import { Unavailable } from '../db/database.js';
+import { TooManyAtOnce } from '../turns.js';
 import { RateLimited } from './address-limit.js';
 
 declare module 'fastify' {
@@ -59,6 +60,7 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof RateLimited) {
     return refusal(error.result, error.message, { [HEADERS.retryAfter]: String(error.retryAfterSeconds) });
   }
+  if (error instanceof TooManyAtOnce) return refusal(error.result, error.message, { [HEADERS.retryAfter]: '1' });
   if (error instanceof Rejection) return refusal(error.result, error.message);
   if (error instanceof Unavailable) {
     const isDraining = error instanceof Draining;

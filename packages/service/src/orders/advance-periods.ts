@@ -1,7 +1,7 @@
 import type { OrderStatus, PaymentStatus, RehearsedOutcome } from '@perennial/wire';
 import { institutionNo } from '../agreements/card.js';
 import type { Channel } from '../channels/channel.js';
-import type { Database, Queryable } from '../db/database.js';
+import type { Queryable, Transactional } from '../db/database.js';
 import type { Decline } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import { debitRequest, sendDebit, trusted } from '../payments/debit.js';
@@ -20,7 +20,7 @@ import { lockOrderByNumber } from './sql.js';
 import { endWithoutDebit } from './without-debit-sql.js';
 
 export interface AdvanceDeps {
-  readonly database: Pick<Database, 'query' | 'transaction'>;
+  readonly database: Transactional;
   readonly gateways: Gateways;
   /** Whose order it is; asked for only when its institution is called. */
   readonly channel: () => Promise<Channel>;
@@ -109,7 +109,7 @@ async function callInstitution(
   { database, gateways, channel, debitDeadlineMs }: AdvanceDeps,
   { at, renewal }: Call,
 ): Promise<Step> {
-  const gateway = await gateways.of(renewal.paymentChannelCode);
+  const gateway = await gateways.of(renewal.paymentChannelCode, database);
   const request = debitRequest(renewal, institutionNo(await channel(), renewal));
   const outcome = await trusted(database, renewal, await sendDebit(gateway, request, debitDeadlineMs));
   if (outcome.kind !== 'success' && outcome.kind !== 'declined') {

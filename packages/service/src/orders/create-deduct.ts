@@ -5,7 +5,7 @@ import { institutionNoOf } from '../agreements/institution.js';
 import type { Answer } from '../answer.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
-import type { Database, Queryable } from '../db/database.js';
+import type { Queryable } from '../db/database.js';
 import type { DebitOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import { type Attempt, askAgainIn, findFirstAttempt } from '../payments/attempts-sql.js';
@@ -29,7 +29,6 @@ export interface CreateDeduct {
 }
 
 export interface DeductDeps {
-  readonly database: Database;
   readonly catalog: Catalog;
   readonly gateways: Gateways;
   readonly institutionNumbers: LookUp;
@@ -46,10 +45,10 @@ export interface DeductDeps {
  * crash anywhere between leaves an attempt that is asked about, by the resend or by the pending-debits job.
  */
 export function createDeduct(deps: DeductDeps): CreateDeduct {
-  const { database, gateways, clock, links } = deps;
+  const { gateways, clock, links } = deps;
 
   async function conclude(context: Context, attempt: Attempt, outcome: DebitOutcome): Promise<Answer> {
-    const { channel, once, answer } = context;
+    const { channel, database, once, answer } = context;
     return database.transaction(async (tx) => {
       if (outcome.kind === 'success' || outcome.kind === 'declined') await settleOne(tx, attempt, outcome, clock.now());
       else {
@@ -68,8 +67,8 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
 
   return {
     async create(context, request, personal, product) {
-      const { channel, once } = context;
-      const agreement = await agreementForOrder(deps, channel, request, personal);
+      const { channel, database, once } = context;
+      const agreement = await agreementForOrder({ ...deps, database }, channel, request, personal);
       const orderNo = await deps.nextOrderNo();
       const identity = {
         orderNo,
@@ -98,18 +97,19 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         asked: 0,
         externalOrderNo: order.externalOrderNo,
       };
-      const gateway = await gateways.of(agreement.paymentChannelCode);
+      const gateway = await gateways.of(agreement.paymentChannelCode, database);
       const outcome = await sendDebit(gateway, debitRequest(attempt, agreement.institutionNo), deps.debitDeadlineMs);
       return conclude(context, attempt, await trusted(database, attempt, outcome));
     },
 
     async resume(context, subject) {
+      const { channel, database } = context;
       const attempt = await findFirstAttempt(database, Number(subject));
       if (!attempt) throw new Error(`order ${subject} was begun and has no attempt`);
       // Settled meanwhile, by the job or a notice: only the answer is still owed.
       if (attempt.status !== 'STARTED') return conclude(context, attempt, { kind: 'unknown' });
-      const institutionNo = await institutionNoOf(database, context.channel, attempt.agreementId);
-      const gateway = await gateways.of(attempt.paymentChannelCode);
+      const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
+      const gateway = await gateways.of(attempt.paymentChannelCode, database);
       const outcome = await askDebit(gateway, debitRequest(attempt, institutionNo), deps.debitDeadlineMs);
       return conclude(context, attempt, await trusted(database, attempt, outcome));
     },

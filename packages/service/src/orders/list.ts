@@ -8,13 +8,13 @@ import { type ReadDeps, readOrder } from './read-order.js';
 const aroundOrders = aroundItems(OrdersListData, 'orders');
 
 export function listUserOrders(deps: ReadDeps): Action<OrdersListRequest, OrdersListData> {
-  const { database, clock } = deps;
-  return async ({ channel }, request) => {
+  const { clock } = deps;
+  return async ({ channel, database }, request) => {
     const { page, size } = pageOf(request);
     const filter = { channelUserId: request.channelUserId, cycles: request.cycleType };
     const found = await listOrderTexts(database, channel.channelId, filter, clock.now(), size + 1, (page - 1) * size);
     const rest = { page, size, hasMore: found.length > size };
-    return success(listPieces(rest, found.slice(0, size), (one) => readOrder(deps, channel, one)));
+    return success(listPieces(rest, found.slice(0, size), (one) => readOrder(deps, database, channel, one)));
   };
 }
 

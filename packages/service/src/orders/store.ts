@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_WINDOW_MS, Rejection } from '@perennial/wire';
-import { constraintOf, type Database, sqlState, Unavailable } from '../db/database.js';
+import { constraintOf, type Database, isAway, sqlState } from '../db/database.js';
 import { gather } from '../db/gather.js';
 import { KeyTaken } from '../idempotency/once.js';
 import { deleteExpiredKey, insertOrders, type NewOrderRefusal, type NewOrderRow } from './new-order-sql.js';
@@ -15,7 +15,12 @@ const DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
  * order's own Rejection or KeyTaken; what is wrong with another order in the batch is never this one's business.
  */
 export function orderStore(database: Database): StoreOrder {
-  const store = gather<NewOrderRow, Verdict>({ maxBatch: 32, slots: 3, run: (rows) => storeBatch(database, rows) });
+  const store = gather<NewOrderRow, Verdict>({
+    maxBatch: 32,
+    slots: 3,
+    channelOf: (row) => row.channel_id,
+    run: (rows) => storeBatch(database, rows),
+  });
   return async (row) => {
     const verdict = await store(row);
     if (verdict instanceof Error) throw verdict;
@@ -36,7 +41,7 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
     keep(first, await insertOrders(database, first));
   } catch (error) {
     // Whatever is wrong with one of them is not the others' business; a database that is away is everybody's.
-    if (error instanceof Unavailable) throw error;
+    if (isAway(error)) throw error;
     for (const row of first) keep([row], [await storeAlone(database, row)]);
   }
   // Each sees what the one before it has left.
@@ -54,7 +59,7 @@ async function storeAlone(database: Database, row: NewOrderRow): Promise<Verdict
       const [verdict] = await insertOrders(database, [row]);
       return verdict;
     } catch (error) {
-      if (error instanceof Unavailable) throw error;
+      if (isAway(error)) throw error;
       if (sqlState(error) !== '23505' || attempt === 5)
         return error instanceof Error ? error : new Error(String(error));
       if (constraintOf(error) !== 'idempotency_pkey') continue;

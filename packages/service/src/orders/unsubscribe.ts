@@ -1,15 +1,14 @@
 import { type OrdersUnsubscribeRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
 import { describeOrder, type OrderDescription } from './description.js';
 import { endOrder } from './end.js';
 import { orderReference } from './reference.js';
 import { findPayments, lockOrder } from './sql.js';
 import { isLong } from './text.js';
 
-export function unsubscribe(database: Database, clock: Clock): Action<OrdersUnsubscribeRequest, OrderDescription> {
-  return async ({ channel, once, answer, reserve }, request) => {
+export function unsubscribe(clock: Clock): Action<OrdersUnsubscribeRequest, OrderDescription> {
+  return async ({ channel, database, once, answer, reserve }, request) => {
     const reference = orderReference(request);
     return database.transaction(async (tx) => {
       const order = await lockOrder(tx, channel.channelId, reference);

@@ -1,13 +1,12 @@
 import { type EventRecord, type EventsListData, type EventsListRequest, pageOf, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
-import type { Database } from '../db/database.js';
 import { orderReference } from '../orders/reference.js';
 import { findOrderNo } from '../orders/sql.js';
 import { type EventRow, listEvents } from './history-sql.js';
 import { timeRange } from './time-range.js';
 
-export function listChannelEvents(database: Database): Action<EventsListRequest, EventsListData> {
-  return async ({ channel, answer }, request) => {
+export function listChannelEvents(): Action<EventsListRequest, EventsListData> {
+  return async ({ channel, database, answer }, request) => {
     const { page, size } = pageOf(request);
     const range = timeRange(request);
     const named = request.orderNo !== undefined || request.externalOrderNo !== undefined;

@@ -8,6 +8,14 @@ import type { InstantRange } from './time-range.js';
 async function oneAtATime(tx: Queryable, channelId: number): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1, hashint8($2))', [REPLAYS, channelId]);
 }
+/** For one that has something better to do than to wait: false while there is another, on whichever node. */
+export async function isOnlyReplay(tx: Queryable, channelId: number): Promise<boolean> {
+  const [row] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1, hashint8($2)) as taken', [
+    REPLAYS,
+    channelId,
+  ]);
+  return row?.taken === true;
+}
 const REPLAYS = 5_700_002;
 
 /** A number that grows with each push must stay a small one, with room for the pushes of one more schedule. */
