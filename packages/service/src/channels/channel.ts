@@ -11,7 +11,6 @@ export interface Channel {
   readonly appSecret: Uint8Array;
   readonly aesKey: Uint8Array;
   readonly callbackSecret: Uint8Array;
-  readonly ratePerSecond: number;
   readonly voidedPeriodEvents: boolean;
   /** Whose pages may hold the redemption page in a frame. */
   readonly frameOrigins: readonly string[];

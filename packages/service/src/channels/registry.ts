@@ -33,7 +33,6 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
       version: row.version,
       suspended: row.status === 'SUSPENDED',
       tokenEpoch: row.tokenEpoch,
-      ratePerSecond: row.ratePerSecond,
       voidedPeriodEvents: row.voidedPeriodEvents,
       frameOrigins: row.frameOrigins,
       sealing: sealing(vault.unwrapKey(row.dataKey)),
