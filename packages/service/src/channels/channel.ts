@@ -13,7 +13,6 @@ export interface Channel {
   readonly appSecret: Uint8Array;
   readonly aesKey: Uint8Array;
   readonly callbackSecret: Uint8Array;
-  readonly ratePerSecond: number;
   readonly voidedPeriodEvents: boolean;
   /** Of encrypted fields in events, and in answers to requests that have none to go by. */
   readonly answerEncryption: EncryptionVersion;

@@ -35,7 +35,6 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
       version: row.version,
       suspended: row.status === 'SUSPENDED',
       tokenEpoch: row.tokenEpoch,
-      ratePerSecond: row.ratePerSecond,
       voidedPeriodEvents: row.voidedPeriodEvents,
       answerEncryption: row.answerEncryption,
       acceptsV1: row.acceptsV1,

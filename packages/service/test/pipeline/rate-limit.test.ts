@@ -78,6 +78,23 @@ describe('the rate of a channel', () => {
     expect((await ask(channel)).code).toBe('0');
   });
 
+  it('429001: a refused request writes nothing', async () => {
+    await inTurn(3, channel);
+    const written = () =>
+      service.fresh.database.query<{ nonces: number; bucket: string }>(
+        `select (select count(*) from nonces where channel_id = c.channel_id)::integer as nonces,
+           (select r.xmin::text || r.ctid::text from rate_limits r where r.channel_id = c.channel_id) as bucket
+         from channels c where app_id = $1`,
+        [channel.credentials.appId],
+      );
+    const before = await written();
+    expect(before).toMatchObject([{ nonces: 3 }]);
+    expect(codes(await inTurn(4, channel))).toEqual(Array<string>(4).fill('429001'));
+    const atOnce = await Promise.all(Array.from({ length: 40 }, () => ask(channel)));
+    expect(codes(atOnce)).toEqual(Array<string>(40).fill('429001'));
+    expect(await written()).toEqual(before);
+  });
+
   it('429001: no more than the burst is granted in total, over two nodes at once', async () => {
     const busy = await channelWith(20, 20);
     await stopRefill(busy);
