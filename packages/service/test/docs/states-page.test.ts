@@ -1,7 +1,7 @@
 import { orderStatuses } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import { AGREEMENT_TRANSITIONS } from '../../src/agreements/states.js';
-import { allPayments, derivedPayment, derivedStatus, type Order } from '../../src/orders/order.js';
+import { derivedStatus, type Order, periodCount } from '../../src/orders/order.js';
 import { ORDER_TRANSITIONS, UNSUBSCRIBE_SOURCES } from '../../src/orders/states.js';
 import { PAYMENT_TRANSITIONS } from '../../src/payments/states.js';
 import { readPage, rowsUnder, tableRows } from './pages.js';
@@ -40,10 +40,7 @@ describe('docs/interface.md', () => {
       orderStatuses.map((status) => {
         const ended = status === 'COMPLETED';
         const order = { ...ORDER, status, cycleNo: ended ? ORDER.totalCycles : 1 };
-        const started = Array.from({ length: order.cycleNo }, (_, index) =>
-          derivedPayment(order, index + 1, 'SUCCESS'),
-        );
-        const isWhole = allPayments(order, started).length === order.totalCycles;
+        const isWhole = periodCount(order) === order.totalCycles;
         const later = derivedStatus(order);
         return [status, isWhole ? `all${later ? `; those that were not started are \`${later}\`` : ''}` : 'the first'];
       }),
