@@ -8,6 +8,7 @@ export type AgreementTrigger =
   | 'confirm-refused' // the institution will not have this binding
   | 'shared' // comes bound: orders/create with sharedAgreement, or agreements/replace
   | 'replaced'
+  | 'bound-again' // another binding of the same card takes its place
   | 'canceled';
 
 export interface AgreementTransition {
@@ -32,6 +33,7 @@ export const AGREEMENT_TRANSITIONS: readonly AgreementTransition[] = [
   { from: 'BIND_ING', on: 'confirm-wrong', to: 'BIND_ING', basis: 'decision: a wrong code leaves the binding open' },
   { from: 'BIND_ING', on: 'confirm-refused', to: 'BIND_FAIL', basis: 'interface: agreementStatus' },
   { from: 'BIND_SUCCESS', on: 'replaced', to: 'REPLACED', basis: 'interface: agreementStatus' },
+  { from: 'BIND_SUCCESS', on: 'bound-again', to: 'REPLACED', basis: 'decision: one agreement for each card' },
   { from: 'BIND_SUCCESS', on: 'canceled', to: 'CANCELED', basis: 'decision: unsubscribe, notice or decline' },
 ];
 

@@ -40,10 +40,8 @@ function firstDebit(order: Order, attempt: Settleable, outcome: FinalOutcome, no
     order: next,
     payment,
     events: [...tells(next), ...(row.tells ? [orderChanged(next)] : [])],
-    // The institution ended the agreement while this debit was on the way, and found no active order to end.
-    ...(succeeded && attempt.agreementEnded && attempt.agreementId === order.agreementId
-      ? { ends: 'the agreement was ended by the institution' }
-      : {}),
+    // The institution ended the order's agreement while this debit was on the way, and found no active order to end.
+    ...(succeeded && attempt.agreementEnded ? { ends: 'the agreement was ended by the institution' } : {}),
   };
 }
 
@@ -62,7 +60,7 @@ function renewal(order: Order, attempt: Settleable, outcome: FinalOutcome, now: 
     return { order: next, payment, events: [...tells(next), ...(row.tells ? [orderChanged(next)] : [])] };
   }
   const next = { ...paid, nextDueAt: dueAt(order.createdAt, order, payment.cycleNo + 1) };
-  const isOver = outcome.kind === 'declined' && outcome.decline === 'agreement-invalid';
+  const isOver = outcome.kind === 'declined' && outcome.decline === 'agreement-invalid' && !isReplaced(order, attempt);
   return { order: next, payment, events: tells(next), ...(isOver ? { ends: outcome.reason } : {}) };
 }
 
@@ -77,20 +75,23 @@ function afterUnsubscribe(order: Order, attempt: Settleable, outcome: FinalOutco
   };
 }
 
+/** What the old agreement could not pay says nothing about the new one. */
+const isReplaced = (order: Order, attempt: Settleable) => attempt.agreementId !== order.agreementId;
+
 /**
- * When a declined renewal is tried again; nothing when it is over. On an agreement that was replaced meanwhile, what the old
- * one could not pay says nothing about the new one: that is tried at once. Else the product's delays count, each after the
+ * When a declined renewal is tried again; nothing when it is over. On an agreement that was replaced meanwhile it is tried at
+ * once. Else the product's delays count, each after the
  * attempt that failed. Never past the time of the period that comes next.
  */
 function nextTryAt(
   order: Order,
-  { agreementId, cycleNo, tryNo, retryDelays }: Settleable,
+  attempt: Settleable,
   decline: Extract<FinalOutcome, { kind: 'declined' }>['decline'],
   now: number,
 ): number | undefined {
+  const { cycleNo, tryNo, retryDelays } = attempt;
   if (tryNo >= MOST_TRIES) return undefined;
-  const isReplaced = agreementId !== order.agreementId;
-  const delay = isReplaced ? 0 : decline === 'retryable' ? retryDelays[tryNo - 1] : undefined;
+  const delay = isReplaced(order, attempt) ? 0 : decline === 'retryable' ? retryDelays[tryNo - 1] : undefined;
   if (delay === undefined) return undefined;
   const at = now + delay * 1000;
   return at < dueAt(order.createdAt, order, cycleNo + 1) ? at : undefined;

@@ -25,7 +25,7 @@ export interface Settleable extends AttemptReference {
   readonly payment: Payment;
   /** Seconds before each retry of the product. */
   readonly retryDelays: readonly number[];
-  /** Of an order whose first debit this is: held still until the transaction ends. */
+  /** Whether the order's agreement has ended, of an order whose first debit this is: held still until the transaction ends. */
   readonly agreementEnded: boolean;
 }
 
@@ -52,7 +52,7 @@ export async function findSettleable(
                ${ms('p.refund_at')} as "refundAt",
                (select d.retry_delays from products d where d.product_code = o.product_code) as "retryDelays",
                o.status = 'INITIALIZING' and coalesce((select g.status from agreements g
-                 where g.agreement_id = a.agreement_id for no key update) = 'CANCELED', false) as "agreementEnded"
+                 where g.agreement_id = o.agreement_id for no key update) = 'CANCELED', false) as "agreementEnded"
              from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)
                join debit_attempts a using (order_no, cycle_no, try_no)
                join payments p using (order_no, cycle_no)
