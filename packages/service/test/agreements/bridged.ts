@@ -84,13 +84,13 @@ export async function bridged(): Promise<Bridged> {
 /** Cards of the tests, by the institution's table of tails. */
 export const cardOf = (tail: string): string => `622202000000${tail}`;
 
-export interface Binding {
+export interface Card {
   readonly channelUserId: string;
   readonly bankCardNo: string;
   readonly paymentChannelCode: string;
 }
 
-export const askForCode = (channel: ChannelClient, which: Binding, more: object = {}) =>
+export const askForCode = (channel: ChannelClient, which: Card, more: object = {}) =>
   channel.call('agreements/bind-sms', {
     channelUserId: which.channelUserId,
     paymentChannelCode: which.paymentChannelCode,
@@ -106,7 +106,7 @@ export const confirm = (channel: ChannelClient, bindOrderNo: string, code = '123
   channel.call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted: encrypted(channel, code) });
 
 /** A.1: binds a card and gives its bindOrderNo. */
-export async function bind(channel: ChannelClient, which: Binding): Promise<string> {
+export async function bind(channel: ChannelClient, which: Card): Promise<string> {
   const sent = await askForCode(channel, which);
   expect(sent.code, sent.text).toBe('0');
   const bound = await confirm(channel, sent.data.bindOrderNo);
