@@ -10,6 +10,7 @@ import type { LookUp } from '../secrets/look-up.js';
 import type { Environment } from '../settings.js';
 import { agreementNoOf, sealInstitutionNo } from './card.js';
 import { readPlaintext } from './plaintext.js';
+import { lockEarlierBinding, replaceEarlierBinding, untilCardIsFree } from './same-card.js';
 import { type BindingRow, countTry, findBinding, lockBinding, storeBound, storeRefused, uncountTry } from './sql.js';
 import { agreementAfter } from './states.js';
 
@@ -28,7 +29,8 @@ type Verdict = Exclude<BindOutcome, { readonly kind: 'unknown' }>;
 
 /**
  * agreements/bind-confirm. The first transaction counts the try; then the institution is asked about the code; the
- * second, under the binding's row lock, writes what it said. Of two that come through, the first to get the lock decides.
+ * second, under the binding's row lock, writes what it said. Of two that come through, the first to get the lock decides. A
+ * card that was bound before is the new binding's from then on, with the orders that run on it.
  */
 export function bindConfirm({ gateways, institutionNumbers, clock, environment }: BindConfirmDeps) {
   const action: Action<BindConfirmRequest, BindConfirmData> = async ({ channel, database, once, answer }, request) => {
@@ -37,7 +39,9 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
       ? begin(database, channel, once, request.bindOrderNo)
       : takeUp(database, channel, once.interrupted));
     const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await ask(database, asked, smsCode);
-    return database.transaction(async (tx) => once.finish(tx, answer(await settle(tx, channel, asked, verdict))));
+    return untilCardIsFree(() =>
+      database.transaction(async (tx) => once.finish(tx, answer(await settle(tx, channel, asked, verdict)))),
+    );
   };
   return action;
 
@@ -89,6 +93,7 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
     asked: BindingRow,
     verdict: Verdict | undefined,
   ): Promise<BindConfirmData> {
+    const earlier = verdict?.kind === 'bound' ? await lockEarlierBinding(tx, asked) : undefined;
     const row = await lockBinding(tx, channel.channelId, String(asked.agreementId));
     if (row?.status === 'BIND_SUCCESS') return bound(row);
     const { agreementId } = asked;
@@ -99,6 +104,7 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
       const institutionNo = sealInstitutionNo(channel, agreementId, verdict.institutionNo);
       const institutionHash = await institutionNumbers.hash(verdict.institutionNo);
       const now = { ...asked, status: step.to, agreementNo, institutionNo, institutionHash };
+      if (earlier) await replaceEarlierBinding(tx, { ...earlier, toId: agreementId, institutionHash }, clock.now());
       await storeBound(tx, now, clock.now());
       return bound(now);
     }

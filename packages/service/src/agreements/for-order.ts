@@ -11,7 +11,7 @@ import { institutionNo } from './card.js';
 import { requireShareable } from './payment-channel.js';
 import { readPlaintext } from './plaintext.js';
 import { readSharedCard, sharedAgreementRow } from './shared.js';
-import { type AgreementRow, type BindingRow, findBinding, nextAgreementId } from './sql.js';
+import { type AgreementRow, type BindingRow, findBindingInForce, nextAgreementId } from './sql.js';
 
 /** On what an order of mode A will run, and what has to be stored with it. */
 export interface AgreementForOrder {
@@ -39,11 +39,22 @@ export async function readPersonal(db: Queryable, channel: Channel, request: Ord
   const mobile =
     mobileEncrypted === undefined ? undefined : readPlaintext(channel, 'mobile', mobileEncrypted, 'mobileEncrypted');
   const card = shared === undefined ? undefined : readSharedCard(channel, shared, 'sharedAgreement');
-  const binding = bindOrderNo === undefined ? undefined : await findBinding(db, channel.channelId, bindOrderNo);
+  const binding = bindOrderNo === undefined ? undefined : await findBindingInForce(db, channel.channelId, bindOrderNo);
   if (binding && channelUserId !== undefined && channelUserId !== binding.channelUserId) {
     throw new Rejection('PARAM_INVALID', "channelUserId is not the agreement's");
   }
   return { mobile, card, binding };
+}
+
+/** The binding that has come to stand for the one that was named since it was read; nothing when that is still the one. */
+export async function bindingInForceNow(
+  db: Queryable,
+  channel: Channel,
+  { binding }: Personal,
+): Promise<BindingRow | undefined> {
+  if (!binding) return undefined;
+  const now = await findBindingInForce(db, channel.channelId, String(binding.agreementId));
+  return now?.agreementId === binding.agreementId ? undefined : now;
 }
 
 export interface AgreementDeps {

@@ -109,6 +109,28 @@ export async function findBinding(
   return binding(db, channelId, bindOrderNo, '');
 }
 
+/**
+ * The binding in force that a number stands for: of one that was replaced by another of the same card, the last of those
+ * that followed.
+ */
+export async function findBindingInForce(
+  db: Queryable,
+  channelId: number,
+  bindOrderNo: string,
+): Promise<BindingRow | undefined> {
+  const named = await findBinding(db, channelId, bindOrderNo);
+  if (named?.status !== 'REPLACED') return named;
+  const [last] = await db.query<BindingRow>(
+    `with recursive line as (
+       select * from agreements where agreement_id = $1
+       union all select next.* from line join agreements next on next.agreement_id = line.successor_id
+     )
+     select ${BINDING_COLUMNS} from line a where a.successor_id is null`,
+    [named.agreementId],
+  );
+  return last;
+}
+
 /** Under its row lock: everything that changes a binding takes it first. */
 export async function lockBinding(
   tx: Queryable,

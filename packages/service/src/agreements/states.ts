@@ -8,6 +8,7 @@ export type AgreementTrigger =
   | 'confirm-refused' // the institution will not have this binding
   | 'shared' // comes bound: orders/create with sharedAgreement, or agreements/replace
   | 'replaced'
+  | 'bound-again' // another binding of the same card takes its place
   | 'canceled';
 
 export interface AgreementTransition {
@@ -70,6 +71,13 @@ export const AGREEMENT_TRANSITIONS: readonly AgreementTransition[] = [
     to: 'REPLACED',
     when: '`agreements/replace`',
     basis: 'interface: agreementStatus',
+  },
+  {
+    from: 'BIND_SUCCESS',
+    on: 'bound-again',
+    to: 'REPLACED',
+    when: 'the user binds the same card at the same payment channel again',
+    basis: 'decision: one agreement for each card',
   },
   {
     from: 'BIND_SUCCESS',

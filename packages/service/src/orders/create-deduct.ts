@@ -1,6 +1,11 @@
-import type { OrdersCreateRequest } from '@perennial/wire';
+import { type OrdersCreateRequest, Rejection } from '@perennial/wire';
 import type { ActionContext } from '../action.js';
-import { type AgreementForOrder, agreementForOrder, type Personal } from '../agreements/for-order.js';
+import {
+  type AgreementForOrder,
+  agreementForOrder,
+  bindingInForceNow,
+  type Personal,
+} from '../agreements/for-order.js';
 import { institutionNoOf } from '../agreements/institution.js';
 import type { Answer } from '../answer.js';
 import type { Channel } from '../channels/channel.js';
@@ -16,6 +21,7 @@ import type { Catalog, CatalogProduct } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
 import { describeOrder, type OrderDescription } from './description.js';
 import { deductedOrder, idempotencyRow, newOrderRow } from './new-order.js';
+import type { Order } from './order.js';
 import type { RedeemLinks } from './redeem.js';
 import { findOrder } from './sql.js';
 import type { StoreOrder } from './store.js';
@@ -65,30 +71,48 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
     return describeOrder(found.order, found.payments, links.terms(found));
   }
 
-  return {
-    async create(context, request, personal, product) {
-      const { channel, database, once } = context;
-      const agreement = await agreementForOrder({ ...deps, database }, channel, request, personal);
-      const orderNo = await deps.nextOrderNo();
-      const identity = {
-        orderNo,
-        channelId: channel.channelId,
-        externalOrderNo: request.externalOrderNo,
-        channelUserId: agreement.channelUserId,
-      };
-      const { order, payment, events } = deductedOrder(identity, product, agreement, clock.now());
+  /** The first transaction. A binding that another of the same card replaced in this moment stands for that one. */
+  async function writeDown(
+    context: Context,
+    request: OrdersCreateRequest,
+    personal: Personal,
+    product: CatalogProduct,
+  ): Promise<{ readonly order: Order; readonly agreement: AgreementForOrder }> {
+    const { channel, database, once } = context;
+    const agreement = await agreementForOrder({ ...deps, database }, channel, request, personal);
+    const orderNo = await deps.nextOrderNo();
+    const identity = {
+      orderNo,
+      channelId: channel.channelId,
+      externalOrderNo: request.externalOrderNo,
+      channelUserId: agreement.channelUserId,
+    };
+    const { order, payment, events } = deductedOrder(identity, product, agreement, clock.now());
+    try {
       await deps.store({
         ...newOrderRow(order, payment, events),
         ...agreementColumns(agreement),
         ask_after_seconds: FIRST_ASK_SECONDS,
         idempotency: idempotencyRow(once.row, { state: 'RUNNING', subject: String(orderNo) }),
       });
-      once.row?.begun();
+    } catch (error) {
+      const binding = isNotBound(error) && (await bindingInForceNow(database, channel, personal));
+      if (!binding) throw error;
+      return writeDown(context, request, { ...personal, binding }, product);
+    }
+    once.row?.begun();
+    return { order, agreement };
+  }
+
+  return {
+    async create(context, request, personal, product) {
+      const { database } = context;
+      const { order, agreement } = await writeDown(context, request, personal, product);
       const attempt: Attempt = {
-        orderNo,
+        orderNo: order.orderNo,
         cycleNo: 1,
         tryNo: 1,
-        channelId: channel.channelId,
+        channelId: order.channelId,
         agreementId: agreement.agreementId,
         paymentChannelCode: agreement.paymentChannelCode,
         amountCent: order.amountCent,
@@ -114,6 +138,10 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       return conclude(context, attempt, await trusted(database, attempt, outcome));
     },
   };
+}
+
+function isNotBound(error: unknown): boolean {
+  return error instanceof Rejection && error.result.name === 'AGREEMENT_NOT_BOUND';
 }
 
 function agreementColumns(agreement: AgreementForOrder) {

@@ -15,7 +15,7 @@ const TABLE: Readonly<Record<AgreementStatus | 'none', Readonly<Partial<Record<A
       'confirm-refused': 'BIND_FAIL',
     },
     BIND_FAIL: { 'bind-sms': 'BIND_ING' },
-    BIND_SUCCESS: { replaced: 'REPLACED', canceled: 'CANCELED' },
+    BIND_SUCCESS: { replaced: 'REPLACED', 'bound-again': 'REPLACED', canceled: 'CANCELED' },
     CANCELED: {},
     REPLACED: {},
   };
@@ -28,6 +28,7 @@ const EVERY: Readonly<Record<AgreementTrigger, true>> = {
   'confirm-refused': true,
   shared: true,
   replaced: true,
+  'bound-again': true,
   canceled: true,
 };
 const TRIGGERS = Object.keys(EVERY) as AgreementTrigger[];
@@ -88,11 +89,12 @@ describe('agreementStatus of a row', () => {
   async function binding() {
     const user = unique('user');
     const bindOrderNo = await bindCard(on.channel, user);
+    const bindSameCard = () => bindCard(on.channel, user);
     const confirm = () => {
       const smsCodeEncrypted = encrypted(on.channel, '123456');
       return call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted });
     };
-    return { agreementId: Number(bindOrderNo), bindSms: () => bindSms(user, { bindOrderNo }), confirm };
+    return { agreementId: Number(bindOrderNo), bindSms: () => bindSms(user, { bindOrderNo }), confirm, bindSameCard };
   }
 
   /** An active order on a shared agreement. */
@@ -137,6 +139,16 @@ describe('agreementStatus of a row', () => {
         const newSharedAgreement = sharedAgreement(on.channel, request.channelUserId);
         const reply = await call('agreements/replace', { orderNo, newSharedAgreement });
         expect([reply.code, reply.data?.oldAgreementNo]).toEqual(['0', agreement_no]);
+        return statusOf(agreementId);
+      },
+    ],
+    [
+      'another binding of the same card',
+      'bound-again',
+      async (from) => {
+        const { agreementId, bindSameCard } = await binding();
+        await put(agreementId, from);
+        await bindSameCard();
         return statusOf(agreementId);
       },
     ],

@@ -81,6 +81,21 @@ describe('an agreement replaced between two tries', () => {
     },
   );
 
+  it('while a try is on its way, and the old card is gone once the next period is due: FAIL, and the order goes on', async () => {
+    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
+    book.card = 'silent';
+    await diary.goOn();
+    await diary.on('2027-02-15 11:00', () => diary.replace());
+    await diary.on('2027-03-15 11:00', () => diary.result(2, 1, 'gone'));
+    book.card = 'pays';
+    await diary.goOn();
+    expect(diary.entries.slice(3)).toEqual([
+      ['2027-03-15 11:00', 'period 2 FAIL', 'ACTIVE, next 2027-03-15 10:00'],
+      ['2027-03-15 10:00', 'period 3 SUCCESS', 'ACTIVE, next 2027-04-15 10:00'],
+    ]);
+    expect(await agreementStatus(diary)).toBe('BIND_SUCCESS');
+  });
+
   it('while a try is on its way, and the old card pays: nothing is left to try', async () => {
     const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
     book.card = 'silent';

@@ -98,6 +98,7 @@ export function debitOf(attemptNo: string, tail = '8888', more: Partial<DebitReq
 export interface LedgerView {
   readonly debits: readonly {
     readonly attemptNo: string;
+    readonly institutionNo: string;
     readonly status: string;
     readonly debitedCent: number;
     readonly refundedCent: number;
