@@ -32,7 +32,7 @@ export const AGREEMENT_TRANSITIONS: readonly AgreementTransition[] = [
   { from: 'BIND_ING', on: 'confirm-wrong', to: 'BIND_ING', basis: 'decision: a wrong code leaves the binding open' },
   { from: 'BIND_ING', on: 'confirm-refused', to: 'BIND_FAIL', basis: 'interface: agreementStatus' },
   { from: 'BIND_SUCCESS', on: 'replaced', to: 'REPLACED', basis: 'interface: agreementStatus' },
-  { from: 'BIND_SUCCESS', on: 'canceled', to: 'CANCELED', basis: 'decision: unsubscribe, notice or decline' },
+  { from: 'BIND_SUCCESS', on: 'canceled', to: 'CANCELED', basis: 'decision: unsubscribe, notice, decline or operator' },
 ];
 
 export function agreementAfter(from: AgreementStatus | 'none', on: AgreementTrigger): AgreementTransition | undefined {
