@@ -7,7 +7,7 @@ import type { Database } from '../db/database.js';
 import type { Gateway } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import { type DueCursor, FROM_THE_START } from '../orders/due-sql.js';
-import { endLeftOrders } from '../orders/end-agreements.js';
+import { endLeftOverOrders } from '../orders/end-agreements.js';
 import { attemptNo } from '../orders/numbers.js';
 import { type Started, type StartedRenewal, startRenewals } from '../orders/renew-sql.js';
 import { lockPace, type Pace, usePace } from '../payment-channels/pace-sql.js';
@@ -53,7 +53,7 @@ export async function renewDeducted(deps: RenewalDeps, pace: Pace): Promise<numb
       underWay.add(debit);
     }
     started += claim.renewals.length;
-    for (const agreementId of claim.notBound) await endLeft(deps, agreementId);
+    for (const agreementId of claim.notBound) await endLeftOver(deps, agreementId);
     after = claim.last;
   }
   await Promise.all(underWay);
@@ -73,9 +73,9 @@ async function claimDue({ database }: RenewalDeps, pace: Pace, after: DueCursor,
 }
 
 /** Nothing is debited for what still runs on an agreement that has ended. What is wrong with one holds up no other. */
-async function endLeft({ database, clock, log }: RenewalDeps, agreementId: number): Promise<void> {
+async function endLeftOver({ database, clock, log }: RenewalDeps, agreementId: number): Promise<void> {
   try {
-    const ended = await database.transaction((tx) => endLeftOrders(tx, agreementId, clock.now()));
+    const ended = await database.transaction((tx) => endLeftOverOrders(tx, agreementId, clock.now()));
     const orders = ended.map(({ orderNo }) => orderNo);
     if (orders.length > 0) log.warn({ agreementId, orders }, 'orders ran on an agreement that had ended: unsubscribed');
   } catch (err) {

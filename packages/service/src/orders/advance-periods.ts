@@ -12,7 +12,7 @@ import { type Journey, nextCycleNo, nextMoment } from './advance-journey.js';
 import { findAgreementIdOf, findStanding } from './advance-sql.js';
 import { billOne } from './bill-sql.js';
 import { endOrders } from './end.js';
-import { holdAgreements, LEFT } from './end-agreements.js';
+import { holdAgreements, LEFT_OVER } from './end-agreements.js';
 import { attemptNo } from './numbers.js';
 import type { Order } from './order.js';
 import { type StartedRenewal, startRenewals } from './renew-sql.js';
@@ -84,7 +84,7 @@ async function takeStep(
   const started = await startRenewals(tx, standing.paymentChannelCode ?? '', due, 1, RENEWAL_LEASE_SECONDS);
   const [renewal] = started.renewals;
   if (started.notBound.length > 0) {
-    const [left = order] = await endOrders(tx, [order], LEFT, at);
+    const [left = order] = await endOrders(tx, [order], LEFT_OVER, at);
     return { at, payment: undefined, orderStatus: left.status };
   }
   if (!renewal) throw stuck(order);

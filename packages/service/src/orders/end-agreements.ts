@@ -80,11 +80,11 @@ export async function endAgreements(tx: Queryable, ending: Ending, now: number):
   return endOrders(tx, active, by, now);
 }
 
-/** Orders that were found ACTIVE on an agreement that is not bound: none are made any more, but there were some. */
-export async function endLeftOrders(tx: Queryable, agreementId: number, now: number): Promise<Order[]> {
+/** Why orders end that were found ACTIVE on an agreement that is not bound: none come to that any more, but some had. */
+export const LEFT_OVER = saidByInstitution('the agreement had ended before');
+
+export async function endLeftOverOrders(tx: Queryable, agreementId: number, now: number): Promise<Order[]> {
   const { orders } = await holdAgreements(tx, [agreementId]);
   if (await isBound(tx, agreementId)) return [];
-  return endAgreements(tx, { agreementIds: [agreementId], orders: orders.values(), by: LEFT }, now);
+  return endAgreements(tx, { agreementIds: [agreementId], orders: orders.values(), by: LEFT_OVER }, now);
 }
-
-export const LEFT = saidByInstitution('the agreement had ended before');

@@ -103,6 +103,7 @@ async function endWhatHasEnded(
   for (const { attempt, outcome } of counted) {
     if (!endsAgreement(outcome)) continue;
     const number = agreements.find(({ agreementId }) => agreementId === attempt.agreementId)?.number;
+    if (number === undefined) throw new Error(`agreement ${attempt.agreementId} is debited and has no number`);
     const agreementIds = agreements.filter((one) => one.number === number).map(({ agreementId }) => agreementId);
     const by = saidByInstitution(outcome.reason);
     take(await endAgreements(tx, { agreementIds, orders: orders.values(), by }, now));

@@ -1,6 +1,7 @@
 import { type AgreementStatus, agreementStatuses } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AGREEMENT_TRANSITIONS, type AgreementTrigger, agreementAfter } from '../../src/agreements/states.js';
+import { cancelAgreement } from '../../src/operator/agreements.js';
 import { agreementOf, type Stage, stage } from '../orders/support.js';
 import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 
@@ -170,6 +171,31 @@ describe('agreementStatus of a row', () => {
         await put(agreementId, from);
         const institutionNo = request.sharedAgreement.sharedAgreementNo;
         expect((await on.notice({ kind: 'agreement-canceled', institutionNo, reason: 'closed' })).status).toBe(200);
+        return statusOf(agreementId);
+      },
+    ],
+    [
+      'a decline that says it is invalid',
+      'canceled',
+      async (from) => {
+        on.institution.onDebit = async () => ({ kind: 'pending' });
+        const { agreementId, orderNo } = await order();
+        await put(agreementId, from);
+        const outcome = { kind: 'declined', decline: 'agreement-invalid', reason: 'closed' } as const;
+        expect((await on.notice({ kind: 'debit', attemptNo: `${orderNo}000101`, outcome })).status).toBe(200);
+        return statusOf(agreementId);
+      },
+    ],
+    [
+      "an operator's cancellation",
+      'canceled',
+      async (from) => {
+        const { agreementId } = await order();
+        await put(agreementId, from);
+        const { operator, clock } = on.service;
+        const canceling = cancelAgreement({ ...operator, clock }, { agreementNo: `AG${agreementId}` });
+        if (from === 'BIND_SUCCESS' || from === 'CANCELED') await canceling;
+        else await expect(canceling).rejects.toThrow(`is ${from}`);
         return statusOf(agreementId);
       },
     ],

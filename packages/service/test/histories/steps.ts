@@ -75,6 +75,7 @@ export interface News {
 export interface AgreementEnds {
   readonly kind: 'agreement ends';
   readonly order: number;
+  readonly by: 'institution' | 'operations';
   readonly notices: number;
 }
 
@@ -194,17 +195,18 @@ const news: fc.Arbitrary<News> = fc.record({
 const agreementEnds: fc.Arbitrary<AgreementEnds> = fc.record({
   kind: fc.constant('agreement ends' as const),
   order: number,
+  by: fc.constantFrom('institution' as const, 'operations' as const),
   notices: fc.integer({ min: 1, max: 2 }),
 });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 26, arbitrary: disturbed(time) },
-  { weight: 7, arbitrary: disturbed(create) },
+  { weight: 9, arbitrary: disturbed(create) },
   { weight: 8, arbitrary: disturbed(replace) },
   { weight: 5, arbitrary: disturbed(unsubscribe) },
   { weight: 6, arbitrary: disturbed(refund) },
   { weight: 6, arbitrary: disturbed(news) },
-  { weight: 1, arbitrary: disturbed(agreementEnds) },
+  { weight: 2, arbitrary: disturbed(agreementEnds) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('retry' as const), order: number }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('resend' as const), pick: number }) },
 );
