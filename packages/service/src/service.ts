@@ -10,9 +10,10 @@ import { bridgeGateway } from './gateways/bridge/bridge.js';
 import { NoticeRefused } from './gateways/gateway.js';
 import { type Gateways, gatewayRegistry, NoSuchGateway } from './gateways/registry.js';
 import { sandboxGateway } from './gateways/sandbox/gateway.js';
-import { addressLimit } from './http/address-limit.js';
+import { minuteLimit } from './http/address-limit.js';
 import { admission } from './http/admission.js';
 import { type App, createApp, type HttpLimits } from './http/app.js';
+import { callerFailures } from './http/failures.js';
 import { serviceMetrics } from './http/metrics.js';
 import { redeemLimits } from './http/redeem-limits.js';
 import type { Route } from './http/routes.js';
@@ -89,7 +90,7 @@ export function createService(deps: ServiceDeps): Service {
     log,
     trustedProxies: deps.trustedProxies,
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
-    addresses: addressLimit(deps.authFailuresPerMinute),
+    failures: callerFailures({ limit: minuteLimit(deps.authFailuresPerMinute, clock), channels, tokens }),
     admit: admission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
     runOnce: onceRunner(database, deps.idempotency),
     redeem: {
@@ -98,7 +99,7 @@ export function createService(deps: ServiceDeps): Service {
       clock,
       log,
       redeemUrl,
-      limits: redeemLimits(deps.redeemOpensPerMinute ?? REDEEM_OPENS_PER_MINUTE),
+      limits: redeemLimits(deps.redeemOpensPerMinute ?? REDEEM_OPENS_PER_MINUTE, clock),
       claim: claimer({ database, clock, log, fulfilments }),
       unsubscribe: unsubscriber(database, clock),
     },

@@ -11,6 +11,8 @@ import { findAppId, findChannel } from './sql.js';
  */
 export interface ChannelRegistry {
   get(appId: string): Promise<Channel | undefined>;
+  /** Only what is in memory. */
+  known(appId: string): Channel | undefined;
   reload(appId: string): Promise<Channel | undefined>;
   /** For work that no request asked for. */
   byId(channelId: number): Promise<Channel>;
@@ -55,6 +57,7 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
   }
 
   return {
+    known: (appId) => known.get(appId),
     get: async (appId) => known.get(appId) ?? loading.get(appId) ?? reload(appId),
     reload,
     async byId(channelId) {

@@ -2,8 +2,8 @@ import { CODES, formatTime, HEADERS, sha256Hex } from '@perennial/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.js';
 import type { Answer, onceRunner } from '../idempotency/once.js';
-import type { AddressLimit } from './address-limit.js';
 import type { admission } from './admission.js';
+import type { CallerFailures } from './failures.js';
 import { readJsonObject } from './json-body.js';
 import { sendAnswer } from './respond.js';
 import type { Route } from './routes.js';
@@ -12,7 +12,7 @@ import { serializerOf, validatorOf } from './validate.js';
 
 export interface PipelineDeps {
   readonly clock: Clock;
-  readonly addresses: AddressLimit;
+  readonly failures: CallerFailures;
   readonly admit: ReturnType<typeof admission>;
   readonly runOnce: ReturnType<typeof onceRunner>;
 }
@@ -21,7 +21,7 @@ export interface PipelineDeps {
  * The way of a request, top to bottom, in the order in which its faults are answered (docs/request.md):
  * before the body is read, `open`; with the raw bytes in hand, `serve`.
  */
-export function pipeline(route: Route, { clock, addresses, admit, runOnce }: PipelineDeps) {
+export function pipeline(route: Route, { clock, failures, admit, runOnce }: PipelineDeps) {
   const { endpoint } = route;
   const validate = validatorOf(endpoint);
   const serialize = serializerOf(endpoint);
@@ -33,7 +33,7 @@ export function pipeline(route: Route, { clock, addresses, admit, runOnce }: Pip
   });
 
   async function open(request: FastifyRequest): Promise<void> {
-    await addresses.check(request.ip);
+    await failures.check(request);
     const headers = readSignedHeaders(request.raw, endpoint.token);
     checkTimestamp(headers.timestamp, clock.now());
     opened.set(request, headers);
