@@ -11,9 +11,10 @@ import { bridgeGateway } from './gateways/bridge/bridge.js';
 import { NoticeRefused } from './gateways/gateway.js';
 import { type Gateways, gatewayRegistry, NoSuchGateway } from './gateways/registry.js';
 import { sandboxGateway } from './gateways/sandbox/gateway.js';
-import { addressLimit } from './http/address-limit.js';
+import { minuteLimit } from './http/address-limit.js';
 import { admission } from './http/admission.js';
 import { type App, createApp, type HttpLimits } from './http/app.js';
+import { callerFailures } from './http/failures.js';
 import { fieldLimit } from './http/field-limit.js';
 import { serviceMetrics } from './http/metrics.js';
 import { redeemLimits } from './http/redeem-limits.js';
@@ -103,7 +104,7 @@ export function createService(deps: ServiceDeps): Service {
     log,
     trustedProxies: deps.trustedProxies,
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
-    addresses: addressLimit(deps.authFailuresPerMinute),
+    failures: callerFailures({ limit: minuteLimit(deps.authFailuresPerMinute, clock), channels, tokens }),
     admit: admission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
     limitFields: fieldLimit({ database, clock }),
     runOnce: onceRunner(deps.idempotency),
@@ -114,7 +115,7 @@ export function createService(deps: ServiceDeps): Service {
       clock,
       log,
       redeemUrl,
-      limits: redeemLimits(deps.redeemOpensPerMinute ?? REDEEM_OPENS_PER_MINUTE),
+      limits: redeemLimits(deps.redeemOpensPerMinute ?? REDEEM_OPENS_PER_MINUTE, clock),
       claim: claimer({ clock, log, fulfilments }),
       unsubscribe: unsubscriber(clock),
     },

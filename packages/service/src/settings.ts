@@ -25,7 +25,7 @@ export interface Settings {
   readonly logLevel: LogLevel;
   /** Addresses whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
-  /** Failed authentications per minute after which an address is refused without a signature check. */
+  /** Failed authentications per minute after which an address is refused under that app id without a signature check. */
   readonly authFailuresPerMinute: number;
   /** Days for which events are kept after the week of their writing has ended. */
   readonly eventsRetentionDays: number;

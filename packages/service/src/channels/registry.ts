@@ -12,6 +12,8 @@ import { findAppId, findChannel } from './sql.js';
  */
 export interface ChannelRegistry {
   get(appId: string): Promise<Channel | undefined>;
+  /** Only what is in memory. */
+  known(appId: string): Channel | undefined;
   reload(appId: string): Promise<Channel | undefined>;
   /** For work that no request asked for. */
   byId(channelId: number): Promise<Channel>;
@@ -66,6 +68,7 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
   }
 
   return {
+    known: (appId) => known.get(appId),
     get: async (appId) => known.get(appId) ?? loading.get(appId) ?? reload(appId),
     reload,
     async byId(channelId) {

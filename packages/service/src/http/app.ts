@@ -17,6 +17,7 @@ import { type RedeemDeps, redeemRoutes } from './redeem.js';
 import { bodyTooLarge, Draining, JSON_TYPE, type Refusal, refusalOf } from './respond.js';
 import type { Route } from './routes.js';
 import { usableRequestId } from './signed-headers.js';
+import { undeclaredProxyWarning } from './undeclared-proxies.js';
 
 export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly routes: readonly Route[];
@@ -61,7 +62,7 @@ const HTTP_LIMITS = {
 export type HttpLimits = Readonly<typeof HTTP_LIMITS>;
 
 export function createApp(deps: AppDeps): App {
-  const { routes, clock, metrics, log, addresses } = deps;
+  const { routes, clock, metrics, log, failures } = deps;
   const limits = { ...HTTP_LIMITS, ...deps.httpLimits };
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, maxHeaderSize, lingerTime } = limits;
   let draining = false;
@@ -116,7 +117,7 @@ export function createApp(deps: AppDeps): App {
     if (request.raw.destroyed && !request.raw.complete) log.info(where, 'the client hung up');
     else if (refusal.isFault) log.error({ err: error, ...where }, 'fault');
     // Tokens are looked at once the signature holds: who sends an old one is no stranger.
-    if (refusal.result.http === 401 && !refusal.result.name.startsWith('TOKEN_')) void addresses.failed(request.ip);
+    if (refusal.result.http === 401 && !refusal.result.name.startsWith('TOKEN_')) failures.failed(request);
     return refuse(reply, refusal);
   });
 
@@ -127,6 +128,11 @@ export function createApp(deps: AppDeps): App {
     return refuse(reply, refusalOf(new Rejection(known ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND')));
   };
   app.setNotFoundHandler(notFound);
+  const warnOfUndeclaredProxy = undeclaredProxyWarning(deps.trustedProxies, log);
+  app.addHook('onRequest', (request, _reply, done) => {
+    warnOfUndeclaredProxy(request);
+    done();
+  });
   // Before the body is read: whatever is wrong with that does not matter here.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined));
 

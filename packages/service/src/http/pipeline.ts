@@ -5,9 +5,9 @@ import type { Clock } from '../clock.js';
 import type { Shares } from '../db/shares.js';
 import type { Once, onceRunner } from '../idempotency/once.js';
 import { serializer } from '../serialize.js';
-import type { AddressLimit } from './address-limit.js';
 import type { admission } from './admission.js';
 import { type AnswerPlaces, RequestPlace } from './answer-places.js';
+import type { CallerFailures } from './failures.js';
 import type { FieldLimit } from './field-limit.js';
 import { readJsonObject } from './json-body.js';
 import type { AnswerSender } from './long-answers.js';
@@ -18,7 +18,7 @@ import { validatorOf } from './validate.js';
 export interface PipelineDeps {
   readonly shares: Shares;
   readonly clock: Clock;
-  readonly addresses: AddressLimit;
+  readonly failures: CallerFailures;
   readonly admit: ReturnType<typeof admission>;
   readonly limitFields: FieldLimit;
   readonly runOnce: ReturnType<typeof onceRunner>;
@@ -32,7 +32,7 @@ export interface PipelineDeps {
  */
 export function pipeline(
   route: Route,
-  { shares, clock, addresses, admit, limitFields, runOnce, places, answers }: PipelineDeps,
+  { shares, clock, failures, admit, limitFields, runOnce, places, answers }: PipelineDeps,
 ) {
   const { endpoint, render } = route;
   const validate = validatorOf(endpoint);
@@ -40,7 +40,7 @@ export function pipeline(
   const opened = new WeakMap<FastifyRequest, SignedHeaders>();
 
   async function open(request: FastifyRequest): Promise<void> {
-    await addresses.check(request.ip);
+    await failures.check(request);
     const headers = readSignedHeaders(request.raw, endpoint.token);
     checkTimestamp(headers.timestamp, clock.now());
     opened.set(request, headers);

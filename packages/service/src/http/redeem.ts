@@ -76,7 +76,7 @@ export function redeemRoutes(
     return (
       link &&
       visit(link, async (channelId, orderNo) => {
-        await limits.link(link.sig, kind);
+        limits.link(link.sig, kind);
         return read(channelId, orderNo);
       })
     );
@@ -119,7 +119,7 @@ export function redeemRoutes(
       if (isDraining()) throw new Draining();
       // What is answered from memory is no burden, and each page brings two of those along.
       if (request.routeOptions.url === OTHER_PATHS) return;
-      await limits.address(request.ip, request.method === 'POST' ? 'post' : 'open');
+      limits.address(request.ip, request.method === 'POST' ? 'post' : 'open');
     });
     pages.addHook('onResponse', async (request, reply) => {
       const ms = Math.round(reply.elapsedTime * 10) / 10;
