@@ -96,12 +96,27 @@ function refundText({
   changed,
 }: Changed<RefundedPeriod>): string {
   if (status === 'STARTED') {
-    return `refund ${refundNo} of ${money(amountCent)} is on its way: the institution has not said yet, and is asked again`;
+    return (
+      `refund ${refundNo} of ${money(amountCent)} is on its way: the institution has not said yet, and is asked again\n` +
+      'No benefit is revoked before it has.'
+    );
   }
   const sums = `${money(payment.refundAmountCent)} of ${money(payment.amountCent)}`;
-  const again = changed ? '' : '\nIt was so already.';
-  return (
-    `refund ${refundNo}: ${money(amountCent)} is refunded\n` +
-    `period ${period} is ${payment.paymentStatus}, ${sums} in all${again}`
-  );
+  return [
+    `refund ${refundNo}: ${money(amountCent)} is refunded`,
+    `period ${period} is ${payment.paymentStatus}, ${sums} in all`,
+    ...benefitLines(payment.benefits),
+    ...(changed ? [] : ['It was so already.']),
+  ].join('\n');
+}
+
+/** What the refunds of a period have taken back, and what they have left. */
+function benefitLines(benefits: RefundedPeriod['payment']['benefits']): string[] {
+  if (benefits.length === 0) return [];
+  const revoked = benefits.filter(({ status }) => status === 'REVOKED');
+  const stay = benefits.filter(({ status }) => status !== 'REVOKED');
+  const worth = (cents: number) => `(${money(cents)})`;
+  const taken = revoked.map((one) => `${one.benefitCode} ${worth(one.faceValueCent)}`).join(', ');
+  const left = stay.map((one) => `${one.benefitCode} ${one.status} ${worth(one.faceValueCent)}`).join(', ');
+  return [`benefits revoked: ${taken || 'none'}`, ...(left === '' ? [] : [`benefits that stay: ${left}`])];
 }

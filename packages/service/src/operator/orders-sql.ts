@@ -66,14 +66,15 @@ export interface BenefitOfPeriod {
   readonly codeStatus: 'PENDING' | 'FULFILLED' | null;
 }
 
-export async function findBenefits(db: Queryable, orderNo: number): Promise<BenefitOfPeriod[]> {
+/** Of all periods, or of one. */
+export async function findBenefits(db: Queryable, orderNo: number, cycleNo?: number): Promise<BenefitOfPeriod[]> {
   return db.query<BenefitOfPeriod>(
     `select b.cycle_no as "cycleNo", b.benefit_code as "benefitCode", b.name, b.face_value_cent as "faceValueCent",
        b.status, ${written('b.issued_at')} as "issuedAt", ${written('b.expires_at')} as "expiresAt",
        b.claim_no as "claimNo", ${written('b.claimed_at')} as "claimedAt", k.status as "codeStatus"
      from benefits b left join claims k using (order_no, cycle_no, position)
-     where b.order_no = $1 order by b.cycle_no, b.position`,
-    [orderNo],
+     where b.order_no = $1 and ($2::integer is null or b.cycle_no = $2) order by b.cycle_no, b.position`,
+    [orderNo, cycleNo ?? null],
   );
 }
 

@@ -42,7 +42,15 @@ describe('a refund', () => {
       requestedBy: 'test:ann',
       startedAt: refundTime,
       refundedAt: refundTime,
-      payment: { paymentStatus: 'REFUND_FULL', amountCent: 1990, refundAmountCent: 1990 },
+      payment: {
+        paymentStatus: 'REFUND_FULL',
+        amountCent: 1990,
+        refundAmountCent: 1990,
+        benefits: [
+          expect.objectContaining({ benefitCode: 'VIP_PASS', status: 'REVOKED' }),
+          expect.objectContaining({ benefitCode: 'COUPON', status: 'REVOKED' }),
+        ],
+      },
       changed: true,
     });
     expect(on.bank.asked).toEqual([
