@@ -2,7 +2,7 @@
 // waits for is the service and not the attacker's work; it ends with the one that started it.
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { performance } from 'node:perf_hooks';
 import { caller, exchange, orderOf, tally } from './caller.mjs';
 
 const PRODUCT = 'TEST_SPU_001';
@@ -23,7 +23,7 @@ const underWay = new Set();
 const outcomes = [];
 const stalls = [];
 let firstFailure;
-const ownDelay = monitorEventLoopDelay({ resolution: 10 });
+let began;
 
 /** What is wrong with an answer, or nothing. */
 const kinds = [
@@ -72,14 +72,24 @@ function tick() {
   ticks += 1;
 }
 
-/** What the node holds in memory. Elsewhere than on Linux nobody knows. */
-function sampleMemory() {
+/** What Linux knows about the node. Nothing elsewhere, or of one that has died. */
+function told(file) {
   try {
-    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0;
-    peakMb = Math.max(peakMb, Number(kilobytes) / 1024);
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    // It has died, or this is no Linux.
+    return undefined;
   }
+}
+
+function sampleMemory() {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(told('status') ?? '')?.[1] ?? 0;
+  peakMb = Math.max(peakMb, Number(kilobytes) / 1024);
+}
+
+/** For how long the node could have run and had no CPU, so far. The second number there, in nanoseconds. */
+function withoutCpuMs() {
+  const text = told('schedstat');
+  return text === undefined ? undefined : Number(text.split(' ')[1]) / 1e6;
 }
 
 function keep(work) {
@@ -94,14 +104,15 @@ const commands = {
     channel = await caller(baseUrl, options.channel).logIn();
     for (let round = 0; round < WARM_UP_ROUNDS; round += 1) for (const kind of kinds) await once(kind);
     if (firstFailure !== undefined) throw new Error(`the bystander failed before the attack: ${firstFailure}`);
-    ownDelay.enable();
+    began = { at: performance.now(), withoutCpuMs: withoutCpuMs() };
     ticking = setInterval(tick, TICK_MS);
   },
 
   async end() {
     clearInterval(ticking);
     await Promise.all(underWay);
-    ownDelay.disable();
+    const waitedMs = withoutCpuMs() - began.withoutCpuMs;
+    const elapsedMs = performance.now() - began.at;
     const times = outcomes.map(({ ms }) => ms).sort((a, b) => a - b);
     return {
       answers: outcomes.length,
@@ -111,7 +122,7 @@ const commands = {
       p99Ms: times[Math.min(times.length - 1, Math.floor(times.length * 0.99))] ?? 0,
       stallMs: Math.max(0, ...stalls),
       peakMb: peakMb === 0 ? undefined : peakMb,
-      ownDelayMs: ownDelay.max / 1e6,
+      withoutCpu: Number.isNaN(waitedMs) ? undefined : waitedMs / elapsedMs,
     };
   },
 };

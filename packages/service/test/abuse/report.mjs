@@ -42,13 +42,13 @@ export function report(results) {
 
 function notesOn(result) {
   const { attack, ended, figures, bystander } = result;
-  const isBusy = bystander.ownDelayMs > WORST_MS / 4;
+  const { withoutCpu } = bystander;
   const lines = [
     `the attack's requests ended as: ${counts(ended)}`,
     ...Object.entries(figures).map(([name, value]) => `${name}: ${value}`),
-    ...(isBusy
-      ? [`(this machine is busy: the bystander itself stood still for ${whole(bystander.ownDelayMs)} ms)`]
-      : []),
+    ...(withoutCpu === undefined
+      ? []
+      : [`the node could have run and had no CPU for ${whole(withoutCpu * 100)} % of the time`]),
     ...harmOf(result).map((harm) => `HARM: ${harm}`),
   ];
   return `${[attack, ...lines.map((line) => `  ${line}`)].join('\n')}\n`;

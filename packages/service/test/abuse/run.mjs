@@ -113,7 +113,7 @@ async function within(seconds, events, interrupted, work) {
 
 /** An attack that could not be made is no proof of anything, and no reason to lose the results of the others. */
 function failed({ name }, error) {
-  const bystander = { answers: 0, failures: {}, worstMs: 0, p99Ms: 0, stallMs: 0, ownDelayMs: 0 };
+  const bystander = { answers: 0, failures: {}, worstMs: 0, p99Ms: 0, stallMs: 0 };
   const findings = [`it could not be made: ${error.message}`];
   return { attack: name, requests: 0, ended: {}, bystander, node: 'not known', figures: {}, findings };
 }
