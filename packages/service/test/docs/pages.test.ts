@@ -120,7 +120,8 @@ function endpointRows(page: string): string[][] {
 async function allPages(): Promise<string[]> {
   const inDocs = await readdir(path.join(ROOT, 'docs'), { recursive: true });
   const pages = inDocs.filter((name) => name.endsWith('.md')).map((name) => path.join('docs', name));
-  return ['README.md', 'CHANGELOG.md', 'packages/wire/README.md', ...pages];
+  const inPackages = ['packages/wire/README.md', 'packages/service/test/abuse/README.md'];
+  return ['README.md', 'CHANGELOG.md', ...inPackages, ...pages];
 }
 
 function anchorsOf(text: string): string[] {
