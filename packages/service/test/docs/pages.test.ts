@@ -32,6 +32,22 @@ describe('links', () => {
   });
 });
 
+describe('examples', () => {
+  it('put keys, codes and copies of the data folder where no git add takes them along', async () => {
+    const ignored = (await readPage('.gitignore')).split('\n');
+    expect(ignored).toContain('data/');
+    expect(ignored).toContain('/data*/'); // a copy that is made in the checkout all the same
+    for (const name of await allPages()) {
+      const written = (await readPage(name)).matchAll(
+        /(?:--key-file|cp -a data|import-codes [A-Z_]+|\n' >) ([^\s`,|]+)/g,
+      );
+      for (const [, place = ''] of written) {
+        if (!place.startsWith('<')) expect(place, name).toMatch(/^(data\/|"\$HOME\/)/);
+      }
+    }
+  });
+});
+
 describe('settings', () => {
   const asked = new Set<string>();
   const env = { MASTER_KEY: Buffer.alloc(32).toString('base64') };
