@@ -6,6 +6,7 @@ import { type JsonOption, perform, verb } from './command.js';
 import { wholeNumber } from './options.js';
 import { addOrderAdvance } from './order-advance.js';
 import { describeOrder } from './order-text.js';
+import { type Shown, shown } from './shown.js';
 
 // Loaded by the command that needs them: with them come the interface's schemas, which take longer than all the rest.
 const view = () => import('../operator/order-view.js');
@@ -94,14 +95,12 @@ function refundText({
   cycleNo: period,
   payment,
   changed,
-}: Changed<RefundedPeriod>): string {
+}: Changed<RefundedPeriod>): string | Shown {
   if (status === 'STARTED') {
     return `refund ${refundNo} of ${money(amountCent)} is on its way: the institution has not said yet, and is asked again`;
   }
   const sums = `${money(payment.refundAmountCent)} of ${money(payment.amountCent)}`;
-  const again = changed ? '' : '\nIt was so already.';
-  return (
-    `refund ${refundNo}: ${money(amountCent)} is refunded\n` +
-    `period ${period} is ${payment.paymentStatus}, ${sums} in all${again}`
-  );
+  const done = shown`refund ${refundNo}: ${money(amountCent)} is refunded
+period ${period} is ${payment.paymentStatus}, ${sums} in all`;
+  return changed ? done : shown`${done}\nIt was so already.`;
 }
