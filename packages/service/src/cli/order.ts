@@ -6,6 +6,7 @@ import { type JsonOption, perform, verb } from './command.js';
 import { wholeNumber } from './options.js';
 import { addOrderAdvance } from './order-advance.js';
 import { describeOrder } from './order-text.js';
+import { lines, type Shown, shown } from './shown.js';
 
 // Loaded by the command that needs them: with them come the interface's schemas, which take longer than all the rest.
 const view = () => import('../operator/order-view.js');
@@ -94,20 +95,20 @@ function refundText({
   cycleNo: period,
   payment,
   changed,
-}: Changed<RefundedPeriod>): string {
+}: Changed<RefundedPeriod>): string | Shown {
   if (status === 'STARTED') {
-    return (
-      `refund ${refundNo} of ${money(amountCent)} is on its way: the institution has not said yet, and is asked again\n` +
-      'No benefit is revoked before it has.'
-    );
+    return lines([
+      `refund ${refundNo} of ${money(amountCent)} is on its way: the institution has not said yet, and is asked again`,
+      'No benefit is revoked before it has.',
+    ]);
   }
   const sums = `${money(payment.refundAmountCent)} of ${money(payment.amountCent)}`;
-  return [
+  return lines([
     `refund ${refundNo}: ${money(amountCent)} is refunded`,
     `period ${period} is ${payment.paymentStatus}, ${sums} in all`,
     ...benefitLines(payment.benefits),
     ...(changed ? [] : ['It was so already.']),
-  ].join('\n');
+  ]);
 }
 
 /** What the refunds of a period have taken back, and what they have left. */

@@ -9,6 +9,7 @@ import {
 import type { PaymentChannelFields, PaymentChannelView } from '../payment-channels/provisioning-sql.js';
 import { type JsonOption, perform, performList, verb } from './command.js';
 import { commaList, hours, type OrNone, wholeNumberOrNone } from './options.js';
+import { type Shown, shown } from './shown.js';
 import { record, table } from './table.js';
 
 export function addPaymentChannel(program: Command): void {
@@ -42,7 +43,7 @@ export function addPaymentChannel(program: Command): void {
     await perform(
       options,
       (operator) => updatePaymentChannel(operator, { code, ...fieldsOf(options) }),
-      (updated) => `${describe(updated)}${updated.changed ? '' : '\n\nIt was so already.'}`,
+      (updated) => (updated.changed ? describe(updated) : shown`${describe(updated)}\n\nIt was so already.`),
     );
   });
 
@@ -97,7 +98,7 @@ function orNull<T>(value: OrNone<T>): T | null {
   return value === 'none' ? null : value;
 }
 
-function listText(paymentChannels: readonly PaymentChannelView[]): string {
+function listText(paymentChannels: readonly PaymentChannelView[]): Shown {
   return table(
     ['CODE', 'NAME', 'GATEWAY', 'BANKS', 'BANK CODE', 'DEBITS/S', 'HOURS', 'CHANNELS'],
     paymentChannels.map((one) => [
@@ -114,12 +115,12 @@ function listText(paymentChannels: readonly PaymentChannelView[]): string {
 }
 
 /** The key is shown this once; a gateway without one has nothing to show. */
-function withKey({ gatewayKey, ...one }: PaymentChannelView & ShownGatewayKey): string {
+function withKey({ gatewayKey, ...one }: PaymentChannelView & ShownGatewayKey): Shown {
   if (gatewayKey === undefined) return describe(one);
-  return `${describe(one)}\n\nKey of the bridge, shown this once:\n\n  ${gatewayKey}`;
+  return shown`${describe(one)}\n\nKey of the bridge, shown this once:\n\n  ${gatewayKey}`;
 }
 
-function describe(one: PaymentChannelView): string {
+function describe(one: PaymentChannelView): Shown {
   return record([
     ['Code', one.code],
     ['Name', one.displayName],

@@ -10,7 +10,7 @@ import { packageRoot } from '../support/processes.js';
 const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   [
     'ground',
-    /^(clock|plain-error|settings|log|answer|serialize|turns)\.ts$|^db\/(database|gather)\.ts$|^db\/embedded\/|^secrets\//,
+    /^(clock|plain-error|settings|log|answer|serialize|turns|visible)\.ts$|^db\/(database|gather)\.ts$|^db\/embedded\/|^secrets\//,
   ],
   ['database', /^db\//],
   ['gateways', /^gateways\/|^(institution|supplier)\//],
@@ -146,10 +146,17 @@ describe('imports', () => {
     ['process.env', /process\.env/, ['settings.ts']],
     // What a child logger is bound to passes by the redaction.
     ['a child logger', /\blog\.child\(/, []],
-  ])('%s stands in one file alone', (_what, pattern, allowed) => {
+    // Only what was made visible reaches a terminal: by the one way of printing, in lines that the two makers of lines made.
+    ['text that counts as visible', /new Shown\(/, ['cli/shown.ts', 'cli/table.ts']],
+    [
+      'writing to a terminal',
+      /process\.(stdout|stderr)\b|\bconsole\./,
+      ['cli/command.ts', 'cli/main.ts', 'cli/reference-program.ts', 'cli/settlement.ts', 'main.ts'],
+    ],
+  ])('%s stands in its own files alone', (_what, pattern, allowed) => {
     const files = [...graph(service).keys()].filter((file) =>
       pattern.test(readFileSync(path.join(service, file), 'utf8')),
     );
-    expect(files).toEqual(allowed);
+    expect(files.toSorted()).toEqual(allowed);
   });
 });
