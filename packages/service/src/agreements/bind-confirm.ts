@@ -39,7 +39,7 @@ export function bindConfirm({ database, gateways, institutionNumbers, clock, env
     const asked = await (once.interrupted === undefined
       ? begin(channel, once, request.bindOrderNo)
       : takeUp(channel, once.interrupted));
-    const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await ask(asked, smsCode);
+    const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await ask(channel, asked, smsCode);
     return untilCardIsFree(() =>
       database.transaction(async (tx) => once.finish(tx, answer(await settle(tx, channel, asked, verdict)))),
     );
@@ -71,9 +71,10 @@ export function bindConfirm({ database, gateways, institutionNumbers, clock, env
     return row;
   }
 
-  async function ask(asked: BindingRow, smsCode: string): Promise<Verdict> {
+  async function ask({ appId }: Channel, asked: BindingRow, smsCode: string): Promise<Verdict> {
     const gateway = await gateways.of(asked.paymentChannelCode);
     const outcome = await gateway.confirmBind({
+      appId,
       bindOrderNo: String(asked.agreementId),
       reference: asked.gatewayReference ?? undefined,
       smsCode,

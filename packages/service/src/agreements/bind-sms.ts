@@ -87,7 +87,7 @@ export function bindSms({ database, catalog, gateways, bankMobiles, clock, envir
       return { agreementId, details: columns.details, reservedAt };
     });
 
-    const outcome = await send(sending, paymentChannelCode, request.bankCode, card);
+    const outcome = await send(channel, sending, paymentChannelCode, request.bankCode, card);
 
     return database.transaction(async (tx) => {
       const failReason = await store(tx, sending, outcome);
@@ -130,13 +130,14 @@ export function bindSms({ database, catalog, gateways, bankMobiles, clock, envir
   }
 
   async function send(
+    { appId }: Channel,
     { agreementId }: Sending,
     paymentChannelCode: string,
     bankCode: string | undefined,
     card: CardDetails,
   ): Promise<BindCodeOutcome> {
     const gateway = await gateways.of(paymentChannelCode);
-    return gateway.sendBindCode({ bindOrderNo: String(agreementId), bankCode, card });
+    return gateway.sendBindCode({ appId, bindOrderNo: String(agreementId), bankCode, card });
   }
 
   /** Why there is no code that could be confirmed, or nothing when there is one. */

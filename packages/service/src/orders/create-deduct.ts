@@ -6,7 +6,9 @@ import {
   bindingInForceNow,
   type Personal,
 } from '../agreements/for-order.js';
+import { alertForeignNumber } from '../agreements/foreign-number.js';
 import { institutionNoOf } from '../agreements/institution.js';
+import { NumberOfAnotherChannel } from '../agreements/shared.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
 import type { Database, Queryable } from '../db/database.js';
@@ -97,6 +99,9 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         idempotency: idempotencyRow(once.row, { state: 'RUNNING', subject: String(orderNo) }),
       });
     } catch (error) {
+      if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
+        await alertForeignNumber(database, channel, agreement.exclusiveNumber);
+      }
       const binding = isNotBound(error) && (await bindingInForceNow(database, channel, personal));
       if (!binding) throw error;
       return writeDown(context, request, { ...personal, binding }, product);
@@ -106,8 +111,8 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
   }
 
   return {
-    async create(context, request, personal, product) {
-      const { order, agreement } = await writeDown(context, request, personal, product);
+    async create(context, asked, personal, product) {
+      const { order, agreement } = await writeDown(context, asked, personal, product);
       const attempt: Attempt = {
         orderNo: order.orderNo,
         cycleNo: 1,
@@ -122,7 +127,8 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         externalOrderNo: order.externalOrderNo,
       };
       const gateway = await gateways.of(agreement.paymentChannelCode);
-      const outcome = await sendDebit(gateway, debitRequest(attempt, agreement.institutionNo), deps.debitDeadlineMs);
+      const request = debitRequest(attempt, context.channel, agreement.institutionNo);
+      const outcome = await sendDebit(gateway, request, deps.debitDeadlineMs);
       return conclude(context, attempt, await trusted(database, attempt, outcome));
     },
 
@@ -133,7 +139,8 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       if (attempt.status !== 'STARTED') return conclude(context, attempt, { kind: 'unknown' });
       const institutionNo = await institutionNoOf(database, context.channel, attempt.agreementId);
       const gateway = await gateways.of(attempt.paymentChannelCode);
-      const outcome = await askDebit(gateway, debitRequest(attempt, institutionNo), deps.debitDeadlineMs);
+      const request = debitRequest(attempt, context.channel, institutionNo);
+      const outcome = await askDebit(gateway, request, deps.debitDeadlineMs);
       return conclude(context, attempt, await trusted(database, attempt, outcome));
     },
   };
@@ -149,5 +156,6 @@ function agreementColumns(agreement: AgreementForOrder) {
     mobile: agreement.mobile?.sealed ?? null,
     payment_channel_code: agreement.paymentChannelCode,
     agreement: agreement.insert,
+    exclusive_number: agreement.exclusiveNumber?.institutionHash.toString('hex') ?? null,
   };
 }
