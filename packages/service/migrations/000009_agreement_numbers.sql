@@ -29,14 +29,11 @@ create unique index agreements_one_per_card
 -- Whether several channels may share the same number of this institution.
 alter table payment_channels add column common_numbers boolean not null default false;
 
--- Whether another channel has the number. Whoever asks has the number's lock until its transaction ends, so of two
--- channels that share it at the same moment the second sees what the first has stored: each statement of a volatile
--- function sees what was committed before it began, which a subquery of the caller's own statement does not after a wait.
--- What was shared for an order whose first debit failed keeps nobody out: else a wrong number, tried once, would be taken.
+-- Whether another channel has the number in force. What was shared for an order whose first debit failed does not count: a
+-- number that somebody tried once, by mistake or not, would be lost to its owner.
 create function is_number_of_another_channel(code text, hash bytea, channel bigint) returns boolean
-  language plpgsql volatile strict as $$
+  language plpgsql stable strict as $$
 begin
-  perform pg_advisory_xact_lock(('x' || encode(substring(hash for 8), 'hex'))::bit(64)::bigint);
   return exists (
     select from agreements a
     where a.payment_channel_code = code and a.institution_hash = hash and a.status = 'BIND_SUCCESS'
@@ -45,4 +42,14 @@ begin
         select from external_orders e join orders o on o.order_no = e.order_no
         where e.channel_id = a.channel_id and e.user_key = key_of(a.channel_user_id)
           and o.agreement_id = a.agreement_id and o.status <> 'TERMINATED')));
+end $$;
+
+-- Whoever asks has the number's lock until its transaction ends, so of two channels that share it at the same moment the
+-- second sees what the first has stored. It is a function because of that: each step of a volatile one sees what was
+-- committed before, while after a wait a subquery of the caller's statement sees what was there when that began.
+create function may_share_number(code text, hash bytea, channel bigint) returns boolean
+  language plpgsql volatile strict as $$
+begin
+  perform pg_advisory_xact_lock(('x' || encode(substring(hash for 8), 'hex'))::bit(64)::bigint);
+  return not is_number_of_another_channel(code, hash, channel);
 end $$;

@@ -38,7 +38,7 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
     const asked = await (once.interrupted === undefined
       ? begin(database, channel, once, request.bindOrderNo)
       : takeUp(database, channel, once.interrupted));
-    const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await ask(database, asked, smsCode);
+    const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await ask(database, channel, asked, smsCode);
     return untilCardIsFree(() =>
       database.transaction(async (tx) => once.finish(tx, answer(await settle(tx, channel, asked, verdict)))),
     );
@@ -75,9 +75,10 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
     return row;
   }
 
-  async function ask(database: Queryable, asked: BindingRow, smsCode: string): Promise<Verdict> {
+  async function ask(database: Queryable, { appId }: Channel, asked: BindingRow, smsCode: string): Promise<Verdict> {
     const gateway = await gateways.of(asked.paymentChannelCode, database);
     const outcome = await gateway.confirmBind({
+      appId,
       bindOrderNo: String(asked.agreementId),
       reference: asked.gatewayReference ?? undefined,
       smsCode,

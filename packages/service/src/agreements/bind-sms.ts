@@ -88,7 +88,8 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
 
     const gateway = await gateways.of(paymentChannelCode, database);
     const bindOrderNo = String(sending.agreementId);
-    const outcome = await gateway.sendBindCode({ bindOrderNo, bankCode: request.bankCode, card });
+    const { appId } = channel;
+    const outcome = await gateway.sendBindCode({ appId, bindOrderNo, bankCode: request.bankCode, card });
 
     return database.transaction(async (tx) => {
       const failReason = await store(tx, sending, outcome);

@@ -23,9 +23,8 @@ export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, 
   );
   await tx.query(
     `update agreements g set status = 'CANCELED', changed_at = now(),
-       cancel_at = case when g.agreement_id = $1 and not exists (
-         select from agreements b where b.payment_channel_code = a.payment_channel_code
-           and b.institution_hash = a.institution_hash and b.channel_id <> a.channel_id and b.status = 'BIND_SUCCESS')
+       cancel_at = case when g.agreement_id = $1
+         and not is_number_of_another_channel(a.payment_channel_code, a.institution_hash, a.channel_id)
          then now() end
      from agreements a
      where a.agreement_id = $1 and g.payment_channel_code = a.payment_channel_code

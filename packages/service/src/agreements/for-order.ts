@@ -8,6 +8,7 @@ import type { Catalog } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
 import { checkUserMobile, userRow } from '../users/mobile.js';
 import { institutionNo } from './card.js';
+import type { NumberAtInstitution } from './foreign-number-sql.js';
 import { requireShareable } from './payment-channel.js';
 import { readPlaintext } from './plaintext.js';
 import { readSharedCard, sharedAgreementRow } from './shared.js';
@@ -24,6 +25,8 @@ export interface AgreementForOrder {
   /** The login mobile to bind, hash in hex; nothing when the binding has seen to it. */
   readonly mobile: { readonly hash: string; readonly sealed: string } | undefined;
   readonly insert: AgreementInsert | null;
+  /** A shared number that must be no other channel's. */
+  readonly exclusiveNumber: NumberAtInstitution | null;
 }
 
 /** Who an order is for: in the clear what was sent of a person, and the binding that was named. */
@@ -94,6 +97,7 @@ async function boundAgreement(
     shared: false,
     mobile: undefined,
     insert: null,
+    exclusiveNumber: null,
   };
 }
 
@@ -104,18 +108,22 @@ async function sharedAgreement(
   shared: SharedAgreement,
   { card, mobile = '' }: Personal & { readonly card: CardDetails },
 ): Promise<AgreementForOrder> {
-  requireShareable(await catalog.paymentChannels(channel), shared.paymentChannelCode, 'SHARED_AGREEMENT_NOT_ALLOWED');
+  const { paymentChannelCode: code } = shared;
+  const authorized = await catalog.paymentChannels(channel);
+  const { commonNumbers } = requireShareable(authorized, code, 'SHARED_AGREEMENT_NOT_ALLOWED');
   const agreementId = await nextAgreementId(database);
   const row = sharedAgreementRow(channel, shared, card, { agreementId, now: clock.now() });
   const user = userRow(channel, shared.channelUserId, mobile);
+  const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
   return {
     agreementId: row.agreementId,
     channelUserId: shared.channelUserId,
-    paymentChannelCode: shared.paymentChannelCode,
+    paymentChannelCode: code,
     institutionNo: shared.sharedAgreementNo,
     shared: true,
     mobile: { hash: user.mobileHash.toString('hex'), sealed: user.mobile },
-    insert: insertOf(row, await institutionNumbers.hash(shared.sharedAgreementNo)),
+    insert: insertOf(row, institutionHash),
+    exclusiveNumber: commonNumbers ? null : { paymentChannelCode: code, institutionHash },
   };
 }
 

@@ -11,10 +11,12 @@ import { findPayments, lockOrder } from '../orders/sql.js';
 import { isLong } from '../orders/text.js';
 import type { Catalog } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
+import { alertForeignNumber } from './foreign-number.js';
+import { mayShareNumber } from './foreign-number-sql.js';
 import { requireShareable } from './payment-channel.js';
 import { switchAgreement } from './replace-sql.js';
 import type { AffectedRun, ReplaceDescription } from './replace-text.js';
-import { readSharedCard, sharedAgreementRow } from './shared.js';
+import { NumberOfAnotherChannel, readSharedCard, sharedAgreementRow } from './shared.js';
 import { insertAgreement, nextAgreementId } from './sql.js';
 
 export interface ReplaceDeps {
@@ -33,11 +35,15 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
     const authorized = await catalog.paymentChannels(channel);
     const agreementId = await nextAgreementId(database);
     const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
-    return database.transaction(async (tx) => {
+    const number = { paymentChannelCode: shared.paymentChannelCode, institutionHash };
+    const replace = async (tx: Queryable) => {
       const order = requireReplaceable(await lockOrder(tx, channel.channelId, reference), shared.channelUserId);
       if (isLong(order.totalCycles)) reserve();
       const { paymentChannelCode } = shared;
-      requireShareable(authorized, paymentChannelCode, 'PAYMENT_CHANNEL_NOT_ALLOWED');
+      const { commonNumbers } = requireShareable(authorized, paymentChannelCode, 'PAYMENT_CHANNEL_NOT_ALLOWED');
+      if (!commonNumbers && !(await mayShareNumber(tx, channel.channelId, number))) {
+        throw new NumberOfAnotherChannel();
+      }
       const now = clock.now();
       const payments = await findPayments(tx, order.orderNo);
       const row = sharedAgreementRow(channel, shared, card, { agreementId, now });
@@ -62,7 +68,13 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
           affected: affected(order, payments),
         }),
       );
-    });
+    };
+    try {
+      return await database.transaction(replace);
+    } catch (error) {
+      if (error instanceof NumberOfAnotherChannel) await alertForeignNumber(database, channel, number);
+      throw error;
+    }
   };
 }
 

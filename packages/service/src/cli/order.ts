@@ -6,7 +6,7 @@ import { type JsonOption, perform, verb } from './command.js';
 import { wholeNumber } from './options.js';
 import { addOrderAdvance } from './order-advance.js';
 import { describeOrder } from './order-text.js';
-import { lines, type Shown, shown } from './shown.js';
+import { lines, type Shown } from './shown.js';
 
 // Loaded by the command that needs them: with them come the interface's schemas, which take longer than all the rest.
 const view = () => import('../operator/order-view.js');

@@ -65,6 +65,7 @@ interface FieldOptions extends JsonOption {
   readonly bankCodeRequired?: boolean;
   readonly debitsPerSecond?: OrNone<number>;
   readonly debitHours?: OrNone<{ readonly from: number; readonly to: number }>;
+  readonly commonNumbers?: boolean;
 }
 
 interface RequiredFields {
@@ -79,11 +80,13 @@ function withFields(command: Command): Command {
     .option('--bank-code-required', 'a binding must name the bank')
     .option('--no-bank-code-required', 'a binding need not name the bank (default)')
     .option('--debits-per-second <n>', 'pace of renewals, or none (default)', wholeNumberOrNone)
-    .option('--debit-hours <from-to>', 'hours of the day, UTC+8, for renewals, such as 8-22, or none (default)', hours);
+    .option('--debit-hours <from-to>', 'hours of the day, UTC+8, for renewals, such as 8-22, or none (default)', hours)
+    .option('--common-numbers', 'several channels may share the same agreement number')
+    .option('--no-common-numbers', "an agreement number is one channel's alone (default)");
 }
 
 function fieldsOf(options: FieldOptions): Partial<PaymentChannelFields> {
-  const { name, banks, gatewayUrl, bankCodeRequired, debitsPerSecond, debitHours } = options;
+  const { name, banks, gatewayUrl, bankCodeRequired, debitsPerSecond, debitHours, commonNumbers } = options;
   return {
     ...(name === undefined ? {} : { displayName: name }),
     ...(banks === undefined ? {} : { supportedBanks: banks }),
@@ -91,6 +94,7 @@ function fieldsOf(options: FieldOptions): Partial<PaymentChannelFields> {
     ...(bankCodeRequired === undefined ? {} : { bankCodeRequired }),
     ...(debitsPerSecond === undefined ? {} : { debitsPerSecond: orNull(debitsPerSecond) }),
     ...(debitHours === undefined ? {} : { debitHours: orNull(debitHours) }),
+    ...(commonNumbers === undefined ? {} : { commonNumbers }),
   };
 }
 
@@ -100,7 +104,7 @@ function orNull<T>(value: OrNone<T>): T | null {
 
 function listText(paymentChannels: readonly PaymentChannelView[]): Shown {
   return table(
-    ['CODE', 'NAME', 'GATEWAY', 'BANKS', 'BANK CODE', 'DEBITS/S', 'HOURS', 'CHANNELS'],
+    ['CODE', 'NAME', 'GATEWAY', 'BANKS', 'BANK CODE', 'DEBITS/S', 'HOURS', 'NUMBERS', 'CHANNELS'],
     paymentChannels.map((one) => [
       one.code,
       one.displayName,
@@ -109,6 +113,7 @@ function listText(paymentChannels: readonly PaymentChannelView[]): Shown {
       one.bankCodeRequired ? 'required' : 'optional',
       pace(one),
       window(one),
+      one.commonNumbers ? 'common' : 'own',
       `${one.channels.length}`,
     ]),
   );
@@ -129,6 +134,7 @@ function describe(one: PaymentChannelView): Shown {
     ['Bank code', one.bankCodeRequired ? 'required' : 'optional'],
     ['Debits per second', pace(one)],
     ['Debit hours', window(one)],
+    ['Shared numbers', one.commonNumbers ? 'common to channels' : 'of one channel each'],
     ['Channels', one.channels.join(', ') || 'none'],
     ['Created', one.createdAt],
   ]);

@@ -53,7 +53,7 @@ async function cancel({ database, channels, gateways }: CancellationDeps, agreem
   const gateway = await gateways.of(agreement.paymentChannelCode);
   const { agreementNo } = agreement;
   const outcome = await gateway
-    .cancelAgreement({ agreementNo, institutionNo: institutionNo(channel, agreement) })
+    .cancelAgreement({ appId: channel.appId, agreementNo, institutionNo: institutionNo(channel, agreement) })
     .catch(() => ({ kind: 'unknown' }) as const);
   if (outcome.kind === 'canceled') return finish(database, agreement.agreementId);
   const detail = outcome.kind === 'refused' ? outcome.reason : 'no answer';

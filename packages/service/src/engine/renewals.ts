@@ -103,7 +103,7 @@ async function renew(
   const { database, settle, clock, log } = deps;
   try {
     const channel = await deps.channelOf(renewal.channelId);
-    const request = debitRequest(renewal, institutionNo(channel, renewal));
+    const request = debitRequest(renewal, channel, institutionNo(channel, renewal));
     // So late that another node may be about to ask: then it is that node's.
     if (clock.now() - claimedAt > LATEST_SEND_MS) return;
     const outcome = await trusted(database, renewal, await sendDebit(gateway, request, deps.debitDeadlineMs));

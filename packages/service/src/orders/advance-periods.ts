@@ -110,7 +110,8 @@ async function callInstitution(
   { at, renewal }: Call,
 ): Promise<Step> {
   const gateway = await gateways.of(renewal.paymentChannelCode, database);
-  const request = debitRequest(renewal, institutionNo(await channel(), renewal));
+  const whose = await channel();
+  const request = debitRequest(renewal, whose, institutionNo(whose, renewal));
   const outcome = await trusted(database, renewal, await sendDebit(gateway, request, debitDeadlineMs));
   if (outcome.kind !== 'success' && outcome.kind !== 'declined') {
     return { at, payment: { cycleNo: renewal.cycleNo, status: 'PROCESSING' }, orderStatus: 'ACTIVE' };

@@ -6,7 +6,9 @@ import {
   bindingInForceNow,
   type Personal,
 } from '../agreements/for-order.js';
+import { alertForeignNumber } from '../agreements/foreign-number.js';
 import { institutionNoOf } from '../agreements/institution.js';
+import { NumberOfAnotherChannel } from '../agreements/shared.js';
 import type { Answer } from '../answer.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
@@ -96,6 +98,9 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         idempotency: idempotencyRow(once.row, { state: 'RUNNING', subject: String(orderNo) }),
       });
     } catch (error) {
+      if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
+        await alertForeignNumber(database, channel, agreement.exclusiveNumber);
+      }
       const binding = isNotBound(error) && (await bindingInForceNow(database, channel, personal));
       if (!binding) throw error;
       return writeDown(context, request, { ...personal, binding }, product);
@@ -105,9 +110,9 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
   }
 
   return {
-    async create(context, request, personal, product) {
-      const { database } = context;
-      const { order, agreement } = await writeDown(context, request, personal, product);
+    async create(context, asked, personal, product) {
+      const { channel, database } = context;
+      const { order, agreement } = await writeDown(context, asked, personal, product);
       const attempt: Attempt = {
         orderNo: order.orderNo,
         cycleNo: 1,
@@ -122,7 +127,8 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         externalOrderNo: order.externalOrderNo,
       };
       const gateway = await gateways.of(agreement.paymentChannelCode, database);
-      const outcome = await sendDebit(gateway, debitRequest(attempt, agreement.institutionNo), deps.debitDeadlineMs);
+      const request = debitRequest(attempt, channel, agreement.institutionNo);
+      const outcome = await sendDebit(gateway, request, deps.debitDeadlineMs);
       return conclude(context, attempt, await trusted(database, attempt, outcome));
     },
 
@@ -134,7 +140,8 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       if (attempt.status !== 'STARTED') return conclude(context, attempt, { kind: 'unknown' });
       const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
       const gateway = await gateways.of(attempt.paymentChannelCode, database);
-      const outcome = await askDebit(gateway, debitRequest(attempt, institutionNo), deps.debitDeadlineMs);
+      const request = debitRequest(attempt, channel, institutionNo);
+      const outcome = await askDebit(gateway, request, deps.debitDeadlineMs);
       return conclude(context, attempt, await trusted(database, attempt, outcome));
     },
   };
@@ -150,5 +157,6 @@ function agreementColumns(agreement: AgreementForOrder) {
     mobile: agreement.mobile?.sealed ?? null,
     payment_channel_code: agreement.paymentChannelCode,
     agreement: agreement.insert,
+    exclusive_number: agreement.exclusiveNumber?.institutionHash.toString('hex') ?? null,
   };
 }

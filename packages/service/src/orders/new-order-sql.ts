@@ -33,6 +33,8 @@ export interface NewOrderRow {
   readonly ask_after_seconds: number | null;
   /** A shared agreement that comes with the order. */
   readonly agreement: AgreementInsert | null;
+  /** Of its number, where no other channel may have that: the hash. */
+  readonly exclusive_number: string | null;
   readonly benefits: readonly BenefitInsert[];
   readonly benefits_expire_at: string | null;
   readonly events: readonly EventInsert[];
@@ -77,6 +79,7 @@ export interface IdempotencyInsert {
 export type NewOrderRefusal =
   | 'SUBSCRIPTION_ALREADY_EXISTS'
   | 'AGREEMENT_NOT_BOUND'
+  | 'NUMBER_OF_ANOTHER_CHANNEL'
   | 'CHANNEL_USER_MOBILE_MISMATCH'
   | 'CHANNEL_MOBILE_OCCUPIED';
 
@@ -99,7 +102,7 @@ with asked as (
     amount_cent bigint, created_at timestamptz, success_at timestamptz, next_due_at timestamptz, paid_cycles integer,
     paid_amount_cent bigint, latest_payment_status text, agreement_id bigint, shared boolean,
     channel_agreement_ref text, payment_status text, paid_at timestamptz, payment_channel_code text,
-    ask_after_seconds double precision, agreement json, benefits_expire_at timestamptz)
+    ask_after_seconds double precision, agreement json, exclusive_number text, benefits_expire_at timestamptz)
 ), found as materialized (
   select a.*,
     (select true from external_orders e where key_of(e.external_order_no) = key_of(a.external_order_no))
@@ -117,6 +120,8 @@ with asked as (
       when number_taken then 'SUBSCRIPTION_ALREADY_EXISTS'
       when agreement_id is not null and json_typeof(agreement) is distinct from 'object'
         and agreement_status is distinct from 'BIND_SUCCESS' then 'AGREEMENT_NOT_BOUND'
+      when not may_share_number(payment_channel_code, decode(exclusive_number, 'hex'), channel_id)
+        then 'NUMBER_OF_ANOTHER_CHANNEL'
       when bound_hash <> hash then 'CHANNEL_USER_MOBILE_MISMATCH'
       when bound_hash is null and mobile_taken then 'CHANNEL_MOBILE_OCCUPIED'
     end as refusal
@@ -185,15 +190,20 @@ export async function insertOrders(
   db: Queryable,
   rows: readonly NewOrderRow[],
 ): Promise<(NewOrderRefusal | undefined)[]> {
-  const byAgreement = rows.toSorted((a, b) => (a.agreement_id ?? 0) - (b.agreement_id ?? 0));
   const refused = await db.query<{ order_no: number; refusal: NewOrderRefusal }>(STORE, [
-    JSON.stringify(byAgreement.map(({ benefits: _1, events: _2, idempotency: _3, ...row }) => row)),
+    JSON.stringify(rows.toSorted(inOrderOfLocks).map(({ benefits: _1, events: _2, idempotency: _3, ...row }) => row)),
     JSON.stringify(rows.flatMap(({ order_no, benefits }) => numbered(order_no, benefits))),
     JSON.stringify(rows.flatMap(({ order_no, events }) => numbered(order_no, events))),
     JSON.stringify(rows.flatMap(({ order_no, idempotency }) => (idempotency ? [{ order_no, ...idempotency }] : []))),
   ]);
   const refusals = new Map(refused.map(({ order_no, refusal }) => [order_no, refusal]));
   return rows.map(({ order_no }) => refusals.get(order_no));
+}
+
+/** A row takes its locks when its turn comes, on a binding or on a shared number: every statement in the same order. */
+function inOrderOfLocks(a: NewOrderRow, b: NewOrderRow): number {
+  const [one, other] = [a.exclusive_number ?? '', b.exclusive_number ?? ''];
+  return one === other ? (a.agreement_id ?? 0) - (b.agreement_id ?? 0) : one < other ? -1 : 1;
 }
 
 function numbered(order_no: number, items: readonly object[]): object[] {

@@ -1,4 +1,5 @@
 import { IDEMPOTENCY_WINDOW_MS, Rejection } from '@perennial/wire';
+import { NumberOfAnotherChannel } from '../agreements/shared.js';
 import { constraintOf, type Database, isAway, sqlState } from '../db/database.js';
 import { gather } from '../db/gather.js';
 import { KeyTaken } from '../idempotency/once.js';
@@ -25,6 +26,7 @@ export function orderStore(database: Database): StoreOrder {
     const verdict = await store(row);
     if (verdict instanceof Error) throw verdict;
     if (verdict === 'KEY_TAKEN') throw new KeyTaken();
+    if (verdict === 'NUMBER_OF_ANOTHER_CHANNEL') throw new NumberOfAnotherChannel();
     if (verdict !== undefined) throw new Rejection(verdict);
   };
 }
@@ -69,9 +71,14 @@ async function storeAlone(database: Database, row: NewOrderRow): Promise<Verdict
   }
 }
 
-/** Rows of one statement do not see each other, so no two may claim the same number, user, mobile or key. */
+/**
+ * Rows of one statement do not see each other, so no two may claim the same number, user, mobile or key, and no two channels
+ * the same number of an agreement.
+ */
 function withoutTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; rest: NewOrderRow[] } {
   const claimed = new Set<string>();
+  /** Which channel has claimed the number of an agreement. */
+  const numbers = new Map<string, number>();
   const first: NewOrderRow[] = [];
   const rest: NewOrderRow[] = [];
   for (const row of rows) {
@@ -81,9 +88,12 @@ function withoutTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; res
       ...(row.mobile_hash === null ? [] : [`mobile ${row.channel_id} ${row.mobile_hash}`]),
       ...(row.idempotency === null ? [] : [`key ${row.channel_id} ${row.idempotency.key}`]),
     ];
-    if (claims.some((claim) => claimed.has(claim))) rest.push(row);
+    const number = `${row.payment_channel_code} ${row.exclusive_number}`;
+    const isForeign = row.exclusive_number !== null && (numbers.get(number) ?? row.channel_id) !== row.channel_id;
+    if (isForeign || claims.some((claim) => claimed.has(claim))) rest.push(row);
     else {
       for (const claim of claims) claimed.add(claim);
+      if (row.exclusive_number !== null) numbers.set(number, row.channel_id);
       first.push(row);
     }
   }

@@ -16,6 +16,7 @@ export const ALERT_KINDS = [
   'notice-for-unknown-attempt',
   'notice-for-unknown-agreement',
   'agreement-cancel-failed',
+  'agreement-number-of-another-channel',
   'webhook-given-up',
   'pool-empty',
   'claim-refused',

@@ -28,6 +28,8 @@ export interface CatalogPaymentChannel {
   readonly shareEnabled: boolean;
   readonly supportedBanks: readonly string[];
   readonly bankCodeRequired: boolean;
+  /** Whether another channel may share the same agreement number. */
+  readonly commonNumbers: boolean;
 }
 
 /** What a channel is authorized for. It changes only together with the channel's version, so it is kept by that. */
@@ -85,7 +87,8 @@ async function readProducts(db: Queryable, channelId: number): Promise<CatalogPr
 async function readChannels(db: Queryable, channelId: number): Promise<CatalogPaymentChannel[]> {
   return db.query<CatalogPaymentChannel>(
     `select p.code, cp.is_default as "isDefault", cp.share_enabled as "shareEnabled",
-       p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired"
+       p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired",
+       p.common_numbers as "commonNumbers"
      from channel_payment_channels cp join payment_channels p using (code) where cp.channel_id = $1`,
     [channelId],
   );

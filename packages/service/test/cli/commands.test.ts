@@ -71,18 +71,25 @@ describe('a channel is provisioned from nothing, with --json', () => {
     });
     expect(
       await json('payment-channel', 'create', 'PAY', '--name', 'Pay', '--gateway', 'sandbox', '--banks', '*'),
-    ).toMatchObject({ code: 'PAY', supportedBanks: ['*'], bankCodeRequired: false, debitHours: null });
+    ).toMatchObject({
+      code: 'PAY',
+      supportedBanks: ['*'],
+      bankCodeRequired: false,
+      debitHours: null,
+      commonNumbers: false,
+    });
     expect(
       await json(
         ...['payment-channel', 'create', 'BANK', '--name', 'Bank', '--banks', 'ICBC,CCB', '--bank-code-required'],
         ...['--gateway', 'bridge', '--gateway-url', 'http://127.0.0.1:9/x', '--debits-per-second', '5'],
-        ...['--debit-hours', '8-22'],
+        ...['--debit-hours', '8-22', '--common-numbers'],
       ),
     ).toMatchObject({
       gatewayUrl: 'http://127.0.0.1:9/x',
       bankCodeRequired: true,
       debitsPerSecond: 5,
       debitHours: { from: 8, to: 22 },
+      commonNumbers: true,
     });
     made = await json('channel', 'create', '--name', 'Partner', '--app-id', A, '--rate', '10', '--burst', '30');
     expect(made).toMatchObject({ appId: A, ratePerSecond: 10, rateBurst: 30 });
@@ -155,8 +162,15 @@ describe('a channel is provisioned from nothing, with --json', () => {
         'none',
         '--debits-per-second',
         'none',
+        '--no-common-numbers',
       ),
-    ).toMatchObject({ bankCodeRequired: false, debitHours: null, debitsPerSecond: null, changed: true });
+    ).toMatchObject({
+      bankCodeRequired: false,
+      debitHours: null,
+      debitsPerSecond: null,
+      commonNumbers: false,
+      changed: true,
+    });
     expect(await json('channel', 'suspend', A)).toMatchObject({ status: 'SUSPENDED', changed: true });
     expect(await json('channel', 'suspend', A)).toMatchObject({ status: 'SUSPENDED', changed: false });
     expect(await json('channel', 'resume', A)).toMatchObject({ status: 'ACTIVE', changed: true });

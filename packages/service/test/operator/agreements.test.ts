@@ -57,7 +57,9 @@ describe('cancelling an agreement', () => {
     );
     expect(rows).toEqual([{ source: 'OPERATIONS', reason: 'card stolen' }]);
     expect(await on.cancelAgreements()).toBe(1);
-    expect(on.institution.cancellations).toEqual([{ agreementNo, institutionNo: `inst-${bindOrderNo}` }]);
+    expect(on.institution.cancellations).toEqual([
+      { appId: 'test_demo', agreementNo, institutionNo: `inst-${bindOrderNo}` },
+    ]);
     expect(await listAudit(on.operator, { subject: agreementNo })).toMatchObject([
       { action: 'agreement.cancel', detail: { reason: 'card stolen', unsubscribed: others } },
     ]);

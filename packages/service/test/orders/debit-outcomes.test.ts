@@ -110,6 +110,7 @@ describe('the first debit', () => {
     const { orderNo, request } = await create();
     expect(on.institution.debits).toEqual([
       {
+        appId: 'test_demo',
         attemptNo: attemptNoOf(orderNo),
         institutionNo: request.sharedAgreement.sharedAgreementNo,
         amountCent: 1990,
@@ -337,7 +338,7 @@ describe('asking about it', () => {
     const silent = institution();
     silent.onQuery = () => new Promise(() => undefined);
     const request = { attemptNo: '100000001000000101', cycleNo: 1, amountCent: 1, startedAt: 0 };
-    const asked = { ...request, orderNo: '100000001000', externalOrderNo: 'x', institutionNo: 'y' };
+    const asked = { ...request, appId: 'test_demo', orderNo: '100000001000', externalOrderNo: 'x', institutionNo: 'y' };
     expect(await askDebit(silent, asked, 20)).toEqual(unknown);
     expect(silent.debits).toEqual([]);
   });
@@ -353,6 +354,7 @@ describe('news from the institution', () => {
   const success = (orderNo: string, more: object = {}): DebitOutcome =>
     paid(
       {
+        appId: 'test_demo',
         attemptNo: attemptNoOf(orderNo),
         amountCent: 1990,
         orderNo,
