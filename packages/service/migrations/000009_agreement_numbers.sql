@@ -29,8 +29,9 @@ create unique index agreements_one_per_card
 -- Whether several channels may share the same number of this institution.
 alter table payment_channels add column common_numbers boolean not null default false;
 
--- Whether another channel has the number in force. What was shared for an order whose first debit failed does not count: a
--- number that somebody tried once, by mistake or not, would be lost to its owner.
+-- Whether another channel has the number in force: bound, or shared for an order that runs or has run to its end. What was
+-- shared for one whose first debit failed does not count: a number that somebody tried once, by mistake or not, would be
+-- lost to its owner.
 create function is_number_of_another_channel(code text, hash bytea, channel bigint) returns boolean
   language plpgsql stable strict as $$
 begin
@@ -41,7 +42,7 @@ begin
       and (a.source = 'SELF_BINDING' or exists (
         select from external_orders e join orders o on o.order_no = e.order_no
         where e.channel_id = a.channel_id and e.user_key = key_of(a.channel_user_id)
-          and o.agreement_id = a.agreement_id and o.status <> 'TERMINATED')));
+          and o.agreement_id = a.agreement_id and o.status in ('INITIALIZING', 'ACTIVE', 'COMPLETED'))));
 end $$;
 
 -- Whoever asks has the number's lock until its transaction ends, so of two channels that share it at the same moment the

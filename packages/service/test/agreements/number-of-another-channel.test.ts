@@ -256,7 +256,7 @@ describe('a payment channel whose numbers are common', () => {
     await on.cancelAgreements();
     expect(canceled(number)).toBe(0);
     expect(await agreementOf(service.fresh.database, theirs)).toMatchObject({ status: 'BIND_SUCCESS' });
-    await other.call('orders/unsubscribe', { orderNo: theirs });
+    expect((await other.call('orders/unsubscribe', { orderNo: theirs })).code).toBe('0');
     await on.cancelAgreements();
     expect(canceled(number)).toBe(1);
   });

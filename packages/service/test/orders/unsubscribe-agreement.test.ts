@@ -81,7 +81,7 @@ describe('orders/unsubscribe and the agreement', () => {
     await unsubscribe({ orderNo: second.orderNo });
     expect(await on.cancelAgreements()).toBe(1);
     expect(on.institution.cancellations).toEqual([
-      { agreementNo: `AG${bindOrderNo}`, institutionNo: `inst-${bindOrderNo}` },
+      { appId: 'test_demo', agreementNo: `AG${bindOrderNo}`, institutionNo: `inst-${bindOrderNo}` },
     ]);
     expect((await channel.call('orders/create', bound(bindOrderNo))).code).toBe('410002');
   });
