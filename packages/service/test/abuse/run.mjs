@@ -118,8 +118,11 @@ function failed({ name }, error) {
   return { attack: name, requests: 0, ended: {}, bystander, node: 'not known', figures: {}, findings };
 }
 
+/** An attacker may also wait, for as long as it has patience or the attack lasts: that is nobody else's trouble. */
+const WAITED = ['no answer', 'cut short'];
+
 /** An attack may get what every caller gets, or be refused, and each refusal has a code that says why. */
 function unexpected(ended, mayEndAs) {
-  const others = Object.keys(ended).filter((outcome) => !mayEndAs.includes(outcome));
+  const others = Object.keys(ended).filter((outcome) => ![...mayEndAs, ...WAITED].includes(outcome));
   return others.length === 0 ? [] : [`requests of the attack ended as ${others.join(', ')}`];
 }

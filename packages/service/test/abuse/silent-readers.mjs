@@ -14,7 +14,7 @@ export const attack = {
     orders: LONG_ORDERS,
     hold: { usual: 40, short: 3, most: 300, means: 'seconds for which nobody reads' },
   },
-  mayEndAs: ['0', '0, not to its end', '429001', 'no answer'],
+  mayEndAs: ['0', '0, not to its end', '429001'],
   prepare: longOrders,
 
   async run({ options, signal, prepared: { attacker, list } }) {
