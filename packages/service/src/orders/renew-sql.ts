@@ -35,17 +35,16 @@ const start = (kind: Due['kind']) => ({
 with due as materialized (
   select o.order_no, o.channel_id, o.external_order_no, o.created_at, o.period_type, o.period, o.amount_cent,
     o.agreement_id, o.next_due_at, ${momentOf(kind)} as at,
+    (select g.institution_no from agreements g where g.agreement_id = o.agreement_id and g.status = 'BIND_SUCCESS')
+      as institution_no,
     o.cycle_no + case when o.latest_payment_status = 'FAIL_RETRY' then 0 else 1 end as debited_no
   from orders o where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = $4 and o.total_cycles > 1
     and not (${isTooLate('o', momentOf(kind))}) and ${dueOrders(kind)}
-), bound as materialized (
-  select d.order_no, g.institution_no from due d
-    join agreements g on g.agreement_id = any(array[d.agreement_id]) and g.status = 'BIND_SUCCESS'
 ), started as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
   select d.order_no, d.debited_no, d.channel_id, 'PROCESSING', d.created_at + ${periods('d.debited_no - 1', 'd')},
     d.amount_cent, 1
-  from due d join bound using (order_no)
+  from due d where d.institution_no is not null
   on conflict (order_no, cycle_no) do update set status = 'PROCESSING', attempts = payments.attempts + 1
     where payments.status = 'FAIL_RETRY'
   returning order_no, cycle_no, attempts
@@ -62,8 +61,8 @@ with due as materialized (
 )
 select d.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", d.channel_id as "channelId",
   d.agreement_id as "agreementId", d.amount_cent as "amountCent", ${ms('a.started_at')} as "startedAt",
-  d.external_order_no as "externalOrderNo", d.next_due_at::text as "dueAt", b.institution_no as "institutionNo"
-from due d left join bound b using (order_no) left join attempted a using (order_no) order by d.next_due_at, d.order_no`,
+  d.external_order_no as "externalOrderNo", d.next_due_at::text as "dueAt", d.institution_no as "institutionNo"
+from due d left join attempted a using (order_no) order by d.next_due_at, d.order_no`,
 });
 
 const STATEMENTS = { everything: start('everything'), 'one-order': start('one-order') };

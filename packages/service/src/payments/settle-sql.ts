@@ -29,39 +29,30 @@ type SettleableRow = AttemptReference &
   };
 
 /**
- * Read after the orders' locks were granted: before that, another settlement may have been under way. The agreements of
- * orders whose first debit is among them are locked now, in the order of their numbers.
+ * Read after the orders' locks were granted: before that, another settlement may have been under way. The agreement of a first
+ * debit is locked with it; of several, the caller has locked them, in their order.
  */
 export async function findSettleable(
   tx: Queryable,
   references: readonly AttemptReference[],
-  agreementsOfFirstDebits: readonly number[],
 ): Promise<Map<number, Settleable>> {
   const rows = await tx.query<SettleableRow>(
     {
       name: 'find-settleable',
-      text: `with held as materialized (
-               select g.agreement_id, g.status from agreements g where g.agreement_id = any($4::bigint[])
-               order by g.agreement_id for no key update)
-             select a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.status as "attemptStatus",
+      text: `select a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.status as "attemptStatus",
                a.agreement_id as "agreementId", p.status, ${ms('p.expect_at')} as "expectAt",
                ${ms('p.paid_at')} as "paidAt", p.amount_cent as "amountCent", p.refund_amount_cent as "refundAmountCent",
                ${ms('p.refund_at')} as "refundAt",
                (select d.retry_delays from products d where d.product_code = o.product_code) as "retryDelays",
-               coalesce((select h.status from held h where h.agreement_id = o.agreement_id) <> 'BIND_SUCCESS', false)
-                 as "agreementEnded",
+               o.status = 'INITIALIZING' and coalesce((select g.status from agreements g
+                 where g.agreement_id = o.agreement_id for no key update) <> 'BIND_SUCCESS', false) as "agreementEnded",
                coalesce(a.retry_by_schedule, false) as "retryBySchedule"
              from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)
                join debit_attempts a using (order_no, cycle_no, try_no)
                join payments p using (order_no, cycle_no)
                join orders o using (order_no)`,
     },
-    [
-      references.map((r) => r.orderNo),
-      references.map((r) => r.cycleNo),
-      references.map((r) => r.tryNo),
-      agreementsOfFirstDebits,
-    ],
+    [references.map((r) => r.orderNo), references.map((r) => r.cycleNo), references.map((r) => r.tryNo)],
   );
   return new Map(
     rows.map(

@@ -1,3 +1,4 @@
+import { lockAgreements } from '../agreements/ended-sql.js';
 import type { Queryable } from '../db/database.js';
 import { endOrders } from '../orders/end.js';
 import {
@@ -37,7 +38,6 @@ export async function settle(tx: Queryable, settlements: readonly Settlement[], 
   const attempts = await findSettleable(
     tx,
     settlements.map(({ attempt }) => attempt),
-    agreementsOfFirstDebits([...held.orders.values()]),
   );
   const all = settlements.map(({ attempt: reference, outcome }) => {
     const order = held.orders.get(reference.orderNo);
@@ -69,12 +69,18 @@ export async function settle(tx: Queryable, settlements: readonly Settlement[], 
   return settled;
 }
 
-/** A batch that ends agreements locks every order on them together with its own: no circle can come of it. */
+/**
+ * First the orders, then the agreements that the settlements depend on or end. A batch that ends agreements locks every order
+ * on them together with its own: so no circle can come of it (docs/decisions/0010).
+ */
 async function hold(tx: Queryable, settlements: readonly Settlement[]): Promise<HeldAgreements> {
   const orderNos = settlements.map(({ attempt }) => attempt.orderNo);
   const declined = settlements.filter(({ outcome }) => endsAgreement(outcome)).map(({ attempt }) => attempt);
-  if (declined.length === 0) return { orders: await lockOrders(tx, orderNos), agreements: [] };
-  return holdAgreements(tx, await findAgreementsOf(tx, declined), orderNos);
+  if (declined.length > 0) return holdAgreements(tx, await findAgreementsOf(tx, declined), orderNos);
+  const orders = await lockOrders(tx, orderNos);
+  const firsts = agreementsOfFirstDebits([...orders.values()]);
+  if (firsts.length > 1) await lockAgreements(tx, firsts);
+  return { orders, agreements: [] };
 }
 
 const endsAgreement = (outcome: FinalOutcome): outcome is Extract<FinalOutcome, { kind: 'declined' }> =>
