@@ -10,6 +10,7 @@ import { type AnswerPlaces, RequestPlace } from './answer-places.js';
 import type { CallerFailures } from './failures.js';
 import type { FieldLimit } from './field-limit.js';
 import { readJsonObject } from './json-body.js';
+import { LARGE_BODY_BYTES, type LargeBodies } from './large-bodies.js';
 import type { AnswerSender } from './long-answers.js';
 import type { Route } from './routes.js';
 import { checkTimestamp, readIdempotencyKey, readSignedHeaders, type SignedHeaders } from './signed-headers.js';
@@ -19,6 +20,7 @@ export interface PipelineDeps {
   readonly shares: Shares;
   readonly clock: Clock;
   readonly failures: CallerFailures;
+  readonly bodies: LargeBodies;
   readonly admit: ReturnType<typeof admission>;
   readonly limitFields: FieldLimit;
   readonly runOnce: ReturnType<typeof onceRunner>;
@@ -32,7 +34,7 @@ export interface PipelineDeps {
  */
 export function pipeline(
   route: Route,
-  { shares, clock, failures, admit, limitFields, runOnce, places, answers }: PipelineDeps,
+  { shares, clock, failures, bodies, admit, limitFields, runOnce, places, answers }: PipelineDeps,
 ) {
   const { endpoint, render } = route;
   const validate = validatorOf(endpoint);
@@ -47,10 +49,19 @@ export function pipeline(
   }
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    try {
+      return await serveBody(request, reply, raw);
+    } finally {
+      bodies.release(raw);
+    }
+  }
+
+  async function serveBody(request: FastifyRequest, reply: FastifyReply, raw: Buffer): Promise<FastifyReply> {
     const headers = opened.get(request);
     if (!headers) throw new Error('a request was served that was never opened');
-    const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const bodySha256 = sha256Hex(raw);
+    const inTurn = <T>(work: () => T) => (raw.length > LARGE_BODY_BYTES ? bodies.inTurn(work) : work());
+    const bodySha256 = await inTurn(() => sha256Hex(raw));
     const [path = '', query = ''] = splitOnce(request.raw.url ?? '', '?');
     const idempotencyKey = endpoint.write ? keyOrRefusal(request) : undefined;
     const { channel, idempotency } = await admit({
@@ -62,8 +73,7 @@ export function pipeline(
       idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
     });
     if (idempotencyKey instanceof Error) throw idempotencyKey;
-    const body = readJsonObject(raw, request.headers['content-encoding']);
-    validate(body);
+    const body = await inTurn(() => validate(readJsonObject(raw, request.headers['content-encoding'])));
     const { channelId } = channel;
     const database = shares.of(channelId);
     const onceRequest = {
