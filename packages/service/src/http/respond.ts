@@ -1,6 +1,7 @@
 import { CODES, envelopeText, HEADERS, Rejection, type ResultCode } from '@perennial/wire';
 import type { FastifyReply } from 'fastify';
 import { Unavailable } from '../db/database.js';
+import { ListTooLong } from '../lists/page.js';
 import { TooManyAtOnce } from '../turns.js';
 import { RateLimited } from './address-limit.js';
 
@@ -64,8 +65,10 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof Rejection) return refusal(error.result, error.message);
   if (error instanceof Unavailable) {
     const isDraining = error instanceof Draining;
+    const isTooLong = error instanceof ListTooLong;
+    const message = isTooLong ? error.message : CODES.UNAVAILABLE.message;
     const headers = { [HEADERS.retryAfter]: '1', ...(isDraining ? { connection: 'close' } : {}) };
-    return { ...refusal(CODES.UNAVAILABLE, CODES.UNAVAILABLE.message, headers), isFault: !(error instanceof Busy) };
+    return { ...refusal(CODES.UNAVAILABLE, message, headers), isFault: !(error instanceof Busy) && !isTooLong };
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
