@@ -23,7 +23,7 @@ export interface Identity extends Runner {
   /** The name under which the server reaches a folder that is its working directory. */
   seenAs(folder: string): string;
   /** Who makes the folder: the same user, unless that one has no name, which initdb insists on. */
-  readonly initdb: Runner;
+  maker(): Promise<Runner>;
 }
 
 export interface RootOptions {
@@ -64,6 +64,8 @@ export async function giveUpRoot(options: RootOptions): Promise<Identity> {
     return undefined;
   };
   const tryCopy = async (): Promise<Identity | undefined> => {
+    // Where nothing runs under that uid, a copy is of no use.
+    if ((await failureOf('/bin/sh', ['-c', ':'], parent, owner)) !== undefined) return undefined;
     try {
       return await tryUid(await copyBinaries(binaries, options.sharedPlaces ?? SHARED_PLACES));
     } catch (error) {
@@ -81,9 +83,7 @@ export async function giveUpRoot(options: RootOptions): Promise<Identity> {
 
   let identity: Identity | undefined;
   if (rootMethod !== 'namespace') {
-    const failure = procCwd
-      ? await failureOf('/bin/sh', ['-c', ':'], parent, owner)
-      : await failureToEnter(parent, owner);
+    const failure = procCwd ? undefined : await failureToEnter(parent, owner);
     if (failure === undefined) identity = (await tryUid(binaries)) ?? (await tryCopy());
     else reasons.push(`as uid ${owner.uid}: ${failure}`);
   }
@@ -134,24 +134,23 @@ export function asOurselves(binaries: Binaries): Identity {
     owner: undefined,
     spawn: (program, args, { folder, stdio }) => spawn(program, args, spawnOptions(folder, stdio)),
   };
-  return { ...runner, binaries, description: 'as this user', seenAs: (folder) => folder, initdb: runner };
+  return { ...runner, binaries, description: 'as this user', seenAs: (folder) => folder, maker: async () => runner };
 }
 
-async function asUid(binaries: Binaries, owner: Owner, procCwd: boolean): Promise<Identity> {
+function asUid(binaries: Binaries, owner: Owner, procCwd: boolean): Identity {
   const under = (user: Owner): Runner => ({
     owner: user,
     spawn: (program, args, { folder, stdio }) =>
       spawn(program, args, { ...spawnOptions(folder, stdio), ...credentials(user) }),
   });
-  // With the server's own group: the other processes of nobody have another one, so they can neither trace this one nor
-  // reach its files through /proc.
-  const maker = (await hasAccount(owner.uid)) ? owner : { uid: await uidOfNobody(), gid: owner.gid };
   return {
     ...under(owner),
     binaries,
     description: `under uid ${owner.uid}`,
     seenAs: (folder) => (procCwd ? PROC_CWD : folder),
-    initdb: under(maker),
+    // With the server's own group: the other processes of nobody have another one, so they can neither trace this one
+    // nor reach its files through /proc.
+    maker: async () => under((await hasAccount(owner.uid)) ? owner : { uid: await uidOfNobody(), gid: owner.gid }),
   };
 }
 
@@ -166,5 +165,11 @@ function inNamespace(binaries: Binaries): Identity {
     spawn: (program, args, { folder, stdio }) =>
       spawn(unshare, [...options, program, ...args], spawnOptions(folder, stdio)),
   };
-  return { ...runner, binaries, description: 'in a user namespace', seenAs: (folder) => folder, initdb: runner };
+  return {
+    ...runner,
+    binaries,
+    description: 'in a user namespace',
+    seenAs: (folder) => folder,
+    maker: async () => runner,
+  };
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { PlainError } from '../../plain-error.js';
 import { hasAccount } from './accounts.js';
 import type { Owner } from './files.js';
-import { idsOutside } from './processes.js';
+import { idsInUseOutside } from './processes.js';
 
 /**
  * Uids that neither distributions nor systemd nor directories of users give out, and that a container with no more than
@@ -31,7 +31,7 @@ export function isOwnUid(uid: number): boolean {
  * the files have already is kept.
  */
 async function findOwnUid(dataDir: string, data: string): Promise<Owner> {
-  const taken = await idsOutside([dataDir, dirname(data)]);
+  const taken = idsInUseOutside([dataDir, dirname(data)], isOwnUid);
   const subordinate = await subordinateIds();
   for (const uid of candidates(dataDir, await ownerOf(data))) {
     if (taken.has(uid) || subordinate.some(({ first, count }) => uid >= first && uid < first + count)) continue;

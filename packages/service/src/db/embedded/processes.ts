@@ -1,5 +1,5 @@
 import { type ExecFileOptions, execFile } from 'node:child_process';
-import { readdir, readFile, readlink } from 'node:fs/promises';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 /** Nothing of our own environment reaches the server: no PGDATA, no secrets in /proc/PID/environ. */
@@ -24,13 +24,10 @@ export async function run(
  */
 export async function serverProcesses(data: string): Promise<number[]> {
   if (process.platform !== 'linux') return serverProcessesByLsof(data);
-  const servers: number[] = [];
-  for (const pid of await processIds()) {
-    const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '');
-    if (name !== 'postgres\n') continue;
-    if ((await readlink(`/proc/${pid}/cwd`).catch(() => '')) === data) servers.push(Number(pid));
-  }
-  return servers;
+  const isServer = (pid: string): boolean =>
+    attempt(() => readFileSync(`/proc/${pid}/comm`, 'utf8')) === 'postgres\n' &&
+    attempt(() => readlinkSync(`/proc/${pid}/cwd`)) === data;
+  return processIds().filter(isServer).map(Number);
 }
 
 async function serverProcessesByLsof(data: string): Promise<number[]> {
@@ -45,22 +42,38 @@ async function serverProcessesByLsof(data: string): Promise<number[]> {
   return servers;
 }
 
-/** The uids and gids of the processes that work outside these folders. None where there is no /proc to tell. */
-export async function idsOutside(folders: readonly string[]): Promise<Set<number>> {
+/**
+ * Those of the given ids, as uids or gids, that a process has which works outside these folders. None where there is no
+ * /proc to tell. Without waiting: a file of /proc is there at once, and some hundreds of turns would cost ten times that.
+ */
+export function idsInUseOutside(folders: readonly string[], isMeant: (id: number) => boolean): Set<number> {
   const ids = new Set<number>();
-  const look = async (pid: string): Promise<void> => {
-    const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => '');
-    if (folders.some((folder) => `${cwd}/`.startsWith(`${folder}/`))) return;
-    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-    for (const [, numbers = ''] of status.matchAll(/^(?:Uid|Gid|Groups):(.*)$/gm)) {
-      for (const id of numbers.trim().split(/\s+/)) ids.add(Number(id));
-    }
-  };
-  await Promise.all((await processIds()).map(look));
+  for (const pid of processIds()) {
+    const found = idsOf(pid).filter(isMeant);
+    if (found.length === 0) continue;
+    const cwd = attempt(() => readlinkSync(`/proc/${pid}/cwd`));
+    if (!folders.some((folder) => `${cwd}/`.startsWith(`${folder}/`))) for (const id of found) ids.add(id);
+  }
   return ids;
 }
 
-async function processIds(): Promise<string[]> {
-  const names = await readdir('/proc').catch(() => []);
-  return names.filter((name) => /^\d+$/.test(name));
+function idsOf(pid: string): number[] {
+  const status = attempt(() => readFileSync(`/proc/${pid}/status`, 'utf8'));
+  const lines = [...status.matchAll(/^(?:Uid|Gid|Groups):(.*)$/gm)];
+  return lines.flatMap(([, numbers = '']) => numbers.trim().split(/\s+/).map(Number));
+}
+
+function processIds(): string[] {
+  return attempt(() => readdirSync('/proc').join(' '))
+    .split(' ')
+    .filter((name) => /^\d+$/.test(name));
+}
+
+/** Empty when the process has ended meanwhile. */
+function attempt(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
 }
