@@ -58,11 +58,10 @@ export function caller(baseUrl, channel) {
       return this;
     },
 
-    /** A connection on which the request was written, and from which nobody reads. */
+    /** A connection on which the request was written. Until somebody reads, it takes in no more than the first bytes. */
     async open(request) {
       const { hostname, port } = new URL(baseUrl);
       const socket = net.connect({ host: hostname, port: Number(port), noDelay: true });
-      socket.pause();
       // Whatever becomes of it is seen when it is read from.
       socket.on('error', () => undefined);
       await new Promise((resolve) => {

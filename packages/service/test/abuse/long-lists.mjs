@@ -6,7 +6,11 @@ import { runAlone } from './run.mjs';
 export const attack = {
   name: 'long-lists',
   about: 'orders/list of a user with long orders, all at once; each caller hangs up at the first bytes',
-  numbers: { requests: { usual: 20, short: 8, most: 500, means: 'lists asked for at once' }, orders: LONG_ORDERS },
+  numbers: {
+    requests: { usual: 20, short: 16, most: 500, means: 'lists asked for at once' },
+    orders: LONG_ORDERS,
+    seconds: { usual: 60, short: 40 },
+  },
   mayEndAs: ['0', '429001'],
   prepare: longOrders,
 
