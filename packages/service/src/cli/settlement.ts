@@ -91,7 +91,7 @@ async function writeTo(
   input: SettlementReportInput,
   file: string,
 ): Promise<SettlementSummary> {
-  const handle = await open(file, 'wx');
+  const handle = await open(file, 'wx', 0o600);
   try {
     // Loaded here: the interface's schemas come with it.
     const { writeSettlementReport } = await import('../operator/settlement-reports.js');

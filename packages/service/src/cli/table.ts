@@ -25,7 +25,7 @@ export function record(fields: readonly (readonly [name: string, value: string])
 }
 
 function aligned(raw: readonly (readonly string[])[]): Shown {
-  const lines = raw.map((cells) => [...cells]);
+  const lines = raw.map((cells) => cells.map(visible));
   const widths: number[] = [];
   for (const cells of lines) {
     for (const [column, cell] of cells.entries()) widths[column] = Math.max(widths[column] ?? 0, width(cell));
