@@ -53,8 +53,14 @@ export function interfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): 
   };
   return [
     route(ENDPOINTS['auth/token'], authToken(tokens)),
-    route(ENDPOINTS['products/list'], provisionedList(listAuthorizedProducts)),
-    route(ENDPOINTS['payment-channels/list'], provisionedList(listAuthorizedPaymentChannels)),
+    route(
+      ENDPOINTS['products/list'],
+      provisionedList('products/list', ({ productCode }) => productCode, listAuthorizedProducts),
+    ),
+    route(
+      ENDPOINTS['payment-channels/list'],
+      provisionedList('payment-channels/list', ({ code }) => code, listAuthorizedPaymentChannels),
+    ),
     route(ENDPOINTS['agreements/bind-sms'], bindSms(shared)),
     route(ENDPOINTS['agreements/bind-confirm'], bindConfirm(shared)),
     route(ENDPOINTS['agreements/user-data'], userData()),

@@ -1,23 +1,33 @@
-import { type BankData, encryptField, pageOf, type UserDataData, type UserDataRequest } from '@perennial/wire';
+import { type BankData, encryptField, type UserDataData, type UserDataRequest } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Channel } from '../channels/channel.js';
+import { areNumbers, type List, readPage } from '../lists/page.js';
 import { cardDetails } from './card.js';
 import { type PlaintextKind, readPlaintext } from './plaintext.js';
-import { type AgreementRow, listBoundAgreements } from './sql.js';
+import { type AgreementKey, type AgreementRow, listBoundAgreements } from './sql.js';
+
+const LIST: List<AgreementRow, AgreementKey> = {
+  endpoint: 'agreements/user-data',
+  isKey: areNumbers(1),
+  keyOf: ({ agreementId }) => [agreementId],
+};
 
 /** agreements/user-data: agreements that match every filter given, under the key that the channel has now. */
 export function userData(): Action<UserDataRequest, UserDataData> {
   return async ({ channel, database, answer }, request) => {
-    const { page, size } = pageOf(request);
+    const { channelId } = channel;
     const filter = {
       channelUserId: request.channelUserId,
       cardHash: hashOf(channel, 'card', request.bankCardNoEncrypted, 'bankCardNoEncrypted'),
       certificateHash: hashOf(channel, 'certificate', request.certificateNoEncrypted, 'certificateNoEncrypted'),
     };
-    // One more than asked tells whether there is another page.
-    const rows = await listBoundAgreements(database, channel.channelId, filter, size + 1, (page - 1) * size);
-    const bankDataList = rows.slice(0, size).map((row) => bankData(channel, row));
-    return answer({ bankDataList, page, size, hasMore: rows.length > size });
+    const { cardHash, certificateHash } = filter;
+    // As hashes: a ciphertext is another one each time.
+    const asked = { ...filter, cardHash: cardHash?.toString('hex'), certificateHash: certificateHash?.toString('hex') };
+    const { rows, paging } = await readPage(LIST, { database, channelId }, asked, request, (db, limit, place) =>
+      listBoundAgreements(db, channelId, filter, limit, place),
+    );
+    return answer({ bankDataList: rows.map((row) => bankData(channel, row)), ...paging });
   };
 }
 

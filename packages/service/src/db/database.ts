@@ -10,7 +10,12 @@ export type Statement = string | { readonly name: string; readonly text: string 
 
 export interface Transactional extends Queryable {
   /** No network call belongs inside `work`: it would hold locks for as long as a stranger likes. */
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
+}
+
+export interface TransactionOptions {
+  /** How long each of its statements may take, if that is less than any may: for what only reads. */
+  readonly statementMs?: number;
 }
 
 export interface Database extends Transactional {
@@ -97,9 +102,11 @@ export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOpti
 
   return {
     query: (statement, values) => withClient((client) => run(client, statement, values)),
-    transaction: (work) =>
+    transaction: (work, { statementMs } = {}) =>
       withClient(async (client) => {
-        await client.query('begin');
+        await client.query(
+          statementMs === undefined ? 'begin' : `begin read only; set local statement_timeout = ${statementMs}`,
+        );
         try {
           const result = await work({ query: (statement, values) => run(client, statement, values) });
           await client.query('commit');

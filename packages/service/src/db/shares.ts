@@ -46,7 +46,7 @@ export function channelShares(database: Transactional, limits: TurnLimits): Shar
       }
       return {
         query: (statement, values) => within(() => database.query(statement, values)),
-        transaction: (work) => within(() => database.transaction(work)),
+        transaction: (work, options) => within(() => database.transaction(work, options)),
       };
     },
     get waiting() {

@@ -2,6 +2,7 @@ import { CODES, envelopeText, HEADERS, Rejection, type ResultCode } from '@peren
 import type { FastifyReply } from 'fastify';
 import { Unavailable } from '../db/database.js';
 import type { Answer } from '../idempotency/once.js';
+import { ListTooLong } from '../lists/page.js';
 import { TooManyAtOnce } from '../turns.js';
 import { RateLimited } from './address-limit.js';
 
@@ -48,8 +49,10 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof Rejection) return refusal(error.result, error.message);
   if (error instanceof Unavailable) {
     const isDraining = error instanceof Draining;
+    const isTooLong = error instanceof ListTooLong;
+    const message = isTooLong ? error.message : CODES.UNAVAILABLE.message;
     const headers = { [HEADERS.retryAfter]: '1', ...(isDraining ? { connection: 'close' } : {}) };
-    return { ...refusal(CODES.UNAVAILABLE, CODES.UNAVAILABLE.message, headers), isFault: !isDraining };
+    return { ...refusal(CODES.UNAVAILABLE, message, headers), isFault: !isDraining && !isTooLong };
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   // The rest of an oversized body is not read, so nothing after it on this connection can be understood.

@@ -93,7 +93,7 @@ export async function findLatestEvents(db: Queryable, orderNo: number, limit: nu
     `select e.event_type as "eventType", e.cycle_no as "cycleNo", e.cycle_to as "cycleTo",
        coalesce(e.data::json ->> 'paymentStatus', e.data::json ->> 'orderStatus') as status,
        ${written('e.occurred_at')} as "occurredAt"
-     from events e where e.order_no = $1 order by e.event_no desc limit $2`,
+     from events e where e.order_no = $1 order by e.recorded_at desc, e.event_no desc limit $2`,
     [orderNo, limit],
   );
 }

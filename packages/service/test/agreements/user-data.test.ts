@@ -76,6 +76,7 @@ describe('agreements/user-data', () => {
       page: 1,
       size: 100,
       hasMore: false,
+      nextCursor: null,
     });
     const [item] = reply.data.bankDataList;
     expect(opened(item)).toEqual(cardOf(who));
@@ -102,7 +103,7 @@ describe('agreements/user-data', () => {
 
   it('0: nothing found is an empty list', async () => {
     const reply = await ask({ channelUserId: 'nobody' });
-    expect(reply.data).toEqual({ bankDataList: [], page: 1, size: 100, hasMore: false });
+    expect(reply.data).toEqual({ bankDataList: [], page: 1, size: 100, hasMore: false, nextCursor: null });
   });
 
   it("0: another channel's agreements are not there, whichever way they are asked for", async () => {

@@ -87,8 +87,8 @@ describe('503001: what somebody else holds for too long, and code 0 when it is s
     const request = collectRequest(channel);
     const hold = (tx: Queryable) =>
       tx.query(
-        `insert into external_orders (external_order_no, channel_id, order_no, user_key)
-         select $1, channel_id, 1, key_of('x') from channels limit 1`,
+        `insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single)
+         select $1, channel_id, 1, key_of('x'), now(), false from channels limit 1`,
         [request.externalOrderNo],
       );
     await on.service.fresh.database

@@ -17,7 +17,7 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
     new RegExp(
       [
         'sql\\.ts$',
-        '^idempotency/',
+        '^(idempotency|lists)/',
         '^channels/(channel|credentials|registry|access-token|sealing|public-address)\\.ts$',
         '^products/catalog\\.ts$',
         '^(orders|payments|agreements)/states\\.ts$',
