@@ -3,6 +3,7 @@ import type { Database, Queryable } from '../../src/db/database.js';
 import { renewDeducted } from '../../src/engine/renewals.js';
 import type { DebitOutcome } from '../../src/gateways/gateway.js';
 import { setVoidedPeriodEvents } from '../../src/operator/channel-settings.js';
+import { updatePaymentChannel } from '../../src/operator/payment-channels.js';
 import { startRenewals } from '../../src/orders/renew-sql.js';
 import { settle } from '../../src/payments/settle.js';
 import { agreementOf, alerts, anotherChannel, paid, type Stage, stage, toldAbout } from '../orders/support.js';
@@ -136,7 +137,9 @@ describe('a decline that says the agreement is invalid', () => {
     const number = unique('number');
     const first = await shared(number);
     const second = await shared(number, 38);
+    await updatePaymentChannel(on.service.operator, { code: 'MOCKPAY', commonNumbers: true });
     const foreign = await shared(number, 38, other);
+    await updatePaymentChannel(on.service.operator, { code: 'MOCKPAY', commonNumbers: false });
     const apart = await shared(unique('number'), 38);
     on.institution.onDebit = async () => invalid;
     expect(await renew()).toBe(1);
