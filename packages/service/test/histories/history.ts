@@ -46,6 +46,8 @@ export class History {
   readonly orders: Tracked[] = [];
   readonly acknowledged: Acknowledged[] = [];
   binding: Binding | undefined;
+  /** How often an agreement has ended with more than one order on it. */
+  endedTogether = 0;
   /** Agreements that were ended at the institution, by itself or by operators. */
   readonly gone = new Set<string>();
   /** Of this step, when nothing disturbed it: what an institution must have been asked about, besides every new debit. */
@@ -102,6 +104,7 @@ export class History {
     ]);
     const broken = wrong.flat();
     const changed: Tracked[] = [];
+    const unsubscribed: string[] = [];
     const declined = this.#declined();
     for (const { name } of declined) this.gone.add(name);
     const answered = new Set(this.world.heard.map(({ number }) => number));
@@ -119,6 +122,7 @@ export class History {
         const unheard = numbers.filter((number) => !answered.has(number));
         if (unheard.length > 0) broken.push(`the institution has heard nothing of ${unheard}`);
       }
+      if (tracked.model.status === 'ACTIVE' && model.status === 'UNSUBSCRIBED') unsubscribed.push(runsOn(model) ?? '');
       tracked.model = model;
       tracked.agreementEnded = order.agreementStatus === 'CANCELED';
       if (tracked.agreementEnded && this.#needsAgreement(model)) {
@@ -129,6 +133,7 @@ export class History {
     const unheard = (this.mustBeHeard ?? []).filter((number) => !answered.has(number));
     if (unheard.length > 0) broken.push(`the institution was not asked about ${unheard}`);
     broken.push(...this.#outlived(declined));
+    this.endedTogether += unsubscribed.length > new Set(unsubscribed).size ? 1 : 0;
     this.mustBeHeard = undefined;
     this.#ranAt = undefined;
     if (broken.length > 0) throw new Error(broken.join('\n'));

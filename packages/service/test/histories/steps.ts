@@ -218,11 +218,29 @@ export interface HistoryPlan {
   readonly steps: readonly Step[];
 }
 
+/** Orders that run on one agreement from the beginning: what happens to one may be the others' business. */
+const companions: fc.Arbitrary<Step[]> = fc
+  .tuple(
+    fc.constantFrom('A1' as const, 'A2' as const),
+    fc.array(disturbed(create), { minLength: 2, maxLength: 3, size: 'max' }),
+  )
+  .map(([mode, creates]) =>
+    creates.map((one, index) => ({
+      ...one,
+      mode,
+      sameAgreement: mode === 'A2' || index > 0,
+      debits: index === 0 ? [undefined] : one.debits,
+    })),
+  );
+
 export const anyHistory: fc.Arbitrary<HistoryPlan> = fc
   .record({
     day: fc.oneof(fc.constantFrom(30, 58, 89, 364, 424), fc.nat({ max: 730 })),
     second: fc.nat({ max: 86_399 }),
-    first: disturbed(create),
+    begin: fc.oneof(
+      { weight: 2, arbitrary: disturbed(create).map((one): Step[] => [one]) },
+      { weight: 1, arbitrary: companions },
+    ),
     rest: fc.array(step, { minLength: 4, maxLength: 18, size: 'max' }),
   })
-  .map(({ first, rest, ...plan }) => ({ ...plan, steps: [first, ...rest] }));
+  .map(({ begin, rest, ...plan }) => ({ ...plan, steps: [...begin, ...rest] }));
