@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
+import { shareLimits } from '../../src/db/shares.js';
 import { TooManyAtOnce, type TurnLimits, turns } from '../../src/turns.js';
 
 /** Work that ends when the test says so. */
@@ -101,5 +102,24 @@ describe('turns', () => {
     for (let n = 0; n <= 1_000; n += 1) void start(1, `${n}`);
     await expect(start(1, 'one too many')).rejects.toThrow(TooManyAtOnce);
     expect(line.waiting).toBe(1_000);
+  });
+});
+
+describe('the share of a channel', () => {
+  it.each([
+    [2, 1, 1],
+    [3, 2, 2],
+    [4, 2, 2],
+    [6, 2, 4],
+    [8, 2, 5],
+    [16, 5, 10],
+    [100, 33, 66],
+  ])('of %i connections: %i for one channel, %i for all', (pool, perChannel, together) => {
+    expect(shareLimits(pool)).toMatchObject({ perChannel, together });
+  });
+
+  it('as it is set, and then all channels together have at least as much', () => {
+    expect(shareLimits(16, 1)).toMatchObject({ perChannel: 1, together: 10 });
+    expect(shareLimits(16, 16)).toMatchObject({ perChannel: 16, together: 16 });
   });
 });

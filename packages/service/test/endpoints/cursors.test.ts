@@ -230,3 +230,22 @@ describe('orders/list by cursor', () => {
     }
   });
 });
+
+describe('a list that takes too long', () => {
+  it('503001: with Retry-After and what to do, and the database is not kept from other work', async () => {
+    await on.service.fresh.database.transaction(async (tx) => {
+      await tx.query('lock table events in access exclusive mode');
+      const reply = await channel.call('events/list', { page: 7 });
+      expect([reply.status, reply.headers['retry-after'], reply.envelope]).toMatchObject([
+        503,
+        '1',
+        {
+          code: '503001',
+          message: 'the list could not be read within 3 s: go on by cursor, or ask for less',
+          data: null,
+        },
+      ]);
+    });
+    expect((await channel.call('events/list', { page: 7 })).code).toBe('0');
+  });
+});
