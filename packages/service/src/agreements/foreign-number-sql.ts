@@ -6,18 +6,22 @@ export interface NumberAtInstitution {
   readonly institutionHash: Buffer;
 }
 
-/** The number is locked until the transaction ends: of two channels that share it at once, the second sees the first. */
+/** A call that waits for the lock of a number, given by its hash in hex (an expression), and has it until the transaction ends. */
+export const lockNumber = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 0))`;
+
+/** The number is locked then: of two channels that share it at once, the second sees the first. */
 export async function mayShareNumber(
   tx: Queryable,
   channelId: number,
   { paymentChannelCode, institutionHash }: NumberAtInstitution,
 ): Promise<boolean> {
-  const [row] = await tx.query<{ allowed: boolean }>('select may_share_number($1, $2, $3) as allowed', [
+  await tx.query(`select ${lockNumber(`encode($1::bytea, 'hex')`)}`, [institutionHash]);
+  const [row] = await tx.query<{ foreign: boolean }>('select is_number_of_another_channel($1, $2, $3) as foreign', [
     paymentChannelCode,
     institutionHash,
     channelId,
   ]);
-  return row?.allowed === true;
+  return row?.foreign === false;
 }
 
 /** One of the agreements that another channel has under the number. */
