@@ -113,7 +113,9 @@ with asked as (
     (select true from channel_users u where u.channel_id = a.channel_id and u.mobile_hash = a.hash) as mobile_taken,
     -- Held until the commit: an agreement that ends meanwhile counts this order, or has ended before it. Rows come in the
     -- order of their agreements, in which everybody locks them.
-    (select g.status from agreements g where g.agreement_id = a.agreement_id for share) as agreement_status
+    (select g.status from agreements g where g.agreement_id = a.agreement_id for share) as agreement_status,
+    -- Held too: of two channels that share a number at once, the second asks whose it is when the first is stored.
+    case when a.exclusive_number is not null then ${lockNumber('a.exclusive_number')} is not null end as number_held
   from asked a
 ), judged as (
   select *,
@@ -121,7 +123,8 @@ with asked as (
       when number_taken then 'SUBSCRIPTION_ALREADY_EXISTS'
       when agreement_id is not null and json_typeof(agreement) is distinct from 'object'
         and agreement_status is distinct from 'BIND_SUCCESS' then 'AGREEMENT_NOT_BOUND'
-      when not may_share_number(payment_channel_code, decode(exclusive_number, 'hex'), channel_id)
+      when number_held
+        and is_number_of_another_channel(payment_channel_code, decode(exclusive_number, 'hex'), channel_id)
         then 'NUMBER_OF_ANOTHER_CHANNEL'
       when bound_hash <> hash then 'CHANNEL_USER_MOBILE_MISMATCH'
       when bound_hash is null and mobile_taken then 'CHANNEL_MOBILE_OCCUPIED'
