@@ -3,7 +3,7 @@ import { PlainError } from '../../plain-error.js';
 import { hasAccount, uidOfNobody } from './accounts.js';
 import { type Binaries, copyBinaries } from './binaries.js';
 import { exists, messageOf, type Owner } from './files.js';
-import { ENVIRONMENT, run } from './processes.js';
+import { ENVIRONMENT, run } from './run.js';
 
 /** PostgreSQL refuses to run as root; these are the ways to run it when we are root. */
 export type RootMethod = 'uid' | 'namespace';
@@ -23,7 +23,7 @@ export interface Identity extends Runner {
   /** The name under which the server reaches a folder that is its working directory. */
   seenAs(folder: string): string;
   /** Who makes the folder: the same user, unless that one has no name, which initdb insists on. */
-  readonly initdb: Runner;
+  maker(): Promise<Runner>;
 }
 
 export interface RootOptions {
@@ -58,12 +58,14 @@ export async function giveUpRoot(options: RootOptions): Promise<Identity> {
   const reasons: string[] = [];
 
   const tryUid = async (from: Binaries): Promise<Identity | undefined> => {
-    const failure = await failureOf(from.postgres, ['--version'], parent, owner);
+    const failure = await failureOf(from.postgres, ['--version'], owner);
     if (failure === undefined) return asUid(from, owner, procCwd);
     reasons.push(`as uid ${owner.uid}: ${failure}`);
     return undefined;
   };
   const tryCopy = async (): Promise<Identity | undefined> => {
+    // Where nothing runs under that uid, a copy is of no use.
+    if ((await failureOf('/bin/sh', ['-c', ':'], owner)) !== undefined) return undefined;
     try {
       return await tryUid(await copyBinaries(binaries, options.sharedPlaces ?? SHARED_PLACES));
     } catch (error) {
@@ -73,7 +75,7 @@ export async function giveUpRoot(options: RootOptions): Promise<Identity> {
   };
   const tryNamespace = async (): Promise<Identity | undefined> => {
     const [program, ...args] = UNSHARE;
-    const failure = await failureOf(program, [...args, binaries.postgres, '--version'], parent);
+    const failure = await failureOf(program, [...args, binaries.postgres, '--version']);
     if (failure === undefined) return inNamespace(binaries);
     reasons.push(`in a user namespace: ${failure}`);
     return undefined;
@@ -81,9 +83,7 @@ export async function giveUpRoot(options: RootOptions): Promise<Identity> {
 
   let identity: Identity | undefined;
   if (rootMethod !== 'namespace') {
-    const failure = procCwd
-      ? await failureOf('/bin/sh', ['-c', ':'], parent, owner)
-      : await failureToEnter(parent, owner);
+    const failure = procCwd ? undefined : await failureToEnter(parent, owner);
     if (failure === undefined) identity = (await tryUid(binaries)) ?? (await tryCopy());
     else reasons.push(`as uid ${owner.uid}: ${failure}`);
   }
@@ -100,18 +100,10 @@ function credentials(owner: Owner): { uid: number; gid: number } {
   return { uid: owner.uid | 0, gid: owner.gid | 0 }; // spawn takes signed numbers, chown unsigned ones
 }
 
-/**
- * One line saying why the program does not run, undefined if it does. It works in the folder like the server itself, so
- * that another start on the same folder takes neither for a stranger under that uid.
- */
-async function failureOf(
-  program: string,
-  args: readonly string[],
-  folder: string,
-  owner?: Owner,
-): Promise<string | undefined> {
+/** One line saying why the program does not run, undefined if it does. */
+async function failureOf(program: string, args: readonly string[], owner?: Owner): Promise<string | undefined> {
   try {
-    await run(program, args, { cwd: folder, ...(owner === undefined ? {} : credentials(owner)) });
+    await run(program, args, { cwd: '/', ...(owner === undefined ? {} : credentials(owner)) });
     return undefined;
   } catch (error) {
     return messageOf(error)
@@ -121,7 +113,7 @@ async function failureOf(
 }
 
 export async function failureToEnter(folder: string, owner: Owner): Promise<string | undefined> {
-  return failureOf('/bin/sh', ['-c', 'cd "$0"', folder], folder, owner);
+  return failureOf('/bin/sh', ['-c', 'cd "$0"', folder], owner);
 }
 
 /** Detached: a session of its own, so that Ctrl-C in the terminal reaches the service first and not the database. */
@@ -134,24 +126,23 @@ export function asOurselves(binaries: Binaries): Identity {
     owner: undefined,
     spawn: (program, args, { folder, stdio }) => spawn(program, args, spawnOptions(folder, stdio)),
   };
-  return { ...runner, binaries, description: 'as this user', seenAs: (folder) => folder, initdb: runner };
+  return { ...runner, binaries, description: 'as this user', seenAs: (folder) => folder, maker: async () => runner };
 }
 
-async function asUid(binaries: Binaries, owner: Owner, procCwd: boolean): Promise<Identity> {
+function asUid(binaries: Binaries, owner: Owner, procCwd: boolean): Identity {
   const under = (user: Owner): Runner => ({
     owner: user,
     spawn: (program, args, { folder, stdio }) =>
       spawn(program, args, { ...spawnOptions(folder, stdio), ...credentials(user) }),
   });
-  // With the server's own group: the other processes of nobody have another one, so they can neither trace this one nor
-  // reach its files through /proc.
-  const maker = (await hasAccount(owner.uid)) ? owner : { uid: await uidOfNobody(), gid: owner.gid };
   return {
     ...under(owner),
     binaries,
     description: `under uid ${owner.uid}`,
     seenAs: (folder) => (procCwd ? PROC_CWD : folder),
-    initdb: under(maker),
+    // With the server's own group: the other processes of nobody have another one, so they can neither trace this one
+    // nor reach its files through /proc.
+    maker: async () => under((await hasAccount(owner.uid)) ? owner : { uid: await uidOfNobody(), gid: owner.gid }),
   };
 }
 
@@ -166,5 +157,11 @@ function inNamespace(binaries: Binaries): Identity {
     spawn: (program, args, { folder, stdio }) =>
       spawn(unshare, [...options, program, ...args], spawnOptions(folder, stdio)),
   };
-  return { ...runner, binaries, description: 'in a user namespace', seenAs: (folder) => folder, initdb: runner };
+  return {
+    ...runner,
+    binaries,
+    description: 'in a user namespace',
+    seenAs: (folder) => folder,
+    maker: async () => runner,
+  };
 }

@@ -109,7 +109,7 @@ export async function ensureCluster(
 /** Makes the cluster inside a folder that only its makers can enter, and gives it to the server's user. */
 async function initdb(folder: Folder, within: string, identity: Identity): Promise<string> {
   const { owner } = identity;
-  const maker = identity.initdb;
+  const maker = await identity.maker();
   const target = join(within, 'cluster');
   await mkdir(target, { mode: 0o700 });
   if (owner !== undefined && maker.owner !== undefined) {
