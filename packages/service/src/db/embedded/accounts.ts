@@ -1,4 +1,4 @@
-import { run } from './processes.js';
+import { run } from './run.js';
 
 /** Whether the uid has a name: in /etc/passwd, or in whatever else this machine asks. */
 export async function hasAccount(uid: number): Promise<boolean> {

@@ -200,10 +200,10 @@ class Keeper implements EmbeddedDatabase {
     const { native, rootMethod, procCwd, sharedPlaces, serverUser: asked } = this.#internals;
     const binaries = await locateBinaries(process.platform, process.arch, native);
     if (process.getuid?.() !== 0) return asOurselves(binaries);
-    const { data, owner } = this.#folder;
+    const { dataDir, data, owner } = this.#folder;
     return giveUpRoot({
       binaries,
-      serverUser: asked ?? (await serverUser(this.#folder)),
+      serverUser: asked ?? (await serverUser(dataDir, owner)),
       dataDirOwner: owner,
       parent: dirname(data),
       rootMethod,

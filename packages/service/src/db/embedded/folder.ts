@@ -127,7 +127,7 @@ async function placeData(
   if (await exists(pointer)) return (await readFile(pointer, 'utf8')).trim();
   if (process.getuid?.() !== 0 || (await exists(usual))) return usual;
   if (internals.procCwd ?? (await hasProcCwd())) return usual;
-  const user = await serverUser({ dataDir, owner, data: usual });
+  const user = await serverUser(dataDir, owner);
   const canEnter = async (path: string): Promise<boolean> => (await failureToEnter(path, user)) === undefined;
   if (await canEnter(dataDir)) return usual;
   const [place = '/var/lib/perennial'] = internals.sharedPlaces ?? SHARED_PLACES;

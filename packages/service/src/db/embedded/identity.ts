@@ -3,7 +3,7 @@ import { PlainError } from '../../plain-error.js';
 import { hasAccount, uidOfNobody } from './accounts.js';
 import { type Binaries, copyBinaries } from './binaries.js';
 import { exists, messageOf, type Owner } from './files.js';
-import { ENVIRONMENT, run } from './processes.js';
+import { ENVIRONMENT, run } from './run.js';
 
 /** PostgreSQL refuses to run as root; these are the ways to run it when we are root. */
 export type RootMethod = 'uid' | 'namespace';
@@ -58,14 +58,14 @@ export async function giveUpRoot(options: RootOptions): Promise<Identity> {
   const reasons: string[] = [];
 
   const tryUid = async (from: Binaries): Promise<Identity | undefined> => {
-    const failure = await failureOf(from.postgres, ['--version'], parent, owner);
+    const failure = await failureOf(from.postgres, ['--version'], owner);
     if (failure === undefined) return asUid(from, owner, procCwd);
     reasons.push(`as uid ${owner.uid}: ${failure}`);
     return undefined;
   };
   const tryCopy = async (): Promise<Identity | undefined> => {
     // Where nothing runs under that uid, a copy is of no use.
-    if ((await failureOf('/bin/sh', ['-c', ':'], parent, owner)) !== undefined) return undefined;
+    if ((await failureOf('/bin/sh', ['-c', ':'], owner)) !== undefined) return undefined;
     try {
       return await tryUid(await copyBinaries(binaries, options.sharedPlaces ?? SHARED_PLACES));
     } catch (error) {
@@ -75,7 +75,7 @@ export async function giveUpRoot(options: RootOptions): Promise<Identity> {
   };
   const tryNamespace = async (): Promise<Identity | undefined> => {
     const [program, ...args] = UNSHARE;
-    const failure = await failureOf(program, [...args, binaries.postgres, '--version'], parent);
+    const failure = await failureOf(program, [...args, binaries.postgres, '--version']);
     if (failure === undefined) return inNamespace(binaries);
     reasons.push(`in a user namespace: ${failure}`);
     return undefined;
@@ -100,18 +100,10 @@ function credentials(owner: Owner): { uid: number; gid: number } {
   return { uid: owner.uid | 0, gid: owner.gid | 0 }; // spawn takes signed numbers, chown unsigned ones
 }
 
-/**
- * One line saying why the program does not run, undefined if it does. It works in the folder like the server itself, so
- * that another start on the same folder takes neither for a stranger under that uid.
- */
-async function failureOf(
-  program: string,
-  args: readonly string[],
-  folder: string,
-  owner?: Owner,
-): Promise<string | undefined> {
+/** One line saying why the program does not run, undefined if it does. */
+async function failureOf(program: string, args: readonly string[], owner?: Owner): Promise<string | undefined> {
   try {
-    await run(program, args, { cwd: folder, ...(owner === undefined ? {} : credentials(owner)) });
+    await run(program, args, { cwd: '/', ...(owner === undefined ? {} : credentials(owner)) });
     return undefined;
   } catch (error) {
     return messageOf(error)
@@ -121,7 +113,7 @@ async function failureOf(
 }
 
 export async function failureToEnter(folder: string, owner: Owner): Promise<string | undefined> {
-  return failureOf('/bin/sh', ['-c', 'cd "$0"', folder], folder, owner);
+  return failureOf('/bin/sh', ['-c', 'cd "$0"', folder], owner);
 }
 
 /** Detached: a session of its own, so that Ctrl-C in the terminal reaches the service first and not the database. */

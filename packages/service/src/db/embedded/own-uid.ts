@@ -1,65 +1,65 @@
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { PlainError } from '../../plain-error.js';
 import { hasAccount } from './accounts.js';
 import type { Owner } from './files.js';
-import { idsInUseOutside } from './processes.js';
+
+interface Range {
+  readonly first: number;
+  readonly count: number;
+}
 
 /**
- * Uids that neither distributions nor systemd nor directories of users give out, and that a container with no more than
- * the usual 65,536 has as well.
+ * Uids that neither distributions nor systemd nor useradd nor directories of users give out: many where there are any,
+ * and few in a container that has no more than the usual 65,536.
  */
-const FIRST = 60_706;
-const LAST = 61_183;
+const RANGES: readonly [many: Range, few: Range] = [
+  { first: 65_536, count: 34_464 },
+  { first: 60_706, count: 478 },
+];
+
+const isIn = ({ first, count }: Range, id: number): boolean => id >= first && id < first + count;
+
+export const isOwnUid = (uid: number): boolean => RANGES.some((range) => isIn(range, uid));
 
 /**
  * Under whom root has the server run: the owner of the data folder, so that starting once with sudo spoils nothing for
  * an ordinary user, and a uid of its own where that is root.
  */
-export async function serverUser(folder: { dataDir: string; owner: Owner; data: string }): Promise<Owner> {
-  return folder.owner.uid !== 0 ? folder.owner : findOwnUid(folder.dataDir, folder.data);
-}
-
-export function isOwnUid(uid: number): boolean {
-  return uid >= FIRST && uid <= LAST;
+export async function serverUser(dataDir: string, owner: Owner): Promise<Owner> {
+  return owner.uid !== 0 ? owner : ownUid(dataDir);
 }
 
 /**
- * A uid that no account has and no process outside this folder, with the group of the same number. The folder's
- * path tells where to look first, so that every process that starts the server comes to the same one; the uid that
- * the files have already is kept.
+ * A uid that no account has, and so nobody but root can take, with the group of the same number. It follows from the
+ * folder's path: all who start the server at the same time must come to the same one, and a copy of the folder to another.
  */
-async function findOwnUid(dataDir: string, data: string): Promise<Owner> {
-  const taken = idsInUseOutside([dataDir, dirname(data)], isOwnUid);
-  const subordinate = await subordinateIds();
-  for (const uid of candidates(dataDir, await ownerOf(data))) {
-    if (taken.has(uid) || subordinate.some(({ first, count }) => uid >= first && uid < first + count)) continue;
-    if (!(await hasAccount(uid))) return { uid, gid: uid };
+async function ownUid(dataDir: string): Promise<Owner> {
+  const { first, count } = await rangeOfThisMachine();
+  const forUsers = await idsForUsers();
+  const start = createHash('sha256').update(dataDir).digest().readUInt32BE();
+  for (let step = 0; step < count; step += 1) {
+    const uid = first + ((start + step) % count);
+    if (!forUsers.some((range) => isIn(range, uid)) && !(await hasAccount(uid))) return { uid, gid: uid };
   }
-  throw new PlainError(`every uid from ${FIRST} to ${LAST} is in use: start as an ordinary user, or set DATABASE_URL`);
-}
-
-function* candidates(dataDir: string, present: number | undefined): Generator<number> {
-  if (present !== undefined && isOwnUid(present)) yield present;
-  const size = LAST - FIRST + 1;
-  const start = createHash('sha256').update(dataDir).digest().readUInt32BE() % size;
-  for (let step = 0; step < size; step += 1) yield FIRST + ((start + step) % size);
-}
-
-async function ownerOf(data: string): Promise<number | undefined> {
-  return stat(data).then(
-    ({ uid }) => uid,
-    () => undefined,
+  throw new PlainError(
+    `every uid from ${first} to ${first + count - 1} belongs to somebody: start as an ordinary user, or set DATABASE_URL`,
   );
 }
 
-/** Ids that users may take in user namespaces of their own: lines of NAME:FIRST:COUNT. */
-async function subordinateIds(): Promise<{ first: number; count: number }[]> {
+async function rangeOfThisMachine(): Promise<Range> {
+  const [many, few] = RANGES;
+  const text = await readFile('/proc/self/uid_map', 'utf8').catch(() => '0 0 4294967295');
+  const mapped = rangesIn(text, /^\s*(\d+)\s+\d+\s+(\d+)$/gm);
+  return mapped.some((range) => isIn(range, many.first) && isIn(range, many.first + many.count - 1)) ? many : few;
+}
+
+/** Ids that users may take in user namespaces of their own. */
+async function idsForUsers(): Promise<Range[]> {
   const files = ['/etc/subuid', '/etc/subgid'].map((path) => readFile(path, 'utf8').catch(() => ''));
-  const lines = (await Promise.all(files)).flatMap((text) => text.split('\n'));
-  return lines.map((line) => {
-    const [, first, count] = line.split(':');
-    return { first: Number(first), count: Number(count) };
-  });
+  return rangesIn((await Promise.all(files)).join('\n'), /^[^:]*:(\d+):(\d+)$/gm);
+}
+
+function rangesIn(text: string, line: RegExp): Range[] {
+  return [...text.matchAll(line)].map(([, first, count]) => ({ first: Number(first), count: Number(count) }));
 }

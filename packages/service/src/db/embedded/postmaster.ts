@@ -9,7 +9,8 @@ import { PlainError } from '../../plain-error.js';
 import { changeOwner, errorCode } from './files.js';
 import { type Folder, openLog, rememberedPort } from './folder.js';
 import type { Identity } from './identity.js';
-import { run, serverProcesses } from './processes.js';
+import { hasProcessesLeft } from './left-over.js';
+import { run } from './run.js';
 
 /** The server of this folder, as its postmaster.pid tells. */
 export interface Postmaster {
@@ -139,13 +140,10 @@ export async function start(folder: Folder, identity: Identity, port: number, gi
   }
 }
 
-/**
- * The server insists on owning its folder, which may be from a time when it ran under another uid. False while processes
- * of that time are left: PostgreSQL's own guard against them is a piece of shared memory that another uid cannot see.
- */
+/** The server insists on owning its folder, which may be from a time when it ran under another uid. False when it cannot yet. */
 async function handOver(folder: Folder, { owner }: Identity): Promise<boolean> {
   if (owner === undefined || (await stat(folder.data)).uid === owner.uid) return true;
-  if ((await serverProcesses(folder.data)).length > 0) return false;
+  if (await hasProcessesLeft(folder.data)) return false;
   await changeOwner(folder.data, owner);
   return true;
 }
