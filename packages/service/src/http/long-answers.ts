@@ -65,8 +65,6 @@ export function answerSender({ clock, log, answerTimeout, isDraining }: LongAnsw
     };
     const timer = setTimeout(cut, answerTimeout, 'slow');
     open.add(cut);
-    // Whoever waits for us is not to blame for it.
-    raw.on('timeout', () => raw.writableLength > 0 && cut('unread'));
     raw.once('finish', () => isDraining() && request.raw.socket.end());
     raw.once('close', () => {
       clearTimeout(timer);

@@ -166,7 +166,7 @@ function replay({ state, code, message, data }: IdempotencyRow, render: OnceRequ
 }
 
 /** What the row holds of an answer: the description of its data if there is one, else the data. */
-export function storedAnswer({ code, message, data, description }: Answer): StoredAnswer {
+function storedAnswer({ code, message, data, description }: Answer): StoredAnswer {
   if (description !== undefined) return { state: 'DESCRIBED', code, message, data: JSON.stringify(description) };
   if (typeof data !== 'string') throw new Error('an answer in pieces has to be described to be stored');
   return { state: 'DONE', code, message, data };

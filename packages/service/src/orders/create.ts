@@ -91,7 +91,7 @@ async function collect(
     channel_agreement_ref: request.channelAgreementRef ?? null,
     benefits: product.benefits,
     benefits_expire_at: created.benefitsExpireAt,
-    idempotency: idempotencyRow(once.row, { state: 'DONE', answer: done }),
+    idempotency: idempotencyRow(once.row, { state: 'DESCRIBED', answer: done }),
   });
   once.row?.finished();
   return done;
