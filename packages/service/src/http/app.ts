@@ -180,7 +180,7 @@ export function createApp(deps: AppDeps): App {
       handler: serve,
     });
   }
-  noticeRoutes(app, deps.notices, { log, refuse });
+  noticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse });
   redeemRoutes(app, deps.redeem, { isDraining: () => draining, lingerMs: lingerTime });
   operationsRoutes(app, { ...deps, isDraining: () => draining });
 

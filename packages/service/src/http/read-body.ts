@@ -6,8 +6,8 @@ import { LARGE_BODY_BYTES, type LargeBodies } from './large-bodies.js';
 type Done = (error: Error | null, body?: Buffer) => void;
 
 /**
- * The bytes of a body, up to what its route allows, in one piece of memory: kept as they come, a megabyte in pieces of one
- * byte would take two hundred times its size. A large one is read only once there is room for it, by what its
+ * The bytes of a body, up to what its route allows, in one piece of memory: kept as they come, a megabyte in chunks of one
+ * byte took 250 MB. A large one is read only once there is room for it, by what its
  * Content-Length says; one that does not say, from the moment that it turns out to be large.
  */
 export function bodyReader(bodies: LargeBodies) {

@@ -18,7 +18,8 @@ beforeAll(async () => {
     taken = request;
     return answer(DONE);
   });
-  service = await testService({ moreRoutes: [taking] });
+  // However busy this machine is: nothing is refused because it has waited for long.
+  service = await testService({ moreRoutes: [taking], largeBodies: { waitMs: 600_000 } });
   channel = await service.channel();
   token = await channel.getToken();
 });

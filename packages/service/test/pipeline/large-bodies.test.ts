@@ -136,7 +136,7 @@ describe('bodies of more than 16 KB that are under way', () => {
   });
 
   it('0: many at once are all answered, one after the other', async () => {
-    await start({});
+    await start({ waitMs: NEVER });
     const replies = await Promise.all(Array.from({ length: 30 }, () => list(HERE, 1_000_000)));
     expect(replies.map((reply) => reply.code)).toEqual(Array<string>(30).fill('0'));
   });
@@ -152,7 +152,7 @@ describe('bodies of more than 16 KB that are under way', () => {
 });
 
 describe('work on large bodies', () => {
-  beforeEach(() => start({}));
+  beforeEach(() => start({ waitMs: NEVER }));
 
   it('is done one at a time, and whatever else there is to do comes in between', async () => {
     const bodies = largeBodies();
