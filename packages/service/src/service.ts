@@ -14,6 +14,7 @@ import { minuteLimit } from './http/address-limit.js';
 import { admission } from './http/admission.js';
 import { type App, createApp, type HttpLimits } from './http/app.js';
 import { callerFailures } from './http/failures.js';
+import { type LargeBodyLimits, largeBodies } from './http/large-bodies.js';
 import { serviceMetrics } from './http/metrics.js';
 import { redeemLimits } from './http/redeem-limits.js';
 import type { Route } from './http/routes.js';
@@ -41,6 +42,8 @@ export interface ServiceDeps {
   readonly trustedProxies: readonly string[];
   readonly authFailuresPerMinute: number;
   readonly httpLimits?: Partial<HttpLimits>;
+  /** In place of the usual ones, for a test that cannot send as much. */
+  readonly largeBodies?: Partial<LargeBodyLimits>;
   readonly idempotency?: OnceOptions;
   /** In place of those that the payment channels name. */
   readonly gateways?: Gateways;
@@ -91,6 +94,7 @@ export function createService(deps: ServiceDeps): Service {
     trustedProxies: deps.trustedProxies,
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
     failures: callerFailures({ limit: minuteLimit(deps.authFailuresPerMinute, clock), channels, tokens }),
+    bodies: largeBodies(deps.largeBodies),
     admit: admission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
     runOnce: onceRunner(database, deps.idempotency),
     redeem: {

@@ -11,6 +11,7 @@ import type { ServiceMetrics } from './metrics.js';
 import { type NoticeDeps, noticeRoutes } from './notices.js';
 import { operationsRoutes } from './operations.js';
 import { type PipelineDeps, pipeline } from './pipeline.js';
+import { bodyReader } from './read-body.js';
 import { type RedeemDeps, redeemRoutes } from './redeem.js';
 import { bodyTooLarge, Draining, JSON_TYPE, type Refusal, refusalOf } from './respond.js';
 import type { Route } from './routes.js';
@@ -72,7 +73,7 @@ export function createApp(deps: AppDeps): App {
 
   // Bodies stay bytes: the signature is over them, and nothing is parsed before it holds.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', bodyReader(deps.bodies));
 
   // Node would ask for any body, and answer an expectation that it does not know without an envelope.
   app.server.on('checkContinue', (request, response) => {
@@ -143,7 +144,7 @@ export function createApp(deps: AppDeps): App {
       handler: serve,
     });
   }
-  noticeRoutes(app, deps.notices, { log, refuse });
+  noticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse });
   redeemRoutes(app, deps.redeem, { isDraining: () => draining, lingerMs: lingerTime });
   operationsRoutes(app, { ...deps, isDraining: () => draining });
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import { type Notice, NoticeRefused, type RawNotice } from '../gateways/gateway.js';
+import type { LargeBodies } from './large-bodies.js';
 import { type Refusal, refusalOf, sendAnswer } from './respond.js';
 
 export interface NoticeDeps {
@@ -14,6 +15,7 @@ export interface NoticeDeps {
 
 export interface NoticeSurroundings {
   readonly log: Logger;
+  readonly bodies: LargeBodies;
   readonly refuse: (reply: FastifyReply, refusal: Refusal) => FastifyReply;
 }
 
@@ -26,7 +28,7 @@ const MAX_NOTICE_BYTES = 65_536;
 export function noticeRoutes(
   app: FastifyInstance,
   { clock, verify, accept }: NoticeDeps,
-  { log, refuse }: NoticeSurroundings,
+  { log, bodies, refuse }: NoticeSurroundings,
 ): void {
   app.post<{ Params: { code: string } }>(
     '/gateway/v1/notices/:code',
@@ -48,7 +50,11 @@ export function noticeRoutes(
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const [path = ''] = (request.raw.url ?? '').split('?');
       const notice = { path, headers, body, now: clock.now() };
-      await accept(request.params.code, await verify(request.params.code, notice));
+      try {
+        await accept(request.params.code, await verify(request.params.code, notice));
+      } finally {
+        bodies.release(body);
+      }
       return sendAnswer(reply, 200, { ...CODES.SUCCESS, data: 'null' }, formatTime(clock.now()));
     },
   );

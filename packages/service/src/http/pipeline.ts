@@ -5,6 +5,7 @@ import type { Answer, onceRunner } from '../idempotency/once.js';
 import type { admission } from './admission.js';
 import type { CallerFailures } from './failures.js';
 import { readJsonObject } from './json-body.js';
+import { LARGE_BODY_BYTES, type LargeBodies } from './large-bodies.js';
 import { sendAnswer } from './respond.js';
 import type { Route } from './routes.js';
 import { checkTimestamp, readIdempotencyKey, readSignedHeaders, type SignedHeaders } from './signed-headers.js';
@@ -13,6 +14,7 @@ import { serializerOf, validatorOf } from './validate.js';
 export interface PipelineDeps {
   readonly clock: Clock;
   readonly failures: CallerFailures;
+  readonly bodies: LargeBodies;
   readonly admit: ReturnType<typeof admission>;
   readonly runOnce: ReturnType<typeof onceRunner>;
 }
@@ -21,7 +23,7 @@ export interface PipelineDeps {
  * The way of a request, top to bottom, in the order in which its faults are answered (docs/request.md):
  * before the body is read, `open`; with the raw bytes in hand, `serve`.
  */
-export function pipeline(route: Route, { clock, failures, admit, runOnce }: PipelineDeps) {
+export function pipeline(route: Route, { clock, failures, bodies, admit, runOnce }: PipelineDeps) {
   const { endpoint } = route;
   const validate = validatorOf(endpoint);
   const serialize = serializerOf(endpoint);
@@ -40,10 +42,19 @@ export function pipeline(route: Route, { clock, failures, admit, runOnce }: Pipe
   }
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    try {
+      return await serveBody(request, reply, raw);
+    } finally {
+      bodies.release(raw);
+    }
+  }
+
+  async function serveBody(request: FastifyRequest, reply: FastifyReply, raw: Buffer): Promise<FastifyReply> {
     const headers = opened.get(request);
     if (!headers) throw new Error('a request was served that was never opened');
-    const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const bodySha256 = sha256Hex(raw);
+    const inTurn = <T>(work: () => T) => (raw.length > LARGE_BODY_BYTES ? bodies.inTurn(work) : work());
+    const bodySha256 = await inTurn(() => sha256Hex(raw));
     const [path = '', query = ''] = splitOnce(request.raw.url ?? '', '?');
     const idempotencyKey = endpoint.write ? keyOrRefusal(request) : undefined;
     const { channel, idempotency } = await admit({
@@ -55,8 +66,7 @@ export function pipeline(route: Route, { clock, failures, admit, runOnce }: Pipe
       idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
     });
     if (idempotencyKey instanceof Error) throw idempotencyKey;
-    const body = readJsonObject(raw, request.headers['content-encoding']);
-    validate(body);
+    const body = await inTurn(() => validate(readJsonObject(raw, request.headers['content-encoding'])));
     const result = await runOnce(
       {
         channelId: channel.channelId,

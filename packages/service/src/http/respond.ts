@@ -50,17 +50,13 @@ export function refusalOf(error: unknown): Refusal {
     return { ...refusal(CODES.UNAVAILABLE, CODES.UNAVAILABLE.message, headers), isFault: !isDraining };
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  // The rest of an oversized body is not read, so nothing after it on this connection can be understood.
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge();
-  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
-    return refusal(CODES.PARAM_INVALID, 'body is not as long as Content-Length says', { connection: 'close' });
-  }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return refusal(CODES.PARAM_INVALID, 'header Content-Type cannot be read', { connection: 'close' });
   }
   return { ...refusal(CODES.INTERNAL_ERROR, CODES.INTERNAL_ERROR.message), isFault: true };
 }
 
+/** The rest of it is not read, so nothing after it on this connection can be understood. */
 export function bodyTooLarge(): Refusal {
   return refusal(CODES.BODY_TOO_LARGE, CODES.BODY_TOO_LARGE.message, { connection: 'close' });
 }
