@@ -53,9 +53,8 @@ describe('a refund', () => {
       },
       changed: true,
     });
-    expect(on.bank.asked).toEqual([
-      { refundNo: `R${periodNo(orderNo)}01`, attemptNo: `${periodNo(orderNo)}01`, amountCent: 1990 },
-    ]);
+    const attemptNo = `${periodNo(orderNo)}01`;
+    expect(on.bank.asked).toEqual([{ appId: 'test_demo', refundNo: `R${attemptNo}`, attemptNo, amountCent: 1990 }]);
 
     const after = await on.query(orderNo);
     const [first, ...rest] = after['paymentRecords'] as Record<string, unknown>[];
