@@ -8,8 +8,8 @@ import { channelShares, shareLimits } from './db/shares.js';
 import { startEngine } from './engine/engine.js';
 import { type Fulfilments, fulfilmentRegistry } from './fulfilment/registry.js';
 import { bridgeGateway } from './gateways/bridge/bridge.js';
-import { NoticeRefused } from './gateways/gateway.js';
-import { type Gateways, gatewayRegistry, NoSuchGateway } from './gateways/registry.js';
+import { noticeVerifier } from './gateways/notice-verifier.js';
+import { type Gateways, gatewayRegistry } from './gateways/registry.js';
 import { sandboxGateway } from './gateways/sandbox/gateway.js';
 import { minuteLimit } from './http/address-limit.js';
 import { admission } from './http/admission.js';
@@ -125,13 +125,8 @@ export function createService(deps: ServiceDeps): Service {
     },
     notices: {
       clock,
-      async verify(code, notice) {
-        // A payment channel that does not exist has no institution: the same answer as a bad signature.
-        const gateway = await gateways.of(code).catch((error: unknown) => {
-          throw error instanceof NoSuchGateway ? new NoticeRefused('untrusted', error.message) : error;
-        });
-        return gateway.verifyNotice(notice);
-      },
+      verifier: noticeVerifier(database, gateways, clock),
+      limit: minuteLimit(deps.authFailuresPerMinute, clock),
       accept: noticeAcceptor({
         database,
         settle,
