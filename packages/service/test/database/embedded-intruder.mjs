@@ -15,7 +15,12 @@ const attempt = (action) => {
     return false;
   }
 };
-const look = (path) => attempt(() => (statSync(path).isDirectory() ? readdirSync(path) : readFileSync(path)));
+/** What is empty tells nothing: the maps of a process that has ended can be opened by everybody, and are. */
+const look = (path) =>
+  attempt(() => {
+    const found = statSync(path).isDirectory() ? readdirSync(path) : readFileSync(path);
+    if (found.length === 0) throw new Error('nothing to see');
+  });
 const opensOf = (pid) => [
   ...['environ', 'maps', 'io'].filter((name) => look(`/proc/${pid}/${name}`)),
   ...['cwd', 'root', 'exe', 'fd/0', 'fd/3'].filter((name) => attempt(() => readlinkSync(`/proc/${pid}/${name}`))),

@@ -30,11 +30,12 @@ beforeAll(async () => {
     `insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single)
      select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, total_cycles = 1 from orders`,
   );
-  // Most bindings were never finished; the oldest were, on one card and by one person.
+  // Most bindings were never finished; the oldest were, on one card and by one person, each in place of the one before.
   await database.query(
     `insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status, agreement_no,
        card_hash, certificate_hash, card_tail, details)
-     select n, ${CHANNEL}, 'user', 'M', 'SELF_BINDING', 'BIND_SUCCESS', case when n <= ${RARE} or n % 2 = 0 then 'AG' || n end,
+     select n, ${CHANNEL}, 'user', 'M', 'SELF_BINDING', case when n < ${RARE} then 'REPLACED' else 'BIND_SUCCESS' end,
+       case when n <= ${RARE} or n % 2 = 0 then 'AG' || n end,
        case when n <= ${RARE} then 'card'::bytea else int8send(n) end,
        case when n <= ${RARE} then 'owner'::bytea else int8send(n) end, '1234', '{}' from generate_series(1, ${ROWS}) n`,
   );
