@@ -191,6 +191,12 @@ export function replaced(order: OrderModel, agreement: Agreement, retryNow: bool
   return retries ? startDebit(switched, cycleNo) : switched;
 }
 
+/** The order's card was bound once more: it goes on with the new agreement, and a retry that was planned stays planned. */
+export function boundAgain(order: OrderModel, agreement: Agreement): OrderModel {
+  const goesOn = order.status === 'ACTIVE' || order.status === 'INITIALIZING';
+  return goesOn ? { ...order, agreements: [...order.agreements, agreement] } : order;
+}
+
 /** The operator has it tried again at once. */
 export function madeDue(order: OrderModel, at: number): OrderModel {
   return { ...order, nextDueAt: Math.min(required(order.nextDueAt), at) };

@@ -4,7 +4,7 @@ import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders.js';
 import type { Reply } from '../support/channel-client.js';
 import { encrypted, mobileOf } from '../support/demo.js';
 import type { Binding, History, Tracked } from './history.js';
-import { created, madeDue, replaced, unsubscribed } from './model.js';
+import { boundAgain, created, madeDue, replaced, unsubscribed } from './model.js';
 import { type Agreement, lastPeriod, type OrderModel, openAttempt, required } from './order.js';
 import type { Create, Replace, Step, Unsubscribe } from './steps.js';
 import { seen, viewOf } from './view.js';
@@ -145,7 +145,18 @@ async function bind(history: History, paymentChannelCode: string): Promise<Bindi
   });
   expect(bound?.data?.agreementStatus, bound?.text).toBe('BIND_SUCCESS');
   const institutionNo = required(world.banks.get(paymentChannelCode)?.ledger.bindings.get(bindOrderNo)?.institutionNo);
-  return { bindOrderNo, paymentChannelCode, institutionNo };
+  const binding = { bindOrderNo, paymentChannelCode, institutionNo };
+  takeOver(history, binding);
+  return binding;
+}
+
+/** It is always the same card: what ran on its earlier binding at this payment channel runs on the new one. */
+function takeOver({ orders }: History, binding: Binding): void {
+  for (const tracked of orders) {
+    const { model, agreementEnded } = tracked;
+    const isOnCard = model.mode === 'A1' && model.agreements.at(-1)?.paymentChannelCode === binding.paymentChannelCode;
+    if (isOnCard && !agreementEnded) tracked.model = boundAgain(model, binding);
+  }
 }
 
 export async function replace(history: History, step: Disturbed<Replace>): Promise<Expected> {
