@@ -18,27 +18,24 @@ export function aroundItems<Schema extends TObject, Field extends string & keyof
 ): AroundItems<Omit<Static<Schema>, Field>> {
   const names = Object.keys(schema.properties);
   const at = names.indexOf(field);
-  const before = fieldsText(schema, names.slice(0, at));
-  const after = fieldsText(schema, names.slice(at + 1));
+  const first = names.slice(0, at);
+  const last = names.slice(at + 1);
+  const before = compile(withFields(schema, first));
+  const after = compile(withFields(schema, last));
+  // Each text is an object of its own: where the array comes in, it is left open.
   return {
-    before: (data) => `{${endedBy(',', before(data))}"${field}":[`,
-    after: (data) => {
-      const text = after(data);
-      return text === '' ? ']}' : `],${text}}`;
-    },
+    before: first.length === 0 ? () => `{"${field}":[` : (data) => `${before(data).slice(0, -1)},"${field}":[`,
+    after: last.length === 0 ? () => ']}' : (data) => `],${after(data).slice(1)}`,
   };
 }
 
-/** These fields as they stand between the braces of their object. */
-function fieldsText(schema: TObject, names: readonly string[]): (data: object) => string {
-  if (names.length === 0) return () => '';
-  const properties = Object.fromEntries(names.map((name) => [name, schema.properties[name]]));
-  const required = (schema.required ?? []).filter((name) => names.includes(name));
-  const serialize = compile({ type: 'object', properties, required });
-  return (data) => serialize(data).slice(1, -1);
+function withFields({ properties, required }: TObject, names: readonly string[]): object {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, properties[name]])),
+    required: names.filter((name) => required?.includes(name)),
+  };
 }
-
-const endedBy = (mark: string, text: string) => (text === '' ? '' : text + mark);
 
 function compile(schema: object): (value: unknown) => string {
   return buildSerializer(schema as Parameters<typeof buildSerializer>[0]);

@@ -52,5 +52,5 @@ with attempt as (
   from (values ('payment.status.changed', 1, :payment_event), ('order.status.changed', null, :order_event))
     as e(type, cycle, data)
 )
-update idempotency set state = 'DONE', lease_until = null, code = '0', message = 'success', data = :answer
+update idempotency set state = 'DESCRIBED', lease_until = 'infinity', code = '0', message = 'success', data = :answer
 where channel_id = :channel and key = 'pgbench-' || :n;

@@ -2,7 +2,7 @@ import { AffectedPayment, type PaymentStatus, ReplaceData } from '@perennial/wir
 import type { Pieces } from '../answer.js';
 import type { Channel } from '../channels/channel.js';
 import { paymentOrderNo } from '../orders/numbers.js';
-import { isLong, PERIODS_AT_A_TIME } from '../orders/text.js';
+import { isLong, stretchesOf } from '../orders/text.js';
 import { aroundItems, serializer } from '../serialize.js';
 
 /** What agreements/replace answers, with the periods that it affects in runs of one status. */
@@ -16,24 +16,28 @@ export type AffectedRun = readonly [from: number, to: number, previousStatus: Pa
 const paymentText = serializer(AffectedPayment);
 const aroundAffected = aroundItems(ReplaceData, 'affectedPayments');
 
-export function renderReplaced(_channel: Channel, description: ReplaceDescription): string | Pieces {
-  const count = description.affected.reduce((sum, [from, to]) => sum + to - from + 1, 0);
-  const pieces = replacedPieces(description);
-  return isLong(count) ? pieces : [...pieces].join('');
+export function renderReplaced(_channel: Channel, { head, affected }: ReplaceDescription): string | Pieces {
+  const periods = affected.reduce((sum, [from, to]) => sum + to - from + 1, 0);
+  if (isLong(periods)) return replacedPieces(head, affected);
+  return aroundAffected.before(head) + affectedTexts(head.orderNo, affected) + aroundAffected.after(head);
 }
 
-function* replacedPieces({ head, affected }: ReplaceDescription): Generator<string> {
-  let text = aroundAffected.before(head);
-  let made = 0;
-  for (const [from, to, previousStatus] of affected) {
+function* replacedPieces(head: ReplaceDescription['head'], affected: readonly AffectedRun[]): Generator<string> {
+  let before = aroundAffected.before(head);
+  for (const some of stretchesOf(affected)) {
+    yield before + affectedTexts(head.orderNo, some);
+    before = ',';
+  }
+  yield aroundAffected.after(head);
+}
+
+function affectedTexts(orderNo: string, runs: readonly AffectedRun[]): string {
+  let text = '';
+  for (const [from, to, previousStatus] of runs) {
     for (let cycleNo = from; cycleNo <= to; cycleNo += 1) {
-      const payment = { paymentOrderNo: paymentOrderNo(head.orderNo, cycleNo), cycleNo, previousStatus };
-      text += (made === 0 ? '' : ',') + paymentText(payment);
-      made += 1;
-      if (made % PERIODS_AT_A_TIME > 0) continue;
-      yield text;
-      text = '';
+      if (text !== '') text += ',';
+      text += paymentText({ paymentOrderNo: paymentOrderNo(orderNo, cycleNo), cycleNo, previousStatus });
     }
   }
-  yield text + aroundAffected.after(head);
+  return text;
 }

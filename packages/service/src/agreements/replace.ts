@@ -27,7 +27,7 @@ export interface ReplaceDeps {
 /** Everything takes effect in one transaction before the answer; no event tells of it. */
 export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
   const { database, catalog, institutionNumbers, clock } = deps;
-  return async ({ channel, once, answer, reserve }, request) => {
+  return async ({ channel, once, answer, place }, request) => {
     const shared = request.newSharedAgreement;
     const card = readSharedCard(channel, shared, 'newSharedAgreement');
     const reference = orderReference(request);
@@ -36,7 +36,7 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
     const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
     return database.transaction(async (tx) => {
       const order = requireReplaceable(await lockOrder(tx, channel.channelId, reference), shared.channelUserId);
-      if (isLong(order.totalCycles)) reserve();
+      if (isLong(order.totalCycles)) place.reserve();
       const { paymentChannelCode } = shared;
       requireShareable(authorized, paymentChannelCode, 'PAYMENT_CHANNEL_NOT_ALLOWED');
       const now = clock.now();

@@ -17,6 +17,7 @@ import { type RedeemDeps, redeemRoutes } from './redeem.js';
 import { bodyTooLarge, Draining, JSON_TYPE, type Refusal, refusalOf } from './respond.js';
 import type { Route } from './routes.js';
 import { usableRequestId } from './signed-headers.js';
+import { closeUnread } from './unread.js';
 
 export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly routes: readonly Route[];
@@ -67,6 +68,7 @@ export function createApp(deps: AppDeps): App {
   let draining = false;
   const places = answerPlaces(limits);
   metrics.watchLongAnswers(places.counts);
+  const unread = closeUnread(limits.writeTimeout);
   const answers = answerSender({ ...limits, clock, log, isDraining: () => draining });
   const app = fastify({
     logger: false,
@@ -132,6 +134,7 @@ export function createApp(deps: AppDeps): App {
 
   /** Once it is known what came of an answer: it has gone out, or its connection has ended before. */
   function note(request: FastifyRequest, reply: FastifyReply): void {
+    unread.forget(reply);
     const endpoint = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
     const code = reply.resultCode ?? '';
     const cut = reply.raw.writableFinished ? undefined : (reply.cut ?? 'hung-up');
@@ -147,10 +150,13 @@ export function createApp(deps: AppDeps): App {
   app.addHook('onSend', (request, reply, payload, done) => {
     // A connection kept alive would keep a draining node alive with it.
     if (draining) void reply.header('connection', 'close');
-    reply.raw.setTimeout(limits.writeTimeout);
-    if (!reply.raw.closed) reply.raw.once('close', () => note(request, reply));
-    // What never came whole was no request.
-    else if (request.raw.complete) note(request, reply);
+    if (!reply.raw.closed) {
+      unread.watch(reply);
+      reply.raw.once('close', () => note(request, reply));
+    } else if (request.raw.complete) {
+      // What never came whole was no request.
+      note(request, reply);
+    }
     done(null, payload);
   });
 
@@ -178,6 +184,7 @@ export function createApp(deps: AppDeps): App {
       const timer = setTimeout(answers.cutAll, limits.drainTime);
       await app.close();
       clearTimeout(timer);
+      unread.stop();
     },
   };
 }

@@ -16,6 +16,7 @@ export interface Cadence {
  */
 export function dueAt(anchor: number, { periodType, period }: Cadence, cycleNo: number): number {
   const steps = (cycleNo - 1) * period;
+  if (steps === 0) return anchor;
   if (periodType === 'DAY') return anchor + steps * DAY_MS;
   const local = new Date(anchor + OFFSET_MS);
   const month = local.getUTCMonth() + steps;

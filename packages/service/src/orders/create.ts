@@ -33,7 +33,7 @@ export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, Order
     try {
       const product = await deps.catalog.product(context.channel, request.productCode);
       checkProduct(product, request);
-      if (isLong(product.totalCycles)) context.reserve();
+      if (isLong(product.totalCycles)) context.place.reserve();
       return await (request.settlementMode === 'CHANNEL_COLLECT'
         ? collect(deps, context, request, personal, product)
         : deps.deduct.create(context, request, personal, product));
@@ -92,7 +92,7 @@ async function collect(
     channel_agreement_ref: request.channelAgreementRef ?? null,
     benefits: product.benefits,
     benefits_expire_at: created.benefitsExpireAt,
-    idempotency: idempotencyRow(once.row, { state: 'DONE', answer: done }),
+    idempotency: idempotencyRow(once.row, { state: 'DESCRIBED', answer: done }),
   });
   once.row?.finished();
   return done;

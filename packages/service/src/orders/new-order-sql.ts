@@ -66,12 +66,13 @@ export interface IdempotencyInsert {
   readonly path: string;
   readonly body_sha256: string;
   readonly owner: string;
-  readonly state: 'RUNNING' | 'DONE' | 'DESCRIBED';
+  readonly state: 'RUNNING' | 'DESCRIBED';
   readonly lease_seconds: number | null;
   readonly subject: string | null;
   readonly code: string | null;
   readonly message: string | null;
-  readonly data: string | null;
+  /** Of an answer that is described. */
+  readonly data: object | null;
 }
 
 export type NewOrderRefusal =
@@ -171,9 +172,9 @@ with asked as (
 ), new_answers as (
   insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject, code, message, data)
   select a.channel_id, i.key, i.path, decode(i.body_sha256, 'hex'), i.state, i.owner,
-    coalesce(now() + i.lease_seconds * interval '1 s', ${leaseOf('i.state')}), i.subject, i.code, i.message, i.data
+    coalesce(now() + i.lease_seconds * interval '1 s', ${leaseOf('i.state')}), i.subject, i.code, i.message, i.data::text
   from json_to_recordset($4::json) as i(order_no bigint, key text, path text, body_sha256 text, state text, owner uuid,
-    lease_seconds double precision, subject text, code text, message text, data text) join accepted a using (order_no)
+    lease_seconds double precision, subject text, code text, message text, data json) join accepted a using (order_no)
 )
 select order_no, refusal from judged where refusal is not null`,
 };

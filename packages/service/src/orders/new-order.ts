@@ -1,7 +1,7 @@
 import type { Answer } from '../answer.js';
 import { expiryOf } from '../benefits/policy.js';
 import { type NewEvent, orderChanged, paymentChanged } from '../events/outbox.js';
-import { type OnceRow, storedAnswer } from '../idempotency/once.js';
+import type { OnceRow } from '../idempotency/once.js';
 import { paymentAfter } from '../payments/states.js';
 import type { CatalogProduct } from '../products/catalog.js';
 import { nextStepAt } from './calendar.js';
@@ -146,23 +146,24 @@ export function newOrderRow(order: Order, payment: Payment, events: readonly New
 }
 
 type Recorded =
-  | { readonly state: 'DONE'; readonly answer: Answer }
+  | { readonly state: 'DESCRIBED'; readonly answer: Answer }
   | { readonly state: 'RUNNING'; readonly subject: string };
 
 export function idempotencyRow(row: OnceRow | undefined, recorded: Recorded): IdempotencyInsert | null {
   if (!row) return null;
-  const answer = recorded.state === 'DONE' ? storedAnswer(recorded.answer) : undefined;
+  const answer = recorded.state === 'DESCRIBED' ? recorded.answer : undefined;
+  if (answer && !('description' in answer)) throw new Error('the answer to a creation is not described');
   return {
     key: row.key,
     path: row.path,
     body_sha256: row.bodySha256.toString('hex'),
     owner: row.owner,
-    state: answer?.state ?? 'RUNNING',
+    state: recorded.state,
     lease_seconds: recorded.state === 'RUNNING' ? row.leaseSeconds : null,
     subject: recorded.state === 'RUNNING' ? recorded.subject : null,
     code: answer?.code ?? null,
     message: answer?.message ?? null,
-    data: answer?.data ?? null,
+    data: answer?.description ?? null,
   };
 }
 

@@ -25,27 +25,37 @@ export interface OrderParts {
 const recordText = serializer(PaymentRecord);
 const aroundRecords = aroundItems(MainOrder, 'paymentRecords');
 
-/** The text of an order, piece by piece: the one place where it is made. */
+/** The text of an order: in one, or if it is long, in pieces. */
+export function orderText(parts: OrderParts, periods: number): string | Pieces {
+  if (isLong(periods)) return orderPieces(parts);
+  const { head, redeemUrl, started, periods: runs } = parts;
+  const order = { ...head, redeemUrl };
+  return aroundRecords.before(order) + joined(started, recordTexts(head, runs)) + aroundRecords.after(order);
+}
+
 export function* orderPieces({ head, redeemUrl, started, periods }: OrderParts): Generator<string> {
   const order = { ...head, redeemUrl };
   yield aroundRecords.before(order) + started;
   let comma = started === '' ? '' : ',';
-  for (const text of recordTexts(head, periods)) {
-    yield comma + text;
+  for (const some of stretchesOf(periods)) {
+    yield comma + recordTexts(head, some);
     comma = ',';
   }
   yield aroundRecords.after(order);
 }
 
-function* recordTexts(head: OrderHead, periods: readonly PeriodRun[]): Generator<string> {
+const joined = (some: string, others: string) => (some === '' || others === '' ? some + others : `${some},${others}`);
+
+/** The one place where the text of a period is made that does not come from the database. */
+function recordTexts(head: OrderHead, runs: readonly PeriodRun[]): string {
   const anchor = parseTime(head.createTime);
   if (anchor === undefined) throw new Error(`order ${head.orderNo} was created at no time`);
   let text = '';
-  let made = 0;
-  for (const [from, to, paymentStatus, amountCent, refundAmountCent, expectAfter, paidAfter] of periods) {
+  for (const [from, to, paymentStatus, amountCent, refundAmountCent, expectAfter, paidAfter] of runs) {
     for (let cycleNo = from; cycleNo <= to; cycleNo += 1) {
       const due = dueAt(anchor, head, cycleNo);
-      const record = recordText({
+      if (text !== '') text += ',';
+      text += recordText({
         paymentOrderNo: paymentOrderNo(head.orderNo, cycleNo),
         cycleNo,
         expectPayTime: formatTime(due + expectAfter * 1000),
@@ -54,21 +64,31 @@ function* recordTexts(head: OrderHead, periods: readonly PeriodRun[]): Generator
         refundAmountCent,
         paymentStatus,
       });
-      text += made === 0 ? record : `,${record}`;
-      made += 1;
-      if (made < PERIODS_AT_A_TIME) continue;
-      yield text;
-      text = '';
-      made = 0;
     }
   }
-  if (made > 0) yield text;
+  return text;
 }
 
-/** In one text, unless it is long. */
-export function orderText(parts: OrderParts, periods: number): string | Pieces {
-  const pieces = orderPieces(parts);
-  return isLong(periods) ? pieces : [...pieces].join('');
+/** The runs again, cut where a stretch of PERIODS_AT_A_TIME ends. */
+export function* stretchesOf<Run extends readonly [from: number, to: number, ...rest: unknown[]]>(
+  runs: readonly Run[],
+): Generator<Run[]> {
+  let stretch: Run[] = [];
+  let room = PERIODS_AT_A_TIME;
+  for (const run of runs) {
+    const [first, last, ...rest] = run;
+    for (let from = first; from <= last; ) {
+      const to = Math.min(last, from + room - 1);
+      stretch.push([from, to, ...rest] as unknown as Run);
+      room -= to - from + 1;
+      from = to + 1;
+      if (room > 0) continue;
+      yield stretch;
+      stretch = [];
+      room = PERIODS_AT_A_TIME;
+    }
+  }
+  if (stretch.length > 0) yield stretch;
 }
 
 /** The link is signed under the secret that the channel has at this moment, at a replay too. */

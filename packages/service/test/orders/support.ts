@@ -169,6 +169,31 @@ export async function dailyProduct(
   await authorizeProduct(service.operator, { appId: 'test_demo', productCode });
 }
 
+let copies = 0;
+
+/** The order as often again, with its benefits, under numbers that nobody else has. */
+export async function copyOrder(database: Database, orderNo: string, count: number): Promise<void> {
+  const first = 800_000_000_000_000 + copies;
+  copies += count;
+  const last = first + count - 1;
+  await database.query(
+    `with copied as (
+       insert into orders select (jsonb_populate_record(o, jsonb_build_object('order_no', n, 'external_order_no', 'copy-' || n))).*
+       from orders o, generate_series($2::bigint, $3::bigint) n where o.order_no = $1
+     ), named as (
+       insert into external_orders
+       select (jsonb_populate_record(e, jsonb_build_object('order_no', n, 'external_order_no', 'copy-' || n))).*
+       from external_orders e, generate_series($2::bigint, $3::bigint) n where e.order_no = $1
+     ), paid as (
+       insert into payments select (jsonb_populate_record(p, jsonb_build_object('order_no', n))).*
+       from payments p, generate_series($2::bigint, $3::bigint) n where p.order_no = $1
+     )
+     insert into benefits select (jsonb_populate_record(b, jsonb_build_object('order_no', n))).*
+     from benefits b, generate_series($2::bigint, $3::bigint) n where b.order_no = $1`,
+    [orderNo, first, last],
+  );
+}
+
 export interface StoredEvent {
   readonly event_type: string;
   readonly cycle_no: number | null;

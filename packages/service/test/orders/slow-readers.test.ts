@@ -1,0 +1,341 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { authorizeProduct } from '../../src/operator/products.js';
+import type { ServiceDeps } from '../../src/service.js';
+import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
+import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { rawConnection, requestBytes } from '../support/raw-http.js';
+import { type SlowCaller, slowCall } from '../support/unread.js';
+import { anotherChannel, copyOrder, dailyProduct, paid, type Stage, stage } from './support.js';
+
+/** Callers who hang up, do not read, or take their time: the work ends with them, and nobody else pays for it. */
+
+/** As many orders of 9,999 periods as a list has: far more than the network takes in while nobody reads. */
+const ORDERS = 100;
+
+interface World extends Stage {
+  readonly log: CapturedLog;
+  /** Of the user who has the orders. */
+  readonly user: string;
+  /** Links that were made so far: one for each order whose text was begun. */
+  links(): number;
+  failAtLink(number: number): void;
+}
+
+const worlds: World[] = [];
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.close();
+});
+
+async function world(httpLimits: ServiceDeps['httpLimits'] = {}): Promise<World> {
+  const log = capturedLog();
+  let links = 0;
+  let failAt = Number.POSITIVE_INFINITY;
+  const publicUrl = () => {
+    links += 1;
+    if (links >= failAt) throw new Error('a fault on purpose');
+    return 'https://pay.example';
+  };
+  const on = await stage({ log: log.log, httpLimits: httpLimits ?? {}, publicUrl });
+  await dailyProduct(on.service, 'DAYS_9999', 9999);
+  const user = unique('user');
+  const made = await on.channel.call(
+    'orders/create',
+    collectRequest(on.channel, { channelUserId: user, productCode: 'DAYS_9999' }),
+  );
+  await copyOrder(on.service.fresh.database, made.data.orderNo, ORDERS - 1);
+  links = 0;
+  const one: World = {
+    ...on,
+    log,
+    user,
+    links: () => links,
+    failAtLink(number) {
+      failAt = links + number;
+    },
+  };
+  worlds.push(one);
+  return one;
+}
+
+const list = (on: World, requestId: string, version?: 'HTTP/1.0') =>
+  slowCall(
+    on.service.baseUrl,
+    on.channel,
+    'orders/list',
+    { channelUserId: on.user },
+    { requestId, ...(version ? { version } : {}) },
+  );
+
+/** The line of a request, once it is there. */
+const lineOf = (on: World, requestId: string) =>
+  until(`the line of ${requestId}`, () =>
+    on.log.lines().find((line) => line.msg === 'request' && line.requestId === requestId),
+  );
+
+async function metric(on: World, line: string): Promise<number> {
+  const { text } = await send(on.service.baseUrl, 'GET', '/metrics', {}, Buffer.alloc(0));
+  return Number(text.match(new RegExp(`^${line.replace(/[{}]/g, '\\$&')} (\\d+)$`, 'm'))?.[1] ?? 0);
+}
+const open = (on: World) => metric(on, 'perennial_long_answers{state="open"}');
+const waiting = (on: World) => metric(on, 'perennial_long_answers{state="waiting"}');
+
+describe('a caller who hangs up', () => {
+  it('in the middle of a list: the rest is not made, and the line of the request says so', async () => {
+    const on = await world();
+    const caller = await list(on, 'hung-up-1');
+    await caller.readSome();
+    expect(await open(on)).toBe(1);
+    caller.hangUp();
+    expect(await lineOf(on, 'hung-up-1')).toMatchObject({ status: 200, code: '0', cut: 'hung-up' });
+    expect(on.links()).toBeGreaterThan(0);
+    expect(on.links()).toBeLessThan(ORDERS / 2);
+    expect(await open(on)).toBe(0);
+    expect(await metric(on, 'perennial_http_answers_cut_total{why="hung-up"}')).toBe(1);
+  });
+
+  it('before the answer: what was asked is done, and the line of the request has its code', async () => {
+    const on = await world();
+    let sent: () => void = () => undefined;
+    const debiting = new Promise<void>((resolve) => {
+      sent = resolve;
+    });
+    let settle: () => void = () => undefined;
+    on.institution.onDebit = async (request) => {
+      sent();
+      await new Promise<void>((resolve) => {
+        settle = resolve;
+      });
+      return paid(request);
+    };
+    const request = sharedRequest(on.channel);
+    const caller = await slowCall(on.service.baseUrl, on.channel, 'orders/create', request, { requestId: 'hung-up-2' });
+    await debiting;
+    caller.hangUp();
+    // The service hears of it in a turn of its own.
+    await new Promise((resolve) => caller.socket.once('close', resolve));
+    await send(on.service.baseUrl, 'GET', '/healthz', {}, Buffer.alloc(0));
+    settle();
+    expect(await lineOf(on, 'hung-up-2')).toMatchObject({ status: 200, code: '0', cut: 'hung-up' });
+    const { data } = await on.channel.call('orders/query', { externalOrderNo: request.externalOrderNo });
+    expect(data.orderStatus).toBe('ACTIVE');
+  });
+});
+
+describe('a caller who does not read', () => {
+  it('is closed when it has taken in nothing for a while, and its place is free again', async () => {
+    const on = await world({ writeTimeout: 200 });
+    await list(on, 'unread-1');
+    expect(await lineOf(on, 'unread-1')).toMatchObject({ status: 200, code: '0', cut: 'unread' });
+    expect(on.links()).toBeLessThan(ORDERS / 2);
+    expect(await open(on)).toBe(0);
+  });
+
+  it('is closed as well when its answers are short and many', async () => {
+    const on = await world({ writeTimeout: 200 });
+    const raw = rawConnection(on.service.baseUrl);
+    raw.socket.pause();
+    const closed = new Promise<void>((resolve) => raw.socket.once('error', () => resolve()));
+    const ask = requestBytes('/metrics', {}, '', 'GET');
+    const asking = setInterval(() => raw.write(Buffer.concat(Array.from({ length: 50 }, () => ask))), 5);
+    await closed;
+    clearInterval(asking);
+    raw.close();
+  });
+
+  it('is closed also when it reads a little now and then, once the answer has taken too long', async () => {
+    const on = await world({ answerTimeout: 500 });
+    const caller = await list(on, 'slow-1');
+    await caller.readSome();
+    expect(await lineOf(on, 'slow-1')).toMatchObject({ status: 200, code: '0', cut: 'slow' });
+  });
+
+  it('a caller who reads everything gets everything', async () => {
+    const on = await world();
+    const caller = await list(on, 'whole-1');
+    const text = await caller.readAll();
+    expect(text.match(/"paymentRecords":/g)).toHaveLength(ORDERS);
+    expect(text.length).toBeGreaterThan(ORDERS * 1_500_000);
+    const line = await lineOf(on, 'whole-1');
+    expect(line).toMatchObject({ status: 200, code: '0' });
+    expect(line.cut).toBeUndefined();
+    caller.hangUp();
+  });
+});
+
+describe('500001 in the middle of an answer', () => {
+  it.each([['HTTP/1.1'], ['HTTP/1.0']] as const)(
+    '%s: the connection is reset, and the log has the request id',
+    async (version) => {
+      const on = await world();
+      on.failAtLink(30);
+      const caller = await slowCall(
+        on.service.baseUrl,
+        on.channel,
+        'orders/list',
+        { channelUserId: on.user },
+        { requestId: 'fault-1', version },
+      );
+      await expect(caller.readAll()).rejects.toThrow(/ECONNRESET/);
+      expect(await lineOf(on, 'fault-1')).toMatchObject({ status: 200, code: '500001', cut: 'fault' });
+      const fault = on.log.lines().find((line) => line.level === 50 && line.requestId === 'fault-1');
+      expect(fault).toMatchObject({ msg: 'fault in the middle of an answer', path: '/openapi/v1/orders/list' });
+      expect(await open(on)).toBe(0);
+    },
+  );
+
+  it('before the first piece has gone out it is answered as ever', async () => {
+    const on = await world();
+    on.failAtLink(1);
+    const reply = await on.channel.call('orders/list', { channelUserId: on.user });
+    expect([reply.status, reply.code]).toEqual([500, '500001']);
+  });
+});
+
+describe('an order that changes while the list before it is read', () => {
+  it('is shown as of one moment: its totals and its periods agree', async () => {
+    const on = await world();
+    const { database } = on.service.fresh;
+    // The oldest of the list, with more periods started than are read with others.
+    const oldest = `(select min(order_no) from orders)`;
+    await database.query(
+      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
+       select o.order_no, n, o.channel_id, 'SUCCESS', o.created_at, o.created_at, 100
+       from orders o, generate_series(2, 600) n where o.order_no = ${oldest}`,
+    );
+    await database.query(`update orders set cycle_no = 600 where order_no = ${oldest}`);
+    const caller = await list(on, 'moment-1');
+    await caller.readSome();
+    await database.query(`update payments set status = 'REFUND_FULL', refund_amount_cent = 100 where cycle_no = 500`);
+    await database.query(`update orders set refund_amount_cent = 100 where order_no = ${oldest}`);
+    const text = await caller.readAll();
+    const last = text.slice(text.lastIndexOf('"totalRefundAmountCent":'));
+    expect(/"totalRefundAmountCent":(\d+)/.exec(last)?.[1]).toBe('100');
+    expect(last.match(/REFUND_FULL/g)).toHaveLength(1);
+    caller.hangUp();
+  });
+});
+
+describe('the places for long answers', () => {
+  const FEW = { longAnswers: 2, longAnswersPerChannel: 1, longAnswerWait: 200 };
+
+  async function channelWithOrder(on: World): Promise<{ client: ChannelClient; orderNo: string; user: string }> {
+    const client = await anotherChannel(on.service);
+    await authorizeProduct(on.service.operator, { appId: client.credentials.appId, productCode: 'DAYS_9999' });
+    const user = unique('user');
+    const { data } = await client.call(
+      'orders/create',
+      collectRequest(client, { channelUserId: user, productCode: 'DAYS_9999' }),
+    );
+    await copyOrder(on.service.fresh.database, data.orderNo, ORDERS - 1);
+    return { client, orderNo: data.orderNo, user };
+  }
+
+  /** A long answer that its caller does not read, once it is under way. */
+  async function holdPlace(on: World, client: ChannelClient, user: string, expected: number): Promise<SlowCaller> {
+    const caller = await slowCall(on.service.baseUrl, client, 'orders/list', { channelUserId: user });
+    await until('a long answer under way', async () => (await open(on)) === expected);
+    return caller;
+  }
+
+  const refusal = ({ status, code, headers }: Reply) => ({ status, code, retryAfter: headers['retry-after'] });
+
+  it('429001 for a channel that has all of its own, and nothing is done; the others, and its short answers, go on', async () => {
+    const on = await world(FEW);
+    const { channel } = on;
+    const key = unique('key');
+    const shared = sharedRequest(channel, { productCode: 'DAYS_9999' });
+    const { orderNo } = (await channel.call('orders/create', shared, { idempotencyKey: key })).data;
+    const other = await channelWithOrder(on);
+    const held = await holdPlace(on, channel, on.user, 1);
+
+    const limited = { status: 429, code: '429001', retryAfter: '1' };
+    const external = unique('order');
+    const newSharedAgreement = sharedAgreement(channel, shared.channelUserId);
+    for (const [name, body] of [
+      ['orders/query', { orderNo }],
+      ['orders/list', { channelUserId: on.user }],
+      ['orders/create', collectRequest(channel, { productCode: 'DAYS_9999', externalOrderNo: external })],
+      ['orders/create', sharedRequest(channel, { productCode: 'DAYS_9999', externalOrderNo: external })],
+      ['orders/unsubscribe', { orderNo }],
+      ['agreements/replace', { orderNo, newSharedAgreement }],
+      ['sandbox/orders/advance', { orderNo, cycles: 1 }],
+    ] as const) {
+      const reply = await channel.call(name, body, { idempotencyKey: unique('key') });
+      expect([name, refusal(reply)]).toEqual([name, limited]);
+    }
+    const replayed = await channel.call('orders/create', shared, { idempotencyKey: key });
+    expect(refusal(replayed)).toEqual(limited);
+    expect(replayed.headers['idempotency-replayed']).toBeUndefined();
+
+    expect((await channel.call('orders/query', { externalOrderNo: external })).code).toBe('420001');
+    const [order] = await on.service.fresh.database.query<{ status: string; cycle_no: number }>(
+      'select status, cycle_no from orders where order_no = $1',
+      [orderNo],
+    );
+    expect(order).toEqual({ status: 'ACTIVE', cycle_no: 1 });
+    expect((await channel.call('orders/create', collectRequest(channel))).code).toBe('0');
+    expect((await other.client.call('orders/query', { orderNo: other.orderNo })).code).toBe('0');
+
+    held.hangUp();
+    await until('the place is free', async () => (await open(on)) === 0);
+    const again = await channel.call('orders/create', shared, { idempotencyKey: key });
+    expect([again.code, again.headers['idempotency-replayed']]).toEqual(['0', 'true']);
+    expect((await channel.call('orders/unsubscribe', { orderNo })).data.orderStatus).toBe('UNSUBSCRIBED');
+  });
+
+  it('503001 when the node has no more, for a channel that has none', async () => {
+    const on = await world(FEW);
+    const [second, third] = [await channelWithOrder(on), await channelWithOrder(on)];
+    const held = [await holdPlace(on, on.channel, on.user, 1), await holdPlace(on, second.client, second.user, 2)];
+    const reply = await third.client.call('orders/query', { orderNo: third.orderNo });
+    expect(refusal(reply)).toEqual({ status: 503, code: '503001', retryAfter: '1' });
+    // The node is busy, and nothing is wrong with it.
+    expect(on.log.lines().filter((line) => line.level >= 50)).toEqual([]);
+    for (const caller of held) caller.hangUp();
+    await until('the places are free', async () => (await open(on)) === 0);
+    expect((await third.client.call('orders/query', { orderNo: third.orderNo })).code).toBe('0');
+  });
+
+  it('0: a request that waits for a place is carried out when one is free, once', async () => {
+    const on = await world({ ...FEW, longAnswerWait: 60_000, longAnswersWaitingPerChannel: 2 });
+    const { channel } = on;
+    const held = await holdPlace(on, channel, on.user, 1);
+    const request = collectRequest(channel, { productCode: 'DAYS_9999' });
+    const created = channel.call('orders/create', request, { idempotencyKey: unique('key') });
+    const listed = channel.call('orders/list', { channelUserId: on.user, size: 1 });
+    await until('both wait', async () => (await waiting(on)) === 2);
+    // More than may wait are told at once.
+    expect((await channel.call('orders/list', { channelUserId: on.user, size: 1 })).code).toBe('429001');
+    held.hangUp();
+    const order = await created;
+    expect(order.data.paymentRecords).toHaveLength(9999);
+    expect((await listed).data.orders).toHaveLength(1);
+    const query = await channel.call('orders/query', { externalOrderNo: request.externalOrderNo });
+    expect(query.data.orderNo).toBe(order.data.orderNo);
+    expect([await open(on), await waiting(on)]).toEqual([0, 0]);
+  });
+});
+
+describe('a node that stops', () => {
+  it('lets a long answer that is read go out whole, and ends its connection', async () => {
+    const on = await world({ drainTime: 60_000 });
+    const caller = await list(on, 'stop-1');
+    await caller.readSome();
+    const ended = new Promise((resolve) => caller.socket.once('close', resolve));
+    const stopped = worlds.pop()?.close();
+    expect((await caller.readAll()).match(/"paymentRecords":/g)).toHaveLength(ORDERS);
+    await stopped;
+    await ended;
+  });
+
+  it('cuts off one that is not read, after a while', async () => {
+    const on = await world({ drainTime: 100 });
+    const caller = await list(on, 'stop-2');
+    await caller.readSome();
+    await worlds.pop()?.close();
+    expect(await lineOf(on, 'stop-2')).toMatchObject({ cut: 'stopping' });
+    caller.hangUp();
+  });
+});

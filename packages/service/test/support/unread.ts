@@ -1,0 +1,58 @@
+import net from 'node:net';
+import { PATH_PREFIX } from '@perennial/wire';
+import type { ChannelClient } from './channel-client.js';
+import { requestBytes } from './raw-http.js';
+
+/** A caller that sends a request and reads no more of the answer than it is told to. */
+export interface SlowCaller {
+  readonly socket: net.Socket;
+  /** Some of the answer: whatever has come by then. */
+  readSome(): Promise<void>;
+  /** The rest of it, to the end of the connection or of the chunks. */
+  readAll(): Promise<string>;
+  hangUp(): void;
+}
+
+export interface SlowCallOptions {
+  readonly requestId?: string;
+  readonly version?: 'HTTP/1.0' | 'HTTP/1.1';
+}
+
+export async function slowCall(
+  baseUrl: string,
+  channel: ChannelClient,
+  name: string,
+  body: object,
+  { requestId, version = 'HTTP/1.1' }: SlowCallOptions = {},
+): Promise<SlowCaller> {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const token = await channel.getToken();
+  const headers = channel.signedHeaders(name, bytes, { token, ...(requestId === undefined ? {} : { requestId }) });
+  const text = requestBytes(PATH_PREFIX + name, { ...headers, 'Content-Length': String(bytes.length) }, bytes);
+  const { hostname, port } = new URL(baseUrl);
+  const socket = net.connect({ host: hostname, port: Number(port) });
+  socket.pause();
+  // Who reads on is told; a connection that is reset while nobody does is no fault of the test.
+  socket.on('error', () => undefined);
+  socket.write(text.toString('latin1').replace('HTTP/1.1', version), 'latin1');
+  const chunks: Buffer[] = [];
+  return {
+    socket,
+    async readSome() {
+      if (socket.readableLength === 0) await new Promise((resolve) => socket.once('readable', resolve));
+      chunks.push(socket.read());
+    },
+    readAll: () =>
+      new Promise((resolve, reject) => {
+        const text = () => Buffer.concat(chunks).toString();
+        socket.on('error', reject);
+        socket.on('end', () => resolve(text()));
+        socket.on('data', (chunk) => {
+          chunks.push(chunk);
+          if (version === 'HTTP/1.1' && chunk.subarray(-5).toString() === '0\r\n\r\n') resolve(text());
+        });
+        socket.resume();
+      }),
+    hangUp: () => void socket.destroy(),
+  };
+}
