@@ -7,7 +7,7 @@ import { orderHead, periodCount } from './order.js';
 import type { OrderText } from './query-sql.js';
 import type { RedeemLinks } from './redeem.js';
 import { findOrder } from './sql.js';
-import { describedParts, orderPieces, orderText } from './text.js';
+import { describedParts, type OrderParts, orderPieces, orderText } from './text.js';
 
 export interface ReadDeps {
   readonly database: Queryable;
@@ -26,9 +26,13 @@ export function readOrder(deps: ReadDeps, channel: Channel, found: OrderText): s
 }
 
 /** With all that it has, in one statement and so as of one moment, when the caller has read what comes before it. */
-async function* readWhole({ database, clock, links }: ReadDeps, channel: Channel, orderNo: number) {
+async function* readWhole(deps: ReadDeps, channel: Channel, orderNo: number): AsyncGenerator<string> {
+  yield* orderPieces(await findWhole(deps, channel, orderNo));
+}
+
+/** Apart from its text, so that the rows are not held until that is read. */
+async function findWhole({ database, clock, links }: ReadDeps, channel: Channel, orderNo: number): Promise<OrderParts> {
   const found = await findOrder(database, channel.channelId, { orderNo }, clock.now());
   if (!found) throw new Error(`order ${orderNo} was found and is not there`);
-  const description = describeOrder(found.order, found.payments, links.terms(found));
-  yield* orderPieces(describedParts(links, channel, description));
+  return describedParts(links, channel, describeOrder(found.order, found.payments, links.terms(found)));
 }
