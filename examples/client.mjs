@@ -58,12 +58,13 @@ export async function send(channel, endpoint, content, { token, idempotencyKey }
   };
 }
 
-/** A value for a field whose name ends in Encrypted: AES-256-CBC behind a fresh IV, all of it in base64. */
+/** A value for a field whose name ends in Encrypted: a fresh IV, AES-256-GCM and its tag, all of it in base64. */
 export function encrypt(channel, text) {
-  const iv = randomBytes(16);
-  const cipher = createCipheriv('aes-256-cbc', Buffer.from(channel.aesKey, 'base64'), iv);
-  const bytes = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final()]);
-  return `svc_aes_v1:${bytes.toString('base64')}`;
+  const key = createHmac('sha256', Buffer.from(channel.aesKey, 'base64')).update('svc_aes_v2').digest();
+  const iv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, iv);
+  const bytes = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+  return `svc_aes_v2:${bytes.toString('base64')}`;
 }
 
 export function stop(reason) {

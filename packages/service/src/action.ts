@@ -1,11 +1,14 @@
 import type { Answer } from './answer.js';
 import type { Channel } from './channels/channel.js';
+import type { Transactional } from './db/database.js';
 import type { Once } from './idempotency/once.js';
 
 /** What an action is given beside the request. */
 export interface ActionContext<Data> {
   readonly channel: Channel;
   readonly requestId: string;
+  /** What the action asks the database with: the channel's share of this node's connections. */
+  readonly database: Transactional;
   /** For endpoints that write: records the answer with the effects. */
   readonly once: Once;
   /** A success with this data, or with what this describes. */

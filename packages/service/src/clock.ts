@@ -5,3 +5,16 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: () => Date.now() };
+
+/** Says yes so many times in each second. */
+export function perSecond(most: number, clock: Clock): () => boolean {
+  let second = 0;
+  let times = 0;
+  return () => {
+    const now = Math.floor(clock.now() / 1000);
+    if (now !== second) times = 0;
+    second = now;
+    times += 1;
+    return times <= most;
+  };
+}

@@ -85,7 +85,7 @@ function describeError(error: unknown): unknown {
  * like a ciphertext, a key, a signature, a token, or the number of a card or a phone.
  */
 function withoutValues(message: string): string {
-  return message.replace(/"[\s\S]*"/, '"…"').replace(/svc_aes_v1:\S*|[\w+/-]{40,}={0,2}|\d{11,}/g, '…');
+  return message.replace(/"[\s\S]*"/, '"…"').replace(/svc_aes_v\d+:\S*|[\w+/-]{40,}={0,2}|\d{11,}/g, '…');
 }
 
 /** The places alone: the first lines of a stack are the message once more. */

@@ -4,15 +4,19 @@ import { accessTokens } from './channels/access-token.js';
 import { channelRegistry } from './channels/registry.js';
 import type { Clock } from './clock.js';
 import type { Database } from './db/database.js';
+import { channelShares, shareLimits } from './db/shares.js';
 import { startEngine } from './engine/engine.js';
 import { type Fulfilments, fulfilmentRegistry } from './fulfilment/registry.js';
 import { bridgeGateway } from './gateways/bridge/bridge.js';
-import { NoticeRefused } from './gateways/gateway.js';
-import { type Gateways, gatewayRegistry, NoSuchGateway } from './gateways/registry.js';
+import { noticeVerifier } from './gateways/notice-verifier.js';
+import { type Gateways, gatewayRegistry } from './gateways/registry.js';
 import { sandboxGateway } from './gateways/sandbox/gateway.js';
-import { addressLimit } from './http/address-limit.js';
+import { minuteLimit } from './http/address-limit.js';
 import { admission } from './http/admission.js';
 import { type App, createApp, type HttpLimits } from './http/app.js';
+import { callerFailures } from './http/failures.js';
+import { fieldLimit } from './http/field-limit.js';
+import { type LargeBodyLimits, largeBodies } from './http/large-bodies.js';
 import { serviceMetrics } from './http/metrics.js';
 import { redeemLimits } from './http/redeem-limits.js';
 import type { Route } from './http/routes.js';
@@ -24,10 +28,17 @@ import { settleTogether } from './payments/settle-together.js';
 import { unsubscriber } from './redeem/unsubscribe.js';
 import { lookUp } from './secrets/look-up.js';
 import type { Vault } from './secrets/vault.js';
-import { type Environment, REDEEM_OPENS_PER_MINUTE } from './settings.js';
+import { DATABASE_POOL, type Environment, REDEEM_OPENS_PER_MINUTE } from './settings.js';
+import type { TurnLimits } from './turns.js';
 
 export interface ServiceDeps {
   readonly database: Database;
+  /** Connections that `database` has. */
+  readonly databasePool?: number;
+  /** How many of them one channel may use at a time. */
+  readonly databaseShare?: number | undefined;
+  /** In place of what follows from these, for a test that cannot wait. */
+  readonly shareLimits?: Partial<TurnLimits>;
   readonly vault: Vault;
   readonly clock: Clock;
   readonly log: Logger;
@@ -40,6 +51,8 @@ export interface ServiceDeps {
   readonly trustedProxies: readonly string[];
   readonly authFailuresPerMinute: number;
   readonly httpLimits?: Partial<HttpLimits>;
+  /** In place of the usual ones, for a test that cannot send as much. */
+  readonly largeBodies?: Partial<LargeBodyLimits>;
   readonly idempotency?: OnceOptions;
   /** In place of those that the payment channels name. */
   readonly gateways?: Gateways;
@@ -64,7 +77,11 @@ export interface Service extends App {
 /** Everything a node does, put together. It has no settings and no signals: those are main's. */
 export function createService(deps: ServiceDeps): Service {
   const { database, vault, clock, log } = deps;
-  const metrics = serviceMetrics(database);
+  const shares = channelShares(database, {
+    ...shareLimits(deps.databasePool ?? DATABASE_POOL, deps.databaseShare),
+    ...deps.shareLimits,
+  });
+  const metrics = serviceMetrics(database, shares);
   const tokens = accessTokens(vault, clock);
   const channels = channelRegistry(database, vault);
   const institutionNumbers = lookUp(database, vault, 'institution numbers');
@@ -84,37 +101,36 @@ export function createService(deps: ServiceDeps): Service {
       ...(deps.moreRoutes ?? []),
     ],
     database,
+    shares,
     clock,
     metrics,
     log,
     trustedProxies: deps.trustedProxies,
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
-    addresses: addressLimit(deps.authFailuresPerMinute),
+    failures: callerFailures({ limit: minuteLimit(deps.authFailuresPerMinute, clock), channels, tokens }),
+    bodies: largeBodies(deps.largeBodies),
     admit: admission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
-    runOnce: onceRunner(database, deps.idempotency),
+    limitFields: fieldLimit({ database, clock }),
+    runOnce: onceRunner(deps.idempotency),
     redeem: {
       database,
+      shares,
       channels,
       clock,
       log,
       redeemUrl,
-      limits: redeemLimits(deps.redeemOpensPerMinute ?? REDEEM_OPENS_PER_MINUTE),
-      claim: claimer({ database, clock, log, fulfilments }),
-      unsubscribe: unsubscriber(database, clock),
+      limits: redeemLimits(deps.redeemOpensPerMinute ?? REDEEM_OPENS_PER_MINUTE, clock),
+      claim: claimer({ clock, log, fulfilments }),
+      unsubscribe: unsubscriber(clock),
     },
     notices: {
       clock,
-      async verify(code, notice) {
-        // A payment channel that does not exist has no institution: the same answer as a bad signature.
-        const gateway = await gateways.of(code).catch((error: unknown) => {
-          throw error instanceof NoSuchGateway ? new NoticeRefused('untrusted', error.message) : error;
-        });
-        return gateway.verifyNotice(notice);
-      },
+      verifier: noticeVerifier(database, gateways, clock),
+      limit: minuteLimit(deps.authFailuresPerMinute, clock),
       accept: noticeAcceptor({
         database,
         settle,
-        endAgreement: agreementEnder({ database, channels, institutionNumbers, clock }),
+        endAgreement: agreementEnder({ database, institutionNumbers, clock }),
       }),
     },
   });

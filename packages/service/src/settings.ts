@@ -18,16 +18,21 @@ export interface Settings {
   /** Unset: the embedded server in dataDir. */
   readonly databaseUrl: string | undefined;
   readonly databasePool: number;
+  /** Connections that one channel may use at a time. Unset: a third of the pool. */
+  readonly databaseShare: number | undefined;
   /** The current key first, then those that old values may still be wrapped under. Unset: made in dataDir. */
   readonly masterKeys: readonly Uint8Array[] | undefined;
   readonly logLevel: LogLevel;
   /** Addresses whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
-  /** Failed authentications per minute after which an address is refused without a signature check. */
+  /** Failed authentications per minute after which an address is refused under that app id without a signature check. */
   readonly authFailuresPerMinute: number;
   /** Days for which events are kept after the week of their writing has ended. */
   readonly eventsRetentionDays: number;
 }
+
+/** Unless DATABASE_POOL says otherwise. */
+export const DATABASE_POOL = 16;
 
 /** Unless EVENTS_RETENTION_DAYS says otherwise. */
 export const EVENTS_RETENTION_DAYS = 180;
@@ -48,6 +53,7 @@ export function readSettings(env: Env = process.env): Settings {
   const environment = choice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
   const host = text(env, 'HOST') ?? '127.0.0.1';
   const port = integer(env, 'PORT', 8080, 0, 65_535);
+  const databasePool = integer(env, 'DATABASE_POOL', DATABASE_POOL, 2, 1000);
   const databaseUrl = url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
   const masterKeys = keys(env);
   if (environment === 'production' && !masterKeys) {
@@ -62,7 +68,8 @@ export function readSettings(env: Env = process.env): Settings {
     redeemOpensPerMinute: integer(env, 'REDEEM_OPENS_PER_MINUTE', REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
     dataDir: path.resolve(text(env, 'DATA_DIR') ?? 'data'),
     databaseUrl,
-    databasePool: integer(env, 'DATABASE_POOL', 16, 2, 1000),
+    databasePool,
+    databaseShare: optionalInteger(env, 'DATABASE_SHARE', 1, databasePool),
     masterKeys,
     logLevel: choice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     trustedProxies: addresses(env, 'TRUSTED_PROXIES'),
@@ -98,8 +105,12 @@ function addresses(env: Env, name: string): string[] {
 }
 
 function integer(env: Env, name: string, fallback: number, min: number, max: number): number {
+  return optionalInteger(env, name, min, max) ?? fallback;
+}
+
+function optionalInteger(env: Env, name: string, min: number, max: number): number | undefined {
   const value = text(env, name);
-  if (value === undefined) return fallback;
+  if (value === undefined) return undefined;
   const number = Number(value);
   if (!/^\d+$/.test(value) || number < min || number > max) {
     throw new SettingsError(`${name} must be a whole number from ${min} to ${max}, not "${value}"`);

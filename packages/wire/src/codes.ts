@@ -2,7 +2,8 @@
  * The one registry of result codes. Rows stand in order of precedence: when two of them apply to the same request,
  * the earlier row is the answer. 400003 precedes the signature because an oversized body is noticed while it is being
  * read, and the signature covers the whole of it. 420002 leads the business codes so that a resent order hears that it
- * exists, whatever has changed around it since.
+ * exists, whatever has changed around it since. Where encrypted fields are read, 429001 for too many failures of theirs comes
+ * in the place of 400002.
  */
 export const resultCodes = [
   { name: 'PATH_NOT_FOUND', code: '404001', http: 404, message: 'no such endpoint' },

@@ -1,38 +1,99 @@
-import { aes256CbcDecrypt, aes256CbcEncrypt, fromBase64, randomBytes, toBase64 } from '#platform';
+import {
+  aes256CbcDecrypt,
+  aes256CbcEncrypt,
+  aes256GcmDecrypt,
+  aes256GcmEncrypt,
+  fromBase64,
+  hmacSha256,
+  randomBytes,
+  toBase64,
+} from '#platform';
+import type { EncryptionVersion } from './enums.js';
 import { Rejection } from './rejection.js';
 
-export const ENCRYPTED_PREFIX = 'svc_aes_v1:';
+export const ENCRYPTED_PREFIXES = { v1: 'svc_aes_v1:', v2: 'svc_aes_v2:' } as const satisfies Record<
+  EncryptionVersion,
+  string
+>;
 
-const BLOCK_BYTES = 16;
+interface Scheme {
+  readonly ivBytes: number;
+  key(aesKey: Uint8Array): Uint8Array;
+  encrypt(key: Uint8Array, iv: Uint8Array, text: Uint8Array): Uint8Array;
+  /** Throws whatever is wrong. */
+  decrypt(key: Uint8Array, iv: Uint8Array, body: Uint8Array): Uint8Array;
+}
+
+/**
+ * v2 cannot be changed on its way, v1 can. Its key is not the aesKey itself but one made from it: one key in two modes is
+ * safe in neither, and a value of one form is nothing in the other.
+ */
+const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
+  v1: { ivBytes: 16, key: (aesKey) => aesKey, encrypt: aes256CbcEncrypt, decrypt: aes256CbcDecrypt },
+  v2: {
+    ivBytes: 12,
+    key: derivedKey,
+    encrypt: aes256GcmEncrypt,
+    decrypt: aes256GcmDecrypt,
+  },
+};
+
+/** By the bytes they were made from, which nobody changes in place. Making one takes more than half as long as decrypting. */
+const derivedKeys = new WeakMap<Uint8Array, Uint8Array>();
+
+function derivedKey(aesKey: Uint8Array): Uint8Array {
+  const known = derivedKeys.get(aesKey);
+  if (known !== undefined) return known;
+  const made = hmacSha256(aesKey, 'svc_aes_v2');
+  derivedKeys.set(aesKey, made);
+  return made;
+}
+
 const KEY_BYTES = 32;
-/** The IV, and at least one block: padding makes even the empty text one block long. */
-const MIN_BYTES = 2 * BLOCK_BYTES;
 
 const encoder = new TextEncoder();
 /** ignoreBOM keeps a leading U+FEFF, which is part of the text. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The iv is an argument for known answers only; reusing one gives away which values are equal. */
-export function encryptField(text: string, aesKey: Uint8Array, iv: Uint8Array = randomBytes(BLOCK_BYTES)): string {
-  const body = aes256CbcEncrypt(aesKey, iv, encoder.encode(text));
-  const bytes = new Uint8Array(BLOCK_BYTES + body.length);
-  bytes.set(iv);
-  bytes.set(body, BLOCK_BYTES);
-  return ENCRYPTED_PREFIX + toBase64(bytes);
+/** In which form a value says that it is. Undefined: in none. */
+export function encryptionVersionOf(value: string): EncryptionVersion | undefined {
+  if (value.startsWith(ENCRYPTED_PREFIXES.v1)) return 'v1';
+  return value.startsWith(ENCRYPTED_PREFIXES.v2) ? 'v2' : undefined;
 }
 
-/** Every failure is one and the same answer: a caller who could tell them apart could read the text bit by bit. */
+/** v1 unless said otherwise, which everybody reads. The iv is an argument for known answers only: never use one twice. */
+export function encryptField(
+  text: string,
+  aesKey: Uint8Array,
+  version: EncryptionVersion = 'v1',
+  iv: Uint8Array = randomBytes(SCHEMES[version].ivBytes),
+): string {
+  const scheme = SCHEMES[version];
+  const body = scheme.encrypt(scheme.key(checked(aesKey)), iv, encoder.encode(text));
+  const bytes = new Uint8Array(iv.length + body.length);
+  bytes.set(iv);
+  bytes.set(body, iv.length);
+  return ENCRYPTED_PREFIXES[version] + toBase64(bytes);
+}
+
+/** Reads either form. Every failure is one and the same answer: of v1, whoever could tell them apart could read the text. */
 export function decryptField(value: string, aesKey: Uint8Array): string {
-  // A wrong key is a fault of this side and must not be blamed on the channel.
-  if (aesKey.length !== KEY_BYTES) throw new RangeError(`aesKey of ${aesKey.length} bytes`);
-  if (!value.startsWith(ENCRYPTED_PREFIX)) throw new Rejection('DECRYPT_FAILED');
-  const bytes = fromBase64(value.slice(ENCRYPTED_PREFIX.length));
-  if (bytes === undefined || bytes.length < MIN_BYTES || bytes.length % BLOCK_BYTES !== 0) {
-    throw new Rejection('DECRYPT_FAILED');
-  }
+  checked(aesKey);
+  const version = encryptionVersionOf(value);
+  if (version === undefined) throw new Rejection('DECRYPT_FAILED');
+  const scheme = SCHEMES[version];
+  const bytes = fromBase64(value.slice(ENCRYPTED_PREFIXES[version].length));
+  if (bytes === undefined) throw new Rejection('DECRYPT_FAILED');
   try {
-    return decoder.decode(aes256CbcDecrypt(aesKey, bytes.subarray(0, BLOCK_BYTES), bytes.subarray(BLOCK_BYTES)));
+    const [iv, body] = [bytes.subarray(0, scheme.ivBytes), bytes.subarray(scheme.ivBytes)];
+    return decoder.decode(scheme.decrypt(scheme.key(aesKey), iv, body));
   } catch {
     throw new Rejection('DECRYPT_FAILED');
   }
+}
+
+/** A wrong key is a fault of this side and must not be blamed on the channel. HMAC would take one of any length. */
+function checked(aesKey: Uint8Array): Uint8Array {
+  if (aesKey.length !== KEY_BYTES) throw new RangeError(`aesKey of ${aesKey.length} bytes`);
+  return aesKey;
 }

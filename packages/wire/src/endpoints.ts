@@ -12,6 +12,7 @@ import {
   userDataChecks,
 } from './schemas/agreements.js';
 import { AuthTokenRequest, Token } from './schemas/auth.js';
+import { pagingChecks } from './schemas/common.js';
 import {
   EventsListData,
   EventsListRequest,
@@ -85,6 +86,7 @@ export const ENDPOINTS = {
     write: false,
     request: ProductsListRequest,
     response: ProductsListData,
+    check: pagingChecks,
     codes: [],
   }),
   'payment-channels/list': endpoint('payment-channels/list', {
@@ -93,6 +95,7 @@ export const ENDPOINTS = {
     write: false,
     request: PaymentChannelsListRequest,
     response: PaymentChannelsListData,
+    check: pagingChecks,
     codes: [],
   }),
   'agreements/bind-sms': endpoint('agreements/bind-sms', {
@@ -184,6 +187,7 @@ export const ENDPOINTS = {
     write: false,
     request: OrdersListRequest,
     response: OrdersListData,
+    check: pagingChecks,
     codes: [],
   }),
   'orders/unsubscribe': endpoint('orders/unsubscribe', {

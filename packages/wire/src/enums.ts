@@ -47,6 +47,10 @@ export type RehearsedOutcome = (typeof rehearsedOutcomes)[number];
 export const grantTypes = ['client_credentials'] as const;
 export type GrantType = (typeof grantTypes)[number];
 
+/** Forms of an encrypted field, by the end of their prefixes. */
+export const encryptionVersions = ['v1', 'v2'] as const;
+export type EncryptionVersion = (typeof encryptionVersions)[number];
+
 /** Not an enum: the interface names only this default, so other document types pass as plain text. */
 export const DEFAULT_CERT_TYPE = 'ID_CARD';
 

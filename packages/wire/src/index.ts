@@ -18,6 +18,7 @@ export {
   PagingRequest,
   pageFields,
   pageOf,
+  pagingChecks,
   pagingFields,
   Time,
 } from './schemas/common.js';

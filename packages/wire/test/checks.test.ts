@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestOf } from '../src/endpoints.js';
+import { endpoints, type RequestOf } from '../src/endpoints.js';
 import { userDataChecks } from '../src/schemas/agreements.js';
 import {
   type EventsListRequest,
@@ -139,6 +139,27 @@ describe('eventsListChecks', () => {
   ];
   it.each(rows)('refuses %s', (_name, body, detail) => {
     expect(() => eventsListChecks(body)).toThrow(paramInvalid(detail));
+  });
+});
+
+describe('page and cursor', () => {
+  const lists = endpoints.filter(({ response }) => JSON.stringify(response).includes('nextCursor'));
+  it('five lists have both', () => {
+    expect(lists.map(({ name }) => name)).toEqual([
+      'products/list',
+      'payment-channels/list',
+      'agreements/user-data',
+      'orders/list',
+      'events/list',
+    ]);
+  });
+  it.each(lists.map((one) => [one.name, one] as const))('%s takes one of them', (_name, { check }) => {
+    const body = { channelUserId: 'u' };
+    expect(() => check?.({ ...body, page: 2, size: 1 })).not.toThrow();
+    expect(() => check?.({ ...body, cursor: 'x', size: 1 })).not.toThrow();
+    expect(() => check?.({ ...body, page: 1, cursor: 'x' })).toThrow(
+      paramInvalid('page and cursor exclude each other'),
+    );
   });
 });
 

@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import vectors from '../vectors/encrypted-fields.json' with { type: 'json' };
+import { encryptionVersions } from '../src/enums.js';
+import v1 from '../vectors/encrypted-fields.json' with { type: 'json' };
+import v2 from '../vectors/encrypted-fields-v2.json' with { type: 'json' };
 import { hex, key, loadOn, platforms } from './platforms.js';
 
-const aesKey = key(vectors.aesKey);
+const vectors = { v1, v2 };
+const aesKey = key(v1.aesKey);
+const runs = platforms.flatMap(([name, platform]) =>
+  encryptionVersions.map((version) => ({ name, platform, version, ...vectors[version] })),
+);
 
-describe.each(platforms)('encrypted fields on %s', (_name, platform) => {
+describe.each(runs)('encrypted fields, $version on $name', ({ platform, version, good, bad }) => {
   let wire: Awaited<ReturnType<typeof loadOn>>;
   beforeAll(async () => {
     wire = await loadOn(platform);
@@ -16,34 +22,41 @@ describe.each(platforms)('encrypted fields on %s', (_name, platform) => {
     result: expect.objectContaining({ name: 'DECRYPT_FAILED', code: '400002' }),
   });
 
-  it.each(vectors.good)('$name', (vector) => {
-    expect(wire.encryptField(vector.text, aesKey, hex(vector.ivHex))).toBe(vector.value);
+  it.each(good)('$name', (vector) => {
+    expect(wire.encryptField(vector.text, aesKey, version, hex(vector.ivHex))).toBe(vector.value);
     expect(wire.decryptField(vector.value, aesKey)).toBe(vector.text);
+    expect(wire.encryptionVersionOf(vector.value)).toBe(version);
   });
 
-  it.each(vectors.bad)('refuses: $name ($why)', (vector) => {
+  it.each(bad)('refuses: $name ($why)', (vector) => {
     expect(() => wire.decryptField(vector.value, aesKey)).toThrow(decryptFailed);
   });
 
   it('still reads a good one after a bad one', () => {
-    for (const { value } of vectors.bad) expect(() => wire.decryptField(value, aesKey)).toThrow();
-    for (const { value, text } of vectors.good) expect(wire.decryptField(value, aesKey)).toBe(text);
+    for (const { value } of bad) expect(() => wire.decryptField(value, aesKey)).toThrow();
+    for (const { value, text } of good) expect(wire.decryptField(value, aesKey)).toBe(text);
   });
 
   it('takes a fresh IV each time', () => {
-    expect(wire.encryptField('13800000001', aesKey)).not.toBe(wire.encryptField('13800000001', aesKey));
+    const once = () => wire.encryptField('13800000001', aesKey, version);
+    expect(once()).not.toBe(once());
   });
 
   it('blames a key of the wrong length on this side, not on the channel', () => {
-    for (const { value } of [...vectors.good, ...vectors.bad]) {
-      expect(() => wire.decryptField(value, new Uint8Array(16))).toThrow(RangeError);
-    }
+    const short = new Uint8Array(16);
+    for (const { value } of [...good, ...bad]) expect(() => wire.decryptField(value, short)).toThrow(RangeError);
+    expect(() => wire.encryptField('13800000001', short, version)).toThrow(RangeError);
+  });
+
+  it('refuses an IV of the wrong length', () => {
+    const iv = new Uint8Array(version === 'v1' ? 12 : 16);
+    expect(() => wire.encryptField('13800000001', aesKey, version, iv)).toThrow();
   });
 
   it('reads back whatever it wrote', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
-        expect(wire.decryptField(wire.encryptField(text, aesKey), aesKey)).toBe(text);
+        expect(wire.decryptField(wire.encryptField(text, aesKey, version), aesKey)).toBe(text);
       }),
     );
   });
@@ -52,11 +65,38 @@ describe.each(platforms)('encrypted fields on %s', (_name, platform) => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 0, maxLength: 80 }), (bytes) => {
         try {
-          expect(typeof wire.decryptField(wire.ENCRYPTED_PREFIX + platform.toBase64(bytes), aesKey)).toBe('string');
+          const value = wire.ENCRYPTED_PREFIXES[version] + platform.toBase64(bytes);
+          expect(typeof wire.decryptField(value, aesKey)).toBe('string');
         } catch (error) {
           expect(error).toEqual(decryptFailed);
         }
       }),
     );
+  });
+});
+
+describe.each(platforms)('the forms of an encrypted field on %s', (_name, platform) => {
+  it('v1 unless another is named', async () => {
+    const wire = await loadOn(platform);
+    expect(wire.encryptionVersionOf(wire.encryptField('x', aesKey))).toBe('v1');
+    for (const value of ['', 'x', 'svc_aes_v3:AAAA', 'SVC_AES_V2:AAAA', ' svc_aes_v1:AAAA']) {
+      expect(wire.encryptionVersionOf(value)).toBeUndefined();
+    }
+  });
+
+  it('v2: whatever bit of a value is changed, nothing of it is read', async () => {
+    const wire = await loadOn(platform);
+    const [, body = ''] = wire.encryptField('13800000001', aesKey, 'v2').split(':');
+    const bytes = platform.fromBase64(body) ?? new Uint8Array();
+    for (let bit = 0; bit < 8 * bytes.length; bit += 1) {
+      const changed = bytes.slice();
+      changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      const value = wire.ENCRYPTED_PREFIXES.v2 + platform.toBase64(changed);
+      expect(() => wire.decryptField(value, aesKey)).toThrow('an encrypted field cannot be read');
+    }
+  });
+
+  it('v2: its key is HMAC-SHA256 of the prefix without its colon, under the aesKey', () => {
+    expect(platform.hmacSha256(aesKey, 'svc_aes_v2')).toEqual(hex(v2.derivedKeyHex));
   });
 });

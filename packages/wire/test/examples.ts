@@ -83,13 +83,19 @@ const mainOrder = {
   ],
 } satisfies DataOf<'orders/query'>;
 
-const page = { page: 1, size: 100, hasMore: false };
+const page = { page: 1, size: 100, hasMore: false, nextCursor: null };
+const byCursor = { page: null, size: 2, hasMore: true, nextCursor: 'WyJldmVudHMvbGlzdCJd' };
 
 /** Requests that must be accepted; the first of each is the one the rejections are made from. */
 export const requests: { [Name in EndpointName]: [RequestOf<Name>, ...RequestOf<Name>[]] } = {
   'auth/token': [{ grantType: 'client_credentials', appId: 'test_demo' }],
-  'products/list': [{}, { page: 1, size: 1 }, { page: 2_147_483_647, size: 100 }],
-  'payment-channels/list': [{}, { page: 2 }, { size: 50 }],
+  'products/list': [
+    {},
+    { page: 1, size: 1 },
+    { cursor: 'WyJldmVudHMvbGlzdCJd', size: 1 },
+    { page: 2_147_483_647, size: 100 },
+  ],
+  'payment-channels/list': [{}, { page: 2 }, { size: 50 }, { cursor: 'x' }],
   'agreements/bind-sms': [
     bindSms,
     { ...bindSms, productCode: '' },
@@ -132,7 +138,11 @@ export const requests: { [Name in EndpointName]: [RequestOf<Name>, ...RequestOf<
     { ...orderB, periodType: 'WEEK', period: 0, totalCycles: -1 },
   ],
   'orders/query': [{ orderNo: '700000000000001' }, { externalOrderNo: 'EXT-1' }],
-  'orders/list': [{ channelUserId: 'user-1' }, { channelUserId: 'user-1', cycleType: 'SINGLE', page: 3, size: 20 }],
+  'orders/list': [
+    { channelUserId: 'user-1' },
+    { channelUserId: 'user-1', cycleType: 'SINGLE', page: 3, size: 20 },
+    { channelUserId: 'user-1', cursor: 'x', size: 20 },
+  ],
   'orders/unsubscribe': [{ orderNo: '700000000000001' }, { externalOrderNo: 'EXT-1', reason: '' }],
   'payments/query': [{ paymentOrderNo: '7000000000000010001' }, { paymentOrderNo: 'no such number' }],
   'events/list': [
@@ -175,6 +185,7 @@ export const data: { [Name in EndpointName]: [DataOf<Name>, ...DataOf<Name>[]] }
       ...page,
     },
     { items: [], ...page, page: 2, hasMore: true },
+    { items: [], ...byCursor },
   ],
   'payment-channels/list': [
     {
@@ -226,6 +237,7 @@ export const data: { [Name in EndpointName]: [DataOf<Name>, ...DataOf<Name>[]] }
       ...page,
     },
     { bankDataList: [], ...page },
+    { bankDataList: [], ...byCursor },
   ],
   'agreements/replace': [
     {
@@ -250,7 +262,10 @@ export const data: { [Name in EndpointName]: [DataOf<Name>, ...DataOf<Name>[]] }
       paymentRecords: [],
     },
   ],
-  'orders/list': [{ orders: [mainOrder, mainOrder], ...page }],
+  'orders/list': [
+    { orders: [mainOrder, mainOrder], ...page },
+    { orders: [mainOrder], ...byCursor },
+  ],
   'orders/unsubscribe': [{ ...mainOrder, orderStatus: 'UNSUBSCRIBED', unsubscribeTime: time, redeemUrl: null }],
   'payments/query': [
     {
@@ -299,6 +314,7 @@ export const data: { [Name in EndpointName]: [DataOf<Name>, ...DataOf<Name>[]] }
       ...page,
     },
     { events: [], ...page },
+    { events: [], ...byCursor },
   ],
   'events/replay': [{ replayed: 0 }, { replayed: 10_000 }],
   'sandbox/orders/advance': [mainOrder],

@@ -28,10 +28,33 @@ describe.each(platforms)('platform %s', (_name, platform) => {
     expect(platform.aes256CbcDecrypt(key, iv, sealed)).toEqual(text);
   });
 
+  it('encrypts and decrypts test case 14 of the paper on GCM', () => {
+    const [key, iv, text] = [new Uint8Array(32), new Uint8Array(12), new Uint8Array(16)];
+    const sealed = platform.aes256GcmEncrypt(key, iv, text);
+    expect(sealed).toEqual(hex('cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919'));
+    expect(platform.aes256GcmDecrypt(key, iv, sealed)).toEqual(text);
+  });
+
   it.each([0, 16, 24, 31, 33])('refuses an AES key of %i bytes', (length) => {
     const key = new Uint8Array(length);
     expect(() => platform.aes256CbcEncrypt(key, new Uint8Array(16), new Uint8Array(16))).toThrow();
     expect(() => platform.aes256CbcDecrypt(key, new Uint8Array(16), new Uint8Array(16))).toThrow();
+    expect(() => platform.aes256GcmEncrypt(key, new Uint8Array(12), new Uint8Array(16))).toThrow();
+    expect(() => platform.aes256GcmDecrypt(key, new Uint8Array(12), new Uint8Array(32))).toThrow();
+  });
+
+  it.each([0, 8, 11, 13, 16])('refuses an IV of %i bytes for GCM', (length) => {
+    const iv = new Uint8Array(length);
+    expect(() => platform.aes256GcmEncrypt(new Uint8Array(32), iv, new Uint8Array(16))).toThrow(RangeError);
+    expect(() => platform.aes256GcmDecrypt(new Uint8Array(32), iv, new Uint8Array(32))).toThrow(RangeError);
+  });
+
+  it('refuses what has a shorter tag, or none', () => {
+    const [key, iv] = [new Uint8Array(32), new Uint8Array(12)];
+    const sealed = platform.aes256GcmEncrypt(key, iv, new Uint8Array());
+    for (const length of [0, 4, 12, 15]) {
+      expect(() => platform.aes256GcmDecrypt(key, iv, sealed.subarray(0, length))).toThrow();
+    }
   });
 
   it.each([0, 12, 17])('refuses an IV of %i bytes', (length) => {
@@ -129,6 +152,8 @@ describe('both platforms', () => {
         expect(one.sha256Hex(body)).toBe(other.sha256Hex(body));
         expect(one.hmacSha256(key, text)).toEqual(other.hmacSha256(key, text));
         expect(one.aes256CbcEncrypt(key, iv, body)).toEqual(other.aes256CbcEncrypt(key, iv, body));
+        const gcmIv = iv.subarray(0, 12);
+        expect(one.aes256GcmEncrypt(key, gcmIv, body)).toEqual(other.aes256GcmEncrypt(key, gcmIv, body));
         expect(one.toBase64(body)).toBe(other.toBase64(body));
         expect(one.fromBase64(text)).toEqual(other.fromBase64(text));
         expect(one.fromBase64Url(one.toBase64Url(body))).toEqual(other.fromBase64Url(other.toBase64Url(body)));

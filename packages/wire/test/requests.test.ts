@@ -111,6 +111,10 @@ describe('a field of a wrong type or value', () => {
     ['products/list', 'size', 101, 'maximum'],
     ['payment-channels/list', 'size', 101, 'maximum'],
     ['payment-channels/list', 'page', null, 'type'],
+    ['payment-channels/list', 'cursor', null, 'type'],
+    ['payment-channels/list', 'cursor', '', 'minLength'],
+    ['payment-channels/list', 'cursor', 7, 'type'],
+    ['payment-channels/list', 'cursor', 'x'.repeat(1025), 'maxLength'],
     ['agreements/bind-sms', 'channelUserId', 7, 'type'],
     ['agreements/bind-sms', 'channelUserId', '', 'minLength'],
     ['agreements/bind-sms', 'bindOrderNo', 600000000000001, 'type'],
@@ -193,7 +197,7 @@ describe('the length of a string', () => {
   );
 
   it('is looked at in every place there is', () => {
-    expect(rows).toHaveLength(57);
+    expect(rows).toHaveLength(62);
   });
 
   it.each(rows)('$name: $at takes 1024 code points and not 1025', ({ name, path }) => {

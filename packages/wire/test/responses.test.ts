@@ -73,6 +73,7 @@ describe('pageOf', () => {
   it('fills in what a request leaves out', () => {
     expect(pageOf({})).toEqual({ page: 1, size: 100 });
     expect(pageOf({ page: 3, size: 7 })).toEqual({ page: 3, size: 7 });
+    expect(pageOf({ cursor: 'x', size: 7 })).toEqual({ page: null, size: 7 });
   });
 });
 

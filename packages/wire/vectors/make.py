@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Works out the known answers in this folder, with nothing of the code that they test.
 
-HMAC, SHA-256, base64 and dates come from Python's standard library, AES from the openssl command line. Keys and IVs
-are fixed, so a second run writes the same bytes. The keys are for tests only and belong to nobody.
+HMAC, SHA-256, base64 and dates come from Python's standard library, AES from the openssl command line. That has no GCM,
+so it is worked out here from single blocks, and checked against the paper that describes it. Keys and IVs are fixed, so a second run writes the same bytes. The keys are for tests only and belong to nobody.
 
     python3 packages/wire/vectors/make.py
 """
@@ -193,7 +193,7 @@ def encrypted_fields():
     bad = [
         ("empty", "no prefix", ""),
         ("plain text", "no prefix", "13800000001"),
-        ("other prefix", "prefix of another version", "svc_aes_v2:" + body),
+        ("unknown prefix", "prefix of no version", "svc_aes_v3:" + body),
         ("prefix in capitals", "prefix is case sensitive", "SVC_AES_V1:" + body),
         ("space before the prefix", "prefix does not begin the value", " " + whole),
         ("prefix alone", "no bytes at all", PREFIX),
@@ -231,6 +231,119 @@ def encrypted_fields():
             good_field(8, "a byte order mark is text", "\ufeffx"),
             good_field(9, "line breaks and a NUL", "a\nb\r\n\u0000c"),
             good_field(10, "many blocks", "0123456789" * 50),
+        ],
+        "bad": [{"name": name, "why": why, "value": value} for name, why, value in bad],
+    })
+
+
+# Encrypted fields that are authenticated
+
+PREFIX_V2 = "svc_aes_v2:"
+AES_KEY_V2 = hmac.new(AES_KEY, b"svc_aes_v2", hashlib.sha256).digest()
+
+
+def aes_blocks(key, blocks):
+    command = ["openssl", "enc", "-aes-256-ecb", "-nopad", "-K", key.hex()]
+    return subprocess.run(command, input=blocks, capture_output=True, check=True).stdout
+
+
+def gf_multiply(x, y):
+    """In GCM's field of 2^128 elements, the leftmost bit first (SP 800-38D, 6.3)."""
+    product = 0
+    for bit in range(127, -1, -1):
+        if x >> bit & 1:
+            product ^= y
+        y = y >> 1 ^ (0xE1 << 120 if y & 1 else 0)
+    return product
+
+
+def gcm(key, iv, plain):
+    """Ciphertext and tag for an IV of 12 bytes and no additional data (SP 800-38D, 7.1)."""
+    counters = b"".join(iv + number.to_bytes(4, "big") for number in range(1, 2 + -(-len(plain) // 16)))
+    stream = aes_blocks(key, bytes(16) + counters)
+    hash_key, first, rest = int.from_bytes(stream[:16], "big"), stream[16:32], stream[32:]
+    cipher = bytes(a ^ b for a, b in zip(plain, rest))
+    hashed = 0
+    for block in [*(cipher[at:at + 16].ljust(16, b"\0") for at in range(0, len(cipher), 16)),
+                  (8 * len(cipher)).to_bytes(16, "big")]:
+        hashed = gf_multiply(hashed ^ int.from_bytes(block, "big"), hash_key)
+    return cipher, bytes(a ^ b for a, b in zip(hashed.to_bytes(16, "big"), first))
+
+
+def check_gcm():
+    """Test cases 13, 14 and 15 of McGrew and Viega, The Galois/Counter Mode of Operation."""
+    key = bytes.fromhex("feffe9928665731c6d6a8f9467308308" * 2)
+    plain = bytes.fromhex("d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72"
+                          "1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b391aafd255")
+    assert gcm(bytes(32), bytes(12), b"") == (b"", bytes.fromhex("530f8afbc74536b9a963b4f1c4cb738b"))
+    assert gcm(bytes(32), bytes(12), bytes(16)) == (
+        bytes.fromhex("cea7403d4d606b6e074ec5d3baf39d18"), bytes.fromhex("d0d1c8a799996bf0265b98b5d48ab919"))
+    assert gcm(key, bytes.fromhex("cafebabefacedbaddecaf888"), plain) == (
+        bytes.fromhex("522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa"
+                      "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662898015ad"),
+        bytes.fromhex("b094dac5d93471bdec1a502270e3cc6c"))
+
+
+def sealed(iv, plain, key=AES_KEY_V2):
+    return iv + b"".join(gcm(key, iv, plain))
+
+
+def good_field_v2(number, name, text):
+    iv = iv_of(number)[:12]
+    return {"name": name, "text": text, "ivHex": iv.hex(), "value": PREFIX_V2 + b64(sealed(iv, text.encode()))}
+
+
+def authenticated_fields():
+    check_gcm()
+    iv = iv_of(99)[:12]
+    whole = sealed(iv, b"13800000001")
+
+    def flipped(at):
+        return PREFIX_V2 + b64(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+
+    def field(plain):
+        return PREFIX_V2 + b64(sealed(iv, plain))
+
+    unpadded = next(PREFIX_V2 + b64(sealed(iv, b"1" * count)).rstrip("=") for count in (5, 6, 7)
+                    if b64(sealed(iv, b"1" * count)).endswith("="))
+    bad = [
+        ("prefix alone", "no bytes at all", PREFIX_V2),
+        ("prefix in capitals", "prefix is case sensitive", "SVC_AES_V2:" + b64(whole)),
+        ("prefix of the other version", "a value of this form is nothing in the other", PREFIX + b64(whole)),
+        ("a value of the other version", "a value of the other form is nothing in this one",
+         PREFIX_V2 + b64(iv_of(99) + aes(b"13800000001", iv_of(99)))),
+        ("not base64", "characters outside the alphabet", PREFIX_V2 + "!" * 52),
+        ("a line break at the end", "base64 with white space", PREFIX_V2 + b64(whole) + "\n"),
+        ("padding left out", "base64 without its padding", unpadded),
+        ("IV alone", "no tag", PREFIX_V2 + b64(iv)),
+        ("27 bytes", "shorter than an IV and a tag", PREFIX_V2 + b64(whole[:27])),
+        ("tag cut short", "a tag of 15 bytes", PREFIX_V2 + b64(whole[:-1])),
+        ("tag left out", "the text's end is read as its tag", PREFIX_V2 + b64(whole[:-16])),
+        ("a byte more", "the tag does not belong to it", PREFIX_V2 + b64(whole + b"\0")),
+        ("a bit of the IV", "the tag does not belong to it", flipped(0)),
+        ("a bit of the text", "the tag does not belong to it", flipped(12)),
+        ("a bit of the tag", "the tag does not belong to it", flipped(len(whole) - 1)),
+        ("under the aesKey itself", "the key is derived from the aesKey",
+         PREFIX_V2 + b64(sealed(iv, b"13800000001", AES_KEY))),
+        ("under another key", "the tag does not belong to it", PREFIX_V2 + b64(sealed(iv, b"13800000001", bytes(32)))),
+        ("a lone continuation byte", "text is not UTF-8", field(b"abc\x80")),
+        ("a cut character", "text is not UTF-8", field("你".encode()[:2])),
+        ("an encoded surrogate", "text is not UTF-8", field(b"\xed\xa0\x80")),
+    ]
+    write("encrypted-fields-v2.json", {
+        "aesKey": b64(AES_KEY),
+        "derivedKeyHex": AES_KEY_V2.hex(),
+        "good": [
+            good_field_v2(1, "a mobile number", "13800000001"),
+            good_field_v2(2, "the empty text", ""),
+            good_field_v2(3, "one byte short of a block", "0123456789abcde"),
+            good_field_v2(4, "exactly a block", "0123456789abcdef"),
+            good_field_v2(5, "one byte over a block", "0123456789abcdefg"),
+            good_field_v2(6, "a Chinese name", "欧阳小明"),
+            good_field_v2(7, "beyond the basic plane", "𠮷野🎈"),
+            good_field_v2(8, "a byte order mark is text", "\ufeffx"),
+            good_field_v2(9, "line breaks and a NUL", "a\nb\r\n\u0000c"),
+            good_field_v2(10, "many blocks", "0123456789" * 50),
         ],
         "bad": [{"name": name, "why": why, "value": value} for name, why, value in bad],
     })
@@ -345,4 +458,5 @@ if __name__ == "__main__":
     signatures()
     redeem_links()
     encrypted_fields()
+    authenticated_fields()
     times()

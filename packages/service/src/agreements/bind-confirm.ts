@@ -2,7 +2,7 @@ import { type BindConfirmData, type BindConfirmRequest, Rejection } from '@peren
 import type { Action } from '../action.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
-import { type Database, type Queryable, Unavailable } from '../db/database.js';
+import { type Queryable, type Transactional, Unavailable } from '../db/database.js';
 import type { BindOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import type { Once } from '../idempotency/once.js';
@@ -10,11 +10,11 @@ import type { LookUp } from '../secrets/look-up.js';
 import type { Environment } from '../settings.js';
 import { agreementNoOf, sealInstitutionNo } from './card.js';
 import { readPlaintext } from './plaintext.js';
+import { lockEarlierBinding, replaceEarlierBinding, untilCardIsFree } from './same-card.js';
 import { type BindingRow, countTry, findBinding, lockBinding, storeBound, storeRefused, uncountTry } from './sql.js';
 import { agreementAfter } from './states.js';
 
 export interface BindConfirmDeps {
-  readonly database: Database;
   readonly gateways: Gateways;
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;
@@ -29,20 +29,28 @@ type Verdict = Exclude<BindOutcome, { readonly kind: 'unknown' }>;
 
 /**
  * agreements/bind-confirm. The first transaction counts the try; then the institution is asked about the code; the
- * second, under the binding's row lock, writes what it said. Of two that come through, the first to get the lock decides.
+ * second, under the binding's row lock, writes what it said. Of two that come through, the first to get the lock decides. A
+ * card that was bound before is the new binding's from then on, with the orders that run on it.
  */
-export function bindConfirm({ database, gateways, institutionNumbers, clock, environment }: BindConfirmDeps) {
-  const action: Action<BindConfirmRequest, BindConfirmData> = async ({ channel, once, answer }, request) => {
+export function bindConfirm({ gateways, institutionNumbers, clock, environment }: BindConfirmDeps) {
+  const action: Action<BindConfirmRequest, BindConfirmData> = async ({ channel, database, once, answer }, request) => {
     const smsCode = readPlaintext(channel, 'code', request.smsCodeEncrypted, 'smsCodeEncrypted');
     const asked = await (once.interrupted === undefined
-      ? begin(channel, once, request.bindOrderNo)
-      : takeUp(channel, once.interrupted));
-    const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await ask(asked, smsCode);
-    return database.transaction(async (tx) => once.finish(tx, answer(await settle(tx, channel, asked, verdict))));
+      ? begin(database, channel, once, request.bindOrderNo)
+      : takeUp(database, channel, once.interrupted));
+    const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await ask(database, channel, asked, smsCode);
+    return untilCardIsFree(() =>
+      database.transaction(async (tx) => once.finish(tx, answer(await settle(tx, channel, asked, verdict)))),
+    );
   };
   return action;
 
-  async function begin(channel: Channel, once: Once, bindOrderNo: string): Promise<BindingRow> {
+  async function begin(
+    database: Transactional,
+    channel: Channel,
+    once: Once,
+    bindOrderNo: string,
+  ): Promise<BindingRow> {
     return database.transaction(async (tx) => {
       await once.begin(tx, bindOrderNo);
       const row = await lockBinding(tx, channel.channelId, bindOrderNo);
@@ -58,7 +66,7 @@ export function bindConfirm({ database, gateways, institutionNumbers, clock, env
   }
 
   /** After a crash or an unknown outcome: the code was good when it came, and the institution may have bound it since. */
-  async function takeUp(channel: Channel, bindOrderNo: string): Promise<BindingRow> {
+  async function takeUp(database: Queryable, channel: Channel, bindOrderNo: string): Promise<BindingRow> {
     const row = await findBinding(database, channel.channelId, bindOrderNo);
     if (!row) throw new Error(`binding order ${bindOrderNo} was begun and is not there`);
     if (row.status === 'BIND_SUCCESS') return row;
@@ -67,9 +75,10 @@ export function bindConfirm({ database, gateways, institutionNumbers, clock, env
     return row;
   }
 
-  async function ask(asked: BindingRow, smsCode: string): Promise<Verdict> {
-    const gateway = await gateways.of(asked.paymentChannelCode);
+  async function ask(database: Queryable, { appId }: Channel, asked: BindingRow, smsCode: string): Promise<Verdict> {
+    const gateway = await gateways.of(asked.paymentChannelCode, database);
     const outcome = await gateway.confirmBind({
+      appId,
       bindOrderNo: String(asked.agreementId),
       reference: asked.gatewayReference ?? undefined,
       smsCode,
@@ -85,6 +94,7 @@ export function bindConfirm({ database, gateways, institutionNumbers, clock, env
     asked: BindingRow,
     verdict: Verdict | undefined,
   ): Promise<BindConfirmData> {
+    const earlier = verdict?.kind === 'bound' ? await lockEarlierBinding(tx, asked) : undefined;
     const row = await lockBinding(tx, channel.channelId, String(asked.agreementId));
     if (row?.status === 'BIND_SUCCESS') return bound(row);
     const { agreementId } = asked;
@@ -95,6 +105,7 @@ export function bindConfirm({ database, gateways, institutionNumbers, clock, env
       const institutionNo = sealInstitutionNo(channel, agreementId, verdict.institutionNo);
       const institutionHash = await institutionNumbers.hash(verdict.institutionNo);
       const now = { ...asked, status: step.to, agreementNo, institutionNo, institutionHash };
+      if (earlier) await replaceEarlierBinding(tx, { ...earlier, toId: agreementId, institutionHash }, clock.now());
       await storeBound(tx, now, clock.now());
       return bound(now);
     }

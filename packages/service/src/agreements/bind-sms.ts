@@ -2,8 +2,8 @@ import { type BindSmsData, type BindSmsRequest, Rejection } from '@perennial/wir
 import type { Action } from '../action.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
-import type { Database, Queryable } from '../db/database.js';
-import type { BindCodeOutcome, CardDetails } from '../gateways/gateway.js';
+import type { Queryable } from '../db/database.js';
+import type { BindCodeOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import type { Catalog } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
@@ -26,7 +26,6 @@ import {
 import { type AgreementTransition, agreementAfter } from './states.js';
 
 export interface BindSmsDeps {
-  readonly database: Database;
   readonly catalog: Catalog;
   readonly gateways: Gateways;
   readonly bankMobiles: LookUp;
@@ -45,17 +44,17 @@ interface Sending {
  * agreements/bind-sms. The first transaction writes the binding and counts the code; then the institution is asked to
  * send it; the second writes what became of it. Only a code that was sent ties the login mobile to the user.
  */
-export function bindSms({ database, catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
+export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
   const limited = environment === 'production';
 
-  const action: Action<BindSmsRequest, BindSmsData> = async ({ channel, once, answer }, request) => {
+  const action: Action<BindSmsRequest, BindSmsData> = async ({ channel, database, once, answer }, request) => {
     const mobile = readPlaintext(channel, 'mobile', request.mobileEncrypted, 'mobileEncrypted');
     const card = readCard(channel, request);
     // The limit is the phone's and not the channel's, so that no two channels text the same one at a time.
     const bankMobileHash = limited ? await bankMobiles.hash(card.bankMobile) : undefined;
     const { former, paymentChannelCode } = await (once.interrupted === undefined
-      ? check(channel, request)
-      : takeUp(channel, once.interrupted));
+      ? check(database, channel, request)
+      : takeUp(database, channel, once.interrupted));
 
     const sending = await database.transaction(async (tx) => {
       const agreementId = former?.agreementId ?? (await nextAgreementId(tx));
@@ -87,7 +86,10 @@ export function bindSms({ database, catalog, gateways, bankMobiles, clock, envir
       return { agreementId, details: columns.details, reservedAt };
     });
 
-    const outcome = await send(sending, paymentChannelCode, request.bankCode, card);
+    const gateway = await gateways.of(paymentChannelCode, database);
+    const bindOrderNo = String(sending.agreementId);
+    const { appId } = channel;
+    const outcome = await gateway.sendBindCode({ appId, bindOrderNo, bankCode: request.bankCode, card });
 
     return database.transaction(async (tx) => {
       const failReason = await store(tx, sending, outcome);
@@ -96,7 +98,7 @@ export function bindSms({ database, catalog, gateways, bankMobiles, clock, envir
       return once.finish(
         tx,
         answer({
-          bindOrderNo: String(sending.agreementId),
+          bindOrderNo,
           paymentChannelCode,
           agreementStatus: 'BIND_ING',
           ...(failReason === undefined ? { smsStatus: 'SEND_SUCCESS' } : { smsStatus: 'SEND_FAIL', failReason }),
@@ -107,13 +109,13 @@ export function bindSms({ database, catalog, gateways, bankMobiles, clock, envir
   return action;
 
   /** The rules in the order of their codes. What can change meanwhile is looked at again under the row lock. */
-  async function check(channel: Channel, request: BindSmsRequest) {
+  async function check(database: Queryable, channel: Channel, request: BindSmsRequest) {
     const { bindOrderNo, channelUserId, productCode, bankCode } = request;
     const former = bindOrderNo === undefined ? undefined : await findBinding(database, channel.channelId, bindOrderNo);
     if (former && former.channelUserId !== channelUserId) {
       throw new Rejection('PARAM_INVALID', 'channelUserId differs from the one of the binding order');
     }
-    if (productCode !== undefined && productCode !== '') await catalog.product(channel, productCode);
+    if (productCode !== undefined && productCode !== '') await catalog.product(database, channel, productCode);
     if (bindOrderNo !== undefined) requireOpen(former);
     const asked = request.paymentChannelCode ?? former?.paymentChannelCode;
     if (former && former.paymentChannelCode !== asked) throw new Rejection('BIND_CHANNEL_CHANGED');
@@ -123,20 +125,10 @@ export function bindSms({ database, catalog, gateways, bankMobiles, clock, envir
   }
 
   /** After a crash: the rules were kept when the work began, and the binding is there since then. */
-  async function takeUp(channel: Channel, bindOrderNo: string) {
+  async function takeUp(database: Queryable, channel: Channel, bindOrderNo: string) {
     const former = await findBinding(database, channel.channelId, bindOrderNo);
     if (!former) throw new Error(`binding order ${bindOrderNo} was begun and is not there`);
     return { former, paymentChannelCode: former.paymentChannelCode };
-  }
-
-  async function send(
-    { agreementId }: Sending,
-    paymentChannelCode: string,
-    bankCode: string | undefined,
-    card: CardDetails,
-  ): Promise<BindCodeOutcome> {
-    const gateway = await gateways.of(paymentChannelCode);
-    return gateway.sendBindCode({ bindOrderNo: String(agreementId), bankCode, card });
   }
 
   /** Why there is no code that could be confirmed, or nothing when there is one. */

@@ -1,28 +1,76 @@
 import type { Queryable } from '../db/database.js';
 
-export interface EndedAgreement {
-  readonly agreementId: number;
-  readonly channelId: number;
-}
-
 /** The agreements that an institution knows by this number; a channel may have shared one more than once. */
 export async function findByInstitutionNo(
   db: Queryable,
   paymentChannelCode: string,
   institutionHash: Buffer,
-): Promise<EndedAgreement[]> {
-  return db.query<EndedAgreement>(
-    `select agreement_id as "agreementId", channel_id as "channelId" from agreements
-     where payment_channel_code = $1 and institution_hash = $2 order by agreement_id`,
+): Promise<number[]> {
+  const rows = await db.query<{ agreementId: number }>(
+    `select agreement_id as "agreementId" from agreements where payment_channel_code = $1 and institution_hash = $2`,
     [paymentChannelCode, institutionHash],
+  );
+  return rows.map(({ agreementId }) => agreementId);
+}
+
+/** One row of a number at an institution, and what runs on it. */
+export interface NumberedAgreement {
+  readonly agreementId: number;
+  /** The same for all rows of one number. */
+  readonly number: string;
+  /** Orders that are ACTIVE or INITIALIZING. */
+  readonly orderNos: readonly number[];
+}
+
+const RUNNING = (agreementId: string) =>
+  `select o.order_no from orders o where o.agreement_id = ${agreementId} and o.status in ('ACTIVE', 'INITIALIZING')`;
+
+/** All rows of the numbers of these agreements, of whichever channel, as of one moment. */
+export async function findSameNumbers(
+  db: Queryable,
+  agreementIds: readonly number[],
+): Promise<readonly NumberedAgreement[]> {
+  return db.query<NumberedAgreement>(
+    `select g.agreement_id as "agreementId", n.payment_channel_code || ' ' || encode(n.institution_hash, 'hex') as number,
+       array_to_json(array(${RUNNING('g.agreement_id')})) as "orderNos"
+     from (select distinct payment_channel_code, institution_hash from agreements where agreement_id = any($1::bigint[])) n
+       join agreements g on g.payment_channel_code = n.payment_channel_code and g.institution_hash = n.institution_hash`,
+    [agreementIds],
   );
 }
 
-/** In the order in which their rows are then locked. */
-export async function findActiveOrders(db: Queryable, agreementId: number): Promise<number[]> {
-  const rows = await db.query<{ orderNo: number }>(
-    `select order_no as "orderNo" from orders where agreement_id = $1 and status = 'ACTIVE' order by order_no`,
-    [agreementId],
+/** In the order of their numbers, after the orders on them. */
+export async function lockAgreements(tx: Queryable, agreementIds: readonly number[]): Promise<void> {
+  await tx.query(
+    'select from agreements where agreement_id = any($1::bigint[]) order by agreement_id for no key update',
+    [agreementIds],
   );
-  return rows.map((row) => row.orderNo);
+}
+
+export async function findRunningOrders(db: Queryable, agreementIds: readonly number[]): Promise<number[]> {
+  const rows = await db.query<{ orderNo: number }>(
+    `select r.order_no as "orderNo" from unnest($1::bigint[]) as a(id), lateral (${RUNNING('a.id')}) r`,
+    [agreementIds],
+  );
+  return rows.map(({ orderNo }) => orderNo);
+}
+
+/** Those that are bound. The institution is told, in the background, by way of one of them or not at all. */
+export async function cancelAgreements(
+  tx: Queryable,
+  agreementIds: readonly number[],
+  tellBy: number | undefined,
+): Promise<void> {
+  await tx.query(
+    `update agreements set status = 'CANCELED', changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
+     where agreement_id = any($1::bigint[]) and status = 'BIND_SUCCESS'`,
+    [agreementIds, tellBy ?? null],
+  );
+}
+
+export async function isBound(db: Queryable, agreementId: number): Promise<boolean> {
+  const rows = await db.query(`select from agreements where agreement_id = $1 and status = 'BIND_SUCCESS'`, [
+    agreementId,
+  ]);
+  return rows.length > 0;
 }

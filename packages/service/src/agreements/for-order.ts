@@ -1,17 +1,18 @@
 import { type OrdersCreateRequest, Rejection, type SharedAgreement } from '@perennial/wire';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
-import type { Database, Queryable } from '../db/database.js';
+import type { Queryable } from '../db/database.js';
 import type { CardDetails } from '../gateways/gateway.js';
 import type { AgreementInsert } from '../orders/new-order-sql.js';
 import type { Catalog } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
 import { checkUserMobile, userRow } from '../users/mobile.js';
 import { institutionNo } from './card.js';
+import type { NumberAtInstitution } from './foreign-number-sql.js';
 import { requireShareable } from './payment-channel.js';
 import { readPlaintext } from './plaintext.js';
 import { readSharedCard, sharedAgreementRow } from './shared.js';
-import { type AgreementRow, type BindingRow, findBinding, nextAgreementId } from './sql.js';
+import { type AgreementRow, type BindingRow, findBindingInForce, nextAgreementId } from './sql.js';
 
 /** On what an order of mode A will run, and what has to be stored with it. */
 export interface AgreementForOrder {
@@ -24,6 +25,8 @@ export interface AgreementForOrder {
   /** The login mobile to bind, hash in hex; nothing when the binding has seen to it. */
   readonly mobile: { readonly hash: string; readonly sealed: string } | undefined;
   readonly insert: AgreementInsert | null;
+  /** A shared number that must be no other channel's. */
+  readonly exclusiveNumber: NumberAtInstitution | null;
 }
 
 /** Who an order is for: in the clear what was sent of a person, and the binding that was named. */
@@ -39,15 +42,26 @@ export async function readPersonal(db: Queryable, channel: Channel, request: Ord
   const mobile =
     mobileEncrypted === undefined ? undefined : readPlaintext(channel, 'mobile', mobileEncrypted, 'mobileEncrypted');
   const card = shared === undefined ? undefined : readSharedCard(channel, shared, 'sharedAgreement');
-  const binding = bindOrderNo === undefined ? undefined : await findBinding(db, channel.channelId, bindOrderNo);
+  const binding = bindOrderNo === undefined ? undefined : await findBindingInForce(db, channel.channelId, bindOrderNo);
   if (binding && channelUserId !== undefined && channelUserId !== binding.channelUserId) {
     throw new Rejection('PARAM_INVALID', "channelUserId is not the agreement's");
   }
   return { mobile, card, binding };
 }
 
+/** The binding that has come to stand for the one that was named since it was read; nothing when that is still the one. */
+export async function bindingInForceNow(
+  db: Queryable,
+  channel: Channel,
+  { binding }: Personal,
+): Promise<BindingRow | undefined> {
+  if (!binding) return undefined;
+  const now = await findBindingInForce(db, channel.channelId, String(binding.agreementId));
+  return now?.agreementId === binding.agreementId ? undefined : now;
+}
+
 export interface AgreementDeps {
-  readonly database: Database;
+  readonly database: Queryable;
   readonly catalog: Catalog;
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;
@@ -83,6 +97,7 @@ async function boundAgreement(
     shared: false,
     mobile: undefined,
     insert: null,
+    exclusiveNumber: null,
   };
 }
 
@@ -93,18 +108,22 @@ async function sharedAgreement(
   shared: SharedAgreement,
   { card, mobile = '' }: Personal & { readonly card: CardDetails },
 ): Promise<AgreementForOrder> {
-  requireShareable(await catalog.paymentChannels(channel), shared.paymentChannelCode, 'SHARED_AGREEMENT_NOT_ALLOWED');
+  const { paymentChannelCode: code } = shared;
+  const authorized = await catalog.paymentChannels(channel);
+  const { commonNumbers } = requireShareable(authorized, code, 'SHARED_AGREEMENT_NOT_ALLOWED');
   const agreementId = await nextAgreementId(database);
   const row = sharedAgreementRow(channel, shared, card, { agreementId, now: clock.now() });
   const user = userRow(channel, shared.channelUserId, mobile);
+  const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
   return {
     agreementId: row.agreementId,
     channelUserId: shared.channelUserId,
-    paymentChannelCode: shared.paymentChannelCode,
+    paymentChannelCode: code,
     institutionNo: shared.sharedAgreementNo,
     shared: true,
     mobile: { hash: user.mobileHash.toString('hex'), sealed: user.mobile },
-    insert: insertOf(row, await institutionNumbers.hash(shared.sharedAgreementNo)),
+    insert: insertOf(row, institutionHash),
+    exclusiveNumber: commonNumbers ? null : { paymentChannelCode: code, institutionHash },
   };
 }
 

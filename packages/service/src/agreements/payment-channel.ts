@@ -28,8 +28,13 @@ export function requireBank(paymentChannel: CatalogPaymentChannel, bankCode: str
 /** The interface answers 403004 for both on orders/create, and tells them apart on agreements/replace. */
 type Unauthorized = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
 
-export function requireShareable(authorized: PaymentChannels, code: string, unauthorized: Unauthorized): void {
+export function requireShareable(
+  authorized: PaymentChannels,
+  code: string,
+  unauthorized: Unauthorized,
+): CatalogPaymentChannel {
   const paymentChannel = authorized.get(code);
   if (!paymentChannel) throw new Rejection(unauthorized);
   if (!paymentChannel.shareEnabled) throw new Rejection('SHARED_AGREEMENT_NOT_ALLOWED');
+  return paymentChannel;
 }

@@ -10,6 +10,8 @@ export interface AgreementSwitch {
   readonly paymentChannelCode: string;
   /** A period that failed for now is due at this moment, whatever its schedule said. */
   readonly retryAt: number | null;
+  /** A debit on its way, should it fail, is followed by the next when the schedule says so, and not at once. */
+  readonly retryBySchedule: boolean;
 }
 
 /**
@@ -18,12 +20,18 @@ export interface AgreementSwitch {
  */
 export async function switchAgreement(
   tx: Queryable,
-  { orderNo, fromId, toId, paymentChannelCode, retryAt }: AgreementSwitch,
+  { orderNo, fromId, toId, paymentChannelCode, retryAt, retryBySchedule }: AgreementSwitch,
 ): Promise<string> {
   await tx.query(
     `update orders set agreement_id = $2, payment_channel_code = $3, next_due_at = coalesce(${instant('$4')}, next_due_at)
      where order_no = $1`,
     [orderNo, toId, paymentChannelCode, retryAt],
+  );
+  // One at most: while it is open, no other is begun.
+  await tx.query(
+    `update debit_attempts a set retry_by_schedule = $2 from orders o
+     where o.order_no = $1 and a.order_no = o.order_no and a.cycle_no = o.cycle_no and a.status = 'STARTED'`,
+    [orderNo, retryBySchedule],
   );
   const [row] = await tx.query<{ agreementNo: string; status: AgreementStatus }>(
     'select agreement_no as "agreementNo", status from agreements where agreement_id = $1 for update',

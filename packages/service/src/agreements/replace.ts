@@ -1,7 +1,7 @@
 import { Rejection, type ReplaceRequest, type RetriedPayment } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
-import type { Database, Queryable } from '../db/database.js';
+import type { Queryable } from '../db/database.js';
 import { derivedRuns } from '../orders/description.js';
 import { paymentOrderNo } from '../orders/numbers.js';
 import type { Order, Payment } from '../orders/order.js';
@@ -11,14 +11,15 @@ import { findPayments, lockOrder } from '../orders/sql.js';
 import { isLong } from '../orders/text.js';
 import type { Catalog } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
+import { alertForeignNumber } from './foreign-number.js';
+import { mayShareNumber } from './foreign-number-sql.js';
 import { requireShareable } from './payment-channel.js';
 import { switchAgreement } from './replace-sql.js';
 import type { AffectedRun, ReplaceDescription } from './replace-text.js';
-import { readSharedCard, sharedAgreementRow } from './shared.js';
+import { NumberOfAnotherChannel, readSharedCard, sharedAgreementRow } from './shared.js';
 import { insertAgreement, nextAgreementId } from './sql.js';
 
 export interface ReplaceDeps {
-  readonly database: Database;
   readonly catalog: Catalog;
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;
@@ -26,26 +27,32 @@ export interface ReplaceDeps {
 
 /** Everything takes effect in one transaction before the answer; no event tells of it. */
 export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
-  const { database, catalog, institutionNumbers, clock } = deps;
-  return async ({ channel, once, answer, place }, request) => {
+  const { catalog, institutionNumbers, clock } = deps;
+  return async ({ channel, database, once, answer, place }, request) => {
     const shared = request.newSharedAgreement;
     const card = readSharedCard(channel, shared, 'newSharedAgreement');
     const reference = orderReference(request);
     const authorized = await catalog.paymentChannels(channel);
     const agreementId = await nextAgreementId(database);
     const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
-    return database.transaction(async (tx) => {
+    const number = { paymentChannelCode: shared.paymentChannelCode, institutionHash };
+    const replace = async (tx: Queryable) => {
       const order = requireReplaceable(await lockOrder(tx, channel.channelId, reference), shared.channelUserId);
       if (isLong(order.totalCycles)) place.reserve();
       const { paymentChannelCode } = shared;
-      requireShareable(authorized, paymentChannelCode, 'PAYMENT_CHANNEL_NOT_ALLOWED');
+      const { commonNumbers } = requireShareable(authorized, paymentChannelCode, 'PAYMENT_CHANNEL_NOT_ALLOWED');
+      if (!commonNumbers && !(await mayShareNumber(tx, channel.channelId, number))) {
+        throw new NumberOfAnotherChannel();
+      }
       const now = clock.now();
       const payments = await findPayments(tx, order.orderNo);
       const row = sharedAgreementRow(channel, shared, card, { agreementId, now });
       await insertAgreement(tx, { ...row, institutionHash });
       const { orderNo } = order;
-      const retryAt = order.latestPaymentStatus === 'FAIL_RETRY' && request.retryFailedNow !== false ? now : null;
-      const to = { orderNo, fromId: order.agreementId, toId: agreementId, paymentChannelCode, retryAt };
+      const retryBySchedule = request.retryFailedNow === false;
+      const retryAt = order.latestPaymentStatus === 'FAIL_RETRY' && !retryBySchedule ? now : null;
+      const ids = { orderNo, fromId: order.agreementId, toId: agreementId };
+      const to = { ...ids, paymentChannelCode, retryAt, retryBySchedule };
       const oldAgreementNo = await switchAgreement(tx, to);
       const retriedNow = retryAt === null ? [] : await retry(tx, orderNo, paymentChannelCode, retryAt);
       return once.finish(
@@ -61,7 +68,13 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
           affected: affected(order, payments),
         }),
       );
-    });
+    };
+    try {
+      return await database.transaction(replace);
+    } catch (error) {
+      if (error instanceof NumberOfAnotherChannel) await alertForeignNumber(database, channel, number);
+      throw error;
+    }
   };
 }
 

@@ -1,4 +1,4 @@
-import type { SharedAgreement } from '@perennial/wire';
+import { Rejection, type SharedAgreement } from '@perennial/wire';
 import type { Channel } from '../channels/channel.js';
 import type { CardDetails } from '../gateways/gateway.js';
 import { agreementNoOf, cardColumns, readCard, sealInstitutionNo } from './card.js';
@@ -11,6 +11,13 @@ export function readSharedCard(
   field: 'sharedAgreement' | 'newSharedAgreement',
 ): CardDetails {
   return readCard(channel, shared, `${field}.`);
+}
+
+/** The number is in force under another channel. The message does not say under which. */
+export class NumberOfAnotherChannel extends Rejection {
+  constructor() {
+    super('SHARED_AGREEMENT_NOT_ALLOWED', 'sharedAgreementNo is in use elsewhere and cannot be shared');
+  }
 }
 
 /** A bound agreement, to be inserted by whoever needs it: nobody is asked, the channel's word counts. */

@@ -1,6 +1,7 @@
 import type { AgreementSource, AgreementStatus } from '@perennial/wire';
 import type { Queryable } from '../db/database.js';
 import { instant, ms } from '../db/time-sql.js';
+import type { Place } from '../lists/page.js';
 
 /** Which card, sealed and hashed under the channel's keys. */
 export interface CardColumns {
@@ -109,6 +110,28 @@ export async function findBinding(
   return binding(db, channelId, bindOrderNo, '');
 }
 
+/**
+ * The binding in force that a number stands for: of one that was replaced by another of the same card, the last of those
+ * that followed.
+ */
+export async function findBindingInForce(
+  db: Queryable,
+  channelId: number,
+  bindOrderNo: string,
+): Promise<BindingRow | undefined> {
+  const named = await findBinding(db, channelId, bindOrderNo);
+  if (named?.status !== 'REPLACED') return named;
+  const [last] = await db.query<BindingRow>(
+    `with recursive line as (
+       select * from agreements where agreement_id = $1
+       union all select next.* from line join agreements next on next.agreement_id = line.successor_id
+     )
+     select ${BINDING_COLUMNS} from line a where a.successor_id is null`,
+    [named.agreementId],
+  );
+  return last;
+}
+
 /** Under its row lock: everything that changes a binding takes it first. */
 export async function lockBinding(
   tx: Queryable,
@@ -212,21 +235,31 @@ export interface AgreementFilter {
   readonly certificateHash: Buffer | undefined;
 }
 
-/** Agreements that were bound at some time and match all that is given, newest first. Bound is: has a number. */
+export type AgreementKey = readonly [agreementId: number];
+
+/**
+ * Agreements that were bound at some time and match all that is given, newest first. Bound is: has a number. What is not
+ * given is not in the text, so that each of the filters finds its index.
+ */
 export async function listBoundAgreements(
   db: Queryable,
   channelId: number,
-  filter: AgreementFilter,
+  { channelUserId, cardHash, certificateHash }: AgreementFilter,
   limit: number,
-  offset: number,
+  { after, offset }: Place<AgreementKey>,
 ): Promise<AgreementRow[]> {
+  const values: unknown[] = [channelId];
+  const value = (given: unknown) => `$${values.push(given)}`;
+  const conditions = [
+    'a.channel_id = $1 and a.agreement_no is not null',
+    ...(channelUserId === undefined ? [] : [`key_of(a.channel_user_id) = key_of(${value(channelUserId)}::text)`]),
+    ...(cardHash === undefined ? [] : [`a.card_hash = ${value(cardHash)}`]),
+    ...(certificateHash === undefined ? [] : [`a.certificate_hash = ${value(certificateHash)}`]),
+    ...(after === undefined ? [] : [`a.agreement_id < ${value(after[0])}`]),
+  ];
   return db.query<AgreementRow>(
-    `select ${AGREEMENT_COLUMNS} from agreements a
-     where a.channel_id = $1 and a.agreement_no is not null
-       and ($2::text is null or key_of(a.channel_user_id) = key_of($2))
-       and ($3::bytea is null or a.card_hash = $3)
-       and ($4::bytea is null or a.certificate_hash = $4)
-     order by a.agreement_id desc limit $5 offset $6`,
-    [channelId, filter.channelUserId ?? null, filter.cardHash ?? null, filter.certificateHash ?? null, limit, offset],
+    `select ${AGREEMENT_COLUMNS} from agreements a where ${conditions.join(' and ')}
+     order by a.agreement_id desc limit ${value(limit)} offset ${value(offset)}`,
+    values,
   );
 }

@@ -8,31 +8,84 @@ export type AgreementTrigger =
   | 'confirm-refused' // the institution will not have this binding
   | 'shared' // comes bound: orders/create with sharedAgreement, or agreements/replace
   | 'replaced'
+  | 'bound-again' // another binding of the same card takes its place
   | 'canceled';
 
 export interface AgreementTransition {
   readonly from: AgreementStatus | 'none';
   readonly on: AgreementTrigger;
   readonly to: AgreementStatus;
+  /** The trigger as docs/interface.md says it. */
+  readonly when: string;
   readonly basis: string;
 }
 
 /** Pairs that are not here do not happen: `agreementAfter` gives nothing, and the caller says what that means. */
 export const AGREEMENT_TRANSITIONS: readonly AgreementTransition[] = [
-  { from: 'none', on: 'bind-sms', to: 'BIND_ING', basis: 'interface: agreementStatus' },
-  { from: 'none', on: 'shared', to: 'BIND_SUCCESS', basis: 'interface: agreementStatus' },
+  { from: 'none', on: 'bind-sms', to: 'BIND_ING', when: '`bind-sms`', basis: 'interface: agreementStatus' },
+  {
+    from: 'none',
+    on: 'shared',
+    to: 'BIND_SUCCESS',
+    when: '`orders/create` with `sharedAgreement`, or `agreements/replace`',
+    basis: 'interface: agreementStatus',
+  },
   {
     from: 'BIND_ING',
     on: 'bind-sms',
     to: 'BIND_ING',
+    when: '`bind-sms` again',
     basis: 'interface: second send; decision: sent again while open',
   },
-  { from: 'BIND_FAIL', on: 'bind-sms', to: 'BIND_ING', basis: 'decision: a failed binding may be sent again' },
-  { from: 'BIND_ING', on: 'confirm-right', to: 'BIND_SUCCESS', basis: 'interface: agreementStatus' },
-  { from: 'BIND_ING', on: 'confirm-wrong', to: 'BIND_ING', basis: 'decision: a wrong code leaves the binding open' },
-  { from: 'BIND_ING', on: 'confirm-refused', to: 'BIND_FAIL', basis: 'interface: agreementStatus' },
-  { from: 'BIND_SUCCESS', on: 'replaced', to: 'REPLACED', basis: 'interface: agreementStatus' },
-  { from: 'BIND_SUCCESS', on: 'canceled', to: 'CANCELED', basis: 'decision: unsubscribe, notice or decline' },
+  {
+    from: 'BIND_FAIL',
+    on: 'bind-sms',
+    to: 'BIND_ING',
+    when: '`bind-sms` again',
+    basis: 'decision: a failed binding may be sent again',
+  },
+  {
+    from: 'BIND_ING',
+    on: 'confirm-right',
+    to: 'BIND_SUCCESS',
+    when: 'the code is right',
+    basis: 'interface: agreementStatus',
+  },
+  {
+    from: 'BIND_ING',
+    on: 'confirm-wrong',
+    to: 'BIND_ING',
+    when: 'the code is wrong',
+    basis: 'decision: a wrong code leaves the binding open',
+  },
+  {
+    from: 'BIND_ING',
+    on: 'confirm-refused',
+    to: 'BIND_FAIL',
+    when: 'the institution refuses the binding',
+    basis: 'interface: agreementStatus',
+  },
+  {
+    from: 'BIND_SUCCESS',
+    on: 'replaced',
+    to: 'REPLACED',
+    when: '`agreements/replace`',
+    basis: 'interface: agreementStatus',
+  },
+  {
+    from: 'BIND_SUCCESS',
+    on: 'bound-again',
+    to: 'REPLACED',
+    when: 'the user binds the same card at the same payment channel again',
+    basis: 'decision: one agreement for each card',
+  },
+  {
+    from: 'BIND_SUCCESS',
+    on: 'canceled',
+    to: 'CANCELED',
+    when: 'the last order on it is unsubscribed, an operator ends it, or the institution says that it has ended: by a notice, or declining a debit',
+    basis: 'decision: unsubscribe, notice, decline or operator',
+  },
 ];
 
 export function agreementAfter(from: AgreementStatus | 'none', on: AgreementTrigger): AgreementTransition | undefined {

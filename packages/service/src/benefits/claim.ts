@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
-import type { Database, Queryable } from '../db/database.js';
+import type { Queryable, Transactional } from '../db/database.js';
 import type { ClaimToFulfil, Supplier } from '../fulfilment/fulfilment.js';
 import type { Fulfilments } from '../fulfilment/registry.js';
 import { raiseAlert } from '../payments/alerts-sql.js';
@@ -17,21 +17,25 @@ export type ClaimOutcome = 'CLAIMED' | 'CLAIMED_BEFORE' | 'REVOKED' | 'EXPIRED' 
  * Returns when the claim is committed and, for a supplier, when that has answered or its deadline has passed. Whether the
  * code is there then is for `claims` to say.
  */
-export type Claimer = (channel: Channel, benefit: BenefitReference) => Promise<ClaimOutcome>;
+export type Claimer = (database: Transactional, channel: Channel, benefit: BenefitReference) => Promise<ClaimOutcome>;
 
 export interface ClaimDeps {
-  readonly database: Database;
   readonly clock: Clock;
   readonly log: Logger;
   readonly fulfilments: Fulfilments;
 }
 
 export function claimer(deps: ClaimDeps): Claimer {
-  const { database, clock, log } = deps;
+  const { clock, log } = deps;
   /** Calls to suppliers by claim number: who presses twice waits for the same call. */
   const underWay = new Map<string, Promise<void>>();
 
-  async function call(channel: Channel, benefit: BenefitReference, { supplier, claim }: ToCall): Promise<void> {
+  async function call(
+    database: Transactional,
+    channel: Channel,
+    benefit: BenefitReference,
+    { supplier, claim }: ToCall,
+  ): Promise<void> {
     try {
       await settleClaim({ database, clock }, channel, benefit, await supplier.fulfil(claim));
     } catch (err) {
@@ -42,9 +46,9 @@ export function claimer(deps: ClaimDeps): Claimer {
     }
   }
 
-  return async (channel, benefit) => {
+  return async (database, channel, benefit) => {
     const claimed = await database.transaction((tx) => claimIn(tx, deps, channel, benefit));
-    if (typeof claimed === 'object') underWay.set(claimed.claim.claimNo, call(channel, benefit, claimed));
+    if (typeof claimed === 'object') underWay.set(claimed.claim.claimNo, call(database, channel, benefit, claimed));
     await underWay.get(claimNoOf(benefit));
     return typeof claimed === 'object' ? 'CLAIMED' : claimed;
   };

@@ -13,6 +13,9 @@ export interface AccessTokens {
   issue(channel: Channel): { accessToken: string; expiresAt: number };
   /** Throws TOKEN_INVALID or TOKEN_EXPIRED. */
   check(token: string, channel: Channel): void;
+  /** Whether this installation has issued it, whoever it is for and however long ago. */
+  isGenuine(token: string): boolean;
+  isLive(token: string, channel: Channel | undefined): boolean;
 }
 
 // version 1 | channel id 8 | token epoch 4 | expiry, Unix seconds 6 | random 9
@@ -48,17 +51,25 @@ export function accessTokens(vault: Vault, clock: Clock): AccessTokens {
       };
     },
     check(token, channel) {
-      const claims = checked.get(token) ?? genuineClaims(token);
-      if (!claims || claims.channelId !== channel.channelId || claims.tokenEpoch !== channel.tokenEpoch) {
-        throw new Rejection('TOKEN_INVALID');
-      }
-      if (clock.now() >= claims.expiresAt) throw new Rejection('TOKEN_EXPIRED');
+      const fault = faultOf(token, channel);
+      if (fault) throw new Rejection(fault);
     },
+    isGenuine: (token) => genuineClaims(token) !== undefined,
+    isLive: (token, channel) => channel !== undefined && faultOf(token, channel) === undefined,
   };
+
+  function faultOf(token: string, channel: Channel): 'TOKEN_INVALID' | 'TOKEN_EXPIRED' | undefined {
+    const claims = genuineClaims(token);
+    if (!claims || claims.channelId !== channel.channelId || claims.tokenEpoch !== channel.tokenEpoch) {
+      return 'TOKEN_INVALID';
+    }
+    return clock.now() < claims.expiresAt ? undefined : 'TOKEN_EXPIRED';
+  }
 
   /** What a token says, once its MAC has been found right; the next request with it need not compute that again. */
   function genuineClaims(token: string): Claims | undefined {
-    if (!TOKEN.test(token)) return undefined;
+    const known = checked.get(token);
+    if (known || !TOKEN.test(token)) return known;
     const bytes = Buffer.from(token, 'base64url');
     const claims = bytes.subarray(0, CLAIMS);
     const genuine = keys.some((key) => timingSafeEqual(mac(key, claims), bytes.subarray(CLAIMS)));

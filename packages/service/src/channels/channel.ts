@@ -1,4 +1,6 @@
 import { BlockList, isIP } from 'node:net';
+import type { EncryptionVersion } from '@perennial/wire/enums';
+import type { FieldFailures } from './field-failures.js';
 import type { Sealing } from './sealing.js';
 
 /** A channel as a node holds it in memory: secrets opened, lists ready to ask. Valid for one version of its row. */
@@ -11,8 +13,13 @@ export interface Channel {
   readonly appSecret: Uint8Array;
   readonly aesKey: Uint8Array;
   readonly callbackSecret: Uint8Array;
-  readonly ratePerSecond: number;
   readonly voidedPeriodEvents: boolean;
+  /** Of encrypted fields in events, and in answers to requests that have none to go by. */
+  readonly answerEncryption: EncryptionVersion;
+  /** Whether it may still send encrypted fields that nothing authenticates. */
+  readonly acceptsV1: boolean;
+  /** Not of one version of the row: what happened stays when a setting changes. */
+  readonly fieldFailures: FieldFailures;
   /** Whose pages may hold the redemption page in a frame. */
   readonly frameOrigins: readonly string[];
   readonly sealing: Sealing;

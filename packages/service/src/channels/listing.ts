@@ -1,31 +1,42 @@
-import { DEFAULT_PAGE, DEFAULT_PAGE_SIZE, type PagingRequest, pageOf } from '@perennial/wire';
+import { DEFAULT_PAGE, DEFAULT_PAGE_SIZE, type EndpointName, type PagingRequest } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Answer } from '../answer.js';
+import type { Queryable } from '../db/database.js';
+import { type List, type PageData, type Place, readPage } from '../lists/page.js';
+import type { AuthorizationKey, Authorized } from './authorized-sql.js';
 
-interface Page<Item> {
-  items: Item[];
-  page: number;
-  size: number;
-  hasMore: boolean;
-}
+type ProvisionedPage<Item> = PageData & { items: Item[] };
 
 /**
  * A list of what a channel is provisioned with. Such a list changes only together with the channel's version, and
  * admission has just compared that, so the whole default page is answered from memory as long as it is the same.
  */
-export function provisionedList<Item>(
-  read: (channelId: number, limit: number, offset: number) => Promise<Item[]>,
-): Action<PagingRequest, Page<Item>> {
+export function provisionedList<Item extends Authorized>(
+  endpoint: EndpointName,
+  codeOf: (item: Item) => string,
+  read: (db: Queryable, channelId: number, limit: number, place: Place<AuthorizationKey>) => Promise<Item[]>,
+): Action<PagingRequest, ProvisionedPage<Item>> {
+  const list: List<Item, AuthorizationKey> = {
+    endpoint,
+    isKey: (parts): parts is AuthorizationKey =>
+      parts.length === 2 && Number.isSafeInteger(parts[0]) && typeof parts[1] === 'string' && CODE.test(parts[1]),
+    keyOf: (item) => [item.authorizedMicros, codeOf(item)],
+  };
   const remembered = new Map<number, { readonly version: number; readonly answer: Answer }>();
-  return async ({ channel, answer }, request) => {
-    const { page, size } = pageOf(request);
-    const isDefault = page === DEFAULT_PAGE && size === DEFAULT_PAGE_SIZE;
-    const known = isDefault ? remembered.get(channel.channelId) : undefined;
-    if (known?.version === channel.version) return known.answer;
-    // One more than asked tells whether there is another page.
-    const items = await read(channel.channelId, size + 1, (page - 1) * size);
-    const fresh = answer({ items: items.slice(0, size), page, size, hasMore: items.length > size });
-    if (isDefault) remembered.set(channel.channelId, { version: channel.version, answer: fresh });
+  return async ({ channel, database, answer }, request) => {
+    const { channelId, version } = channel;
+    const { cursor, page = DEFAULT_PAGE, size = DEFAULT_PAGE_SIZE } = request;
+    const isDefault = cursor === undefined && page === DEFAULT_PAGE && size === DEFAULT_PAGE_SIZE;
+    const known = isDefault ? remembered.get(channelId) : undefined;
+    if (known?.version === version) return known.answer;
+    const { rows, paging } = await readPage(list, { database, channelId }, {}, request, (db, limit, place) =>
+      read(db, channelId, limit, place),
+    );
+    const fresh = answer({ items: rows, ...paging });
+    if (isDefault) remembered.set(channelId, { version, answer: fresh });
     return fresh;
   };
 }
+
+/** Of products and payment channels. */
+const CODE = /^[A-Z0-9_]{1,64}$/;

@@ -1,4 +1,4 @@
-import type { EventType } from '@perennial/wire/enums';
+import type { EncryptionVersion, EventType } from '@perennial/wire/enums';
 import type { Queryable } from '../db/database.js';
 import type { SealedCredentials } from './credentials.js';
 import { type ChannelRow, findChannel } from './sql.js';
@@ -15,6 +15,9 @@ export interface ChannelView {
   readonly voidedPeriodEvents: boolean;
   /** Whose pages may hold the redemption page in a frame. */
   readonly frameOrigins: readonly string[];
+  /** Of encrypted fields in events, and in answers to requests that have none to go by. */
+  readonly answerEncryption: EncryptionVersion;
+  readonly acceptsV1: boolean;
   readonly callbackUrls: readonly { readonly eventType: CallbackEventType; readonly url: string }[];
   /** Event types that an operator holds back; `*` is all of them. */
   readonly pausedEvents: readonly CallbackEventType[];
@@ -36,6 +39,7 @@ export async function describeChannels(db: Queryable, appId?: string): Promise<C
     `select c.channel_id::text as "channelId", c.app_id as "appId", c.name, c.status,
        c.rate_per_second as "ratePerSecond", c.rate_burst as "rateBurst", c.ip_allow_list::text[] as "ipAllowList",
        c.voided_period_events as "voidedPeriodEvents", c.frame_origins as "frameOrigins",
+       c.answer_encryption as "answerEncryption", c.accepts_v1 as "acceptsV1",
        (select coalesce(json_agg(json_build_object('eventType', u.event_type, 'url', u.url) order by u.event_type), '[]')
         from callback_urls u where u.channel_id = c.channel_id) as "callbackUrls",
        array(select d.event_type from delivery_pauses d where d.channel_id = c.channel_id
@@ -141,6 +145,19 @@ export async function storeVoidedPeriodEvents(tx: Queryable, channelId: number, 
 
 export async function storeFrameOrigins(tx: Queryable, channelId: number, origins: readonly string[]): Promise<void> {
   await tx.query('update channels set frame_origins = $2 where channel_id = $1', [channelId, origins]);
+}
+
+export async function storeEncryption(
+  tx: Queryable,
+  channelId: number,
+  answers: EncryptionVersion,
+  acceptsV1: boolean,
+): Promise<void> {
+  await tx.query('update channels set answer_encryption = $2, accepts_v1 = $3 where channel_id = $1', [
+    channelId,
+    answers,
+    acceptsV1,
+  ]);
 }
 
 export async function findCallbackUrl(

@@ -2,6 +2,7 @@ import type { Queryable } from '../db/database.js';
 import type { Vault } from '../secrets/vault.js';
 import { addressAllowList, type Channel } from './channel.js';
 import { openCredentials } from './credentials.js';
+import { FieldFailures } from './field-failures.js';
 import { sealing } from './sealing.js';
 import { findAppId, findChannel } from './sql.js';
 
@@ -11,6 +12,8 @@ import { findAppId, findChannel } from './sql.js';
  */
 export interface ChannelRegistry {
   get(appId: string): Promise<Channel | undefined>;
+  /** Only what is in memory. */
+  known(appId: string): Channel | undefined;
   reload(appId: string): Promise<Channel | undefined>;
   /** For work that no request asked for. */
   byId(channelId: number): Promise<Channel>;
@@ -19,6 +22,7 @@ export interface ChannelRegistry {
 export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
   const known = new Map<string, Channel>();
   const loading = new Map<string, Promise<Channel | undefined>>();
+  const fieldFailures = new Map<number, FieldFailures>();
 
   async function load(appId: string): Promise<Channel | undefined> {
     const row = await findChannel(db, appId);
@@ -33,8 +37,10 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
       version: row.version,
       suspended: row.status === 'SUSPENDED',
       tokenEpoch: row.tokenEpoch,
-      ratePerSecond: row.ratePerSecond,
       voidedPeriodEvents: row.voidedPeriodEvents,
+      answerEncryption: row.answerEncryption,
+      acceptsV1: row.acceptsV1,
+      fieldFailures: failuresOf(row.channelId),
       frameOrigins: row.frameOrigins,
       sealing: sealing(vault.unwrapKey(row.dataKey)),
       allowsAddress: addressAllowList(row.ipAllowList),
@@ -42,6 +48,12 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
     };
     known.set(appId, channel);
     return channel;
+  }
+
+  function failuresOf(channelId: number): FieldFailures {
+    const known = fieldFailures.get(channelId) ?? new FieldFailures();
+    fieldFailures.set(channelId, known);
+    return known;
   }
 
   /** Requests that miss at the same time share one read, but never one that began before they asked. */
@@ -56,6 +68,7 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
   }
 
   return {
+    known: (appId) => known.get(appId),
     get: async (appId) => known.get(appId) ?? loading.get(appId) ?? reload(appId),
     reload,
     async byId(channelId) {

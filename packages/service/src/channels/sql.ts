@@ -1,3 +1,4 @@
+import type { EncryptionVersion } from '@perennial/wire/enums';
 import type { Queryable } from '../db/database.js';
 
 export interface ChannelRow {
@@ -16,6 +17,8 @@ export interface ChannelRow {
   readonly rateBurst: number;
   readonly voidedPeriodEvents: boolean;
   readonly frameOrigins: readonly string[];
+  readonly answerEncryption: EncryptionVersion;
+  readonly acceptsV1: boolean;
   readonly createdAt: Date;
 }
 
@@ -27,7 +30,8 @@ export async function findChannel(db: Queryable, appId: string): Promise<Channel
                data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",
                callback_secret as "callbackSecret", ip_allow_list::text[] as "ipAllowList",
                rate_per_second as "ratePerSecond", rate_burst as "rateBurst",
-               voided_period_events as "voidedPeriodEvents", frame_origins as "frameOrigins", created_at as "createdAt"
+               voided_period_events as "voidedPeriodEvents", frame_origins as "frameOrigins",
+               answer_encryption as "answerEncryption", accepts_v1 as "acceptsV1", created_at as "createdAt"
              from channels where app_id = $1`,
     },
     [appId],
@@ -40,14 +44,4 @@ export async function findAppId(db: Queryable, channelId: number): Promise<strin
     channelId,
   ]);
   return row?.appId;
-}
-
-/** What a channel wants to be told, for work that no request asked for. */
-export async function eventSettings(db: Queryable, channelId: number): Promise<{ voidedPeriodEvents: boolean }> {
-  const [row] = await db.query<{ voidedPeriodEvents: boolean }>(
-    'select voided_period_events as "voidedPeriodEvents" from channels where channel_id = $1',
-    [channelId],
-  );
-  if (!row) throw new Error(`there is no channel ${channelId}`);
-  return row;
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type JsonOption, perform, verb } from './command.js';
+import { shown } from './shown.js';
 
 // Loaded when it is needed, as the actions on orders are.
 const agreements = () => import('../operator/agreements.js');
@@ -19,7 +20,7 @@ export function addAgreement(program: Command): void {
         ({ changed, unsubscribed }) => {
           if (!changed) return `${agreementNo} was canceled already`;
           const orders = unsubscribed.length === 0 ? 'no order ran on it' : `unsubscribed: ${unsubscribed.join(', ')}`;
-          return `${agreementNo} is canceled, and its institution is told in the background\n${orders}`;
+          return shown`${agreementNo} is canceled, and its institution is told in the background\n${orders}`;
         },
       );
     });

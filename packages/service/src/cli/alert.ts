@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { acknowledgeAlert, listAlerts } from '../operator/alerts.js';
 import type { AlertView } from '../payments/alerts-sql.js';
 import { type JsonOption, perform, performList, verb } from './command.js';
+import type { Shown } from './shown.js';
 import { table } from './table.js';
 
 export function addAlert(program: Command): void {
@@ -27,7 +28,7 @@ export function addAlert(program: Command): void {
   });
 }
 
-export function alertTable(alerts: readonly AlertView[]): string {
+export function alertTable(alerts: readonly AlertView[]): Shown {
   return table(
     ['KIND', 'SUBJECT', 'DETAIL', 'SEEN', 'FIRST', 'LAST', 'ACKNOWLEDGED'],
     alerts.map((one) => [

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type AuditRecord, listAudit } from '../operator/audit.js';
 import { type JsonOption, performList, verb } from './command.js';
 import { wholeNumber } from './options.js';
+import type { Shown } from './shown.js';
 import { table } from './table.js';
 
 export function addAudit(program: Command): void {
@@ -21,7 +22,7 @@ interface AuditOptions extends JsonOption {
   readonly limit?: number;
 }
 
-function listText(records: readonly AuditRecord[]): string {
+function listText(records: readonly AuditRecord[]): Shown {
   return table(
     ['WHEN', 'WHO', 'WHAT', 'SUBJECT', 'DETAIL'],
     records.map(({ at, actor, action, subject, detail }) => [at, actor, action, subject, JSON.stringify(detail)]),

@@ -5,6 +5,7 @@ import type { BenefitFulfilmentView } from '../operator/benefits-sql.js';
 import { OperatorError } from '../operator/operator.js';
 import { type JsonOption, perform, performList, verb } from './command.js';
 import { readKey } from './reference-program.js';
+import { paragraphs, type Shown, shown } from './shown.js';
 import { record, table } from './table.js';
 
 export function addBenefit(program: Command): void {
@@ -28,7 +29,7 @@ export function addBenefit(program: Command): void {
       await perform(
         options,
         (operator) => setFulfilment(operator, input),
-        (set) => `${describe(set)}${set.changed ? '' : '\n\nIt was so already.'}`,
+        (set) => (set.changed ? describe(set) : shown`${describe(set)}\n\nIt was so already.`),
       );
     });
 
@@ -70,18 +71,19 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-function importText({ imported, knownBefore, repeated, served, ...benefit }: ImportedCodes): string {
+function importText({ imported, knownBefore, repeated, served, ...benefit }: ImportedCodes): Shown {
   const counts = record([
     ['Imported', `${imported}`],
     ['Imported before', `${knownBefore}`],
     ['Repeated in the file', `${repeated}`],
     ['Given to waiting claims', `${served}`],
   ]);
-  const unused = benefit.kind === 'POOL' ? '' : `\n\n${benefit.benefitCode} does not take its codes from the pool.`;
-  return `${counts}\n\n${describe(benefit)}${unused}`;
+  const parts = [counts, describe(benefit)];
+  if (benefit.kind !== 'POOL') parts.push(shown`${benefit.benefitCode} does not take its codes from the pool.`);
+  return paragraphs(parts);
 }
 
-function listText(benefits: readonly BenefitFulfilmentView[]): string {
+function listText(benefits: readonly BenefitFulfilmentView[]): Shown {
   return table(
     ['BENEFIT', 'KIND', 'SUPPLIER', 'PRODUCTS', 'CODES LEFT', 'GIVEN', 'WAITING'],
     benefits.map((one) => [
@@ -96,7 +98,7 @@ function listText(benefits: readonly BenefitFulfilmentView[]): string {
   );
 }
 
-function describe(one: BenefitFulfilmentView): string {
+function describe(one: BenefitFulfilmentView): Shown {
   return record([
     ['Benefit', one.benefitCode],
     ['Kind', one.kind],

@@ -1,7 +1,9 @@
 import { Argument, type Command } from 'commander';
+import type { ChannelView } from '../channels/provisioning-sql.js';
 import {
   CALLBACK_EVENT_TYPES,
   setCallback,
+  setEncryption,
   setFrameOrigins,
   setIpAllowList,
   setLimits,
@@ -93,6 +95,37 @@ export function addChannelSettings(channel: Command): void {
           `the redemption page of ${appId} may be framed by: ${frameOrigins.join(', ') || 'nobody'}`,
       );
     });
+
+  verb(channel, 'set-encryption <app-id>', 'which forms of encrypted fields it is sent, and may send', [
+    'set-encryption test_demo --answers v2',
+    'set-encryption test_demo --answers v2 --refuse-v1',
+  ])
+    .option('--answers <form>', 'v1 or v2: of events, and of answers to requests without encrypted fields')
+    .option('--refuse-v1', 'take nothing in svc_aes_v1, which is not authenticated')
+    .option('--accept-v1', 'take svc_aes_v1 too')
+    .action(async (appId: string, { answers, refuseV1, acceptV1, ...options }: EncryptionOptions) => {
+      if (refuseV1 && acceptV1) throw new OperatorError('give either --refuse-v1 or --accept-v1');
+      const input = {
+        appId,
+        ...(answers === undefined ? {} : { answers }),
+        ...(refuseV1 || acceptV1 ? { acceptsV1: acceptV1 === true } : {}),
+      };
+      await perform(
+        options,
+        (operator) => setEncryption(operator, input),
+        (channel) => `encrypted fields of ${appId}: ${encryptionText(channel)}`,
+      );
+    });
+}
+
+export function encryptionText({ answerEncryption, acceptsV1 }: ChannelView): string {
+  return `answered in ${answerEncryption}, taken in ${acceptsV1 ? 'v1 and v2' : 'v2 alone'}`;
+}
+
+interface EncryptionOptions extends JsonOption {
+  readonly answers?: string;
+  readonly refuseV1?: boolean;
+  readonly acceptV1?: boolean;
 }
 
 interface CallbackOptions extends JsonOption {

@@ -11,9 +11,10 @@ import {
   suspendChannel,
 } from '../operator/channels.js';
 import { addChannelAuthorizations } from './channel-authorizations.js';
-import { addChannelSettings } from './channel-settings.js';
+import { addChannelSettings, encryptionText } from './channel-settings.js';
 import { type JsonOption, perform, performList, verb } from './command.js';
 import { collect, wholeNumber } from './options.js';
+import { type Shown, shown } from './shown.js';
 import { record, table } from './table.js';
 
 export function addChannel(program: Command): void {
@@ -37,7 +38,7 @@ export function addChannel(program: Command): void {
       await perform(
         { json },
         (operator) => createChannel(operator, input),
-        (made) => `${describe(made)}\n\n${showCredentials(made)}`,
+        (made) => shown`${describe(made)}\n\n${showCredentials(made)}`,
       );
     });
 
@@ -83,7 +84,7 @@ export function addChannel(program: Command): void {
       await perform(
         options,
         (operator) => resetCredentials(operator, input),
-        (reset) => `${appId} has new credentials\n\n${showCredentials(reset)}`,
+        (reset) => shown`${appId} has new credentials\n\n${showCredentials(reset)}`,
       );
     });
 
@@ -108,7 +109,7 @@ interface CreateOptions extends JsonOption {
   readonly burst?: number;
 }
 
-function listText(channels: readonly ChannelView[]): string {
+function listText(channels: readonly ChannelView[]): Shown {
   return table(
     ['APP ID', 'NAME', 'STATUS', 'LIMITS', 'PRODUCTS', 'PAYMENT CHANNELS', 'CREATED'],
     channels.map((channel) => [
@@ -127,7 +128,7 @@ function limits({ ratePerSecond, rateBurst }: ChannelView): string {
   return `${ratePerSecond}/s, burst ${rateBurst}`;
 }
 
-function describe(channel: ChannelView): string {
+function describe(channel: ChannelView): Shown {
   const paymentChannels = channel.paymentChannels.map(({ code, isDefault, shareEnabled }) => {
     const flags = [...(isDefault ? ['default'] : []), ...(shareEnabled ? ['share'] : [])];
     return flags.length === 0 ? code : `${code} (${flags.join(', ')})`;
@@ -145,6 +146,7 @@ function describe(channel: ChannelView): string {
     ),
     ...channel.pausedEvents.map((eventType): [string, string] => ['Paused', eventType]),
     ['Voided period events', channel.voidedPeriodEvents ? 'on' : 'off'],
+    ['Encrypted fields', encryptionText(channel)],
     ['Framed by', channel.frameOrigins.join(', ') || 'nobody'],
     ['Products', channel.products.join(', ') || 'none'],
     ['Payment channels', paymentChannels.join(', ') || 'none'],
@@ -156,10 +158,10 @@ function several(name: string, values: readonly string[]): [string, string][] {
   return values.length === 0 ? [[name, 'none']] : values.map((value) => [name, value]);
 }
 
-function showCredentials({ appSecret, aesKey, callbackSecret }: Partial<ShownCredentials>): string {
-  const shown: [string, string][] = [];
-  if (appSecret !== undefined) shown.push(['appSecret', appSecret]);
-  if (aesKey !== undefined) shown.push(['aesKey', aesKey]);
-  if (callbackSecret !== undefined) shown.push(['callbackSecret', callbackSecret]);
-  return `${record(shown)}\n\nKeep them now: they are not shown again.`;
+function showCredentials({ appSecret, aesKey, callbackSecret }: Partial<ShownCredentials>): Shown {
+  const secrets: [string, string][] = [];
+  if (appSecret !== undefined) secrets.push(['appSecret', appSecret]);
+  if (aesKey !== undefined) secrets.push(['aesKey', aesKey]);
+  if (callbackSecret !== undefined) secrets.push(['callbackSecret', callbackSecret]);
+  return shown`${record(secrets)}\n\nKeep them now: they are not shown again.`;
 }

@@ -4,7 +4,9 @@ import { systemClock } from '../clock.js';
 import { openFromSettings } from '../db/open.js';
 import type { OperatorWithGateways } from '../operator/operator.js';
 import { readSettings } from '../settings.js';
+import { jsonText } from '../visible.js';
 import { gatewaysOnDemand } from './gateways.js';
+import { type Shown, terminalText } from './shown.js';
 
 export interface JsonOption {
   readonly json?: boolean;
@@ -32,7 +34,7 @@ export async function operate(
     mustExist: true,
     attempts: 3,
     // With --json a failure is one document on stderr, so nothing else may be there.
-    log: json ? () => undefined : (line) => process.stderr.write(`${line}\n`),
+    log: json ? () => undefined : (line) => process.stderr.write(`${terminalText(line)}\n`),
   });
   const gateways = gatewaysOnDemand(opened, systemClock);
   try {
@@ -51,16 +53,16 @@ export async function operate(
   }
 }
 
-/** Acts, and shows what came of it. */
+/** Acts, and shows what came of it. A `text` of more than one line is Shown; whatever is not is made visible here. */
 export async function perform<T>(
   options: JsonOption,
   act: (operator: OperatorWithGateways) => Promise<T>,
-  text: (result: T) => string,
+  text: (result: T) => string | Shown,
 ): Promise<void> {
   await operate(options, async (operator) => {
     const result = await act(operator);
     // Before closing: a secret that was just made must be seen even if the database then goes away.
-    process.stdout.write(`${options.json ? JSON.stringify(result) : text(result)}\n`);
+    process.stdout.write(`${options.json ? jsonText(result) : terminalText(text(result))}\n`);
   });
 }
 
@@ -68,7 +70,7 @@ export async function perform<T>(
 export async function performList<T>(
   options: JsonOption,
   act: (operator: OperatorWithGateways) => Promise<readonly T[]>,
-  text: (items: readonly T[]) => string,
+  text: (items: readonly T[]) => string | Shown,
 ): Promise<void> {
   await perform(
     options,

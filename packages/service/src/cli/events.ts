@@ -4,6 +4,7 @@ import { OperatorError } from '../operator/operator.js';
 import type { EventRow } from '../webhooks/history-sql.js';
 import { type JsonOption, perform, performList, verb } from './command.js';
 import { wholeNumber } from './options.js';
+import { paragraphs, type Shown } from './shown.js';
 import { record, table } from './table.js';
 
 // Loaded by the command that needs it: with it come the interface's schemas, which take longer than all the rest.
@@ -108,7 +109,7 @@ interface PauseOptions extends JsonOption {
   readonly event?: string;
 }
 
-function listText(rows: readonly EventRow[]): string {
+function listText(rows: readonly EventRow[]): Shown {
   return table(
     ['EVENT', 'TYPE', 'ORDER', 'WRITTEN', 'STATUS', 'PUSHES', 'LAST PUSH'],
     rows.map((row) => [
@@ -123,7 +124,7 @@ function listText(rows: readonly EventRow[]): string {
   );
 }
 
-function eventText(event: EventView): string {
+function eventText(event: EventView): Shown {
   const facts = record([
     ['Event', idText(event)],
     ['Type', event.eventType],
@@ -145,7 +146,7 @@ function eventText(event: EventView): string {
       push.answer ?? '',
     ]),
   );
-  return `${facts}\n\n${pushes}`;
+  return paragraphs([facts, pushes]);
 }
 
 function idText({ eventId, lastEventId }: EventRow): string {

@@ -4,6 +4,7 @@ import { systemClock } from '../clock.js';
 import { PlainError } from '../plain-error.js';
 import { wholeNumber } from './options.js';
 import { askedToStop, explained, readOrMakeKey, say } from './reference-program.js';
+import { indented, paragraphs, shown } from './shown.js';
 import { record, table } from './table.js';
 
 const EXAMPLES = `
@@ -58,16 +59,17 @@ async function run({ port, host, dataDir, keyFile, noticeUrl, control = false }:
   });
 
   const rows: [string, string][] = [
-    ['  Bridge', institution.url],
-    ['  Key', keyPath],
-    ['  Ledger', folder],
-    ['  Notices', noticeUrl ?? 'none are sent'],
-    ['  Control', control ? `${institution.url}/control  ${institution.url}/ledger` : 'off'],
+    ['Bridge', institution.url],
+    ['Key', keyPath],
+    ['Ledger', folder],
+    ['Notices', noticeUrl ?? 'none are sent'],
+    ['Control', control ? `${institution.url}/control, ${institution.url}/ledger` : 'off'],
   ];
-  const faults = FAULTS.map(({ tail, name, does }) => [`  ${tail}`, name, does]);
-  say(`\nThe reference institution is ready. It moves no money.\n\n${record(rows)}\n`);
-  say(`${table(['  TAIL', 'FAULT', 'WHAT IT DOES'], faults)}\n`);
-  say('  A tail is the last four characters of the bound card, or of a shared agreement number.\n');
+  const faults = FAULTS.map(({ tail, name, does }) => [tail, name, does]);
+  const tails = table(['TAIL', 'FAULT', 'WHAT IT DOES'], faults);
+  const aTail = shown`A tail is the last four characters of the bound card, or of a shared agreement number.`;
+  say(shown`\nThe reference institution is ready. It moves no money.\n\n${indented(record(rows))}\n`);
+  say(shown`${indented(paragraphs([tails, aTail]))}\n`);
 
   await askedToStop();
   say('Stopping.');

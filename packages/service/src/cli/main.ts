@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { jsonText } from '../visible.js';
 import { addAgreement } from './agreement.js';
 import { addAlert } from './alert.js';
 import { addAudit } from './audit.js';
@@ -13,6 +14,7 @@ import { addPaymentChannel } from './payment-channel.js';
 import { addProduct } from './product.js';
 import { addReconciliation } from './reconciliation.js';
 import { addSettlement } from './settlement.js';
+import { terminalText } from './shown.js';
 import { addSupplier } from './supplier.js';
 
 const argv = process.argv.slice(2);
@@ -79,7 +81,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 function fail(line: string): void {
-  process.stderr.write(json ? `${JSON.stringify({ error: line })}\n` : `perennial: ${line}\n`);
+  process.stderr.write(json ? `${jsonText({ error: line })}\n` : `perennial: ${terminalText(line)}\n`);
 }
 
 try {

@@ -3,6 +3,7 @@ import type { Changed } from '../operator/operator.js';
 import type { AdvancedOrder } from '../operator/order-advance.js';
 import { type JsonOption, perform, verb } from './command.js';
 import { collect, wholeNumber } from './options.js';
+import { type Shown, shown } from './shown.js';
 import { table } from './table.js';
 
 export function addOrderAdvance(order: Command): void {
@@ -37,14 +38,14 @@ interface AdvanceOptions extends JsonOption {
   readonly outcome?: readonly string[];
 }
 
-function advanceText({ orderNo, orderStatus, nextPayTime, steps, changed }: Changed<AdvancedOrder>): string {
-  const end = `order ${orderNo} is ${orderStatus}, next payment ${nextPayTime ?? 'none'}`;
-  if (!changed) return `nothing was due\n${end}`;
+function advanceText({ orderNo, orderStatus, nextPayTime, steps, changed }: Changed<AdvancedOrder>): Shown {
+  const end = shown`order ${orderNo} is ${orderStatus}, next payment ${nextPayTime ?? 'none'}`;
+  if (!changed) return shown`nothing was due\n${end}`;
   const rows = steps.map((step) => [
     step.occurredAt,
     step.cycleNo === null ? '' : `${step.cycleNo}`,
     step.paymentStatus ?? '',
     step.orderStatus,
   ]);
-  return `${table(['WHEN', 'PERIOD', 'STATUS', 'ORDER'], rows)}\n\n${end}`;
+  return shown`${table(['WHEN', 'PERIOD', 'STATUS', 'ORDER'], rows)}\n\n${end}`;
 }

@@ -1,12 +1,13 @@
 import { money } from '../operator/money.js';
 import type { OrderView } from '../operator/order-view.js';
 import { alertTable } from './alert.js';
+import { paragraphs, type Shown, shown } from './shown.js';
 import { record, table } from './table.js';
 
 /** An order for people: its fields, then one table for each kind of thing that belongs to it. */
-export function describeOrder(order: OrderView): string {
+export function describeOrder(order: OrderView): Shown {
   const { payments, events, alerts } = order;
-  return [
+  return paragraphs([
     fields(order),
     section('Periods', periodTable(order)),
     ...(payments.some(({ attempts }) => attempts.length > 0) ? [section('Attempts', attemptTable(order))] : []),
@@ -14,13 +15,13 @@ export function describeOrder(order: OrderView): string {
     ...(payments.some(({ benefits }) => benefits.length > 0) ? [section('Benefits', benefitTable(order))] : []),
     section('Latest events', eventTable(events)),
     ...(alerts.length === 0 ? [] : [section('Alerts', alertTable(alerts))]),
-  ].join('\n\n');
+  ]);
 }
 
-const section = (title: string, text: string) => `${title}\n${text}`;
+const section = (title: string, text: Shown) => shown`${title}\n${text}`;
 const none = (text: string | null) => text ?? '';
 
-function fields(order: OrderView): string {
+function fields(order: OrderView): Shown {
   const { agreement } = order;
   return record([
     ['Order', order.orderNo],
@@ -55,7 +56,7 @@ function ended({ unsubscribeTime, unsubscribeSource, unsubscribeReason }: OrderV
   return ['Unsubscribed', `${unsubscribeTime} by ${unsubscribeSource}${reason}`];
 }
 
-function periodTable({ payments }: OrderView): string {
+function periodTable({ payments }: OrderView): Shown {
   return table(
     ['PERIOD', 'NUMBER', 'STATUS', 'DUE', 'PAID', 'AMOUNT', 'REFUNDED'],
     payments.map((one) => [
@@ -70,7 +71,7 @@ function periodTable({ payments }: OrderView): string {
   );
 }
 
-function attemptTable({ payments }: OrderView): string {
+function attemptTable({ payments }: OrderView): Shown {
   return table(
     ['PERIOD', 'ATTEMPT', 'STATUS', 'STARTED', 'SETTLED', 'THROUGH', 'REASON'],
     payments.flatMap(({ attempts }) =>
@@ -87,7 +88,7 @@ function attemptTable({ payments }: OrderView): string {
   );
 }
 
-function refundTable({ payments }: OrderView): string {
+function refundTable({ payments }: OrderView): Shown {
   return table(
     ['PERIOD', 'REFUND', 'STATUS', 'AMOUNT', 'STARTED', 'REFUNDED', 'BY', 'KEY', 'NOTE OR REASON'],
     payments.flatMap(({ refunds }) =>
@@ -106,7 +107,7 @@ function refundTable({ payments }: OrderView): string {
   );
 }
 
-function benefitTable({ payments }: OrderView): string {
+function benefitTable({ payments }: OrderView): Shown {
   return table(
     ['PERIOD', 'BENEFIT', 'NAME', 'VALUE', 'STATUS', 'EXPIRES', 'CLAIMED'],
     payments.flatMap(({ benefits }) =>
@@ -123,7 +124,7 @@ function benefitTable({ payments }: OrderView): string {
   );
 }
 
-function eventTable(events: OrderView['events']): string {
+function eventTable(events: OrderView['events']): Shown {
   return table(
     ['WHEN', 'EVENT', 'PERIOD', 'STATUS'],
     events.map(({ occurredAt, eventType, cycleNo, cycleTo, status }) => [

@@ -6,6 +6,7 @@ import { type JsonOption, perform, verb } from './command.js';
 import { wholeNumber } from './options.js';
 import { addOrderAdvance } from './order-advance.js';
 import { describeOrder } from './order-text.js';
+import { lines, type Shown } from './shown.js';
 
 // Loaded by the command that needs them: with them come the interface's schemas, which take longer than all the rest.
 const view = () => import('../operator/order-view.js');
@@ -94,14 +95,29 @@ function refundText({
   cycleNo: period,
   payment,
   changed,
-}: Changed<RefundedPeriod>): string {
+}: Changed<RefundedPeriod>): string | Shown {
   if (status === 'STARTED') {
-    return `refund ${refundNo} of ${money(amountCent)} is on its way: the institution has not said yet, and is asked again`;
+    return lines([
+      `refund ${refundNo} of ${money(amountCent)} is on its way: the institution has not said yet, and is asked again`,
+      'No benefit is revoked before it has.',
+    ]);
   }
   const sums = `${money(payment.refundAmountCent)} of ${money(payment.amountCent)}`;
-  const again = changed ? '' : '\nIt was so already.';
-  return (
-    `refund ${refundNo}: ${money(amountCent)} is refunded\n` +
-    `period ${period} is ${payment.paymentStatus}, ${sums} in all${again}`
-  );
+  return lines([
+    `refund ${refundNo}: ${money(amountCent)} is refunded`,
+    `period ${period} is ${payment.paymentStatus}, ${sums} in all`,
+    ...benefitLines(payment.benefits),
+    ...(changed ? [] : ['It was so already.']),
+  ]);
+}
+
+/** What the refunds of a period have taken back, and what they have left. */
+function benefitLines(benefits: RefundedPeriod['payment']['benefits']): string[] {
+  if (benefits.length === 0) return [];
+  const revoked = benefits.filter(({ status }) => status === 'REVOKED');
+  const stay = benefits.filter(({ status }) => status !== 'REVOKED');
+  const worth = (cents: number) => `(${money(cents)})`;
+  const taken = revoked.map((one) => `${one.benefitCode} ${worth(one.faceValueCent)}`).join(', ');
+  const left = stay.map((one) => `${one.benefitCode} ${one.status} ${worth(one.faceValueCent)}`).join(', ');
+  return [`benefits revoked: ${taken || 'none'}`, ...(left === '' ? [] : [`benefits that stay: ${left}`])];
 }

@@ -9,6 +9,7 @@ import {
 import type { PaymentChannelFields, PaymentChannelView } from '../payment-channels/provisioning-sql.js';
 import { type JsonOption, perform, performList, verb } from './command.js';
 import { commaList, hours, type OrNone, wholeNumberOrNone } from './options.js';
+import { type Shown, shown } from './shown.js';
 import { record, table } from './table.js';
 
 export function addPaymentChannel(program: Command): void {
@@ -42,7 +43,7 @@ export function addPaymentChannel(program: Command): void {
     await perform(
       options,
       (operator) => updatePaymentChannel(operator, { code, ...fieldsOf(options) }),
-      (updated) => `${describe(updated)}${updated.changed ? '' : '\n\nIt was so already.'}`,
+      (updated) => (updated.changed ? describe(updated) : shown`${describe(updated)}\n\nIt was so already.`),
     );
   });
 
@@ -64,6 +65,7 @@ interface FieldOptions extends JsonOption {
   readonly bankCodeRequired?: boolean;
   readonly debitsPerSecond?: OrNone<number>;
   readonly debitHours?: OrNone<{ readonly from: number; readonly to: number }>;
+  readonly commonNumbers?: boolean;
 }
 
 interface RequiredFields {
@@ -78,11 +80,13 @@ function withFields(command: Command): Command {
     .option('--bank-code-required', 'a binding must name the bank')
     .option('--no-bank-code-required', 'a binding need not name the bank (default)')
     .option('--debits-per-second <n>', 'pace of renewals, or none (default)', wholeNumberOrNone)
-    .option('--debit-hours <from-to>', 'hours of the day, UTC+8, for renewals, such as 8-22, or none (default)', hours);
+    .option('--debit-hours <from-to>', 'hours of the day, UTC+8, for renewals, such as 8-22, or none (default)', hours)
+    .option('--common-numbers', 'several channels may share the same agreement number')
+    .option('--no-common-numbers', "an agreement number is one channel's alone (default)");
 }
 
 function fieldsOf(options: FieldOptions): Partial<PaymentChannelFields> {
-  const { name, banks, gatewayUrl, bankCodeRequired, debitsPerSecond, debitHours } = options;
+  const { name, banks, gatewayUrl, bankCodeRequired, debitsPerSecond, debitHours, commonNumbers } = options;
   return {
     ...(name === undefined ? {} : { displayName: name }),
     ...(banks === undefined ? {} : { supportedBanks: banks }),
@@ -90,6 +94,7 @@ function fieldsOf(options: FieldOptions): Partial<PaymentChannelFields> {
     ...(bankCodeRequired === undefined ? {} : { bankCodeRequired }),
     ...(debitsPerSecond === undefined ? {} : { debitsPerSecond: orNull(debitsPerSecond) }),
     ...(debitHours === undefined ? {} : { debitHours: orNull(debitHours) }),
+    ...(commonNumbers === undefined ? {} : { commonNumbers }),
   };
 }
 
@@ -97,9 +102,9 @@ function orNull<T>(value: OrNone<T>): T | null {
   return value === 'none' ? null : value;
 }
 
-function listText(paymentChannels: readonly PaymentChannelView[]): string {
+function listText(paymentChannels: readonly PaymentChannelView[]): Shown {
   return table(
-    ['CODE', 'NAME', 'GATEWAY', 'BANKS', 'BANK CODE', 'DEBITS/S', 'HOURS', 'CHANNELS'],
+    ['CODE', 'NAME', 'GATEWAY', 'BANKS', 'BANK CODE', 'DEBITS/S', 'HOURS', 'NUMBERS', 'CHANNELS'],
     paymentChannels.map((one) => [
       one.code,
       one.displayName,
@@ -108,18 +113,19 @@ function listText(paymentChannels: readonly PaymentChannelView[]): string {
       one.bankCodeRequired ? 'required' : 'optional',
       pace(one),
       window(one),
+      one.commonNumbers ? 'common' : 'own',
       `${one.channels.length}`,
     ]),
   );
 }
 
 /** The key is shown this once; a gateway without one has nothing to show. */
-function withKey({ gatewayKey, ...one }: PaymentChannelView & ShownGatewayKey): string {
+function withKey({ gatewayKey, ...one }: PaymentChannelView & ShownGatewayKey): Shown {
   if (gatewayKey === undefined) return describe(one);
-  return `${describe(one)}\n\nKey of the bridge, shown this once:\n\n  ${gatewayKey}`;
+  return shown`${describe(one)}\n\nKey of the bridge, shown this once:\n\n  ${gatewayKey}`;
 }
 
-function describe(one: PaymentChannelView): string {
+function describe(one: PaymentChannelView): Shown {
   return record([
     ['Code', one.code],
     ['Name', one.displayName],
@@ -128,6 +134,7 @@ function describe(one: PaymentChannelView): string {
     ['Bank code', one.bankCodeRequired ? 'required' : 'optional'],
     ['Debits per second', pace(one)],
     ['Debit hours', window(one)],
+    ['Shared numbers', one.commonNumbers ? 'common to channels' : 'of one channel each'],
     ['Channels', one.channels.join(', ') || 'none'],
     ['Created', one.createdAt],
   ]);

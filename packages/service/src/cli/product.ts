@@ -4,6 +4,7 @@ import { createProduct, listProducts, showProduct } from '../operator/products.j
 import type { BenefitView, ProductView } from '../products/provisioning-sql.js';
 import { type JsonOption, perform, performList, verb } from './command.js';
 import { benefit, collect, duration, durations, wholeNumber } from './options.js';
+import type { Shown } from './shown.js';
 import { record, table } from './table.js';
 
 export function addProduct(program: Command): void {
@@ -63,7 +64,7 @@ interface CreateOptions extends JsonOption {
   readonly retry?: readonly number[];
 }
 
-function listText(products: readonly ProductView[]): string {
+function listText(products: readonly ProductView[]): Shown {
   return table(
     ['CODE', 'NAME', 'MODES', 'CYCLE', 'AMOUNT', 'BENEFITS', 'CHANNELS'],
     products.map((product) => [
@@ -78,7 +79,7 @@ function listText(products: readonly ProductView[]): string {
   );
 }
 
-function describe(product: ProductView): string {
+function describe(product: ProductView): Shown {
   const benefits = product.benefits.map(
     ({ benefitCode, name, faceValueCent }) => `${benefitCode} ${money(faceValueCent)} (${name})`,
   );

@@ -6,6 +6,7 @@ import type { DifferenceView } from '../reconciliation/differences-sql.js';
 import type { ReconciliationView } from '../reconciliation/runs-sql.js';
 import { type JsonOption, perform, performList, verb } from './command.js';
 import { wholeNumber } from './options.js';
+import type { Shown } from './shown.js';
 import { record, table } from './table.js';
 
 /** Loaded when a command needs it: the interface's schemas come with it. */
@@ -113,7 +114,7 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-function describe(one: ReconciliationView): string {
+function describe(one: ReconciliationView): Shown {
   return record([
     ['Payment channel', one.paymentChannelCode],
     ['Day', one.day],
@@ -123,7 +124,7 @@ function describe(one: ReconciliationView): string {
   ]);
 }
 
-function daysText(days: readonly ReconciliationView[]): string {
+function daysText(days: readonly ReconciliationView[]): Shown {
   return table(
     ['DAY', 'PAYMENT CHANNEL', 'LINES', 'DIFFERENCES', 'OPEN', 'FROM', 'RUN BY', 'RUN AT'],
     days.map((one) => [
@@ -139,7 +140,7 @@ function daysText(days: readonly ReconciliationView[]): string {
   );
 }
 
-function differencesText(differences: readonly DifferenceView[]): string {
+function differencesText(differences: readonly DifferenceView[]): Shown {
   return table(
     ['NO', 'DAY', 'PAYMENT CHANNEL', 'KIND', 'LINE', 'NUMBER', 'HERE', 'THERE', 'FIRST SEEN', 'CLOSED'],
     differences.map((one) => [

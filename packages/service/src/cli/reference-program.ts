@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PlainError } from '../plain-error.js';
+import { type Shown, terminalText } from './shown.js';
 
 /** What the reference programs have in common: their key, their end, what they say. */
 
@@ -53,6 +54,6 @@ export function explained(error: unknown): unknown {
 }
 
 /** As the service does: what is told to people goes to stderr. */
-export function say(text: string): void {
-  process.stderr.write(`${text}\n`);
+export function say(text: string | Shown): void {
+  process.stderr.write(`${terminalText(text)}\n`);
 }

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { mkdtemp, open, rename, rm } from 'node:fs/promises';
+import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -11,6 +11,7 @@ import type { SettlementReportInput } from '../operator/settlement-reports.js';
 import { REPORT_FORMATS } from '../settlement/format.js';
 import type { SettlementSummary, Sums } from '../settlement/report.js';
 import { type JsonOption, operate, perform, verb } from './command.js';
+import { paragraphs, type Shown, shown } from './shown.js';
 import { table } from './table.js';
 
 export function addSettlement(program: Command): void {
@@ -29,6 +30,10 @@ export function addSettlement(program: Command): void {
       const input = { appId, month, format };
       if (output === undefined && options.json && format === 'csv') {
         throw new OperatorError('--json and --format csv say two things: give one of them, or --output');
+      }
+      if (output === undefined && format === 'csv' && process.stdout.isTTY) {
+        // Byte for byte what channels wrote, which a terminal may obey; JSON has escapes for that.
+        throw new OperatorError('a CSV report is not for a terminal: give --output, or send it on to a program');
       }
       if (output === undefined) return operate(options, (operator) => print(operator, input));
       await perform(options, (operator) => save(operator, input, path.resolve(output)), summaryText);
@@ -57,12 +62,18 @@ async function print(operator: OperatorWithClock, input: SettlementReportInput):
   }
 }
 
-/** Beside its place first: a file of that name is a whole report, or what it was before. */
+/**
+ * Beside its place first: a file of that name is a whole report, or what it was before. It is a new file, which nobody else
+ * may read, whatever the old one's mode was.
+ */
 async function save(
   operator: OperatorWithClock,
   input: SettlementReportInput,
   file: string,
 ): Promise<SettlementSummary> {
+  if ((await stat(file).catch(() => undefined))?.isFile() === false) {
+    throw new OperatorError(`the report cannot be written: ${file} is not a file`);
+  }
   const unfinished = `${file}.${process.pid}.unfinished`;
   try {
     const summary = await writeTo(operator, input, unfinished);
@@ -80,7 +91,7 @@ async function writeTo(
   input: SettlementReportInput,
   file: string,
 ): Promise<SettlementSummary> {
-  const handle = await open(file, 'wx');
+  const handle = await open(file, 'wx', 0o600);
   try {
     // Loaded here: the interface's schemas come with it.
     const { writeSettlementReport } = await import('../operator/settlement-reports.js');
@@ -92,19 +103,18 @@ async function writeTo(
   }
 }
 
-function summaryText({ appId, month, monthIsOver, unsettled, products, totals }: SettlementSummary): string {
+function summaryText({ appId, month, monthIsOver, unsettled, products, totals }: SettlementSummary): Shown {
   const rows = products.map((one) => [one.productCode, one.settlementMode, ...cells(one)]);
   const sums = table(
     ['PRODUCT', 'MODE', 'COLLECTED', 'REFUNDED', 'BILLED'],
     [...rows, ['Total', '', ...cells(totals)]],
   );
   const open = unsettled.debits + unsettled.refunds;
-  return [
-    `${appId}, ${month}${monthIsOver ? '' : ' (not over yet)'}`,
-    '',
+  return paragraphs([
+    shown`${appId}, ${month}${monthIsOver ? '' : ' (not over yet)'}`,
     sums,
-    ...(open === 0 ? [] : ['', `${open} debits or refunds have no result yet: the month may still change.`]),
-  ].join('\n');
+    ...(open === 0 ? [] : [shown`${open} debits or refunds have no result yet: the month may still change.`]),
+  ]);
 }
 
 function cells(sums: Sums): string[] {

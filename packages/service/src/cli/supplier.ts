@@ -4,6 +4,7 @@ import { systemClock } from '../clock.js';
 import { PlainError } from '../plain-error.js';
 import { wholeNumber } from './options.js';
 import { askedToStop, explained, readOrMakeKey, say } from './reference-program.js';
+import { indented, shown } from './shown.js';
 import { record } from './table.js';
 
 const EXAMPLES = `
@@ -48,12 +49,12 @@ async function run({ port, host, dataDir, keyFile, control = false }: Options): 
     },
   );
   const rows: [string, string][] = [
-    ['  Supplier', supplier.url],
-    ['  Key', keyPath],
-    ['  Ledger', folder],
-    ['  Control', control ? `${supplier.url}/control  ${supplier.url}/ledger` : 'off'],
+    ['Supplier', supplier.url],
+    ['Key', keyPath],
+    ['Ledger', folder],
+    ['Control', control ? `${supplier.url}/control, ${supplier.url}/ledger` : 'off'],
   ];
-  say(`\nThe reference supplier is ready. Its codes buy nothing.\n\n${record(rows)}\n`);
+  say(shown`\nThe reference supplier is ready. Its codes buy nothing.\n\n${indented(record(rows))}\n`);
 
   await askedToStop();
   say('Stopping.');

@@ -1,3 +1,6 @@
+import { visible } from '../visible.js';
+import { Shown } from './shown.js';
+
 /** Terminals give these two columns: CJK, kana, hangul, full-width forms and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
@@ -11,21 +14,22 @@ function width(text: string): number {
 }
 
 /** Columns under their titles, two spaces apart. */
-export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return 'nothing yet';
+export function table(titles: readonly string[], rows: readonly (readonly string[])[]): Shown {
+  if (rows.length === 0) return new Shown('nothing yet');
   return aligned([titles, ...rows]);
 }
 
 /** One record: a line for each field. */
-export function record(fields: readonly (readonly [name: string, value: string])[]): string {
+export function record(fields: readonly (readonly [name: string, value: string])[]): Shown {
   return aligned(fields);
 }
 
-function aligned(lines: readonly (readonly string[])[]): string {
+function aligned(raw: readonly (readonly string[])[]): Shown {
+  const lines = raw.map((cells) => cells.map(visible));
   const widths: number[] = [];
   for (const cells of lines) {
     for (const [column, cell] of cells.entries()) widths[column] = Math.max(widths[column] ?? 0, width(cell));
   }
   const pad = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - width(cell));
-  return lines.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n');
+  return new Shown(lines.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n'));
 }

@@ -8,15 +8,34 @@ export interface Queryable {
 /** A named statement is parsed and planned once per connection: for the hot ones. */
 export type Statement = string | { readonly name: string; readonly text: string };
 
-export interface Database extends Queryable {
+export interface Transactional extends Queryable {
   /** No network call belongs inside `work`: it would hold locks for as long as a stranger likes. */
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
+}
+
+export interface TransactionOptions {
+  /** How long each of its statements may take, if that is less than any may: for what only reads. */
+  readonly statementMs?: number;
+}
+
+export interface Database extends Transactional {
   readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };
   close(): Promise<void>;
 }
 
 /** The database cannot be reached, is out of room or did not say whether it committed: try again later. */
 export class Unavailable extends Error {}
+
+/**
+ * A lock was not to be had in time, or a statement took longer than it may. Nothing was changed, the database is there and
+ * the connection is good: the same may well succeed later.
+ */
+export class HeldUp extends Unavailable {}
+
+/** The database itself is away, which is everybody's matter and not one statement's. */
+export function isAway(error: unknown): error is Unavailable {
+  return error instanceof Unavailable && !(error instanceof HeldUp);
+}
 
 // bigint as number: identifiers leave SQL as text; amounts and versions stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
@@ -74,7 +93,7 @@ export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOpti
       return result;
     } catch (error) {
       const unavailable = asUnavailable(error);
-      broken = unavailable !== undefined;
+      broken = isAway(unavailable);
       throw unavailable ?? error;
     } finally {
       client.release(broken);
@@ -83,9 +102,11 @@ export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOpti
 
   return {
     query: (statement, values) => withClient((client) => run(client, statement, values)),
-    transaction: (work) =>
+    transaction: (work, { statementMs } = {}) =>
       withClient(async (client) => {
-        await client.query('begin');
+        await client.query(
+          statementMs === undefined ? 'begin' : `begin read only; set local statement_timeout = ${statementMs}`,
+        );
         try {
           const result = await work({ query: (statement, values) => run(client, statement, values) });
           await client.query('commit');
@@ -114,17 +135,22 @@ const UNAVAILABLE_ERRNO = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOT
 const UNAVAILABLE_TEXT =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/;
 
+/** lock_timeout, statement_timeout, a deadlock, a conflict of two transactions. */
+const HELD_UP_STATE = new Set(['55P03', '57014', '40P01', '40001']);
+
 function asUnavailable(error: unknown): Unavailable | undefined {
   if (error instanceof Unavailable) return error;
   if (!(error instanceof Error)) return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (HELD_UP_STATE.has(code)) return new HeldUp(`held up in the database: ${code}`, { cause: error });
   const gone = UNAVAILABLE_STATE.test(code) || UNAVAILABLE_ERRNO.test(code) || UNAVAILABLE_TEXT.test(error.message);
   return gone ? new Unavailable(`database unavailable: ${code || error.message}`, { cause: error }) : undefined;
 }
 
 /** The SQLSTATE of a database error, if it is one. */
 export function sqlState(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined;
+  const told = error instanceof Unavailable ? error.cause : error;
+  return told instanceof pg.DatabaseError ? told.code : undefined;
 }
 
 /** The constraint that a database error names, if any. */

@@ -2,10 +2,13 @@
  * Lets calls that wait at the same time share a round trip. A call goes at once while nothing is under way; what comes
  * meanwhile goes together when that is back. So nothing is delayed when there is little to do, and batches grow by
  * themselves when there is much (docs/decisions/0002-admission.md). A batch that is full, or has waited for long, goes
- * beside the others: one that is held up by a lock does not hold up the rest.
+ * beside the others: one that is held up by a lock does not hold up the rest. When more wait than go into one batch, each
+ * channel has its turn: one that sends very much at once does not stand before the others.
  */
 export interface GatherOptions<Item, Answer> {
   readonly maxBatch: number;
+  /** Whose item it is. Unset: nobody's in particular. */
+  readonly channelOf?: (item: Item) => number;
   /** How many batches may be under way. */
   readonly slots: number;
   /** Answers in the order of the items. */
@@ -15,13 +18,13 @@ export interface GatherOptions<Item, Answer> {
 /** Several times what a batch takes. */
 const LATE_MS = 25;
 
-export function gather<Item, Answer>({ maxBatch, slots, run }: GatherOptions<Item, Answer>) {
+export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: GatherOptions<Item, Answer>) {
   interface Waiting {
     readonly item: Item;
     readonly resolve: (answer: Answer) => void;
     readonly reject: (reason: unknown) => void;
   }
-  const queue: Waiting[] = [];
+  let queue: Waiting[] = [];
   let running = 0;
   let late = 0;
   let scheduled = false;
@@ -34,8 +37,28 @@ export function gather<Item, Answer>({ maxBatch, slots, run }: GatherOptions<Ite
     // One turn of the event loop: what arrived in the same read of the sockets goes together.
     setImmediate(() => {
       scheduled = false;
-      while (mayStart()) void flush(queue.splice(0, maxBatch));
+      while (mayStart()) void flush(nextBatch());
     });
+  }
+
+  /** The first of each channel, then the second of each, and so on; those of one channel in the order in which they came. */
+  function nextBatch(): Waiting[] {
+    if (!channelOf || queue.length <= maxBatch) return queue.splice(0, maxBatch);
+    const counts = new Map<number, number>();
+    const inTurn = queue.map((waiting) => {
+      const channel = channelOf(waiting.item);
+      const turn = counts.get(channel) ?? 0;
+      counts.set(channel, turn + 1);
+      return { waiting, turn };
+    });
+    const batch = new Set(
+      inTurn
+        .toSorted((a, b) => a.turn - b.turn)
+        .slice(0, maxBatch)
+        .map(({ waiting }) => waiting),
+    );
+    queue = queue.filter((waiting) => !batch.has(waiting));
+    return [...batch];
   }
 
   async function flush(batch: readonly Waiting[]): Promise<void> {

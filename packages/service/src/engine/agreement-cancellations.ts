@@ -53,7 +53,7 @@ async function cancel({ database, channels, gateways }: CancellationDeps, agreem
   const gateway = await gateways.of(agreement.paymentChannelCode);
   const { agreementNo } = agreement;
   const outcome = await gateway
-    .cancelAgreement({ agreementNo, institutionNo: institutionNo(channel, agreement) })
+    .cancelAgreement({ appId: channel.appId, agreementNo, institutionNo: institutionNo(channel, agreement) })
     .catch(() => ({ kind: 'unknown' }) as const);
   if (outcome.kind === 'canceled') return finish(database, agreement.agreementId);
   const detail = outcome.kind === 'refused' ? outcome.reason : 'no answer';
@@ -64,20 +64,40 @@ async function cancel({ database, channels, gateways }: CancellationDeps, agreem
 
 /**
  * For this node alone until the lease is over, which is also when it is tried again should this node die. A number that has
- * come into use again meanwhile is not canceled any more.
+ * come into use again meanwhile is not canceled any more, and one that a debit on the way was sent with not yet.
  */
 async function claim(db: Queryable): Promise<Canceled[]> {
-  const claimed = await db.query<Canceled & { readonly isInUse: boolean }>(
-    `update agreements a set cancel_tries = a.cancel_tries + 1,
-       cancel_at = case when ${isInUse('a')} then null else now() + $2::integer * interval '1 s' end
-     where a.agreement_id in (select agreement_id from agreements where cancel_at <= now()
-       order by cancel_at limit $1 for update skip locked)
-     returning a.cancel_at is null as "isInUse", a.agreement_id as "agreementId", a.agreement_no as "agreementNo", a.institution_no as "institutionNo",
-       a.channel_id as "channelId", a.payment_channel_code as "paymentChannelCode", a.cancel_tries as tries`,
+  const claimed = await db.query<Canceled & { readonly isKept: boolean }>(
+    `with due as materialized (
+       select a.agreement_id, ${isInUse('a')} or ${isBoundAgain('a')} as used, ${isBeingDebited('a')} as debited
+       from agreements a where a.cancel_at <= now() order by a.cancel_at limit $1 for update skip locked
+     )
+     update agreements a set cancel_tries = a.cancel_tries + case when d.used or d.debited then 0 else 1 end,
+       cancel_at = case when not d.used then now() + $2::integer * interval '1 s' end
+     from due d where a.agreement_id = d.agreement_id
+     returning d.used or d.debited as "isKept", a.agreement_id as "agreementId", a.agreement_no as "agreementNo",
+       a.institution_no as "institutionNo", a.channel_id as "channelId",
+       a.payment_channel_code as "paymentChannelCode", a.cancel_tries as tries`,
     [BATCH, LEASE_SECONDS],
   );
-  return claimed.filter(({ isInUse }) => !isInUse);
+  return claimed.filter(({ isKept }) => !isKept);
 }
+
+/** A binding needs no order to be alive: its institution may have given it the number of an earlier one. */
+const isBoundAgain = (a: string) => `exists (
+  select from agreements other
+  where other.payment_channel_code = ${a}.payment_channel_code and other.institution_hash = ${a}.institution_hash
+    and other.status = 'BIND_SUCCESS' and other.source = 'SELF_BINDING')`;
+
+/** Of a binding that another replaced: an order that moved to one of those that followed, with a debit still on this one. */
+const isBeingDebited = (a: string) => `exists (
+  with recursive followed(id) as (
+    select ${a}.successor_id
+    union all select g.successor_id from followed f join agreements g on g.agreement_id = f.id
+  )
+  select from followed f join orders o on o.agreement_id = f.id and o.status in ('ACTIVE', 'INITIALIZING')
+    join debit_attempts d on d.order_no = o.order_no and d.cycle_no = o.cycle_no
+  where d.status = 'STARTED' and d.agreement_id = ${a}.agreement_id)`;
 
 async function finish(db: Queryable, agreementId: number): Promise<void> {
   await db.query('update agreements set cancel_at = null where agreement_id = $1', [agreementId]);

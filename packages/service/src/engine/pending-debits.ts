@@ -81,7 +81,7 @@ async function ask({ database, channels, gateways, settle, clock }: PendingDeps,
   const channel = await channels.byId(attempt.channelId);
   const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
   const gateway = await gateways.of(attempt.paymentChannelCode);
-  const request = debitRequest(attempt, institutionNo);
+  const request = debitRequest(attempt, channel, institutionNo);
   const answer = await askDebit(gateway, request, undefined, () => unseen({ database, clock }, attempt));
   const outcome = await trusted(database, attempt, answer);
   if (outcome.kind === 'success' || outcome.kind === 'declined') {

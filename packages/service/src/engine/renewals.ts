@@ -7,6 +7,7 @@ import type { Database } from '../db/database.js';
 import type { Gateway } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import { type DueCursor, FROM_THE_START } from '../orders/due-sql.js';
+import { endLeftOverOrders } from '../orders/end-agreements.js';
 import { attemptNo } from '../orders/numbers.js';
 import { type Started, type StartedRenewal, startRenewals } from '../orders/renew-sql.js';
 import { lockPace, type Pace, usePace } from '../payment-channels/pace-sql.js';
@@ -52,6 +53,7 @@ export async function renewDeducted(deps: RenewalDeps, pace: Pace): Promise<numb
       underWay.add(debit);
     }
     started += claim.renewals.length;
+    for (const agreementId of claim.notBound) await endLeftOver(deps, agreementId);
     after = claim.last;
   }
   await Promise.all(underWay);
@@ -68,6 +70,17 @@ async function claimDue({ database }: RenewalDeps, pace: Pace, after: DueCursor,
     if (claim.renewals.length > 0) await usePace(tx, code, debitsPerSecond, claim.renewals.length);
     return claim;
   });
+}
+
+/** Nothing is debited for what still runs on an agreement that has ended. What is wrong with one holds up no other. */
+async function endLeftOver({ database, clock, log }: RenewalDeps, agreementId: number): Promise<void> {
+  try {
+    const ended = await database.transaction((tx) => endLeftOverOrders(tx, agreementId, clock.now()));
+    const orders = ended.map(({ orderNo }) => orderNo);
+    if (orders.length > 0) log.warn({ agreementId, orders }, 'orders ran on an agreement that had ended: unsubscribed');
+  } catch (err) {
+    log.warn({ err, agreementId }, 'orders on an agreement that has ended are left for the next turn');
+  }
 }
 
 /** A thousand renewals of one channel read it once. */
@@ -90,7 +103,7 @@ async function renew(
   const { database, settle, clock, log } = deps;
   try {
     const channel = await deps.channelOf(renewal.channelId);
-    const request = debitRequest(renewal, institutionNo(channel, renewal));
+    const request = debitRequest(renewal, channel, institutionNo(channel, renewal));
     // So late that another node may be about to ask: then it is that node's.
     if (clock.now() - claimedAt > LATEST_SEND_MS) return;
     const outcome = await trusted(database, renewal, await sendDebit(gateway, request, deps.debitDeadlineMs));

@@ -30,7 +30,12 @@ export interface CardDetails {
   readonly bankMobile: string;
 }
 
-export interface BindCodeRequest {
+/** On whose behalf: an institution may know which channel an agreement is of, and object to another. */
+export interface OnBehalf {
+  readonly appId: string;
+}
+
+export interface BindCodeRequest extends OnBehalf {
   readonly bindOrderNo: string;
   readonly bankCode: string | undefined;
   readonly card: CardDetails;
@@ -40,7 +45,7 @@ export type BindCodeOutcome =
   | { readonly kind: 'not-sent'; readonly reason: string }
   | { readonly kind: 'unknown' };
 
-export interface BindConfirmation {
+export interface BindConfirmation extends OnBehalf {
   readonly bindOrderNo: string;
   readonly reference: string | undefined;
   readonly smsCode: string;
@@ -51,7 +56,7 @@ export type BindOutcome =
   | { readonly kind: 'wrong-code' | 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' };
 
-export interface DebitRequest {
+export interface DebitRequest extends OnBehalf {
   readonly attemptNo: string;
   readonly institutionNo: string;
   readonly amountCent: number;
@@ -75,19 +80,19 @@ export type Decline = 'retryable' | 'final' | 'agreement-invalid';
 /** The institution has never seen the number. */
 export type NotFound = { readonly kind: 'not-found' };
 
-export interface RefundRequest {
+export interface RefundRequest extends OnBehalf {
   readonly refundNo: string;
   readonly attemptNo: string;
   readonly amountCent: number;
 }
-export type RefundQuery = Pick<RefundRequest, 'refundNo'>;
+export type RefundQuery = Pick<RefundRequest, 'appId' | 'refundNo'>;
 export type RefundOutcome =
   | { readonly kind: 'success'; readonly refundedAt: number; readonly amountCent: number }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'pending' }
   | { readonly kind: 'unknown' };
 
-export interface AgreementCancellation {
+export interface AgreementCancellation extends OnBehalf {
   readonly agreementNo: string;
   readonly institutionNo: string;
 }

@@ -3,7 +3,8 @@ import type { Gateway } from './gateway.js';
 
 /** The gateway of each payment channel, by its code. */
 export interface Gateways {
-  of(paymentChannelCode: string): Promise<Gateway>;
+  /** `db` in place of the registry's own, for a request. */
+  of(paymentChannelCode: string, db?: Queryable): Promise<Gateway>;
   close?(): Promise<void>;
 }
 
@@ -21,7 +22,7 @@ export interface GatewayMakers {
 }
 
 /** A gateway is made once per address and key: it may hold connections. */
-export function gatewayRegistry(db: Queryable, makers: GatewayMakers): Gateways {
+export function gatewayRegistry(own: Queryable, makers: GatewayMakers): Gateways {
   const made = new Map<string, Gateway>();
   const once = (name: string, make: () => Gateway): Gateway => {
     const gateway = made.get(name) ?? make();
@@ -29,7 +30,7 @@ export function gatewayRegistry(db: Queryable, makers: GatewayMakers): Gateways 
     return gateway;
   };
   return {
-    async of(code) {
+    async of(code, db = own) {
       const [row] = await db.query<GatewayRow>(
         {
           name: 'find-gateway',

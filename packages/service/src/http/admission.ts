@@ -40,6 +40,7 @@ export function admission({ database, channels, tokens, observeBatch }: Admissio
   const ask = gather({
     maxBatch: 64,
     slots: 2,
+    channelOf: (asked) => asked.channelId,
     run: (asked: readonly AdmissionAsked[]) => {
       observeBatch(asked.length);
       return retryingDeadlocks(() => admit(database, asked));
@@ -53,7 +54,7 @@ export function admission({ database, channels, tokens, observeBatch }: Admissio
       const answer = await ask({
         channelId: channel.channelId,
         version: channel.version,
-        nonce: Buffer.from(request.headers.nonce, 'hex'),
+        nonce: request.headers.nonce.toLowerCase(),
         slot: slotOf(request.headers.timestamp),
         counted: refusal === undefined,
         idempotencyKey: request.idempotencyKey,
@@ -63,9 +64,10 @@ export function admission({ database, channels, tokens, observeBatch }: Admissio
         channel = await authenticate(request, await channels.reload(request.headers.appId));
         continue;
       }
-      if (!answer.fresh) throw new Rejection('NONCE_REUSED');
+      if (answer.reused) throw new Rejection('NONCE_REUSED');
       if (refusal) throw refusal;
-      if (!answer.granted) throw new RateLimited(Math.max(1, Math.ceil((1 - answer.tokens) / channel.ratePerSecond)));
+      // At the lowest rate there is, one a second, the next is there by then.
+      if (!answer.granted) throw new RateLimited(1);
       if (request.headers.token !== undefined) tokens.check(request.headers.token, channel);
       return { channel, idempotency: answer.idempotency };
     }

@@ -6,17 +6,19 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
 import { answerPlaces } from './answer-places.js';
-import { unreadableRefuser } from './client-error.js';
+import { malformedHttpHandler } from './client-error.js';
 import { answerThenLinger } from './linger.js';
 import { answerSender } from './long-answers.js';
 import type { ServiceMetrics } from './metrics.js';
 import { type NoticeDeps, noticeRoutes } from './notices.js';
 import { operationsRoutes } from './operations.js';
 import { type PipelineDeps, pipeline } from './pipeline.js';
+import { bodyReader } from './read-body.js';
 import { type RedeemDeps, redeemRoutes } from './redeem.js';
 import { bodyTooLarge, Draining, JSON_TYPE, type Refusal, refusalOf } from './respond.js';
 import type { Route } from './routes.js';
 import { usableRequestId } from './signed-headers.js';
+import { undeclaredProxyWarning } from './undeclared-proxies.js';
 import { closeUnread } from './unread.js';
 
 export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
@@ -62,7 +64,7 @@ const HTTP_LIMITS = {
 export type HttpLimits = Readonly<typeof HTTP_LIMITS>;
 
 export function createApp(deps: AppDeps): App {
-  const { routes, clock, metrics, log, addresses } = deps;
+  const { routes, clock, metrics, log, failures } = deps;
   const limits = { ...HTTP_LIMITS, ...deps.httpLimits };
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, maxHeaderSize, lingerTime } = limits;
   let draining = false;
@@ -88,7 +90,7 @@ export function createApp(deps: AppDeps): App {
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     genReqId: (request) => usableRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
-    clientErrorHandler: unreadableRefuser(clock, lingerTime),
+    clientErrorHandler: malformedHttpHandler(clock, lingerTime),
     // A path that cannot be decoded is none of ours.
     frameworkErrors: (_error, _request, reply) => refuse(reply, refusalOf(new Rejection('PATH_NOT_FOUND'))),
     routerOptions: { maxParamLength: 100 },
@@ -96,7 +98,7 @@ export function createApp(deps: AppDeps): App {
 
   // Bodies stay bytes: the signature is over them, and nothing is parsed before it holds.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', bodyReader(deps.bodies));
 
   // Node would ask for any body, and answer an expectation that it does not know without an envelope.
   app.server.on('checkContinue', (request, response) => {
@@ -118,7 +120,7 @@ export function createApp(deps: AppDeps): App {
     if (request.raw.destroyed && !request.raw.complete) log.info(where, 'the client hung up');
     else if (refusal.isFault) log.error({ err: error, ...where }, 'fault');
     // Tokens are looked at once the signature holds: who sends an old one is no stranger.
-    if (refusal.result.http === 401 && !refusal.result.name.startsWith('TOKEN_')) void addresses.failed(request.ip);
+    if (refusal.result.http === 401 && !refusal.result.name.startsWith('TOKEN_')) failures.failed(request);
     return refuse(reply, refusal);
   });
 
@@ -129,6 +131,11 @@ export function createApp(deps: AppDeps): App {
     return refuse(reply, refusalOf(new Rejection(known ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND')));
   };
   app.setNotFoundHandler(notFound);
+  const warnOfUndeclaredProxy = undeclaredProxyWarning(deps.trustedProxies, log);
+  app.addHook('onRequest', (request, _reply, done) => {
+    warnOfUndeclaredProxy(request);
+    done();
+  });
   // Before the body is read: whatever is wrong with that does not matter here.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined));
 
@@ -173,7 +180,7 @@ export function createApp(deps: AppDeps): App {
       handler: serve,
     });
   }
-  noticeRoutes(app, deps.notices, { log, refuse });
+  noticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse });
   redeemRoutes(app, deps.redeem, { isDraining: () => draining, lingerMs: lingerTime });
   operationsRoutes(app, { ...deps, isDraining: () => draining });
 

@@ -1,7 +1,9 @@
-import { Rejection } from '@perennial/wire';
+import { MAX_BODY_VALUES, Rejection } from '@perennial/wire';
 
 /** The interface nests three levels; anything deeper is not meant for us and can overflow a stack later. */
 const MAX_DEPTH = 32;
+/** Of a place or a name that a message repeats. */
+const MAX_TOLD = 100;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -11,12 +13,13 @@ export function readJsonObject(bytes: Buffer, contentEncoding: string | undefine
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
     throw new Rejection('PARAM_INVALID', 'body: Content-Encoding is not supported, send plain JSON');
   }
-  boundDepth(bytes);
+  boundDepthAndValues(bytes);
   const value = parse(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Rejection('PARAM_INVALID', 'body must be a JSON object');
   }
-  refuseHostile(value, 'body');
+  const hostile = findHostile(value);
+  if (hostile) throw new Rejection('PARAM_INVALID', describe(hostile));
   return value as JsonObject;
 }
 
@@ -28,43 +31,117 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** JSON.parse takes half a million nested arrays that everything after it trips over, so depth is counted before. */
-function boundDepth(bytes: Buffer): void {
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+
+/** What a byte outside of strings means. Most mean nothing, and one look at this table says so. */
+const NOTHING = 0;
+const STRING = 1;
+const COMMA = 2;
+const OPENING = 3;
+const CLOSING = 4;
+const MEANINGS = new Uint8Array(256);
+MEANINGS[QUOTE] = STRING;
+MEANINGS[0x2c] = COMMA;
+for (const bracket of [0x7b, 0x5b]) MEANINGS[bracket] = OPENING;
+for (const bracket of [0x7d, 0x5d]) MEANINGS[bracket] = CLOSING;
+
+/**
+ * Before anything is built from them: JSON.parse takes half a million nested arrays that everything after it trips over,
+ * and 350,000 empty objects, which cost 130 ms. A value ends at a comma or at the end of what it stands in. For a
+ * megabyte this takes from 0.1 ms (long strings) to 5 ms (none, and fewer values than are too many).
+ */
+function boundDepthAndValues(bytes: Buffer): void {
   let depth = 0;
-  let inString = false;
-  for (let index = 0; index < bytes.length; index += 1) {
-    const byte = bytes[index];
-    if (inString) {
-      if (byte === 0x5c) index += 1;
-      else if (byte === 0x22) inString = false;
-    } else if (byte === 0x22) inString = true;
-    else if (byte === 0x7b || byte === 0x5b) {
+  let values = 1;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const meaning = MEANINGS[bytes[at] as number];
+    if (meaning === NOTHING) continue;
+    if (meaning === STRING) at = endOfString(bytes, at + 1);
+    else if (meaning === OPENING) {
       depth += 1;
       if (depth > MAX_DEPTH) throw new Rejection('PARAM_INVALID', `body is nested more than ${MAX_DEPTH} levels deep`);
-    } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
-  }
-}
-
-function refuseHostile(value: unknown, place: string): void {
-  if (typeof value === 'string') refuseText(value, place);
-  else if (Array.isArray(value))
-    value.forEach((item, position) => {
-      refuseHostile(item, `${place}[${position}]`);
-    });
-  else if (typeof value === 'object' && value !== null) {
-    for (const [key, item] of Object.entries(value)) {
-      if (key === '__proto__') throw new Rejection('PARAM_INVALID', `${place} has a field that is not allowed`);
-      refuseText(key, `a field name in ${place}`);
-      refuseHostile(item, place === 'body' ? key : `${place}.${key}`);
+    } else {
+      if (meaning === CLOSING) depth -= 1;
+      if (meaning === COMMA || !isEmpty(bytes, at)) values += 1;
+      if (values > MAX_BODY_VALUES) {
+        throw new Rejection('PARAM_INVALID', `body holds more than ${MAX_BODY_VALUES} values`);
+      }
     }
   }
 }
 
-function refuseText(text: string, place: string): void {
-  if (text.includes('\u0000') || !isWellFormed(text)) {
-    throw new Rejection('PARAM_INVALID', `${place.slice(0, 100)} holds a character that is not allowed`);
+/** Whether there is nothing between the bracket that closes here and the one that it closes. */
+function isEmpty(bytes: Buffer, closing: number): boolean {
+  let before = closing - 1;
+  // White space, or a control character that is refused later.
+  while ((bytes[before] as number) <= SPACE) before -= 1;
+  return MEANINGS[bytes[before] as number] === OPENING;
+}
+
+/** So many bytes of a string are looked at one by one, as most are short; the rest of a long one is searched natively. */
+const STRIDE = 64;
+
+/** Where the quote is that ends the string, or the end of the bytes if there is none. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let at = start; ; ) {
+    for (const near = Math.min(bytes.length, at + STRIDE); at < near; at += 1) {
+      const byte = bytes[at];
+      if (byte === QUOTE) return at;
+      if (byte === BACKSLASH) at += 1;
+    }
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote < 0) return bytes.length;
+    let slashes = quote;
+    while (slashes > at && bytes[slashes - 1] === BACKSLASH) slashes -= 1;
+    // In pairs they stand for themselves; the odd one makes the quote a part of the text.
+    if ((quote - slashes) % 2 === 0) return quote;
+    at = quote + 1;
   }
 }
 
+interface Hostile {
+  readonly what: 'text' | 'name' | 'prototype';
+  /** The way to it, from the inside: put together only for what is refused. */
+  readonly steps: (string | number)[];
+}
+
+function findHostile(value: unknown): Hostile | undefined {
+  if (typeof value === 'string') return isStorable(value) ? undefined : { what: 'text', steps: [] };
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) {
+    for (let position = 0; position < value.length; position += 1) {
+      const found = findHostile(value[position]);
+      if (found) return onTheWay(found, position);
+    }
+    return undefined;
+  }
+  // Not entries: for 12,000 fields they cost three times as much.
+  for (const name of Object.keys(value)) {
+    if (name === '__proto__') return { what: 'prototype', steps: [] };
+    if (!isStorable(name)) return { what: 'name', steps: [] };
+    const found = findHostile((value as JsonObject)[name]);
+    if (found) return onTheWay(found, name);
+  }
+  return undefined;
+}
+
+function onTheWay(found: Hostile, step: string | number): Hostile {
+  found.steps.push(step);
+  return found;
+}
+
+function describe({ what, steps }: Hostile): string {
+  const path = steps.reduceRight<string>(
+    (place, step) => (typeof step === 'number' ? `${place}[${step}]` : place === '' ? step : `${place}.${step}`),
+    '',
+  );
+  const place = path === '' ? 'body' : path.slice(0, MAX_TOLD);
+  if (what === 'prototype') return `${place} has a field that is not allowed`;
+  return `${what === 'name' ? `a field name in ${place}` : place} holds a character that is not allowed`;
+}
+
 // In V8 since Node 20, in TypeScript's library only from es2024.
-const isWellFormed = (text: string): boolean => (text as string & { isWellFormed(): boolean }).isWellFormed();
+const isStorable = (text: string): boolean =>
+  !text.includes('\u0000') && (text as string & { isWellFormed(): boolean }).isWellFormed();

@@ -1,8 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../db/database.js';
+import type { Shares } from '../db/shares.js';
 
 /** No label ever holds a channel, an order or anything else that grows or identifies somebody. */
-export function serviceMetrics(database: Database) {
+export function serviceMetrics(database: Database, shares: Shares) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -38,6 +39,14 @@ export function serviceMetrics(database: Database) {
     help: 'Answers that did not go out whole, by why',
     labelNames: ['why'],
     registers: [registry],
+  });
+  new Gauge({
+    name: 'perennial_share_waiting',
+    help: 'Requests that wait because their channel uses its share of the connections, or all channels theirs',
+    registers: [registry],
+    collect() {
+      this.set(shares.waiting);
+    },
   });
   return {
     registry,

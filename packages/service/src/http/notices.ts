@@ -2,18 +2,24 @@ import { CODES, formatTime } from '@perennial/wire';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
-import { type Notice, NoticeRefused, type RawNotice } from '../gateways/gateway.js';
+import { type Notice, NoticeRefused } from '../gateways/gateway.js';
+import type { NoticeVerifier } from '../gateways/notice-verifier.js';
+import { addressGroup, type MinuteLimit } from './address-limit.js';
+import { heldBackLines } from './held-back.js';
+import type { LargeBodies } from './large-bodies.js';
 import { type Refusal, refusalOf, sendAnswer } from './respond.js';
 
 export interface NoticeDeps {
   readonly clock: Clock;
-  /** Throws NoticeRefused for what does not come from the institution of that payment channel, or says nothing. */
-  readonly verify: (paymentChannelCode: string, notice: RawNotice) => Promise<Notice>;
+  readonly verifier: NoticeVerifier;
   readonly accept: (paymentChannelCode: string, notice: Notice) => Promise<void>;
+  /** On notices that are not an institution's. */
+  readonly limit: MinuteLimit;
 }
 
 export interface NoticeSurroundings {
   readonly log: Logger;
+  readonly bodies: LargeBodies;
   readonly refuse: (reply: FastifyReply, refusal: Refusal) => FastifyReply;
 }
 
@@ -25,19 +31,34 @@ const MAX_NOTICE_BYTES = 65_536;
  */
 export function noticeRoutes(
   app: FastifyInstance,
-  { clock, verify, accept }: NoticeDeps,
-  { log, refuse }: NoticeSurroundings,
+  { clock, verifier, accept, limit }: NoticeDeps,
+  { log, bodies, refuse }: NoticeSurroundings,
 ): void {
+  const lines = heldBackLines();
+  app.addHook('onClose', async () => lines.flush());
+
+  /** Who it counts for: an address and a payment channel, so that nobody pays for others behind the same proxy. */
+  const senderOf = (ip: string, code: string) =>
+    verifier.knows(code) ? `${addressGroup(ip)} ${code}` : addressGroup(ip);
+
   app.post<{ Params: { code: string } }>(
     '/gateway/v1/notices/:code',
     {
       bodyLimit: MAX_NOTICE_BYTES,
+      onRequest: async ({ ip, params }) => limit.check(senderOf(ip, params.code)),
       errorHandler(error, request, reply) {
         const refusal = noticeRefusal(error);
-        // A fault is nothing special here.
+        // A fault is nothing special here, and neither is a limit.
         if (!refusal) throw error;
-        const { code: paymentChannelCode } = request.params;
-        log.warn({ requestId: request.id, paymentChannelCode, why: refusal.why }, 'a notice was refused');
+        const { ip, id: requestId, params } = request;
+        const where = { paymentChannelCode: params.code, address: ip };
+        const write = () => log.warn({ requestId, ...where, why: refusal.why }, 'a notice was refused');
+        if (refusal.isTrusted) write();
+        else {
+          const sender = senderOf(ip, params.code);
+          limit.count(sender);
+          lines.line(sender, write, (heldBack) => log.warn({ ...where, heldBack }, 'more notices were refused'));
+        }
         void refuse(reply, refusal);
       },
     },
@@ -47,25 +68,35 @@ export function noticeRoutes(
       );
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const [path = ''] = (request.raw.url ?? '').split('?');
-      const notice = { path, headers, body, now: clock.now() };
-      await accept(request.params.code, await verify(request.params.code, notice));
+      try {
+        const notice = await verifier.verify(request.params.code, { path, headers, body, now: clock.now() });
+        await accept(request.params.code, notice);
+      } finally {
+        bodies.release(body);
+      }
       return sendAnswer(reply, 200, { ...CODES.SUCCESS, data: 'null' }, formatTime(clock.now()));
     },
   );
 }
 
-/** `why` is for the log; a stranger hears no more than that the signature does not match. */
-function noticeRefusal(error: unknown): (Refusal & { readonly why: string }) | undefined {
+interface NoticeRefusal extends Refusal {
+  /** For the log; a stranger hears no more than that the signature does not match. */
+  readonly why: string;
+  /** It is the institution's own, so nobody is to be kept from sending more. */
+  readonly isTrusted: boolean;
+}
+
+function noticeRefusal(error: unknown): NoticeRefusal | undefined {
   if (error instanceof NoticeRefused) {
     const { message: why } = error;
     const told = { headers: {}, isFault: false, why };
     return error.kind === 'unusable'
-      ? { ...told, result: CODES.PARAM_INVALID, http: 400, message: why }
-      : { ...told, result: CODES.SIGNATURE_INVALID, message: CODES.SIGNATURE_INVALID.message };
+      ? { ...told, isTrusted: true, result: CODES.PARAM_INVALID, http: 400, message: why }
+      : { ...told, isTrusted: false, result: CODES.SIGNATURE_INVALID, message: CODES.SIGNATURE_INVALID.message };
   }
   const refusal = refusalOf(error);
   if (refusal.result.http !== 200) return undefined;
   const isTooLarge = refusal.result === CODES.BODY_TOO_LARGE;
   const message = isTooLarge ? 'notice is larger than 64 KB' : refusal.message;
-  return { ...refusal, http: isTooLarge ? 413 : 400, message, why: message };
+  return { ...refusal, http: isTooLarge ? 413 : 400, message, why: message, isTrusted: false };
 }

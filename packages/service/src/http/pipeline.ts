@@ -3,21 +3,27 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, described, success, type WrittenAnswer } from '../answer.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
+import type { Shares } from '../db/shares.js';
 import type { Once, onceRunner } from '../idempotency/once.js';
 import { serializer } from '../serialize.js';
-import type { AddressLimit } from './address-limit.js';
 import type { admission } from './admission.js';
 import { type AnswerPlaces, RequestPlace } from './answer-places.js';
+import type { CallerFailures } from './failures.js';
+import type { FieldLimit } from './field-limit.js';
 import { readJsonObject } from './json-body.js';
+import { LARGE_BODY_BYTES, type LargeBodies } from './large-bodies.js';
 import type { AnswerSender } from './long-answers.js';
 import type { Route } from './routes.js';
 import { checkTimestamp, readIdempotencyKey, readSignedHeaders, type SignedHeaders } from './signed-headers.js';
 import { validatorOf } from './validate.js';
 
 export interface PipelineDeps {
+  readonly shares: Shares;
   readonly clock: Clock;
-  readonly addresses: AddressLimit;
+  readonly failures: CallerFailures;
+  readonly bodies: LargeBodies;
   readonly admit: ReturnType<typeof admission>;
+  readonly limitFields: FieldLimit;
   readonly runOnce: ReturnType<typeof onceRunner>;
   readonly places: AnswerPlaces;
   readonly answers: AnswerSender;
@@ -27,7 +33,10 @@ export interface PipelineDeps {
  * The way of a request, top to bottom, in the order in which its faults are answered (docs/request.md):
  * before the body is read, `open`; with the raw bytes in hand, `serve`.
  */
-export function pipeline(route: Route, { clock, addresses, admit, runOnce, places, answers }: PipelineDeps) {
+export function pipeline(
+  route: Route,
+  { shares, clock, failures, bodies, admit, limitFields, runOnce, places, answers }: PipelineDeps,
+) {
   const { endpoint, render } = route;
   const validate = validatorOf(endpoint);
   const serialize = serializer(endpoint.response);
@@ -37,17 +46,26 @@ export function pipeline(route: Route, { clock, addresses, admit, runOnce, place
   const opened = new WeakMap<FastifyRequest, SignedHeaders>();
 
   async function open(request: FastifyRequest): Promise<void> {
-    await addresses.check(request.ip);
+    await failures.check(request);
     const headers = readSignedHeaders(request.raw, endpoint.token);
     checkTimestamp(headers.timestamp, clock.now());
     opened.set(request, headers);
   }
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    try {
+      return await serveBody(request, reply, raw);
+    } finally {
+      bodies.release(raw);
+    }
+  }
+
+  async function serveBody(request: FastifyRequest, reply: FastifyReply, raw: Buffer): Promise<FastifyReply> {
     const headers = opened.get(request);
     if (!headers) throw new Error('a request was served that was never opened');
-    const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const bodySha256 = sha256Hex(raw);
+    const inTurn = <T>(work: () => T) => (raw.length > LARGE_BODY_BYTES ? bodies.inTurn(work) : work());
+    const bodySha256 = await inTurn(() => sha256Hex(raw));
     const [path = '', query = ''] = splitOnce(request.raw.url ?? '', '?');
     const idempotencyKey = endpoint.write ? keyOrRefusal(request) : undefined;
     const { channel, idempotency } = await admit({
@@ -59,10 +77,11 @@ export function pipeline(route: Route, { clock, addresses, admit, runOnce, place
       idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
     });
     if (idempotencyKey instanceof Error) throw idempotencyKey;
-    const body = readJsonObject(raw, request.headers['content-encoding']);
-    validate(body);
+    const body = await inTurn(() => validate(readJsonObject(raw, request.headers['content-encoding'])));
     const { channelId } = channel;
+    const database = shares.of(channelId);
     const onceRequest = {
+      database,
       channelId,
       key: idempotencyKey,
       path,
@@ -70,7 +89,8 @@ export function pipeline(route: Route, { clock, addresses, admit, runOnce, place
       known: idempotency,
     };
     const place = new RequestPlace(places, channelId);
-    const act = (once: Once) => route.action({ channel, requestId: request.id, once, answer, place }, body);
+    const act = (once: Once) =>
+      limitFields(channel, () => route.action({ channel, requestId: request.id, database, once, answer, place }, body));
     try {
       const result = await place.whenFree(() => runOnce(onceRequest, act));
       return await answers.send(reply, written(result, channel), place);

@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import type { Claimer, ClaimOutcome } from '../benefits/claim.js';
 import type { ChannelRegistry } from '../channels/registry.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
+import type { Queryable } from '../db/database.js';
+import type { Shares } from '../db/shares.js';
 import { ASSETS } from '../redeem/assets.js';
 import { anchorOf } from '../redeem/benefit-list.js';
 import { isFormToken } from '../redeem/form-token.js';
@@ -24,7 +25,8 @@ import type { RedeemLimits } from './redeem-limits.js';
 import { Draining, refusalOf } from './respond.js';
 
 export interface RedeemDeps {
-  readonly database: Database;
+  readonly database: Queryable;
+  readonly shares: Shares;
   readonly channels: ChannelRegistry;
   readonly clock: Clock;
   readonly log: Logger;
@@ -49,7 +51,7 @@ export function redeemRoutes(
   deps: RedeemDeps,
   { isDraining, lingerMs }: RedeemSurroundings,
 ): void {
-  const { database, clock, log, limits } = deps;
+  const { shares, clock, log, limits } = deps;
   const visit = visitor(deps);
 
   const frameOf = (request: FastifyRequest): Frame => ({
@@ -74,14 +76,14 @@ export function redeemRoutes(
     return (
       link &&
       visit(link, async (channelId, orderNo) => {
-        await limits.link(link.sig, kind);
+        limits.link(link.sig, kind);
         return read(channelId, orderNo);
       })
     );
   }
-  const orderFor = (channelId: number, orderNo: number) => readOrder(database, channelId, orderNo);
+  const orderFor = (channelId: number, orderNo: number) => readOrder(shares.of(channelId), channelId, orderNo);
   const pageFor = (from: BenefitReference | undefined) => (channelId: number, orderNo: number) =>
-    readPage(database, channelId, orderNo, clock.now(), from);
+    readPage(shares.of(channelId), channelId, orderNo, clock.now(), from);
 
   async function sendRedeemPage(reply: FastifyReply, { link, from }: Asked, status = 200, notice?: string) {
     const frame = frameOf(reply.request);
@@ -93,7 +95,7 @@ export function redeemRoutes(
 
   /** Whose tries are used up is not asked again until there are new ones. */
   async function lockOf({ channel, link }: Visit): Promise<Tried | undefined> {
-    const { lockedSeconds } = await findTries(database, channel.channelId, link.channelUserId);
+    const { lockedSeconds } = await findTries(shares.of(channel.channelId), channel.channelId, link.channelUserId);
     return lockedSeconds === null ? undefined : { kind: 'locked', seconds: lockedSeconds };
   }
 
@@ -117,7 +119,7 @@ export function redeemRoutes(
       if (isDraining()) throw new Draining();
       // What is answered from memory is no burden, and each page brings two of those along.
       if (request.routeOptions.url === OTHER_PATHS) return;
-      await limits.address(request.ip, request.method === 'POST' ? 'post' : 'open');
+      limits.address(request.ip, request.method === 'POST' ? 'post' : 'open');
     });
     pages.addHook('onResponse', async (request, reply) => {
       const ms = Math.round(reply.elapsedTime * 10) / 10;
@@ -153,7 +155,10 @@ export function redeemRoutes(
       if (!benefit || !isToken(fields.get('claim')?.split('-').slice(2).join('-'), visited, claimAction(benefit))) {
         return refusePost(reply);
       }
-      const outcome = await deps.claim(visited.channel, { ...benefit, orderNo: visited.link.orderNo });
+      const outcome = await deps.claim(shares.of(visited.channel.channelId), visited.channel, {
+        ...benefit,
+        orderNo: visited.link.orderNo,
+      });
       const frame = frameOf(request);
       const notice = claimNotice(frame.texts, outcome);
       const from = referenceOf(fields.get('from'));
@@ -171,7 +176,7 @@ export function redeemRoutes(
       const tried: Tried =
         digits === undefined
           ? { kind: 'not-digits' }
-          : await deps.unsubscribe(visited.channel, visited.link.orderNo, digits);
+          : await deps.unsubscribe(shares.of(visited.channel.channelId), visited.channel, visited.link.orderNo, digits);
       if (tried.kind === 'ended') return seeOther(reply, pageAddress(frameOf(request), visited.link));
       return sendUnsubscribePage(reply, visited, TRIED_STATUS[tried.kind], tried);
     });

@@ -1,6 +1,8 @@
 import { CODES, envelopeText, HEADERS, Rejection, type ResultCode } from '@perennial/wire';
 import type { FastifyReply } from 'fastify';
 import { Unavailable } from '../db/database.js';
+import { ListTooLong } from '../lists/page.js';
+import { TooManyAtOnce } from '../turns.js';
 import { RateLimited } from './address-limit.js';
 
 declare module 'fastify' {
@@ -59,24 +61,23 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof RateLimited) {
     return refusal(error.result, error.message, { [HEADERS.retryAfter]: String(error.retryAfterSeconds) });
   }
+  if (error instanceof TooManyAtOnce) return refusal(error.result, error.message, { [HEADERS.retryAfter]: '1' });
   if (error instanceof Rejection) return refusal(error.result, error.message);
   if (error instanceof Unavailable) {
     const isDraining = error instanceof Draining;
+    const isTooLong = error instanceof ListTooLong;
+    const message = isTooLong ? error.message : CODES.UNAVAILABLE.message;
     const headers = { [HEADERS.retryAfter]: '1', ...(isDraining ? { connection: 'close' } : {}) };
-    return { ...refusal(CODES.UNAVAILABLE, CODES.UNAVAILABLE.message, headers), isFault: !(error instanceof Busy) };
+    return { ...refusal(CODES.UNAVAILABLE, message, headers), isFault: !(error instanceof Busy) && !isTooLong };
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  // The rest of an oversized body is not read, so nothing after it on this connection can be understood.
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge();
-  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
-    return refusal(CODES.PARAM_INVALID, 'body is not as long as Content-Length says', { connection: 'close' });
-  }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return refusal(CODES.PARAM_INVALID, 'header Content-Type cannot be read', { connection: 'close' });
   }
   return { ...refusal(CODES.INTERNAL_ERROR, CODES.INTERNAL_ERROR.message), isFault: true };
 }
 
+/** The rest of it is not read, so nothing after it on this connection can be understood. */
 export function bodyTooLarge(): Refusal {
   return refusal(CODES.BODY_TOO_LARGE, CODES.BODY_TOO_LARGE.message, { connection: 'close' });
 }

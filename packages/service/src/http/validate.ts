@@ -6,11 +6,12 @@ import type { JsonObject } from './json-body.js';
 const ajv = new Ajv({ strict: false, allErrors: false });
 
 /** Schema first, then the rules across fields; either way the message names the field. */
-export function validatorOf(endpoint: Endpoint): (body: JsonObject) => void {
+export function validatorOf(endpoint: Endpoint): (body: JsonObject) => JsonObject {
   const validate = ajv.compile(endpoint.request);
   return (body) => {
     if (!validate(body)) throw new Rejection('PARAM_INVALID', describe(validate.errors?.[0]));
     endpoint.check?.(body);
+    return body;
   };
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CODES, Rejection, type ResultCode } from '@perennial/wire';
 import type { Answer } from '../answer.js';
-import { type Database, type Queryable, sqlState } from '../db/database.js';
+import { type Queryable, sqlState } from '../db/database.js';
 import {
   endLease,
   findAnswer,
@@ -36,6 +36,7 @@ export interface OnceRow extends IdempotencyId {
 }
 
 export interface OnceRequest {
+  readonly database: Queryable;
   readonly channelId: number;
   readonly key: string | undefined;
   readonly path: string;
@@ -61,14 +62,15 @@ const WITHOUT_KEY: Once = {
 
 const POLL_MS = 100;
 
-export function onceRunner(database: Database, { waitMs = 10_000, leaseSeconds = 30 }: OnceOptions = {}) {
+export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions = {}) {
   /** The requests of this node: a twin here waits for its twin without holding a connection. */
   const running = new Map<string, Promise<unknown>>();
 
   return async function runOnce(request: OnceRequest, work: (once: Once) => Promise<Answer>): Promise<Answer> {
-    const { key } = request;
+    const { database, key } = request;
     if (key === undefined) return work(WITHOUT_KEY);
-    const id: IdempotencyId = { ...request, key, owner: randomUUID() };
+    const { channelId, path, bodySha256 } = request;
+    const id: IdempotencyId = { channelId, key, path, bodySha256, owner: randomUUID() };
     const name = `${id.channelId} ${key}`;
     const patience = patienceOf(waitMs);
     try {
@@ -87,7 +89,7 @@ export function onceRunner(database: Database, { waitMs = 10_000, leaseSeconds =
             continue;
           }
         }
-        const run = attempt(id, row, work);
+        const run = attempt(database, id, row, work);
         running.set(name, run);
         // `undefined`: another node's request had the key after all; what it answered is read in the next turn.
         const answer = await run.finally(() => running.delete(name));
@@ -99,6 +101,7 @@ export function onceRunner(database: Database, { waitMs = 10_000, leaseSeconds =
   };
 
   async function attempt(
+    database: Queryable,
     id: IdempotencyId,
     interrupted: IdempotencyRow | undefined,
     work: (once: Once) => Promise<Answer>,

@@ -69,16 +69,17 @@ async function control(fields: Fields, { desk, faults, setDelays }: ControlOptio
 /** Everything that was debited and refunded, and how often each attempt number came. */
 function ledgerView({ debits, refunds, arrivals, canceled, owedNotices }: Ledger): object {
   return {
-    debits: [...debits.values()].map(({ attemptNo, institutionNo, askedCent, ref, result, booked, refundedCent }) => ({
-      attemptNo,
-      institutionNo,
-      askedCent,
-      status: result.status,
-      debitedCent: result.status === 'SUCCESS' ? result.amountCent : 0,
-      refundedCent,
-      bookedAt: booked.at,
-      institutionRef: ref,
-      arrivals: arrivals.get(attemptNo) ?? 0,
+    debits: [...debits.values()].map((debit) => ({
+      attemptNo: debit.attemptNo,
+      institutionNo: debit.institutionNo,
+      appId: debit.appId ?? null,
+      askedCent: debit.askedCent,
+      status: debit.result.status,
+      debitedCent: debit.result.status === 'SUCCESS' ? debit.result.amountCent : 0,
+      refundedCent: debit.refundedCent,
+      bookedAt: debit.booked.at,
+      institutionRef: debit.ref,
+      arrivals: arrivals.get(debit.attemptNo) ?? 0,
     })),
     refunds: [...refunds.values()].map(({ refundNo, attemptNo, amountCent, ref, result, booked }) => ({
       refundNo,

@@ -145,7 +145,7 @@ export class Desk {
       if (binding.state === 'CODE_SENT' && smsCode === '999999') {
         await this.#record({ type: 'bind-refused', at, bindOrderNo });
       } else if (binding.state === 'CODE_SENT') {
-        await this.#record({ type: 'bound', at, bindOrderNo, institutionNo: `RA${random()}` });
+        await this.#record({ type: 'bound', at, bindOrderNo, institutionNo: `RA${random()}`, ...channelOf(fields) });
       } else await this.#options.journal.synced();
       // Asked again after a lost answer, it is the same answer.
       return binding.institutionNo === undefined
@@ -163,6 +163,7 @@ export class Desk {
     need(positiveOf(fields['cycleNo']), 'cycleNo');
     need(textOf(fields['externalOrderNo'], MAX_TEXT_LENGTH), 'externalOrderNo');
     need(timeOf(fields['startedAt']), 'startedAt');
+    const channel = channelOf(fields);
     const { ledger, clock, delays } = this.#options;
     const first = !ledger.arrivals.has(attemptNo);
     const target = { tail: ledger.tailOf(institutionNo), number: attemptNo, first };
@@ -179,11 +180,14 @@ export class Desk {
           throw new NumberConflict('this attemptNo was used for another amount or agreement');
         }
         const at = clock.now();
+        const isForeign = fault === 'foreign-channel' && ledger.isOfAnotherChannel(institutionNo, channel.appId);
         const result: DebitResult = ledger.canceled.has(institutionNo)
           ? { status: 'DECLINED', decline: 'AGREEMENT_INVALID', reason: 'the agreement has ended' }
-          : debitResult(fault, askedCent, at + delays().settleMs);
+          : isForeign
+            ? { status: 'DECLINED', decline: 'FINAL', reason: 'the agreement is of another channel' }
+            : debitResult(fault, askedCent, at + delays().settleMs);
         const ref = this.#nextRef();
-        await this.#record({ type: 'debit', at, attemptNo, institutionNo, askedCent, ref, result });
+        await this.#record({ type: 'debit', at, attemptNo, institutionNo, ...channel, askedCent, ref, result });
         if (result.status === 'PENDING') this.#at(result.dueAt, () => this.settleDebit(attemptNo));
         if (fault === 'agreement-ended') await this.endAgreement(institutionNo, 'ended by the customer');
         const message = debitMessage(need(ledger.debits.get(attemptNo), 'debit'));
@@ -324,6 +328,12 @@ export class Desk {
     const { debits, refunds } = this.#options.ledger;
     return `RI${String(debits.size + refunds.size + 1).padStart(12, '0')}`;
   }
+}
+
+/** The channel that a request is for. A service from before the protocol named it says nothing. */
+function channelOf(fields: Fields): { readonly appId?: string } {
+  const appId = numberOf(fields['appId']);
+  return appId === undefined ? {} : { appId };
 }
 
 function referenceOf(bindOrderNo: string): string {

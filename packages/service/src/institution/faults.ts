@@ -59,6 +59,12 @@ export const FAULTS = [
     at: 'refund',
     does: 'debits; refunds rightly, but the answer says one cent more',
   },
+  {
+    tail: '0025',
+    name: 'foreign-channel',
+    at: 'debit',
+    does: 'debits for the channel that first used the agreement, declines for any other: FINAL',
+  },
 ] as const;
 
 export type FaultName = (typeof FAULTS)[number]['name'];

@@ -17,6 +17,8 @@ export async function openJournal(file: string, replay: (entry: unknown) => void
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const handle = await open(file, 'a+', 0o600);
   try {
+    // One that was there may have been made readable to others.
+    await handle.chmod(0o600);
     await recover(handle, file, replay);
     await syncFolder(path.dirname(file));
   } catch (error) {

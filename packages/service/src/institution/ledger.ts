@@ -26,7 +26,13 @@ export type RefundResult =
 /** A line of the journal. No card number, name or mobile: a tail is all that is kept. */
 export type Entry =
   | { readonly type: 'code-sent'; readonly at: number; readonly bindOrderNo: string; readonly cardTail: string }
-  | { readonly type: 'bound'; readonly at: number; readonly bindOrderNo: string; readonly institutionNo: string }
+  | {
+      readonly type: 'bound';
+      readonly at: number;
+      readonly bindOrderNo: string;
+      readonly institutionNo: string;
+      readonly appId?: string;
+    }
   | { readonly type: 'bind-refused'; readonly at: number; readonly bindOrderNo: string }
   | {
       readonly type: 'agreement-canceled';
@@ -41,6 +47,8 @@ export type Entry =
       readonly at: number;
       readonly attemptNo: string;
       readonly institutionNo: string;
+      /** The channel. Lines from before the protocol named it have none. */
+      readonly appId?: string;
       readonly askedCent: number;
       readonly ref: string;
       readonly result: DebitResult;
@@ -71,6 +79,7 @@ const NOWHERE: Place = { at: 0, day: '', position: -1 };
 export interface Debit {
   readonly attemptNo: string;
   readonly institutionNo: string;
+  readonly appId: string | undefined;
   readonly askedCent: number;
   readonly ref: string;
   readonly takenAt: number;
@@ -109,6 +118,8 @@ export class Ledger {
   readonly arrivals = new Map<string, number>();
   readonly canceled = new Set<string>();
   readonly owedNotices = new Map<string, OwedNotice>();
+  /** By the number of an agreement: the channel that bound it, or first debited it. */
+  readonly #channels = new Map<string, string>();
   /** The tails of the cards that were bound here. */
   readonly #tails = new Map<string, string>();
   /** In the order of booking, so that a position in it is a place to go on from. */
@@ -128,6 +139,7 @@ export class Ledger {
         binding.state = 'BOUND';
         binding.institutionNo = entry.institutionNo;
         this.#tails.set(entry.institutionNo, binding.cardTail);
+        this.#used(entry.institutionNo, entry.appId);
         return;
       }
       case 'bind-refused':
@@ -142,11 +154,12 @@ export class Ledger {
         return;
       }
       case 'debit': {
-        const { attemptNo, institutionNo, askedCent, ref, result, at } = entry;
+        const { attemptNo, institutionNo, appId, askedCent, ref, result, at } = entry;
         if (this.debits.has(attemptNo)) throw new PlainError(`the journal debits ${attemptNo} twice`);
         const debit = {
           attemptNo,
           institutionNo,
+          appId,
           askedCent,
           ref,
           takenAt: at,
@@ -155,6 +168,7 @@ export class Ledger {
           refundedCent: 0,
         };
         this.debits.set(attemptNo, debit);
+        this.#used(institutionNo, appId);
         this.#arrived(attemptNo);
         this.#book(debit, at);
         return;
@@ -201,6 +215,12 @@ export class Ledger {
     return this.#tails.get(institutionNo) ?? institutionNo.slice(-4);
   }
 
+  /** Whether another channel was the first to use the agreement. */
+  isOfAnotherChannel(institutionNo: string, appId: string | undefined): boolean {
+    const first = this.#channels.get(institutionNo);
+    return first !== undefined && first !== appId;
+  }
+
   /** A page of what was booked on a day, and where the next one starts. */
   statement(day: string, from: number, size: number): { lines: LineMessage[]; next: number | undefined } {
     const booked = this.#days.get(day) ?? [];
@@ -212,6 +232,10 @@ export class Ledger {
       lines.push('refundNo' in item ? lineOfRefund(item) : lineOfDebit(item));
     }
     return { lines, next: position < booked.length ? position : undefined };
+  }
+
+  #used(institutionNo: string, appId: string | undefined): void {
+    if (appId !== undefined && !this.#channels.has(institutionNo)) this.#channels.set(institutionNo, appId);
   }
 
   #arrived(attemptNo: string): void {

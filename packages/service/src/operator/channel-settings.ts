@@ -1,10 +1,11 @@
-import { eventTypes } from '@perennial/wire/enums';
+import { encryptionVersions, eventTypes } from '@perennial/wire/enums';
 import {
   type CallbackEventType,
   type ChannelView,
   findCallbackUrl,
   removeCallbackUrl,
   storeCallbackUrl,
+  storeEncryption,
   storeFrameOrigins,
   storeIpAllowList,
   storeLimits,
@@ -117,5 +118,26 @@ export async function setFrameOrigins(operator: Operator, input: SetFrameOrigins
     if (channel.frameOrigins.join() === origins.join()) return undefined;
     await storeFrameOrigins(tx, channel.channelId, origins);
     return { from: channel.frameOrigins, to: origins };
+  });
+}
+
+export interface SetEncryptionInput {
+  readonly appId: string;
+  /** Of events, and of answers to requests without encrypted fields. Unset: as it was. */
+  readonly answers?: string;
+  /** Whether the channel may send svc_aes_v1. Unset: as it was. */
+  readonly acceptsV1?: boolean;
+}
+
+export async function setEncryption(operator: Operator, input: SetEncryptionInput): Promise<Changed<ChannelView>> {
+  const answers =
+    input.answers === undefined ? undefined : requireOneOf('the form of answers', input.answers, encryptionVersions);
+  if (answers === undefined && input.acceptsV1 === undefined) throw new OperatorError('nothing to change is given');
+  return changeChannel(operator, input.appId, 'channel.set-encryption', async (tx, channel) => {
+    const from = { answers: channel.answerEncryption, acceptsV1: channel.acceptsV1 };
+    const to = { answers: answers ?? from.answers, acceptsV1: input.acceptsV1 ?? from.acceptsV1 };
+    if (from.answers === to.answers && from.acceptsV1 === to.acceptsV1) return undefined;
+    await storeEncryption(tx, channel.channelId, to.answers, to.acceptsV1);
+    return { from, to };
   });
 }

@@ -3,7 +3,8 @@ import { deliveryStatuses, eventTypes } from '@perennial/wire/enums';
 import type { ChannelView } from '../channels/provisioning-sql.js';
 import { findChannel } from '../channels/sql.js';
 import { parseEventId, parseEventIds } from '../webhooks/event-id.js';
-import { type EventRow, findEvent, listEvents, listPushes, type Push } from '../webhooks/history-sql.js';
+import { type EventRow, findEvent, listPushes, type Push } from '../webhooks/history-sql.js';
+import { listEvents } from '../webhooks/list-sql.js';
 import { pauseDeliveries, resumeDeliveries } from '../webhooks/pauses-sql.js';
 import { type ReplayPosition, replayEvents, replayUndelivered } from '../webhooks/replay-sql.js';
 import type { InstantRange } from '../webhooks/time-range.js';
@@ -37,7 +38,8 @@ export async function listChannelEvents(operator: Operator, input: ListEventsInp
     ...times(input),
   };
   const limit = requireInteger('the number of events', input.limit ?? 100, 1, 10_000);
-  return listEvents(operator.database, channelId, filter, limit, 0);
+  const events = await listEvents(operator.database, channelId, filter, limit, { after: undefined, offset: 0 });
+  return events.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event);
 }
 
 export interface EventView extends EventRow {

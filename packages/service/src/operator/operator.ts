@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import { type Database, type Queryable, sqlState } from '../db/database.js';
+import { type Queryable, sqlState, type Transactional } from '../db/database.js';
 import type { Gateways } from '../gateways/registry.js';
 import { PlainError } from '../plain-error.js';
 import type { Vault } from '../secrets/vault.js';
@@ -7,7 +7,7 @@ import type { Environment } from '../settings.js';
 
 /** Who acts, and on what: the first argument of every action. */
 export interface Operator {
-  readonly database: Pick<Database, 'query' | 'transaction'>;
+  readonly database: Transactional;
   readonly vault: Vault;
   readonly environment: Environment;
   /** As the audit table names it, for example `cli:ann@host`. */

@@ -78,7 +78,7 @@ export async function showOrder({ database }: Operator, input: ShowOrderInput): 
     const agreementNo = agreement?.agreementNo ?? null;
     return {
       ...viewOf(order),
-      agreement: agreement === undefined ? null : withoutId(agreement),
+      agreement: agreement ?? null,
       payments: await periodsOf(tx, order.orderNo),
       events: await findLatestEvents(tx, order.orderNo, EVENTS_SHOWN),
       alerts: await findAlertsAbout(tx, { orderNo: order.orderNo, agreementNo }),
@@ -122,10 +122,6 @@ function viewOf(order: OperatorsOrder): Omit<OrderView, 'agreement' | 'payments'
     unsubscribeReason: order.unsubscribeReason,
     channelAgreementRef: order.channelAgreementRef,
   };
-}
-
-function withoutId({ agreementId: _, ...view }: AgreementView & { readonly agreementId: number }): AgreementView {
-  return view;
 }
 
 async function periodsOf(tx: Queryable, orderNo: number): Promise<PeriodView[]> {

@@ -66,14 +66,15 @@ export interface BenefitOfPeriod {
   readonly codeStatus: 'PENDING' | 'FULFILLED' | null;
 }
 
-export async function findBenefits(db: Queryable, orderNo: number): Promise<BenefitOfPeriod[]> {
+/** Of all periods, or of one. */
+export async function findBenefits(db: Queryable, orderNo: number, cycleNo?: number): Promise<BenefitOfPeriod[]> {
   return db.query<BenefitOfPeriod>(
     `select b.cycle_no as "cycleNo", b.benefit_code as "benefitCode", b.name, b.face_value_cent as "faceValueCent",
        b.status, ${written('b.issued_at')} as "issuedAt", ${written('b.expires_at')} as "expiresAt",
        b.claim_no as "claimNo", ${written('b.claimed_at')} as "claimedAt", k.status as "codeStatus"
      from benefits b left join claims k using (order_no, cycle_no, position)
-     where b.order_no = $1 order by b.cycle_no, b.position`,
-    [orderNo],
+     where b.order_no = $1 and ($2::integer is null or b.cycle_no = $2) order by b.cycle_no, b.position`,
+    [orderNo, cycleNo ?? null],
   );
 }
 
@@ -93,7 +94,7 @@ export async function findLatestEvents(db: Queryable, orderNo: number, limit: nu
     `select e.event_type as "eventType", e.cycle_no as "cycleNo", e.cycle_to as "cycleTo",
        coalesce(e.data::json ->> 'paymentStatus', e.data::json ->> 'orderStatus') as status,
        ${written('e.occurred_at')} as "occurredAt"
-     from events e where e.order_no = $1 order by e.event_no desc limit $2`,
+     from events e where e.order_no = $1 order by e.recorded_at desc, e.event_no desc limit $2`,
     [orderNo, limit],
   );
 }

@@ -1,4 +1,3 @@
-import { eventSettings } from '../channels/sql.js';
 import type { Queryable } from '../db/database.js';
 import { endOrder } from '../orders/end.js';
 import { parseOrderNo } from '../orders/numbers.js';
@@ -35,8 +34,8 @@ export async function unsubscribeOrder(
     if (order.status === 'COMPLETED')
       throw new OperatorError(`order ${order.orderNo} is COMPLETED: nothing is left to end`);
     const by = { source: 'OPERATIONS', reason } as const;
-    const ended = await endOrder(tx, await eventSettings(tx, order.channelId), order, by, operator.clock.now());
-    const changed = ended.order.status !== order.status;
+    const ended = await endOrder(tx, order, by, operator.clock.now());
+    const changed = ended.status !== order.status;
     if (changed) {
       const { actor } = operator;
       await recordAudit(tx, { actor, action: 'order.unsubscribe', subject: String(order.orderNo), detail: { reason } });
@@ -44,8 +43,8 @@ export async function unsubscribeOrder(
     return {
       orderNo: String(order.orderNo),
       externalOrderNo: order.externalOrderNo,
-      orderStatus: ended.order.status,
-      unsubscribeTime: timeOrNull(ended.order.unsubscribedAt),
+      orderStatus: ended.status,
+      unsubscribeTime: timeOrNull(ended.unsubscribedAt),
       changed,
     };
   });

@@ -28,7 +28,7 @@ import {
   requireUnique,
 } from './rules.js';
 
-/** What is not given: no bank code needed, no pacing. */
+/** What is not given: no bank code needed, no pacing, no number common to channels. */
 export interface CreatePaymentChannelInput
   extends Partial<Omit<PaymentChannelFields, 'displayName' | 'supportedBanks'>> {
   readonly code: string;
@@ -51,7 +51,13 @@ export async function createPaymentChannel(
   if (gateway === 'sandbox' && operator.environment !== 'sandbox') {
     throw new OperatorError('the sandbox gateway charges nobody and exists only in the sandbox environment');
   }
-  const blank = { gatewayUrl: null, bankCodeRequired: false, debitsPerSecond: null, debitHours: null };
+  const blank = {
+    gatewayUrl: null,
+    bankCodeRequired: false,
+    debitsPerSecond: null,
+    debitHours: null,
+    commonNumbers: false,
+  };
   const fields = requireFields(operator.environment, gateway, { ...blank, ...given });
   const key = gateway === 'bridge' ? newKey() : undefined;
   return inTransaction(operator, async (tx) => {
@@ -124,8 +130,9 @@ export function noPaymentChannel(code: string): OperatorError {
 }
 
 function fieldsOf(fields: PaymentChannelFields): PaymentChannelFields {
-  const { displayName, gatewayUrl, supportedBanks, bankCodeRequired, debitsPerSecond, debitHours } = fields;
-  return { displayName, gatewayUrl, supportedBanks, bankCodeRequired, debitsPerSecond, debitHours };
+  const { displayName, gatewayUrl, supportedBanks, bankCodeRequired, debitsPerSecond, debitHours, commonNumbers } =
+    fields;
+  return { displayName, gatewayUrl, supportedBanks, bankCodeRequired, debitsPerSecond, debitHours, commonNumbers };
 }
 
 /** The audit row says what changed, not all that did not. */
@@ -150,6 +157,7 @@ function requireFields(
     debitsPerSecond:
       debitsPerSecond === null ? null : requireInteger('debits per second', debitsPerSecond, 1, 1_000_000),
     debitHours: debitHours === null ? null : requireHours(debitHours),
+    commonNumbers: fields.commonNumbers,
   };
 }
 

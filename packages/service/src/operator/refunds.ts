@@ -8,12 +8,13 @@ import { DEBIT_DEADLINE_MS, FIRST_ASK_SECONDS } from '../payments/policy.js';
 import { askRefund, sendRefund, trustedRefund } from '../payments/refund.js';
 import { MOST_REFUNDS, refundNo } from '../payments/refund-numbers.js';
 import { findPayingAttempt, findRefunds, insertRefund, type Refund } from '../payments/refunds-sql.js';
-import { type SettledRefund, settleRefund } from '../payments/settle-refund.js';
+import { settleRefund } from '../payments/settle-refund.js';
 import { paymentAfter } from '../payments/states.js';
 import { recordAudit } from './audit.js';
 import { money } from './money.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from './operator.js';
 import { lockedOrder } from './orders.js';
+import { type BenefitOfPeriod, findBenefits } from './orders-sql.js';
 import { quoted, requireInteger, requireName } from './rules.js';
 
 export interface RefundInput {
@@ -43,12 +44,20 @@ export interface RefundView {
 }
 
 export interface RefundedPeriod extends RefundView {
-  /** Of the period, with all its refunds. */
+  /** Of the period, with all its refunds: what they have taken back, and what the user keeps. */
   readonly payment: {
     readonly paymentStatus: string;
     readonly amountCent: number;
     readonly refundAmountCent: number;
+    readonly benefits: readonly BenefitOfPeriod[];
   };
+}
+
+/** A refund and its period at one moment. */
+interface Standing {
+  readonly refund: Refund;
+  readonly payment: Payment;
+  readonly benefits: readonly BenefitOfPeriod[];
 }
 
 /**
@@ -73,11 +82,14 @@ async function writeDown(
   { database, clock }: OperatorWithGateways,
   refund: Refund,
   heard: RefundOutcome,
-): Promise<SettledRefund | undefined> {
+): Promise<Changed<Standing> | undefined> {
   try {
     const outcome = await trustedRefund(database, refund, heard);
     if (outcome.kind !== 'success' && outcome.kind !== 'refused') return undefined;
-    return await database.transaction((tx) => settleRefund(tx, refund, outcome, clock.now()));
+    return await database.transaction(async (tx) => ({
+      ...(await settleRefund(tx, refund, outcome, clock.now())),
+      benefits: await findBenefits(tx, refund.orderNo, refund.cycleNo),
+    }));
   } catch (cause) {
     // It must not sound as if nothing had happened.
     throw new OperatorError(
@@ -94,10 +106,11 @@ async function begin(
   { actor, clock }: OperatorWithGateways,
   tx: Queryable,
   asked: RefundInput,
-): Promise<{ refund: Refund; payment: Payment; isNew: boolean }> {
+): Promise<Standing & { readonly isNew: boolean }> {
   const { key, note } = asked;
   const { order, payment } = await lockPeriod(tx, asked);
   const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
+  const benefits = await findBenefits(tx, period.orderNo, period.cycleNo);
   const refunds = await findRefunds(tx, period);
   const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
   if (same) {
@@ -106,7 +119,7 @@ async function begin(
         `the key ${quoted(same.key ?? '')} stands for refund ${refundNo(same)} of ${money(same.amountCent)}`,
       );
     }
-    return { refund: same, payment, isNew: false };
+    return { refund: same, payment, benefits, isNew: false };
   }
   const amountCent = amountOf(order, payment, refunds, asked);
   const refundSeq = (refunds.at(-1)?.refundSeq ?? 0) + 1;
@@ -130,7 +143,7 @@ async function begin(
   );
   const detail = { refundNo: refundNo(refund), cycleNo: payment.cycleNo, amountCent, key, note };
   await recordAudit(tx, { actor, action: 'order.refund', subject: String(order.orderNo), detail });
-  return { refund, payment, isNew: true };
+  return { refund, payment, benefits, isNew: true };
 }
 
 async function lockPeriod(tx: Queryable, asked: RefundInput): Promise<{ order: Order; payment: Payment }> {
@@ -179,14 +192,14 @@ function requireRefund({ orderNo, cycleNo, amountCent, key, note }: RefundInput)
 const nameOf = ({ orderNo, cycleNo }: { orderNo: number; cycleNo: number }) => `period ${cycleNo} of order ${orderNo}`;
 
 /** A refund that the institution refused is one that the operator cannot have. */
-function answer({ refund, payment, changed }: Changed<{ refund: Refund; payment: Payment }>): Changed<RefundedPeriod> {
+function answer({ refund, payment, benefits, changed }: Changed<Standing>): Changed<RefundedPeriod> {
   if (refund.status === 'FAIL') {
     throw new OperatorError(
       `the institution refused refund ${refundNo(refund)}: ${refund.reason || 'no reason given'}`,
     );
   }
   const { status: paymentStatus, amountCent, refundAmountCent } = payment;
-  return { ...viewOfRefund(refund), payment: { paymentStatus, amountCent, refundAmountCent }, changed };
+  return { ...viewOfRefund(refund), payment: { paymentStatus, amountCent, refundAmountCent, benefits }, changed };
 }
 
 export function viewOfRefund(refund: Refund): RefundView {

@@ -1,7 +1,7 @@
 import type { OrderStatus, PaymentStatus, RehearsedOutcome } from '@perennial/wire';
 import { institutionNo } from '../agreements/card.js';
 import type { Channel } from '../channels/channel.js';
-import type { Database, Queryable } from '../db/database.js';
+import type { Queryable, Transactional } from '../db/database.js';
 import type { Decline } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import { debitRequest, sendDebit, trusted } from '../payments/debit.js';
@@ -9,8 +9,10 @@ import type { FinalOutcome } from '../payments/outcome.js';
 import { RENEWAL_LEASE_SECONDS } from '../payments/policy.js';
 import { type Settled, settleOne } from '../payments/settle.js';
 import { type Journey, nextCycleNo, nextMoment } from './advance-journey.js';
-import { findStanding } from './advance-sql.js';
+import { findAgreementIdOf, findStanding } from './advance-sql.js';
 import { billOne } from './bill-sql.js';
+import { endOrders } from './end.js';
+import { holdAgreements, LEFT_OVER } from './end-agreements.js';
 import { attemptNo } from './numbers.js';
 import type { Order } from './order.js';
 import { type StartedRenewal, startRenewals } from './renew-sql.js';
@@ -18,7 +20,7 @@ import { lockOrderByNumber } from './sql.js';
 import { endWithoutDebit } from './without-debit-sql.js';
 
 export interface AdvanceDeps {
-  readonly database: Pick<Database, 'query' | 'transaction'>;
+  readonly database: Transactional;
   readonly gateways: Gateways;
   /** Whose order it is; asked for only when its institution is called. */
   readonly channel: () => Promise<Channel>;
@@ -29,7 +31,7 @@ export interface AdvanceDeps {
 /** One thing that happened, by the order's own clock. */
 export interface Step {
   readonly at: number;
-  /** Nothing when the order was only completed. */
+  /** Nothing when the order was only completed, or ended for want of an agreement. */
   readonly payment: { readonly cycleNo: number; readonly status: PaymentStatus } | undefined;
   readonly orderStatus: OrderStatus;
 }
@@ -64,8 +66,7 @@ async function takeStep(
   outcomes: readonly RehearsedOutcome[],
 ): Promise<Step | Call | undefined> {
   const { orderNo } = journey;
-  const order = await lockOrderByNumber(tx, orderNo);
-  if (!order) throw new Error(`there is no order ${orderNo}`);
+  const order = await lockForStep(tx, orderNo, outcomes);
   const standing = await findStanding(tx, orderNo);
   const at = nextMoment(journey, order, standing);
   if (at === undefined) return undefined;
@@ -80,12 +81,27 @@ async function takeStep(
     const payment = ended.failed ? ({ cycleNo: ended.cycleNo, status: 'FAIL' } as const) : undefined;
     return { at, payment, orderStatus: ended.completed ? 'COMPLETED' : 'ACTIVE' };
   }
-  const { renewals } = await startRenewals(tx, standing.paymentChannelCode ?? '', due, 1, RENEWAL_LEASE_SECONDS);
-  const [renewal] = renewals;
+  const started = await startRenewals(tx, standing.paymentChannelCode ?? '', due, 1, RENEWAL_LEASE_SECONDS);
+  const [renewal] = started.renewals;
+  if (started.notBound.length > 0) {
+    const [left = order] = await endOrders(tx, [order], LEFT_OVER, at);
+    return { at, payment: undefined, orderStatus: left.status };
+  }
   if (!renewal) throw stuck(order);
   if (!standing.rehearsable) return { at, renewal };
   const outcome = rehearsed(renewal, outcomes[cycleNo - journey.from] ?? 'SUCCESS', at);
   return settledStep(await settleOne(tx, renewal, outcome, at), at);
+}
+
+/** One of the outcomes may end the agreement: then all that runs on it is locked from the start, in its order. */
+async function lockForStep(tx: Queryable, orderNo: number, outcomes: readonly RehearsedOutcome[]): Promise<Order> {
+  const agreementId = outcomes.includes('AGREEMENT_INVALID') ? await findAgreementIdOf(tx, orderNo) : null;
+  const order =
+    agreementId === null
+      ? await lockOrderByNumber(tx, orderNo)
+      : (await holdAgreements(tx, [agreementId], [orderNo])).orders.get(orderNo);
+  if (!order) throw new Error(`there is no order ${orderNo}`);
+  return order;
 }
 
 /** A bridge's institution is really asked. What it does not say now is found out later, as always. */
@@ -93,8 +109,9 @@ async function callInstitution(
   { database, gateways, channel, debitDeadlineMs }: AdvanceDeps,
   { at, renewal }: Call,
 ): Promise<Step> {
-  const gateway = await gateways.of(renewal.paymentChannelCode);
-  const request = debitRequest(renewal, institutionNo(await channel(), renewal));
+  const gateway = await gateways.of(renewal.paymentChannelCode, database);
+  const whose = await channel();
+  const request = debitRequest(renewal, whose, institutionNo(whose, renewal));
   const outcome = await trusted(database, renewal, await sendDebit(gateway, request, debitDeadlineMs));
   if (outcome.kind !== 'success' && outcome.kind !== 'declined') {
     return { at, payment: { cycleNo: renewal.cycleNo, status: 'PROCESSING' }, orderStatus: 'ACTIVE' };

@@ -29,3 +29,12 @@ export async function findStanding(tx: Queryable, orderNo: number): Promise<Stan
   if (!standing) throw new Error(`there is no order ${orderNo}`);
   return standing;
 }
+
+/** The agreement that an order runs on; null in mode B. */
+export async function findAgreementIdOf(db: Queryable, orderNo: number): Promise<number | null> {
+  const [row] = await db.query<{ agreementId: number | null }>(
+    'select agreement_id as "agreementId" from orders where order_no = $1',
+    [orderNo],
+  );
+  return row?.agreementId ?? null;
+}

@@ -1,7 +1,6 @@
 import { type OrdersAdvanceRequest, parseTime, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
 import type { Gateways } from '../gateways/registry.js';
 import { type Asked, type Journey, planJourney } from './advance-journey.js';
 import { advancePeriods } from './advance-periods.js';
@@ -13,7 +12,6 @@ import { findOrder, lockOrder } from './sql.js';
 import { isLong } from './text.js';
 
 export interface AdvanceEndpointDeps {
-  readonly database: Database;
   readonly gateways: Gateways;
   readonly clock: Clock;
   readonly links: RedeemLinks;
@@ -22,8 +20,8 @@ export interface AdvanceEndpointDeps {
 
 /** Sandbox only (docs/decisions/0020): the journey is written down first, so that a resend after a crash goes on with it. */
 export function advanceOrder(deps: AdvanceEndpointDeps): Action<OrdersAdvanceRequest, OrderDescription> {
-  const { database, clock, links } = deps;
-  return async ({ channel, once, answer, place }, request) => {
+  const { clock, links } = deps;
+  return async ({ channel, database, once, answer, place }, request) => {
     const asked = askedFor(request);
     const begin = () =>
       database.transaction(async (tx) => {
@@ -35,7 +33,7 @@ export function advanceOrder(deps: AdvanceEndpointDeps): Action<OrdersAdvanceReq
         return planned;
       });
     const journey: Journey = once.interrupted === undefined ? await begin() : JSON.parse(once.interrupted);
-    await advancePeriods({ ...deps, channel: async () => channel }, journey, asked.outcomes);
+    await advancePeriods({ ...deps, database, channel: async () => channel }, journey, asked.outcomes);
     return database.transaction(async (tx) => {
       const found = await findOrder(tx, channel.channelId, { orderNo: journey.orderNo }, clock.now());
       if (!found) throw new Error(`order ${journey.orderNo} was advanced and is not there`);

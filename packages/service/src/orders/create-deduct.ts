@@ -1,11 +1,18 @@
-import type { OrdersCreateRequest } from '@perennial/wire';
+import { type OrdersCreateRequest, Rejection } from '@perennial/wire';
 import type { ActionContext } from '../action.js';
-import { type AgreementForOrder, agreementForOrder, type Personal } from '../agreements/for-order.js';
+import {
+  type AgreementForOrder,
+  agreementForOrder,
+  bindingInForceNow,
+  type Personal,
+} from '../agreements/for-order.js';
+import { alertForeignNumber } from '../agreements/foreign-number.js';
 import { institutionNoOf } from '../agreements/institution.js';
+import { NumberOfAnotherChannel } from '../agreements/shared.js';
 import type { Answer } from '../answer.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
-import type { Database, Queryable } from '../db/database.js';
+import type { Queryable } from '../db/database.js';
 import type { DebitOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import { type Attempt, askAgainIn, findFirstAttempt } from '../payments/attempts-sql.js';
@@ -16,6 +23,7 @@ import type { Catalog, CatalogProduct } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
 import { describeOrder, type OrderDescription } from './description.js';
 import { deductedOrder, idempotencyRow, newOrderRow } from './new-order.js';
+import type { Order } from './order.js';
 import type { RedeemLinks } from './redeem.js';
 import { findOrder } from './sql.js';
 import type { StoreOrder } from './store.js';
@@ -29,7 +37,6 @@ export interface CreateDeduct {
 }
 
 export interface DeductDeps {
-  readonly database: Database;
   readonly catalog: Catalog;
   readonly gateways: Gateways;
   readonly institutionNumbers: LookUp;
@@ -46,10 +53,10 @@ export interface DeductDeps {
  * crash anywhere between leaves an attempt that is asked about, by the resend or by the pending-debits job.
  */
 export function createDeduct(deps: DeductDeps): CreateDeduct {
-  const { database, gateways, clock, links } = deps;
+  const { gateways, clock, links } = deps;
 
   async function conclude(context: Context, attempt: Attempt, outcome: DebitOutcome): Promise<Answer> {
-    const { channel, once, answer } = context;
+    const { channel, database, once, answer } = context;
     return database.transaction(async (tx) => {
       if (outcome.kind === 'success' || outcome.kind === 'declined') await settleOne(tx, attempt, outcome, clock.now());
       else {
@@ -66,30 +73,51 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
     return describeOrder(found.order, found.payments, links.terms(found));
   }
 
-  return {
-    async create(context, request, personal, product) {
-      const { channel, once } = context;
-      const agreement = await agreementForOrder(deps, channel, request, personal);
-      const orderNo = await deps.nextOrderNo();
-      const identity = {
-        orderNo,
-        channelId: channel.channelId,
-        externalOrderNo: request.externalOrderNo,
-        channelUserId: agreement.channelUserId,
-      };
-      const { order, payment, events } = deductedOrder(identity, product, agreement, clock.now());
+  /** The first transaction. A binding that another of the same card replaced in this moment stands for that one. */
+  async function writeDown(
+    context: Context,
+    request: OrdersCreateRequest,
+    personal: Personal,
+    product: CatalogProduct,
+  ): Promise<{ readonly order: Order; readonly agreement: AgreementForOrder }> {
+    const { channel, database, once } = context;
+    const agreement = await agreementForOrder({ ...deps, database }, channel, request, personal);
+    const orderNo = await deps.nextOrderNo();
+    const identity = {
+      orderNo,
+      channelId: channel.channelId,
+      externalOrderNo: request.externalOrderNo,
+      channelUserId: agreement.channelUserId,
+    };
+    const { order, payment, events } = deductedOrder(identity, product, agreement, clock.now());
+    try {
       await deps.store({
         ...newOrderRow(order, payment, events),
         ...agreementColumns(agreement),
         ask_after_seconds: FIRST_ASK_SECONDS,
         idempotency: idempotencyRow(once.row, { state: 'RUNNING', subject: String(orderNo) }),
       });
-      once.row?.begun();
+    } catch (error) {
+      if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
+        await alertForeignNumber(database, channel, agreement.exclusiveNumber);
+      }
+      const binding = isNotBound(error) && (await bindingInForceNow(database, channel, personal));
+      if (!binding) throw error;
+      return writeDown(context, request, { ...personal, binding }, product);
+    }
+    once.row?.begun();
+    return { order, agreement };
+  }
+
+  return {
+    async create(context, asked, personal, product) {
+      const { channel, database } = context;
+      const { order, agreement } = await writeDown(context, asked, personal, product);
       const attempt: Attempt = {
-        orderNo,
+        orderNo: order.orderNo,
         cycleNo: 1,
         tryNo: 1,
-        channelId: channel.channelId,
+        channelId: order.channelId,
         agreementId: agreement.agreementId,
         paymentChannelCode: agreement.paymentChannelCode,
         amountCent: order.amountCent,
@@ -98,22 +126,29 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         asked: 0,
         externalOrderNo: order.externalOrderNo,
       };
-      const gateway = await gateways.of(agreement.paymentChannelCode);
-      const outcome = await sendDebit(gateway, debitRequest(attempt, agreement.institutionNo), deps.debitDeadlineMs);
+      const gateway = await gateways.of(agreement.paymentChannelCode, database);
+      const request = debitRequest(attempt, channel, agreement.institutionNo);
+      const outcome = await sendDebit(gateway, request, deps.debitDeadlineMs);
       return conclude(context, attempt, await trusted(database, attempt, outcome));
     },
 
     async resume(context, subject) {
+      const { channel, database } = context;
       const attempt = await findFirstAttempt(database, Number(subject));
       if (!attempt) throw new Error(`order ${subject} was begun and has no attempt`);
       // Settled meanwhile, by the job or a notice: only the answer is still owed.
       if (attempt.status !== 'STARTED') return conclude(context, attempt, { kind: 'unknown' });
-      const institutionNo = await institutionNoOf(database, context.channel, attempt.agreementId);
-      const gateway = await gateways.of(attempt.paymentChannelCode);
-      const outcome = await askDebit(gateway, debitRequest(attempt, institutionNo), deps.debitDeadlineMs);
+      const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
+      const gateway = await gateways.of(attempt.paymentChannelCode, database);
+      const request = debitRequest(attempt, channel, institutionNo);
+      const outcome = await askDebit(gateway, request, deps.debitDeadlineMs);
       return conclude(context, attempt, await trusted(database, attempt, outcome));
     },
   };
+}
+
+function isNotBound(error: unknown): boolean {
+  return error instanceof Rejection && error.result.name === 'AGREEMENT_NOT_BOUND';
 }
 
 function agreementColumns(agreement: AgreementForOrder) {
@@ -122,5 +157,6 @@ function agreementColumns(agreement: AgreementForOrder) {
     mobile: agreement.mobile?.sealed ?? null,
     payment_channel_code: agreement.paymentChannelCode,
     agreement: agreement.insert,
+    exclusive_number: agreement.exclusiveNumber?.institutionHash.toString('hex') ?? null,
   };
 }

@@ -3,7 +3,6 @@ import type { Action, ActionContext } from '../action.js';
 import { type Personal, readPersonal } from '../agreements/for-order.js';
 import type { Answer } from '../answer.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
 import type { Catalog, CatalogProduct } from '../products/catalog.js';
 import { userRow } from '../users/mobile.js';
 import type { CreateDeduct } from './create-deduct.js';
@@ -15,7 +14,6 @@ import type { StoreOrder } from './store.js';
 import { isLong } from './text.js';
 
 export interface CreateDeps {
-  readonly database: Database;
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly links: RedeemLinks;
@@ -29,9 +27,10 @@ type Context = ActionContext<OrderDescription>;
 export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, OrderDescription> {
   return async (context, request) => {
     if (context.once.interrupted !== undefined) return deps.deduct.resume(context, context.once.interrupted);
-    const personal = await readPersonal(deps.database, context.channel, request);
+    const { channel, database } = context;
+    const personal = await readPersonal(database, channel, request);
     try {
-      const product = await deps.catalog.product(context.channel, request.productCode);
+      const product = await deps.catalog.product(database, channel, request.productCode);
       checkProduct(product, request);
       if (isLong(product.totalCycles)) context.place.reserve();
       return await (request.settlementMode === 'CHANNEL_COLLECT'
@@ -40,7 +39,7 @@ export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, Order
     } catch (error) {
       // A resent order hears that it exists, whatever has changed around it since. Only instead of what the business rules
       // say: once the order is stored, it is this very request that has made it.
-      if (isBusiness(error) && (await externalOrderExists(deps.database, request.externalOrderNo))) {
+      if (isBusiness(error) && (await externalOrderExists(database, request.externalOrderNo))) {
         throw new Rejection('SUBSCRIPTION_ALREADY_EXISTS');
       }
       throw error;
@@ -49,7 +48,7 @@ export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, Order
 }
 
 function isBusiness(error: unknown): boolean {
-  return error instanceof Rejection && /^(403|41|42)/.test(error.result.code);
+  return error instanceof Rejection && /^(403|410|420)/.test(error.result.code);
 }
 
 function checkProduct(product: CatalogProduct, request: OrdersCreateRequest): void {

@@ -1,20 +1,28 @@
-import { OrdersListData, type OrdersListRequest, pageOf } from '@perennial/wire';
+import { OrdersListData, type OrdersListRequest } from '@perennial/wire';
 import type { Action } from '../action.js';
 import { type Pieces, success } from '../answer.js';
+import { areNumbers, type List, readPage } from '../lists/page.js';
 import { aroundItems } from '../serialize.js';
-import { listOrderTexts } from './list-sql.js';
+import { type ListedOrder, listOrderTexts, type OrderKey } from './list-sql.js';
 import { type ReadDeps, readOrder } from './read-order.js';
 
 const aroundOrders = aroundItems(OrdersListData, 'orders');
 
+const LIST: List<ListedOrder, OrderKey> = {
+  endpoint: 'orders/list',
+  isKey: areNumbers(2),
+  keyOf: ({ createdMicros, order }) => [createdMicros, order.orderNo],
+};
+
 export function listUserOrders(deps: ReadDeps): Action<OrdersListRequest, OrdersListData> {
-  const { database, clock } = deps;
-  return async ({ channel }, request) => {
-    const { page, size } = pageOf(request);
+  const { clock } = deps;
+  return async ({ channel, database }, request) => {
+    const { channelId } = channel;
     const filter = { channelUserId: request.channelUserId, cycles: request.cycleType };
-    const found = await listOrderTexts(database, channel.channelId, filter, clock.now(), size + 1, (page - 1) * size);
-    const rest = { page, size, hasMore: found.length > size };
-    return success(listPieces(rest, found.slice(0, size), (one) => readOrder(deps, channel, one)));
+    const { rows, paging } = await readPage(LIST, { database, channelId }, filter, request, (db, limit, place) =>
+      listOrderTexts(db, channelId, filter, clock.now(), limit, place),
+    );
+    return success(listPieces(paging, rows, (one) => readOrder(deps, database, channel, one)));
   };
 }
 

@@ -1,3 +1,4 @@
+import { lockNumber } from '../agreements/foreign-number-sql.js';
 import type { Queryable } from '../db/database.js';
 import { leaseOf } from '../idempotency/sql.js';
 
@@ -33,6 +34,8 @@ export interface NewOrderRow {
   readonly ask_after_seconds: number | null;
   /** A shared agreement that comes with the order. */
   readonly agreement: AgreementInsert | null;
+  /** Of its number, where no other channel may have that: the hash. */
+  readonly exclusive_number: string | null;
   readonly benefits: readonly BenefitInsert[];
   readonly benefits_expire_at: string | null;
   readonly events: readonly EventInsert[];
@@ -78,6 +81,7 @@ export interface IdempotencyInsert {
 export type NewOrderRefusal =
   | 'SUBSCRIPTION_ALREADY_EXISTS'
   | 'AGREEMENT_NOT_BOUND'
+  | 'NUMBER_OF_ANOTHER_CHANNEL'
   | 'CHANNEL_USER_MOBILE_MISMATCH'
   | 'CHANNEL_MOBILE_OCCUPIED';
 
@@ -100,7 +104,7 @@ with asked as (
     amount_cent bigint, created_at timestamptz, success_at timestamptz, next_due_at timestamptz, paid_cycles integer,
     paid_amount_cent bigint, latest_payment_status text, agreement_id bigint, shared boolean,
     channel_agreement_ref text, payment_status text, paid_at timestamptz, payment_channel_code text,
-    ask_after_seconds double precision, agreement json, benefits_expire_at timestamptz)
+    ask_after_seconds double precision, agreement json, exclusive_number text, benefits_expire_at timestamptz)
 ), found as materialized (
   select a.*,
     (select true from external_orders e where key_of(e.external_order_no) = key_of(a.external_order_no))
@@ -108,14 +112,21 @@ with asked as (
     (select u.mobile_hash from channel_users u
      where u.channel_id = a.channel_id and key_of(u.channel_user_id) = key_of(a.channel_user_id)) as bound_hash,
     (select true from channel_users u where u.channel_id = a.channel_id and u.mobile_hash = a.hash) as mobile_taken,
-    -- Held until the commit: an agreement that ends meanwhile counts this order, or has ended before it.
-    (select g.status from agreements g where g.agreement_id = a.agreement_id for share) as agreement_status
+    -- Held until the commit: an agreement that ends meanwhile counts this order, or has ended before it. Rows come in the
+    -- order of their agreements, in which everybody locks them.
+    (select g.status from agreements g where g.agreement_id = a.agreement_id for share) as agreement_status,
+    -- Held too: of two channels that share a number at once, the second asks whose it is when the first is stored.
+    case when a.exclusive_number is not null then ${lockNumber('a.exclusive_number')} is not null end as number_held
   from asked a
 ), judged as (
   select *,
     case
       when number_taken then 'SUBSCRIPTION_ALREADY_EXISTS'
-      when agreement_status <> 'BIND_SUCCESS' then 'AGREEMENT_NOT_BOUND'
+      when agreement_id is not null and json_typeof(agreement) is distinct from 'object'
+        and agreement_status is distinct from 'BIND_SUCCESS' then 'AGREEMENT_NOT_BOUND'
+      when number_held
+        and is_number_of_another_channel(payment_channel_code, decode(exclusive_number, 'hex'), channel_id)
+        then 'NUMBER_OF_ANOTHER_CHANNEL'
       when bound_hash <> hash then 'CHANNEL_USER_MOBILE_MISMATCH'
       when bound_hash is null and mobile_taken then 'CHANNEL_MOBILE_OCCUPIED'
     end as refusal
@@ -126,8 +137,8 @@ with asked as (
   insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile)
   select channel_id, channel_user_id, hash, mobile from accepted where bound_hash is null and hash is not null
 ), new_external as (
-  insert into external_orders (external_order_no, channel_id, order_no, user_key)
-  select external_order_no, channel_id, order_no, key_of(channel_user_id) from accepted
+  insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single)
+  select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, total_cycles = 1 from accepted
 ), new_agreements as (
   insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status,
     agreement_no, institution_no, institution_hash, card_hash, certificate_hash, card_tail, details)
@@ -185,13 +196,19 @@ export async function insertOrders(
   rows: readonly NewOrderRow[],
 ): Promise<(NewOrderRefusal | undefined)[]> {
   const refused = await db.query<{ order_no: number; refusal: NewOrderRefusal }>(STORE, [
-    JSON.stringify(rows.map(({ benefits: _1, events: _2, idempotency: _3, ...row }) => row)),
+    JSON.stringify(rows.toSorted(inOrderOfLocks).map(({ benefits: _1, events: _2, idempotency: _3, ...row }) => row)),
     JSON.stringify(rows.flatMap(({ order_no, benefits }) => numbered(order_no, benefits))),
     JSON.stringify(rows.flatMap(({ order_no, events }) => numbered(order_no, events))),
     JSON.stringify(rows.flatMap(({ order_no, idempotency }) => (idempotency ? [{ order_no, ...idempotency }] : []))),
   ]);
   const refusals = new Map(refused.map(({ order_no, refusal }) => [order_no, refusal]));
   return rows.map(({ order_no }) => refusals.get(order_no));
+}
+
+/** A row takes its locks when its turn comes, on a binding or on a shared number: every statement in the same order. */
+function inOrderOfLocks(a: NewOrderRow, b: NewOrderRow): number {
+  const [one, other] = [a.exclusive_number ?? '', b.exclusive_number ?? ''];
+  return one === other ? (a.agreement_id ?? 0) - (b.agreement_id ?? 0) : one < other ? -1 : 1;
 }
 
 function numbered(order_no: number, items: readonly object[]): object[] {

@@ -138,6 +138,7 @@ export function newOrderRow(order: Order, payment: Payment, events: readonly New
     payment_channel_code: null,
     ask_after_seconds: null,
     agreement: null,
+    exclusive_number: null,
     benefits: [],
     benefits_expire_at: null,
     events,

@@ -10,15 +10,14 @@ import { findOrder } from './sql.js';
 import { describedParts, type OrderParts, orderPieces, orderText } from './text.js';
 
 export interface ReadDeps {
-  readonly database: Queryable;
   readonly clock: Clock;
   readonly links: RedeemLinks;
 }
 
 /** An order that a read has found, as its channel sees it. */
-export function readOrder(deps: ReadDeps, channel: Channel, found: OrderText): string | Pieces {
+export function readOrder(deps: ReadDeps, database: Queryable, channel: Channel, found: OrderText): string | Pieces {
   const { order, started } = found;
-  if (started === null) return readWhole(deps, channel, order.orderNo);
+  if (started === null) return readWhole(deps, database, channel, order.orderNo);
   const head = orderHead(order);
   const terms = deps.links.terms(found);
   const redeemUrl = terms && deps.links.sign(channel, head.orderNo, terms);
@@ -26,12 +25,17 @@ export function readOrder(deps: ReadDeps, channel: Channel, found: OrderText): s
 }
 
 /** With all that it has, in one statement and so as of one moment, when the caller has read what comes before it. */
-async function* readWhole(deps: ReadDeps, channel: Channel, orderNo: number): AsyncGenerator<string> {
-  yield* orderPieces(await findWhole(deps, channel, orderNo));
+async function* readWhole(deps: ReadDeps, database: Queryable, channel: Channel, orderNo: number) {
+  yield* orderPieces(await findWhole(deps, database, channel, orderNo));
 }
 
 /** Apart from its text, so that the rows are not held until that is read. */
-async function findWhole({ database, clock, links }: ReadDeps, channel: Channel, orderNo: number): Promise<OrderParts> {
+async function findWhole(
+  { clock, links }: ReadDeps,
+  database: Queryable,
+  channel: Channel,
+  orderNo: number,
+): Promise<OrderParts> {
   const found = await findOrder(database, channel.channelId, { orderNo }, clock.now());
   if (!found) throw new Error(`order ${orderNo} was found and is not there`);
   return describedParts(links, channel, describeOrder(found.order, found.payments, links.terms(found)));

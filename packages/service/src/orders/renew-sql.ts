@@ -12,6 +12,8 @@ export interface StartedRenewal extends Attempt {
 
 export interface Started {
   readonly renewals: readonly StartedRenewal[];
+  /** Agreements that due orders run on and that were not found bound: nothing was written for those orders. */
+  readonly notBound: readonly number[];
   readonly last: DueCursor | undefined;
 }
 
@@ -19,7 +21,13 @@ export interface Started {
  * Mode A: takes due orders of one payment channel and writes down the debit of each, before anybody is called. That is also
  * the claim: while an attempt is open nothing else is due about its order, and should this node die, whoever finds the
  * attempt open after `ask_at` asks the institution. A period that failed for now is tried again, else the next one begins.
- * What needs no debit is not taken: see without-debit-sql. Why `= any(array[…])`: see the billing statement.
+ * What needs no debit is not taken: see without-debit-sql.
+ *
+ * Nothing is written for an agreement that is not bound. The order's lock makes that hold until the commit: an agreement ends
+ * only under the locks of all active orders on it (docs/decisions/0010). A row that was locked in a version newer than this
+ * statement's snapshot has been checked again by PostgreSQL, and is not due any more if its agreement has ended since.
+ *
+ * `= any(array[…])` can only be looked up row by row, and no plan made for few rows reads them all.
  */
 const start = (kind: Due['kind']) => ({
   name: `start-renewals-${kind}`,
@@ -27,6 +35,8 @@ const start = (kind: Due['kind']) => ({
 with due as materialized (
   select o.order_no, o.channel_id, o.external_order_no, o.created_at, o.period_type, o.period, o.amount_cent,
     o.agreement_id, o.next_due_at, ${momentOf(kind)} as at,
+    (select g.institution_no from agreements g where g.agreement_id = o.agreement_id and g.status = 'BIND_SUCCESS')
+      as institution_no,
     o.cycle_no + case when o.latest_payment_status = 'FAIL_RETRY' then 0 else 1 end as debited_no
   from orders o where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = $4 and o.total_cycles > 1
     and not (${isTooLate('o', momentOf(kind))}) and ${dueOrders(kind)}
@@ -34,7 +44,7 @@ with due as materialized (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
   select d.order_no, d.debited_no, d.channel_id, 'PROCESSING', d.created_at + ${periods('d.debited_no - 1', 'd')},
     d.amount_cent, 1
-  from due d
+  from due d where d.institution_no is not null
   on conflict (order_no, cycle_no) do update set status = 'PROCESSING', attempts = payments.attempts + 1
     where payments.status = 'FAIL_RETRY'
   returning order_no, cycle_no, attempts
@@ -51,15 +61,16 @@ with due as materialized (
 )
 select d.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", d.channel_id as "channelId",
   d.agreement_id as "agreementId", d.amount_cent as "amountCent", ${ms('a.started_at')} as "startedAt",
-  d.external_order_no as "externalOrderNo", d.next_due_at::text as "dueAt",
-  (select g.institution_no from agreements g where g.agreement_id = d.agreement_id) as "institutionNo"
+  d.external_order_no as "externalOrderNo", d.next_due_at::text as "dueAt", d.institution_no as "institutionNo"
 from due d left join attempted a using (order_no) order by d.next_due_at, d.order_no`,
 });
 
 const STATEMENTS = { everything: start('everything'), 'one-order': start('one-order') };
 
-type Row = Omit<StartedRenewal, 'paymentChannelCode' | 'status' | 'asked' | 'cycleNo'> & {
+type Row = Omit<StartedRenewal, 'paymentChannelCode' | 'status' | 'asked' | 'cycleNo' | 'institutionNo'> & {
   readonly cycleNo: number | null;
+  /** Null when the agreement is not bound. */
+  readonly institutionNo: string | null;
   readonly dueAt: string;
 };
 
@@ -75,9 +86,12 @@ export async function startRenewals(
     paymentChannelCode,
     askAfterSeconds,
   ]);
-  const renewals = rows.flatMap(({ dueAt: _, cycleNo, ...row }): StartedRenewal[] =>
-    cycleNo === null ? [] : [{ ...row, cycleNo, paymentChannelCode, status: 'STARTED', asked: 0 }],
+  const renewals = rows.flatMap(({ dueAt: _, cycleNo, institutionNo, ...row }): StartedRenewal[] =>
+    cycleNo === null || institutionNo === null
+      ? []
+      : [{ ...row, cycleNo, institutionNo, paymentChannelCode, status: 'STARTED', asked: 0 }],
   );
+  const notBound = rows.flatMap(({ institutionNo, agreementId }) => (institutionNo === null ? [agreementId] : []));
   const last = rows.at(-1);
-  return { renewals, last: last && { dueAt: last.dueAt, orderNo: last.orderNo } };
+  return { renewals, notBound: [...new Set(notBound)], last: last && { dueAt: last.dueAt, orderNo: last.orderNo } };
 }

@@ -51,6 +51,18 @@ export async function lockOrderByNumber(tx: Queryable, orderNo: number): Promise
   return order;
 }
 
+/** Under their row locks, in the order of their numbers, so that two batches never wait for each other in a circle. */
+export async function lockOrders(tx: Queryable, orderNos: readonly number[]): Promise<Map<number, Order>> {
+  const orders = await tx.query<Order>(
+    {
+      name: 'lock-orders',
+      text: `select ${ORDER_COLUMNS} from orders o where o.order_no = any($1::bigint[]) order by o.order_no for update`,
+    },
+    [orderNos],
+  );
+  return new Map(orders.map((order) => [order.orderNo, order]));
+}
+
 export async function findOrderNo(
   db: Queryable,
   channelId: number,

@@ -9,32 +9,93 @@ export type OrderTrigger =
   | 'last-period-ended'
   | 'unsubscribe';
 
+/** Who unsubscribes an order, as docs/interface.md says it. */
+export const UNSUBSCRIBE_SOURCES = {
+  CHANNEL: 'the channel, by `orders/unsubscribe`',
+  USER: 'the user, on the redemption page',
+  OPERATIONS: 'an operator, who ends the order or its agreement',
+  AGREEMENT_INVALID:
+    'the service, when the institution says that the agreement has ended: by a notice, or declining a debit',
+} as const;
+export type UnsubscribeSource = keyof typeof UNSUBSCRIBE_SOURCES;
+
 export interface OrderTransition {
   readonly from: OrderStatus | 'none';
   readonly on: OrderTrigger;
   readonly to: OrderStatus;
   /** Whether channels hear order.status.changed. */
   readonly tells: boolean;
+  /** The trigger as docs/interface.md says it. */
+  readonly when: string;
   readonly basis: string;
 }
 
 /** Pairs that are not here do not happen: `orderAfter` gives nothing, and the caller says what that means. */
 export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
-  { from: 'none', on: 'create-deduct', to: 'INITIALIZING', tells: false, basis: 'interface: creation, mode A' },
-  { from: 'none', on: 'create-collect', to: 'ACTIVE', tells: true, basis: 'interface: creation, mode B' },
-  { from: 'INITIALIZING', on: 'first-debit-succeeded', to: 'ACTIVE', tells: true, basis: 'interface: first debit' },
-  { from: 'INITIALIZING', on: 'first-debit-failed', to: 'TERMINATED', tells: true, basis: 'interface: first debit' },
-  { from: 'ACTIVE', on: 'last-period-ended', to: 'COMPLETED', tells: true, basis: 'interface: last period' },
-  { from: 'ACTIVE', on: 'unsubscribe', to: 'UNSUBSCRIBED', tells: true, basis: 'interface: unsubscribe by state' },
-  // Nothing is left to end: success, with the order as it is.
+  {
+    from: 'none',
+    on: 'create-deduct',
+    to: 'INITIALIZING',
+    tells: false,
+    when: '`orders/create`, A',
+    basis: 'interface: creation, mode A',
+  },
+  {
+    from: 'none',
+    on: 'create-collect',
+    to: 'ACTIVE',
+    tells: true,
+    when: '`orders/create`, B',
+    basis: 'interface: creation, mode B',
+  },
+  {
+    from: 'INITIALIZING',
+    on: 'first-debit-succeeded',
+    to: 'ACTIVE',
+    tells: true,
+    when: 'the first debit has succeeded',
+    basis: 'interface: first debit',
+  },
+  {
+    from: 'INITIALIZING',
+    on: 'first-debit-failed',
+    to: 'TERMINATED',
+    tells: true,
+    when: 'the first debit has failed',
+    basis: 'interface: first debit',
+  },
+  {
+    from: 'ACTIVE',
+    on: 'last-period-ended',
+    to: 'COMPLETED',
+    tells: true,
+    when: 'the last period is over',
+    basis: 'interface: last period',
+  },
+  {
+    from: 'ACTIVE',
+    on: 'unsubscribe',
+    to: 'UNSUBSCRIBED',
+    tells: true,
+    when: 'unsubscribe',
+    basis: 'interface: unsubscribe by state',
+  },
   {
     from: 'UNSUBSCRIBED',
     on: 'unsubscribe',
     to: 'UNSUBSCRIBED',
     tells: false,
+    when: 'unsubscribe: nothing is left to end',
     basis: 'interface: unsubscribe by state',
   },
-  { from: 'TERMINATED', on: 'unsubscribe', to: 'TERMINATED', tells: false, basis: 'decision 0010: terminated stays' },
+  {
+    from: 'TERMINATED',
+    on: 'unsubscribe',
+    to: 'TERMINATED',
+    tells: false,
+    when: 'unsubscribe: nothing is left to end',
+    basis: 'decision 0010: terminated stays',
+  },
 ];
 
 export function orderAfter(from: OrderStatus | 'none', on: OrderTrigger): OrderTransition | undefined {

@@ -1,5 +1,6 @@
 import { IDEMPOTENCY_WINDOW_MS, Rejection } from '@perennial/wire';
-import { constraintOf, type Database, sqlState, Unavailable } from '../db/database.js';
+import { NumberOfAnotherChannel } from '../agreements/shared.js';
+import { constraintOf, type Database, isAway, sqlState } from '../db/database.js';
 import { gather } from '../db/gather.js';
 import { KeyTaken } from '../idempotency/once.js';
 import { deleteExpiredKey, insertOrders, type NewOrderRefusal, type NewOrderRow } from './new-order-sql.js';
@@ -15,11 +16,17 @@ const DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
  * order's own Rejection or KeyTaken; what is wrong with another order in the batch is never this one's business.
  */
 export function orderStore(database: Database): StoreOrder {
-  const store = gather<NewOrderRow, Verdict>({ maxBatch: 32, slots: 3, run: (rows) => storeBatch(database, rows) });
+  const store = gather<NewOrderRow, Verdict>({
+    maxBatch: 32,
+    slots: 3,
+    channelOf: (row) => row.channel_id,
+    run: (rows) => storeBatch(database, rows),
+  });
   return async (row) => {
     const verdict = await store(row);
     if (verdict instanceof Error) throw verdict;
     if (verdict === 'KEY_TAKEN') throw new KeyTaken();
+    if (verdict === 'NUMBER_OF_ANOTHER_CHANNEL') throw new NumberOfAnotherChannel();
     if (verdict !== undefined) throw new Rejection(verdict);
   };
 }
@@ -36,7 +43,7 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
     keep(first, await insertOrders(database, first));
   } catch (error) {
     // Whatever is wrong with one of them is not the others' business; a database that is away is everybody's.
-    if (error instanceof Unavailable) throw error;
+    if (isAway(error)) throw error;
     for (const row of first) keep([row], [await storeAlone(database, row)]);
   }
   // Each sees what the one before it has left.
@@ -54,7 +61,7 @@ async function storeAlone(database: Database, row: NewOrderRow): Promise<Verdict
       const [verdict] = await insertOrders(database, [row]);
       return verdict;
     } catch (error) {
-      if (error instanceof Unavailable) throw error;
+      if (isAway(error)) throw error;
       if (sqlState(error) !== '23505' || attempt === 5)
         return error instanceof Error ? error : new Error(String(error));
       if (constraintOf(error) !== 'idempotency_pkey') continue;
@@ -64,9 +71,14 @@ async function storeAlone(database: Database, row: NewOrderRow): Promise<Verdict
   }
 }
 
-/** Rows of one statement do not see each other, so no two may claim the same number, user, mobile or key. */
+/**
+ * Rows of one statement do not see each other, so no two may claim the same number, user, mobile or key, and no two channels
+ * the same number of an agreement.
+ */
 function withoutTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; rest: NewOrderRow[] } {
   const claimed = new Set<string>();
+  /** Which channel has claimed the number of an agreement. */
+  const numbers = new Map<string, number>();
   const first: NewOrderRow[] = [];
   const rest: NewOrderRow[] = [];
   for (const row of rows) {
@@ -76,9 +88,12 @@ function withoutTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; res
       ...(row.mobile_hash === null ? [] : [`mobile ${row.channel_id} ${row.mobile_hash}`]),
       ...(row.idempotency === null ? [] : [`key ${row.channel_id} ${row.idempotency.key}`]),
     ];
-    if (claims.some((claim) => claimed.has(claim))) rest.push(row);
+    const number = `${row.payment_channel_code} ${row.exclusive_number}`;
+    const isForeign = row.exclusive_number !== null && (numbers.get(number) ?? row.channel_id) !== row.channel_id;
+    if (isForeign || claims.some((claim) => claimed.has(claim))) rest.push(row);
     else {
       for (const claim of claims) claimed.add(claim);
+      if (row.exclusive_number !== null) numbers.set(number, row.channel_id);
       first.push(row);
     }
   }

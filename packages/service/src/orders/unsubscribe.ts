@@ -1,15 +1,14 @@
 import { type OrdersUnsubscribeRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
 import { describeOrder, type OrderDescription } from './description.js';
 import { endOrder } from './end.js';
 import { orderReference } from './reference.js';
-import { lockOrder } from './sql.js';
+import { findPayments, lockOrder } from './sql.js';
 import { isLong } from './text.js';
 
-export function unsubscribe(database: Database, clock: Clock): Action<OrdersUnsubscribeRequest, OrderDescription> {
-  return async ({ channel, once, answer, place }, request) => {
+export function unsubscribe(clock: Clock): Action<OrdersUnsubscribeRequest, OrderDescription> {
+  return async ({ channel, database, once, answer, place }, request) => {
     const reference = orderReference(request);
     return database.transaction(async (tx) => {
       const order = await lockOrder(tx, channel.channelId, reference);
@@ -18,8 +17,9 @@ export function unsubscribe(database: Database, clock: Clock): Action<OrdersUnsu
       if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
       if (isLong(order.totalCycles)) place.reserve();
       const by = { source: 'CHANNEL', reason: request.reason ?? null } as const;
-      const ended = await endOrder(tx, channel, order, by, clock.now());
-      return once.finish(tx, answer(describeOrder(ended.order, ended.payments, null)));
+      const ended = await endOrder(tx, order, by, clock.now());
+      const payments = await findPayments(tx, ended.orderNo);
+      return once.finish(tx, answer(describeOrder(ended, payments, null)));
     });
   };
 }

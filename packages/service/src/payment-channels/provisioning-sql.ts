@@ -21,6 +21,8 @@ export interface PaymentChannelFields {
   readonly debitsPerSecond: number | null;
   /** Hours of the day in Asia/Shanghai, from inclusive, to exclusive; a `from` after `to` spans midnight. */
   readonly debitHours: { readonly from: number; readonly to: number } | null;
+  /** Whether several channels may share the same agreement number. */
+  readonly commonNumbers: boolean;
 }
 
 /** All payment channels by code, or the one that is named. */
@@ -31,6 +33,7 @@ export async function describePaymentChannels(db: Queryable, code?: string): Pro
        p.debits_per_second as "debitsPerSecond",
        case when p.debit_hour_from is not null
          then json_build_object('from', p.debit_hour_from, 'to', p.debit_hour_to) end as "debitHours",
+       p.common_numbers as "commonNumbers",
        array(select c.app_id from channel_payment_channels cp join channels c using (channel_id)
              where cp.code = p.code order by c.app_id) as channels,
        to_char(p.created_at at time zone 'Asia/Shanghai', 'YYYY-MM-DD HH24:MI:SS') as "createdAt"
@@ -58,8 +61,8 @@ export async function insertPaymentChannel(
 ): Promise<boolean> {
   const made = await tx.query(
     `insert into payment_channels (code, gateway, display_name, gateway_url, supported_banks, bank_code_required,
-       debits_per_second, debit_hour_from, debit_hour_to)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (code) do nothing returning code`,
+       debits_per_second, debit_hour_from, debit_hour_to, common_numbers)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (code) do nothing returning code`,
     [code, gateway, ...columns(fields)],
   );
   return made.length > 0;
@@ -68,7 +71,7 @@ export async function insertPaymentChannel(
 export async function storePaymentChannel(tx: Queryable, code: string, fields: PaymentChannelFields): Promise<void> {
   await tx.query(
     `update payment_channels set display_name = $2, gateway_url = $3, supported_banks = $4, bank_code_required = $5,
-       debits_per_second = $6, debit_hour_from = $7, debit_hour_to = $8 where code = $1`,
+       debits_per_second = $6, debit_hour_from = $7, debit_hour_to = $8, common_numbers = $9 where code = $1`,
     [code, ...columns(fields)],
   );
 }
@@ -93,6 +96,7 @@ function columns(fields: PaymentChannelFields): unknown[] {
     fields.debitsPerSecond,
     fields.debitHours?.from ?? null,
     fields.debitHours?.to ?? null,
+    fields.commonNumbers,
   ];
 }
 

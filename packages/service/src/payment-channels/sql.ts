@@ -1,20 +1,22 @@
 import type { PaymentChannel } from '@perennial/wire';
+import { type AuthorizationKey, type Authorized, authorizedSql, authorizedValues } from '../channels/authorized-sql.js';
 import type { Queryable } from '../db/database.js';
+import type { Place } from '../lists/page.js';
 
-/** Payment channels authorized to the channel, newest authorization first. */
+const { column, page } = authorizedSql('code');
+
+/** Payment channels authorized to the channel. */
 export async function listAuthorizedPaymentChannels(
   db: Queryable,
   channelId: number,
   limit: number,
-  offset: number,
-): Promise<PaymentChannel[]> {
-  return db.query<PaymentChannel>(
+  place: Place<AuthorizationKey>,
+): Promise<(PaymentChannel & Authorized)[]> {
+  return db.query<PaymentChannel & Authorized>(
     `select p.code, p.display_name as "displayName", cp.is_default as "isDefault", cp.share_enabled as "shareEnabled",
-       p.supported_banks as "supportedBanks"
-     from channel_payment_channels cp join payment_channels p using (code)
-     where cp.channel_id = $1
-     order by cp.authorized_at desc, p.code limit $2 offset $3`,
-    [channelId, limit, offset],
+       p.supported_banks as "supportedBanks", ${column}
+     from channel_payment_channels cp join payment_channels p using (code) ${page}`,
+    authorizedValues(channelId, limit, place),
   );
 }
 

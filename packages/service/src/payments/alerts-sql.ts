@@ -16,12 +16,14 @@ export const ALERT_KINDS = [
   'notice-for-unknown-attempt',
   'notice-for-unknown-agreement',
   'agreement-cancel-failed',
+  'agreement-number-of-another-channel',
   'webhook-given-up',
   'pool-empty',
   'claim-refused',
   'claim-unknown-for-a-day',
   'reconciliation-difference',
   'reconciliation-failed',
+  'undecryptable-fields',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

@@ -32,6 +32,17 @@ export async function findAttempt(
   return attempt;
 }
 
+/** On which agreements these debits were made. */
+export async function findAgreementsOf(db: Queryable, attempts: readonly AttemptReference[]): Promise<number[]> {
+  const rows = await db.query<{ agreementId: number }>(
+    `select distinct a.agreement_id as "agreementId"
+     from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)
+       join debit_attempts a using (order_no, cycle_no, try_no)`,
+    [attempts.map((a) => a.orderNo), attempts.map((a) => a.cycleNo), attempts.map((a) => a.tryNo)],
+  );
+  return rows.map(({ agreementId }) => agreementId);
+}
+
 /** The last try of an order's first period: what an interrupted creation goes on with. */
 export async function findFirstAttempt(db: Queryable, orderNo: number): Promise<Attempt | undefined> {
   const [attempt] = await db.query<Attempt>(

@@ -1,3 +1,4 @@
+import type { Channel } from '../channels/channel.js';
 import type { Queryable } from '../db/database.js';
 import type { DebitOutcome, DebitRequest, Gateway } from '../gateways/gateway.js';
 import { attemptNo } from '../orders/numbers.js';
@@ -6,9 +7,10 @@ import type { Attempt } from './attempts-sql.js';
 import { withinDeadline } from './deadline.js';
 import { DEBIT_DEADLINE_MS } from './policy.js';
 
-/** What an attempt says to the institution. */
-export function debitRequest(attempt: Attempt, institutionNo: string): DebitRequest {
+/** What an attempt says to the institution, on behalf of its channel. */
+export function debitRequest(attempt: Attempt, { appId }: Channel, institutionNo: string): DebitRequest {
   return {
+    appId,
     attemptNo: attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo),
     institutionNo,
     amountCent: attempt.amountCent,

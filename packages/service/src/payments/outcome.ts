@@ -14,8 +14,8 @@ export interface Outcome {
   readonly order: Order;
   readonly payment: Payment;
   readonly events: readonly NewEvent[];
-  /** Set when the order cannot go on: it is unsubscribed in the same transaction. */
-  readonly ends?: string;
+  /** Whether the order cannot go on, since its agreement has ended before: it is unsubscribed in the same transaction. */
+  readonly ends?: boolean;
   /** Set when somebody has to look. */
   readonly alert?: 'debit-after-unsubscribe';
 }
@@ -40,10 +40,8 @@ function firstDebit(order: Order, attempt: Settleable, outcome: FinalOutcome, no
     order: next,
     payment,
     events: [...tells(next), ...(row.tells ? [orderChanged(next)] : [])],
-    // The institution ended the agreement while this debit was on the way, and found no active order to end.
-    ...(succeeded && attempt.agreementEnded && attempt.agreementId === order.agreementId
-      ? { ends: 'the agreement was ended by the institution' }
-      : {}),
+    // The agreement ended while this debit was on the way, and no active order was there to end with it.
+    ends: succeeded && attempt.agreementEnded,
   };
 }
 
@@ -62,8 +60,7 @@ function renewal(order: Order, attempt: Settleable, outcome: FinalOutcome, now: 
     return { order: next, payment, events: [...tells(next), ...(row.tells ? [orderChanged(next)] : [])] };
   }
   const next = { ...paid, nextDueAt: dueAt(order.createdAt, order, payment.cycleNo + 1) };
-  const isOver = outcome.kind === 'declined' && outcome.decline === 'agreement-invalid';
-  return { order: next, payment, events: tells(next), ...(isOver ? { ends: outcome.reason } : {}) };
+  return { order: next, payment, events: tells(next) };
 }
 
 /** A period that was on its way keeps its result. It is never tried again: the order has ended. */
@@ -78,19 +75,21 @@ function afterUnsubscribe(order: Order, attempt: Settleable, outcome: FinalOutco
 }
 
 /**
- * When a declined renewal is tried again; nothing when it is over. On an agreement that was replaced meanwhile, what the old
- * one could not pay says nothing about the new one: that is tried at once. Else the product's delays count, each after the
- * attempt that failed. Never past the time of the period that comes next.
+ * When a declined renewal is tried again; nothing when it is over. The product's delays count, each after the attempt that
+ * failed. On an agreement that was replaced meanwhile, what the old one could not pay says nothing about the new one: that is
+ * tried at once, or by the schedule if whoever replaced it wanted that, whatever the decline. Never past the time of the
+ * period that comes next.
  */
 function nextTryAt(
   order: Order,
-  { agreementId, cycleNo, tryNo, retryDelays }: Settleable,
+  { agreementId, cycleNo, tryNo, retryDelays, retryBySchedule }: Settleable,
   decline: Extract<FinalOutcome, { kind: 'declined' }>['decline'],
   now: number,
 ): number | undefined {
   if (tryNo >= MOST_TRIES) return undefined;
   const isReplaced = agreementId !== order.agreementId;
-  const delay = isReplaced ? 0 : decline === 'retryable' ? retryDelays[tryNo - 1] : undefined;
+  const planned = isReplaced || decline === 'retryable' ? retryDelays[tryNo - 1] : undefined;
+  const delay = isReplaced && !retryBySchedule ? 0 : planned;
   if (delay === undefined) return undefined;
   const at = now + delay * 1000;
   return at < dueAt(order.createdAt, order, cycleNo + 1) ? at : undefined;

@@ -1,14 +1,13 @@
 import { formatTime, type PaymentDetail, type PaymentsQueryRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
 import { parsePaymentOrderNo } from '../orders/numbers.js';
 import { paymentAt, timeOrNull } from '../orders/order.js';
 import { findOrder } from '../orders/sql.js';
 import { findClaims } from './query-sql.js';
 
-export function queryPayment(database: Database, clock: Clock): Action<PaymentsQueryRequest, PaymentDetail> {
-  return async ({ channel, answer }, { paymentOrderNo }) => {
+export function queryPayment(clock: Clock): Action<PaymentsQueryRequest, PaymentDetail> {
+  return async ({ channel, database, answer }, { paymentOrderNo }) => {
     const reference = parsePaymentOrderNo(paymentOrderNo);
     const found =
       reference && (await findOrder(database, channel.channelId, { orderNo: reference.orderNo }, clock.now()));

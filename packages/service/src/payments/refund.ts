@@ -27,7 +27,8 @@ export async function askRefund(
   deadlineMs = DEBIT_DEADLINE_MS,
 ): Promise<RefundOutcome> {
   const answer = await withinDeadline(
-    async () => (await gateways.of(refund.paymentChannelCode)).queryRefund({ refundNo: refundNo(refund) }),
+    async () =>
+      (await gateways.of(refund.paymentChannelCode)).queryRefund({ appId: refund.appId, refundNo: refundNo(refund) }),
     deadlineMs,
   );
   return answer.kind === 'not-found' ? sendRefund(gateways, refund, deadlineMs) : answer;
@@ -43,6 +44,7 @@ export async function trustedRefund(db: Queryable, refund: Refund, outcome: Refu
 
 function requestOf(refund: Refund): RefundRequest {
   return {
+    appId: refund.appId,
     refundNo: refundNo(refund),
     attemptNo: attemptNo(refund.orderNo, refund.cycleNo, refund.tryNo),
     amountCent: refund.amountCent,

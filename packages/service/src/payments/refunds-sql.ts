@@ -8,6 +8,7 @@ export interface Refund extends RefundReference {
   /** The attempt that took the money. */
   readonly tryNo: number;
   readonly channelId: number;
+  readonly appId: string;
   readonly paymentChannelCode: string;
   readonly amountCent: number;
   readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
@@ -23,7 +24,8 @@ export interface Refund extends RefundReference {
 }
 
 const COLUMNS = `r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refund_seq as "refundSeq", r.try_no as "tryNo",
-  r.channel_id as "channelId", r.payment_channel_code as "paymentChannelCode", r.amount_cent as "amountCent", r.status,
+  r.channel_id as "channelId", (select c.app_id from channels c where c.channel_id = r.channel_id) as "appId",
+  r.payment_channel_code as "paymentChannelCode", r.amount_cent as "amountCent", r.status,
   r.reason, r.request_key as key, r.requested_by as "requestedBy", r.note, ${ms('r.started_at')} as "startedAt",
   ${ms('r.refunded_at')} as "refundedAt", r.asked`;
 
@@ -62,7 +64,7 @@ export async function findPayingAttempt(
   return attempt;
 }
 
-export type NewRefund = Omit<Refund, 'status' | 'reason' | 'refundedAt' | 'asked'>;
+export type NewRefund = Omit<Refund, 'appId' | 'status' | 'reason' | 'refundedAt' | 'asked'>;
 
 /** Should nobody have heard of it by then, the institution is asked after `askAfterSeconds`. */
 export async function insertRefund(tx: Queryable, refund: NewRefund, askAfterSeconds: number): Promise<Refund> {

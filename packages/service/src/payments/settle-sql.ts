@@ -4,19 +4,6 @@ import { ms } from '../db/time-sql.js';
 import type { NewEvent } from '../events/outbox.js';
 import type { AttemptReference } from '../orders/numbers.js';
 import type { Order, Payment } from '../orders/order.js';
-import { ORDER_COLUMNS } from '../orders/sql.js';
-
-/** In the order of their numbers, so that two batches never wait for each other in a circle. */
-export async function lockOrders(tx: Queryable, orderNos: readonly number[]): Promise<Map<number, Order>> {
-  const orders = await tx.query<Order>(
-    {
-      name: 'lock-orders',
-      text: `select ${ORDER_COLUMNS} from orders o where o.order_no = any($1::bigint[]) order by o.order_no for update`,
-    },
-    [orderNos],
-  );
-  return new Map(orders.map((order) => [order.orderNo, order]));
-}
 
 /** An attempt and what its settlement depends on. */
 export interface Settleable extends AttemptReference {
@@ -25,8 +12,10 @@ export interface Settleable extends AttemptReference {
   readonly payment: Payment;
   /** Seconds before each retry of the product. */
   readonly retryDelays: readonly number[];
-  /** Of an order whose first debit this is: held still until the transaction ends. */
+  /** Of a first debit, whether the agreement that its order is to run on has ended: held still until the transaction ends. */
   readonly agreementEnded: boolean;
+  /** Whether its period, should the order run on another agreement by now, waits for the product's delay all the same. */
+  readonly retryBySchedule: boolean;
 }
 
 type SettleableRow = AttemptReference &
@@ -36,9 +25,13 @@ type SettleableRow = AttemptReference &
     readonly status: Payment['status'];
     readonly retryDelays: readonly number[];
     readonly agreementEnded: boolean;
+    readonly retryBySchedule: boolean;
   };
 
-/** Read after the orders' locks were granted: before that, another settlement may have been under way. */
+/**
+ * Read after the orders' locks were granted: before that, another settlement may have been under way. The agreement of a first
+ * debit is locked with it; of several, the caller has locked them, in their order.
+ */
 export async function findSettleable(
   tx: Queryable,
   references: readonly AttemptReference[],
@@ -52,7 +45,8 @@ export async function findSettleable(
                ${ms('p.refund_at')} as "refundAt",
                (select d.retry_delays from products d where d.product_code = o.product_code) as "retryDelays",
                o.status = 'INITIALIZING' and coalesce((select g.status from agreements g
-                 where g.agreement_id = a.agreement_id for no key update) = 'CANCELED', false) as "agreementEnded"
+                 where g.agreement_id = o.agreement_id for no key update) <> 'BIND_SUCCESS', false) as "agreementEnded",
+               coalesce(a.retry_by_schedule, false) as "retryBySchedule"
              from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)
                join debit_attempts a using (order_no, cycle_no, try_no)
                join payments p using (order_no, cycle_no)
@@ -61,19 +55,22 @@ export async function findSettleable(
     [references.map((r) => r.orderNo), references.map((r) => r.cycleNo), references.map((r) => r.tryNo)],
   );
   return new Map(
-    rows.map(({ attemptStatus, orderNo, tryNo, agreementId, retryDelays, agreementEnded, ...payment }) => [
-      orderNo,
-      {
+    rows.map(
+      ({ attemptStatus, orderNo, tryNo, agreementId, retryDelays, agreementEnded, retryBySchedule, ...payment }) => [
         orderNo,
-        cycleNo: payment.cycleNo,
-        tryNo,
-        status: attemptStatus,
-        agreementId,
-        payment,
-        retryDelays,
-        agreementEnded,
-      },
-    ]),
+        {
+          orderNo,
+          cycleNo: payment.cycleNo,
+          tryNo,
+          status: attemptStatus,
+          agreementId,
+          payment,
+          retryDelays,
+          agreementEnded,
+          retryBySchedule,
+        },
+      ],
+    ),
   );
 }
 

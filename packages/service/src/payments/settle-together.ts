@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import { type Database, Unavailable } from '../db/database.js';
+import { type Database, isAway } from '../db/database.js';
 import { gather } from '../db/gather.js';
 import { type Settled, type Settlement, settle } from './settle.js';
 
@@ -14,7 +14,7 @@ export function settleTogether(database: Database, clock: Clock): SettleTogether
       const [settled] = await settleBatch([settlement]);
       return settled ?? new Error('one settlement has one result');
     } catch (error) {
-      if (error instanceof Unavailable) throw error;
+      if (isAway(error)) throw error;
       return error instanceof Error ? error : new Error(String(error));
     }
   };
@@ -27,7 +27,7 @@ export function settleTogether(database: Database, clock: Clock): SettleTogether
         try {
           return await settleBatch(settlements);
         } catch (error) {
-          if (error instanceof Unavailable) throw error;
+          if (isAway(error)) throw error;
         }
       }
       // Two about one order, or one that fails: each by itself.

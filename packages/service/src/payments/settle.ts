@@ -1,12 +1,20 @@
-import { cancelInvalidAgreement } from '../agreements/cancel-sql.js';
-import { eventSettings } from '../channels/sql.js';
+import { lockAgreements } from '../agreements/ended-sql.js';
 import type { Queryable } from '../db/database.js';
-import { endOrder } from '../orders/end.js';
+import { endOrders } from '../orders/end.js';
+import {
+  agreementsOfFirstDebits,
+  endAgreements,
+  type HeldAgreements,
+  holdAgreements,
+  saidByInstitution,
+} from '../orders/end-agreements.js';
 import { type AttemptReference, attemptNo } from '../orders/numbers.js';
 import type { Order, Payment } from '../orders/order.js';
+import { lockOrders } from '../orders/sql.js';
 import { raiseAlert } from './alerts-sql.js';
+import { findAgreementsOf } from './attempts-sql.js';
 import { type FinalOutcome, type Outcome, outcomeOf } from './outcome.js';
-import { findSettleable, lockOrders, type Settleable, type SettledRow, storeSettled } from './settle-sql.js';
+import { findSettleable, type Settleable, type SettledRow, storeSettled } from './settle-sql.js';
 
 export interface Settlement {
   readonly attempt: AttemptReference;
@@ -26,16 +34,13 @@ export interface Settled {
  * order once.
  */
 export async function settle(tx: Queryable, settlements: readonly Settlement[], now: number): Promise<Settled[]> {
-  const orders = await lockOrders(
-    tx,
-    settlements.map(({ attempt }) => attempt.orderNo),
-  );
+  const held = await hold(tx, settlements);
   const attempts = await findSettleable(
     tx,
     settlements.map(({ attempt }) => attempt),
   );
   const all = settlements.map(({ attempt: reference, outcome }) => {
-    const order = orders.get(reference.orderNo);
+    const order = held.orders.get(reference.orderNo);
     const attempt = attempts.get(reference.orderNo);
     if (!order || !attempt) throw new Error(`attempt ${numberOf(reference)} has no order or period`);
     const counts = attempt.status === 'STARTED' || isLateSuccess(order, attempt, outcome);
@@ -43,17 +48,73 @@ export async function settle(tx: Queryable, settlements: readonly Settlement[], 
   });
   const rows = all.flatMap(({ attempt, outcome, after }) => (after ? [rowOf(attempt, outcome, after)] : []));
   if (rows.length > 0) await storeSettled(tx, rows, now);
+  const orders = await endWhatHasEnded(
+    tx,
+    held,
+    all.flatMap(({ attempt, outcome, after }) => (after ? [{ attempt, outcome, after }] : [])),
+    now,
+  );
   const settled: Settled[] = [];
   for (const { order, attempt, outcome, after } of all) {
     await noticeContradiction(tx, attempt, outcome, after !== undefined);
-    if (!after) {
-      settled.push({ order, payment: attempt.payment, changed: false });
-      continue;
+    if (after?.alert) {
+      await raiseAlert(tx, after.alert, numberOf(attempt), 'the order was unsubscribed while it was debited');
     }
-    const { payment } = after;
-    settled.push({ order: await consequences(tx, attempt, outcome, after, now), payment, changed: true });
+    settled.push({
+      order: orders.get(order.orderNo) ?? order,
+      payment: after?.payment ?? attempt.payment,
+      changed: after !== undefined,
+    });
   }
   return settled;
+}
+
+/**
+ * First the orders, then the agreements that the settlements depend on or end. A batch that ends agreements locks every order
+ * on them together with its own: so no circle can come of it (docs/decisions/0010).
+ */
+async function hold(tx: Queryable, settlements: readonly Settlement[]): Promise<HeldAgreements> {
+  const orderNos = settlements.map(({ attempt }) => attempt.orderNo);
+  const declined = settlements.filter(({ outcome }) => endsAgreement(outcome)).map(({ attempt }) => attempt);
+  if (declined.length > 0) return holdAgreements(tx, await findAgreementsOf(tx, declined), orderNos);
+  const orders = await lockOrders(tx, orderNos);
+  const firsts = agreementsOfFirstDebits([...orders.values()]);
+  if (firsts.length > 1) await lockAgreements(tx, firsts);
+  return { orders, agreements: [] };
+}
+
+const endsAgreement = (outcome: FinalOutcome): outcome is Extract<FinalOutcome, { kind: 'declined' }> =>
+  outcome.kind === 'declined' && outcome.decline === 'agreement-invalid';
+
+interface Counted {
+  readonly attempt: Settleable;
+  readonly outcome: FinalOutcome;
+  readonly after: Outcome;
+}
+
+/** Agreements of which a decline has said that they are gone, with all orders on them. Gives the orders as they are then. */
+async function endWhatHasEnded(
+  tx: Queryable,
+  { orders: before, agreements }: HeldAgreements,
+  counted: readonly Counted[],
+  now: number,
+): Promise<Map<number, Order>> {
+  const orders = new Map(before);
+  const take = (changed: readonly Order[]) => {
+    for (const order of changed) orders.set(order.orderNo, order);
+  };
+  take(counted.map(({ after }) => after.order));
+  const ending = counted.filter(({ after }) => after.ends).map(({ after }) => after.order);
+  take(await endOrders(tx, ending, saidByInstitution('the agreement was ended by the institution'), now));
+  for (const { attempt, outcome } of counted) {
+    if (!endsAgreement(outcome)) continue;
+    const number = agreements.find(({ agreementId }) => agreementId === attempt.agreementId)?.number;
+    if (number === undefined) throw new Error(`agreement ${attempt.agreementId} is debited and has no number`);
+    const agreementIds = agreements.filter((one) => one.number === number).map(({ agreementId }) => agreementId);
+    const by = saidByInstitution(outcome.reason);
+    take(await endAgreements(tx, { agreementIds, orders: orders.values(), by }, now));
+  }
+  return orders;
 }
 
 /** For one attempt. */
@@ -80,23 +141,6 @@ function rowOf(attempt: Settleable, outcome: FinalOutcome, { order, payment, eve
     issuesBenefits: succeeded,
     events,
   };
-}
-
-/** What few settlements bring with them. */
-async function consequences(
-  tx: Queryable,
-  attempt: Settleable,
-  outcome: FinalOutcome,
-  { order, ends, alert }: Outcome,
-  now: number,
-): Promise<Order> {
-  if (outcome.kind === 'declined' && outcome.decline === 'agreement-invalid') {
-    await cancelInvalidAgreement(tx, attempt.agreementId);
-  }
-  if (alert) await raiseAlert(tx, alert, numberOf(attempt), 'the order was unsubscribed while it was debited');
-  if (ends === undefined) return order;
-  const by = { source: 'AGREEMENT_INVALID', reason: ends.slice(0, 1024) } as const;
-  return (await endOrder(tx, await eventSettings(tx, order.channelId), order, by, now)).order;
 }
 
 /** The period would be debited again, though its money has been taken after all: then it is paid. */

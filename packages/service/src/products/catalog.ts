@@ -28,12 +28,14 @@ export interface CatalogPaymentChannel {
   readonly shareEnabled: boolean;
   readonly supportedBanks: readonly string[];
   readonly bankCodeRequired: boolean;
+  /** Whether another channel may share the same agreement number. */
+  readonly commonNumbers: boolean;
 }
 
 /** What a channel is authorized for. It changes only together with the channel's version, so it is kept by that. */
 export interface Catalog {
   /** Throws PRODUCT_NOT_FOUND or PRODUCT_NOT_AUTHORIZED. */
-  product(channel: Channel, productCode: string): Promise<CatalogProduct>;
+  product(db: Queryable, channel: Channel, productCode: string): Promise<CatalogProduct>;
   paymentChannels(channel: Channel): Promise<ReadonlyMap<string, CatalogPaymentChannel>>;
 }
 
@@ -43,13 +45,13 @@ interface Known {
   readonly paymentChannels: ReadonlyMap<string, CatalogPaymentChannel>;
 }
 
-export function catalog(db: Queryable): Catalog {
+export function catalog(own: Queryable): Catalog {
   const known = new Map<number, Known>();
 
   async function of({ channelId, version }: Channel): Promise<Known> {
     const remembered = known.get(channelId);
     if (remembered?.version === version) return remembered;
-    const [products, paymentChannels] = await Promise.all([readProducts(db, channelId), readChannels(db, channelId)]);
+    const [products, paymentChannels] = await Promise.all([readProducts(own, channelId), readChannels(own, channelId)]);
     const fresh = {
       version,
       products: new Map(products.map((product) => [product.productCode, product])),
@@ -60,7 +62,7 @@ export function catalog(db: Queryable): Catalog {
   }
 
   return {
-    async product(channel, productCode) {
+    async product(db, channel, productCode) {
       const product = (await of(channel)).products.get(productCode);
       if (product) return product;
       const rows = await db.query('select from products where product_code = $1', [productCode]);
@@ -85,7 +87,8 @@ async function readProducts(db: Queryable, channelId: number): Promise<CatalogPr
 async function readChannels(db: Queryable, channelId: number): Promise<CatalogPaymentChannel[]> {
   return db.query<CatalogPaymentChannel>(
     `select p.code, cp.is_default as "isDefault", cp.share_enabled as "shareEnabled",
-       p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired"
+       p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired",
+       p.common_numbers as "commonNumbers"
      from channel_payment_channels cp join payment_channels p using (code) where cp.channel_id = $1`,
     [channelId],
   );

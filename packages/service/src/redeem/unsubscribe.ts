@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
-import type { Database } from '../db/database.js';
+import type { Transactional } from '../db/database.js';
 import { endOrder } from '../orders/end.js';
 import { lockOrderByNumber } from '../orders/sql.js';
 import { userMobile } from '../users/mobile.js';
@@ -16,7 +16,12 @@ export type UnsubscribeOutcome =
   | { readonly kind: 'wrong'; readonly triesLeft: number }
   | { readonly kind: 'locked'; readonly seconds: number };
 
-export type Unsubscriber = (channel: Channel, orderNo: number, digits: string) => Promise<UnsubscribeOutcome>;
+export type Unsubscriber = (
+  database: Transactional,
+  channel: Channel,
+  orderNo: number,
+  digits: string,
+) => Promise<UnsubscribeOutcome>;
 
 const LOCKED_SECONDS = 3600;
 
@@ -24,8 +29,8 @@ const LOCKED_SECONDS = 3600;
  * Ends an order for the user who knows the last four digits of their login mobile. The count of wrong ones is under its
  * row lock in the same transaction: two nodes never let a sixth one through.
  */
-export function unsubscriber(database: Database, clock: Clock): Unsubscriber {
-  return (channel, orderNo, digits) =>
+export function unsubscriber(clock: Clock): Unsubscriber {
+  return (database, channel, orderNo, digits) =>
     database.transaction(async (tx) => {
       const order = await lockOrderByNumber(tx, orderNo);
       if (order?.status !== 'ACTIVE') return { kind: 'not-active' };
@@ -40,7 +45,7 @@ export function unsubscriber(database: Database, clock: Clock): Unsubscriber {
         return triesLeft === 0 ? { kind: 'locked', seconds: LOCKED_SECONDS } : { kind: 'wrong', triesLeft };
       }
       await forgetTries(tx, ...whose);
-      await endOrder(tx, channel, order, { source: 'USER', reason: null }, clock.now());
+      await endOrder(tx, order, { source: 'USER', reason: null }, clock.now());
       return { kind: 'ended' };
     });
 }

@@ -1,3 +1,4 @@
+import { jsonText as json } from '../visible.js';
 import type { SettlementLine } from './lines-sql.js';
 import type { SettlementSummary } from './report.js';
 
@@ -21,12 +22,12 @@ function jsonText(): ReportText {
   return {
     begin: '{"lines":[',
     lines(lines) {
-      const text = lines.map((line) => `\n${JSON.stringify(line)}`).join(',');
+      const text = lines.map((line) => `\n${json(line)}`).join(',');
       const comma = first ? '' : ',';
       first = false;
       return comma + text;
     },
-    end: (summary) => `\n],${JSON.stringify(summary).slice(1)}\n`,
+    end: (summary) => `\n],${json(summary).slice(1)}\n`,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { DeliveryStatus, EventType } from '@perennial/wire';
-import { instant } from '../db/time-sql.js';
-import { SHARDS } from './shards-sql.js';
+import { instant, instantOfMicros } from '../db/time-sql.js';
+import { isPayment } from './attempts-sql.js';
+import { progress, STATUS, WHOLE } from './history-sql.js';
 import type { InstantRange } from './time-range.js';
 
 /** The range is of when the event was written. */
@@ -10,54 +11,92 @@ export interface EventFilter extends InstantRange {
   readonly status?: DeliveryStatus | undefined;
 }
 
-export interface Candidates {
-  /** A query over `c`, without its order. */
-  readonly text: string;
-  /** All of them are what is asked for. If not, the status of each has yet to be looked at. */
-  readonly areSure: boolean;
-}
+/** When the event was written, in Unix microseconds, and its number. */
+export type EventKey = readonly [recordedMicros: number, eventNo: number];
 
 /**
- * The events of channel $1 among which those asked for are found, by the table in which they are few, or come in the order
- * in which they are shown: what a page costs must not grow with what the channel was ever told. Where most events are
- * DELIVERED, as they should be, the newest events are the place to look for these.
+ * Keys of the newest events of channel $1 behind one, `most` of them (SQL). By the table in which there are those asked for
+ * and hardly any others: all four have the same key in the order in which events are listed, so that what a page costs does
+ * not grow with what the channel was ever told.
  */
-export function eventCandidates(filter: EventFilter, value: (given: unknown) => string): Candidates {
-  const { orderNo, eventType, status, from, to } = filter;
-  const inTime = [
+export function newestEvents(
+  { orderNo, eventType, status, from, to }: EventFilter,
+  after: EventKey | undefined,
+  most: string,
+  value: (given: unknown) => string,
+): string {
+  const place = [
     ...(from === undefined ? [] : [`c.recorded_at >= ${instant(value(from))}`]),
     ...(to === undefined ? [] : [`c.recorded_at < ${instant(value(to))}`]),
+    ...(after === undefined
+      ? []
+      : [`(c.recorded_at, c.event_no) < (${instantOfMicros(value(after[0]))}, ${value(after[1])})`]),
   ];
-  const all = (...conditions: readonly string[]) => ['c.channel_id = $1', ...inTime, ...conditions].join(' and ');
   const ofType = eventType === undefined ? [] : [`c.event_type = '${eventType}'`];
-  const ofKind = eventType === undefined ? [] : [`c.is_payment = ${eventType === 'payment.status.changed'}`];
-  const KEYS = 'select c.event_no, c.recorded_at from';
+  const page = `${NEWEST} limit ${most}`;
 
-  // The events of an order are few. Fenced off, or its channel's index might look like the shorter way to the newest ones.
+  // The events of an order are few, and it has one channel. That is asked of those that were found, or the channel's index
+  // might look like the shorter way to the newest ones.
   if (orderNo !== undefined) {
-    const ofOrder = `(select * from events where order_no = ${value(orderNo)} offset 0) c`;
-    return { text: `${KEYS} ${ofOrder} where ${all(...ofType)}`, areSure: status === undefined };
+    const where = [`c.order_no = ${value(orderNo)}`, ...ofType, ...place];
+    const events = `select c.channel_id, c.recorded_at, c.event_no from events c where ${where.join(' and ')} ${NEWEST}`;
+    const hasStatus = status === undefined ? '' : `and ${statusOf('c')} = '${status}'`;
+    return `select c.recorded_at, c.event_no from (${events} offset 0) c where c.channel_id = $1 ${hasStatus} ${page}`;
   }
+
+  /** Each kind of event has its stretch of the index; the newest of both come first. */
+  const ofBothKinds = (isKind: Readonly<Record<Kind, string>>, keys: (conditions: string) => string) => {
+    const kinds = KINDS.filter((kind) => eventType?.startsWith(kind) ?? true);
+    const each = kinds.map((kind) => `(${keys(['c.channel_id = $1', isKind[kind], ...place].join(' and '))} ${page})`);
+    return `select c.recorded_at, c.event_no from (${each.join(' union all ')}) c ${page}`;
+  };
+  /** Of a range of voided periods, and of what was accepted more than once, a table has several rows. */
+  const oncePerEvent = (table: string, conditions: string) =>
+    `select c.recorded_at, c.event_no from (
+       select distinct on (c.recorded_at, c.event_no) c.recorded_at, c.event_no, c.cycle_no
+       from ${table} c where ${conditions} ${NEWEST}) c`;
   switch (status) {
     case undefined:
+      return ofBothKinds(EVENT_KIND, (conditions) => {
+        const where = [conditions, ...ofType].join(' and ');
+        return `select c.recorded_at, c.event_no from events c where ${where}`;
+      });
     case 'DELIVERED':
-      return { text: `${KEYS} events c where ${all(...ofType)}`, areSure: status === undefined };
+      return ofBothKinds(KIND, (conditions) => {
+        const accepted = oncePerEvent('delivery_attempts', `c.outcome = 'ACCEPTED' and ${conditions}`);
+        return `${accepted} where ${WAS_DELIVERED}`;
+      });
     case 'PENDING':
-      return {
-        text: `select distinct c.event_no, c.recorded_at from due_events c
-               where c.shard = ($1 % ${SHARDS})::smallint and ${all(...ofKind)}`,
-        areSure: false,
-      };
+      return ofBothKinds(
+        KIND,
+        (conditions) => `${oncePerEvent('due_events', conditions)} where ${statusOf('c')} = 'PENDING'`,
+      );
     case 'GIVE_UP':
-      return { text: `${undelivered(status)} ${all(...ofKind)} group by c.event_no`, areSure: true };
     case 'NO_CALLBACK':
-      return { text: `${undelivered(status)} ${all(...ofKind, NOTHING_GIVEN_UP)} group by c.event_no`, areSure: true };
+      return ofBothKinds(KIND, (conditions) => {
+        const undelivered = oncePerEvent('undelivered_events', `c.reason = '${status}' and ${conditions}`);
+        return status === 'GIVE_UP' ? undelivered : `${undelivered} where ${NOTHING_GIVEN_UP}`;
+      });
   }
 }
 
-const undelivered = (reason: DeliveryStatus) =>
-  `select c.event_no, max(c.recorded_at) as recorded_at from undelivered_events c where c.reason = '${reason}' and`;
+const NEWEST = 'order by c.recorded_at desc, c.event_no desc';
+
+const KINDS = ['payment', 'order'] as const;
+type Kind = (typeof KINDS)[number];
+const KIND = { payment: 'c.is_payment', order: 'not c.is_payment' };
+/** Spelled so that PostgreSQL finds the index: of a plain `not` it makes an inequality. */
+const EVENT_KIND = { payment: `(${isPayment('c')}) is true`, order: `(${isPayment('c')}) is false` };
+
+/** Asked for one event after another, and no further than the page goes: as a join, it might be asked for all of them. */
+const statusOf = (c: string) => `(select ${STATUS} from events e, ${progress(WHOLE)}
+  where e.channel_id = $1 and e.event_no = ${c}.event_no and e.recorded_at = ${c}.recorded_at)`;
+
+/** What was accepted is delivered, unless it was given up after a replay; of a range, each period must have been. */
+const WAS_DELIVERED = `case when c.cycle_no = 0
+  then not exists (select from undelivered_events g where g.channel_id = $1 and g.event_no = c.event_no)
+  else ${statusOf('c')} = 'DELIVERED' end`;
 
 /** Of a range of voided periods, some may be. */
-const NOTHING_GIVEN_UP = `not exists (select from undelivered_events g
-  where g.channel_id = $1 and g.reason = 'GIVE_UP' and g.event_no = c.event_no)`;
+const NOTHING_GIVEN_UP = `case when c.cycle_no = 0 then true else not exists (select from undelivered_events g
+  where g.channel_id = $1 and g.event_no = c.event_no and g.reason = 'GIVE_UP') end`;

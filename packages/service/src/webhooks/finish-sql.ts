@@ -50,9 +50,10 @@ with held as materialized (
     case when p.outcome <> 'ACCEPTED' and not p.is_hopeless
       then (array[${RETRY_DELAYS_SECONDS.join()}])[d.step + 1] end as again_in
 ), attempts as (
-  insert into delivery_attempts (channel_id, event_no, cycle_no, retry_no, http_status, latency_ms, at, outcome, answer)
-  select g.channel_id, g.event_no, g.cycle_no, g.retry_no, g.http_status, least(g.latency_ms, 32767), g.ended_at,
-    g.outcome, g.answer
+  insert into delivery_attempts (channel_id, event_no, recorded_at, is_payment, cycle_no, retry_no, http_status, latency_ms,
+    at, outcome, answer)
+  select g.channel_id, g.event_no, g.recorded_at, g.is_payment, g.cycle_no, g.retry_no, g.http_status,
+    least(g.latency_ms, 32767), g.ended_at, g.outcome, g.answer
   from gone g
 ), again as (
   insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,

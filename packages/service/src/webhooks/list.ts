@@ -1,24 +1,33 @@
-import { type EventRecord, type EventsListData, type EventsListRequest, pageOf, Rejection } from '@perennial/wire';
+import { type EventRecord, type EventsListData, type EventsListRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
-import type { Database } from '../db/database.js';
+import { areNumbers, type List, readPage } from '../lists/page.js';
 import { orderReference } from '../orders/reference.js';
 import { findOrderNo } from '../orders/sql.js';
-import { type EventRow, listEvents } from './history-sql.js';
+import type { EventKey } from './candidates-sql.js';
+import { type ListedEvent, listEvents } from './list-sql.js';
 import { timeRange } from './time-range.js';
 
-export function listChannelEvents(database: Database): Action<EventsListRequest, EventsListData> {
-  return async ({ channel, answer }, request) => {
-    const { page, size } = pageOf(request);
+const LIST: List<ListedEvent, EventKey> = {
+  endpoint: 'events/list',
+  isKey: areNumbers(2),
+  keyOf: ({ recordedMicros, eventNo }) => [recordedMicros, eventNo],
+};
+
+export function listChannelEvents(): Action<EventsListRequest, EventsListData> {
+  return async ({ channel, database, answer }, request) => {
+    const { channelId } = channel;
     const range = timeRange(request);
     const named = request.orderNo !== undefined || request.externalOrderNo !== undefined;
-    const orderNo = named ? await findOrderNo(database, channel.channelId, orderReference(request)) : undefined;
+    const orderNo = named ? await findOrderNo(database, channelId, orderReference(request)) : undefined;
     if (named && orderNo === undefined) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
     const filter = { orderNo, eventType: request.eventType, status: request.deliveryStatus, ...range };
-    const rows = await listEvents(database, channel.channelId, filter, size + 1, (page - 1) * size);
-    return answer({ events: rows.slice(0, size).map(eventRecord), page, size, hasMore: rows.length > size });
+    const { rows, paging } = await readPage(LIST, { database, channelId }, filter, request, (db, limit, place) =>
+      listEvents(db, channelId, filter, limit, place),
+    );
+    return answer({ events: rows.map(eventRecord), ...paging });
   };
 }
 
-function eventRecord({ recordedAt: _, ...row }: EventRow): EventRecord {
+function eventRecord({ recordedAt: _1, recordedMicros: _2, eventNo: _3, ...row }: ListedEvent): EventRecord {
   return row;
 }

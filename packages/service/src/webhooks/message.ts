@@ -41,7 +41,7 @@ function paymentData(receiver: Receiver, due: DueEvent, event: StoredEvent): str
   const encrypted =
     mobile === null || channelUserId === null
       ? 'null'
-      : `"${encryptField(receiver.mobileOf({ mobile, channelUserId }), receiver.aesKey)}"`;
+      : `"${encryptField(receiver.mobileOf({ mobile, channelUserId }), receiver.aesKey, receiver.encryption)}"`;
   return `${text.slice(0, at)},"mobileEncrypted":${encrypted}${text.slice(at)}`;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type Database, sqlState, Unavailable } from '../db/database.js';
+import { type Database, Unavailable } from '../db/database.js';
 import { raiseAlert } from '../payments/alerts-sql.js';
 import { keyOf } from './due-sql.js';
 import { finishPushes, type Pushed } from './finish-sql.js';
@@ -15,8 +15,6 @@ export interface OutcomesDeps<One extends Pushed> {
   readonly over: (pushed: readonly One[], isWritten: boolean) => void;
 }
 
-/** A timeout, a lock that was not to be had, a deadlock: the same statement may well succeed. */
-const PASSING = new Set(['57014', '55P03', '40P01', '40001']);
 const MOST_TOGETHER = 512;
 /** Statements under way: one that is held up by a lock does not hold up the rest. */
 const SLOTS = 2;
@@ -62,8 +60,7 @@ export function outcomes<One extends Pushed>({ database, log, givingUp, over }: 
         else await finishPushes(database, batch);
         return true;
       } catch (err) {
-        const passes = err instanceof Unavailable || PASSING.has(sqlState(err) ?? '');
-        if (!passes || givingUp()) {
+        if (!(err instanceof Unavailable) || givingUp()) {
           for (const { due } of batch) {
             log.warn({ err, eventId: String(keyOf(due)) }, 'how a push ended could not be written down');
           }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Database, Unavailable } from '../db/database.js';
+import { type Database, isAway } from '../db/database.js';
 import {
   channelOf,
   type DueEvent,
@@ -119,7 +119,7 @@ export function shardReading({ database, receivers, log, shards, queueUp, readin
     try {
       return await receivers.get(channelId);
     } catch (err) {
-      if (err instanceof Unavailable) throw err;
+      if (isAway(err)) throw err;
       log.error({ err, channelId }, 'a channel could not be read, and its events wait');
       for (const isPayment of [true, false]) heldBack.set(kindOf({ channelId, isPayment }), 0);
       return undefined;

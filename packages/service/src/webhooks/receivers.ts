@@ -1,3 +1,4 @@
+import type { EncryptionVersion } from '@perennial/wire/enums';
 import type { ChannelRegistry } from '../channels/registry.js';
 import type { Queryable } from '../db/database.js';
 import { gather } from '../db/gather.js';
@@ -13,6 +14,7 @@ export interface Receiver {
   /** With the callback secret. */
   sign(text: string): string;
   readonly aesKey: Uint8Array;
+  readonly encryption: EncryptionVersion;
   /** The user's login mobile, from its sealed form. */
   mobileOf(user: StoredUser): string;
   /** Undefined: the channel has none for it. */
@@ -59,6 +61,7 @@ export function receiverRegistry(db: Queryable, channels: ChannelRegistry): Rece
       version: channel.version,
       sign: signingKey(channel.callbackSecret),
       aesKey: channel.aesKey,
+      encryption: channel.answerEncryption,
       mobileOf: (user) => userMobile(channel, user),
       payments: address('payment.status.changed'),
       orders: address('order.status.changed'),

@@ -1,5 +1,6 @@
 import type { Queryable } from '../db/database.js';
 import { instant } from '../db/time-sql.js';
+import { allAttempts, type EventKeySql, isPayment, keyOfEvent } from './attempts-sql.js';
 import type { EventReference } from './event-id.js';
 import { SHARDS } from './shards-sql.js';
 import type { InstantRange } from './time-range.js';
@@ -7,6 +8,14 @@ import type { InstantRange } from './time-range.js';
 /** Replays of one channel come one after another: each sees what the one before it has queued, and none waits in a circle. */
 async function oneAtATime(tx: Queryable, channelId: number): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1, hashint8($2))', [REPLAYS, channelId]);
+}
+/** For one that has something better to do than to wait: false while there is another, on whichever node. */
+export async function isOnlyReplay(tx: Queryable, channelId: number): Promise<boolean> {
+  const [row] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1, hashint8($2)) as taken', [
+    REPLAYS,
+    channelId,
+  ]);
+  return row?.taken === true;
 }
 const REPLAYS = 5_700_002;
 
@@ -26,9 +35,9 @@ export interface ReplayedEvents {
  */
 async function lockRetries(tx: Queryable, channelId: number, references: readonly EventReference[]): Promise<void> {
   await tx.query(
-    `select from due_events d
-     where d.channel_id = $1 and d.event_no = any($2::bigint[]) and d.next_at <> d.recorded_at and d.step > 0
-     order by d.next_at, d.event_no, d.cycle_no for update`,
+    `select from events e join due_events d on ${isOf('d', keyOfEvent('e'))}
+     where e.channel_id = $1 and e.event_no = any($2::bigint[]) and d.step > 0
+     order by d.next_at, d.event_no, d.cycle_no for update of d`,
     [channelId, references.map((r) => r.eventNo)],
   );
 }
@@ -50,7 +59,7 @@ export async function replayEvents(
     `with asked as (
        select distinct r.event_no, r.cycle_no from unnest($2::bigint[], $3::integer[]) as r(event_no, cycle_no)
      ), found as materialized (
-       select e.event_no, e.order_no, e.event_type = 'payment.status.changed' as is_payment, e.recorded_at,
+       select e.event_no, e.order_no, ${isPayment('e')} as is_payment, e.recorded_at,
          count(*) as named, range_agg(case
            when e.cycle_to is null then int4range(0, 1)
            when a.cycle_no is null then int4range(e.cycle_no, e.cycle_to + 1)
@@ -60,12 +69,7 @@ export async function replayEvents(
        group by e.event_no, e.order_no, e.event_type, e.recorded_at
      ), waiting as materialized (
        select f.event_no, f.wanted, d.next_at, d.cycle_no, ${span('d')} as span
-       from found f, lateral (
-         select * from due_events x
-           where x.shard = ($1 % ${SHARDS})::smallint and x.next_at = f.recorded_at and x.event_no = f.event_no
-         union all
-         select * from due_events x
-           where x.channel_id = $1 and x.event_no = f.event_no and x.next_at <> x.recorded_at) d
+       from found f join due_events d on ${isOf('d', FOUND)}
      ), forward as (
        update due_events d set next_at = case when ${isLater('d')} then statement_timestamp() else d.next_at end, step = 0,
          retry_no = least(d.retry_no, ${HIGHEST_RETRY_NO})
@@ -85,8 +89,7 @@ export async function replayEvents(
        insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
          retry_no)
        select $1 % ${SHARDS}, statement_timestamp(), f.event_no, lower(s), $1, f.order_no, f.is_payment, ${lastOf('s')},
-         f.recorded_at, least(coalesce((select max(t.retry_no) + 1 from delivery_attempts t where t.channel_id = $1
-           and t.event_no = f.event_no and t.at >= f.recorded_at and t.cycle_no <@ s), 0), ${HIGHEST_RETRY_NO})
+         f.recorded_at, least(coalesce((select max(t.retry_no) + 1 from ${allAttempts(FOUND)} t where t.cycle_no <@ s), 0), ${HIGHEST_RETRY_NO})
        from found f, unnest(f.wanted - coalesce(
          (select range_agg(w.span) from waiting w where w.event_no = f.event_no), '{}')) s
      )
@@ -96,6 +99,20 @@ export async function replayEvents(
     [channelId, references.map((r) => r.eventNo), references.map((r) => r.cycleNo ?? null)],
   );
   return row ?? { found: 0, replayed: 0 };
+}
+
+/** An event of channel $1 that was asked for. */
+const FOUND: EventKeySql = {
+  channelId: '$1',
+  isPayment: 'f.is_payment',
+  recordedAt: 'f.recorded_at',
+  eventNo: 'f.event_no',
+};
+
+/** Whether a due row is the event's. */
+function isOf(d: string, { channelId, isPayment: kind, recordedAt, eventNo }: EventKeySql): string {
+  return `${d}.channel_id = ${channelId} and ${d}.is_payment = ${kind} and ${d}.recorded_at = ${recordedAt}
+    and ${d}.event_no = ${eventNo}`;
 }
 
 const isLater = (row: string) => `${row}.next_at > clock_timestamp() + interval '1 s'`;

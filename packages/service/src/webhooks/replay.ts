@@ -1,23 +1,42 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type EventsReplayData, type EventsReplayRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
-import type { Database, Queryable } from '../db/database.js';
+import type { Queryable } from '../db/database.js';
+import { TooManyAtOnce, turns } from '../turns.js';
 import { parseEventIds } from './event-id.js';
-import { replayEvents, replayUndelivered } from './replay-sql.js';
+import { isOnlyReplay, replayEvents, replayUndelivered } from './replay-sql.js';
 import { timeRange } from './time-range.js';
 
 /** By a range of time, so many rows in one call: a channel that has more asks again. */
 const MOST = 10_000;
 
-export function replayChannelEvents(database: Database): Action<EventsReplayRequest, EventsReplayData> {
-  return async ({ channel, once, answer }, request) => {
+/** For the channel's other replays: as long as one waits for the twin of a request. */
+const WAIT_MS = 10_000;
+const PAUSE_MS = 100;
+
+/** Replays of a channel come one after another, and none of them holds a connection while it waits for the others. */
+export function replayChannelEvents(): Action<EventsReplayRequest, EventsReplayData> {
+  const onThisNode = turns({ perChannel: 1, waitMs: WAIT_MS });
+  return async ({ channel, database, once, answer }, request) => {
+    const { channelId } = channel;
     const { eventIds } = request;
     const range = timeRange(request);
-    return database.transaction(async (tx) => {
-      const replayed =
-        eventIds === undefined
-          ? (await replayUndelivered(tx, channel.channelId, range, MOST)).replayed
-          : await replayNamed(tx, channel.channelId, eventIds);
-      return once.finish(tx, answer({ replayed }));
+    const replay = () =>
+      database.transaction(async (tx) => {
+        if (!(await isOnlyReplay(tx, channelId))) return undefined;
+        const replayed =
+          eventIds === undefined
+            ? (await replayUndelivered(tx, channelId, range, MOST)).replayed
+            : await replayNamed(tx, channelId, eventIds);
+        return once.finish(tx, answer({ replayed }));
+      });
+    return onThisNode.take(channelId, async () => {
+      for (let waited = 0; waited < WAIT_MS; waited += PAUSE_MS) {
+        const done = await replay();
+        if (done) return done;
+        await delay(PAUSE_MS);
+      }
+      throw new TooManyAtOnce();
     });
   };
 }

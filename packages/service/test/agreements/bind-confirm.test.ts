@@ -44,7 +44,9 @@ describe('agreements/bind-confirm, answered by the institution', () => {
       agreementStatus: 'BIND_SUCCESS',
       bankCardTailNo: who.bankCardNo.slice(-4),
     });
-    expect(service.gateway.confirms).toEqual([{ bindOrderNo, reference: `ref-${bindOrderNo}-1`, smsCode: '654321' }]);
+    expect(service.gateway.confirms).toEqual([
+      { appId: channel.credentials.appId, bindOrderNo, reference: `ref-${bindOrderNo}-1`, smsCode: '654321' },
+    ]);
     const row = await stored(service, bindOrderNo);
     expect(row).toMatchObject({ status: 'BIND_SUCCESS', agreement_no: `AG${bindOrderNo}` });
     const sealed = { agreementId: Number(bindOrderNo), institutionNo: row.institution_no };

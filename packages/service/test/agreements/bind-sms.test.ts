@@ -57,6 +57,7 @@ describe('agreements/bind-sms, sent', () => {
     });
     expect(service.gateway.sends).toEqual([
       {
+        appId: channel.credentials.appId,
         bindOrderNo: reply.data.bindOrderNo,
         bankCode: 'ICBC',
         card: {

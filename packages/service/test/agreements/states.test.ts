@@ -1,6 +1,7 @@
 import { type AgreementStatus, agreementStatuses } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AGREEMENT_TRANSITIONS, type AgreementTrigger, agreementAfter } from '../../src/agreements/states.js';
+import { cancelAgreement } from '../../src/operator/agreements.js';
 import { agreementOf, type Stage, stage } from '../orders/support.js';
 import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 
@@ -15,7 +16,7 @@ const TABLE: Readonly<Record<AgreementStatus | 'none', Readonly<Partial<Record<A
       'confirm-refused': 'BIND_FAIL',
     },
     BIND_FAIL: { 'bind-sms': 'BIND_ING' },
-    BIND_SUCCESS: { replaced: 'REPLACED', canceled: 'CANCELED' },
+    BIND_SUCCESS: { replaced: 'REPLACED', 'bound-again': 'REPLACED', canceled: 'CANCELED' },
     CANCELED: {},
     REPLACED: {},
   };
@@ -28,6 +29,7 @@ const EVERY: Readonly<Record<AgreementTrigger, true>> = {
   'confirm-refused': true,
   shared: true,
   replaced: true,
+  'bound-again': true,
   canceled: true,
 };
 const TRIGGERS = Object.keys(EVERY) as AgreementTrigger[];
@@ -88,11 +90,12 @@ describe('agreementStatus of a row', () => {
   async function binding() {
     const user = unique('user');
     const bindOrderNo = await bindCard(on.channel, user);
+    const bindSameCard = () => bindCard(on.channel, user);
     const confirm = () => {
       const smsCodeEncrypted = encrypted(on.channel, '123456');
       return call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted });
     };
-    return { agreementId: Number(bindOrderNo), bindSms: () => bindSms(user, { bindOrderNo }), confirm };
+    return { agreementId: Number(bindOrderNo), bindSms: () => bindSms(user, { bindOrderNo }), confirm, bindSameCard };
   }
 
   /** An active order on a shared agreement. */
@@ -141,6 +144,16 @@ describe('agreementStatus of a row', () => {
       },
     ],
     [
+      'another binding of the same card',
+      'bound-again',
+      async (from) => {
+        const { agreementId, bindSameCard } = await binding();
+        await put(agreementId, from);
+        await bindSameCard();
+        return statusOf(agreementId);
+      },
+    ],
+    [
       'orders/unsubscribe',
       'canceled',
       async (from) => {
@@ -158,6 +171,31 @@ describe('agreementStatus of a row', () => {
         await put(agreementId, from);
         const institutionNo = request.sharedAgreement.sharedAgreementNo;
         expect((await on.notice({ kind: 'agreement-canceled', institutionNo, reason: 'closed' })).status).toBe(200);
+        return statusOf(agreementId);
+      },
+    ],
+    [
+      'a decline that says it is invalid',
+      'canceled',
+      async (from) => {
+        on.institution.onDebit = async () => ({ kind: 'pending' });
+        const { agreementId, orderNo } = await order();
+        await put(agreementId, from);
+        const outcome = { kind: 'declined', decline: 'agreement-invalid', reason: 'closed' } as const;
+        expect((await on.notice({ kind: 'debit', attemptNo: `${orderNo}000101`, outcome })).status).toBe(200);
+        return statusOf(agreementId);
+      },
+    ],
+    [
+      "an operator's cancellation",
+      'canceled',
+      async (from) => {
+        const { agreementId } = await order();
+        await put(agreementId, from);
+        const { operator, clock } = on.service;
+        const canceling = cancelAgreement({ ...operator, clock }, { agreementNo: `AG${agreementId}` });
+        if (from === 'BIND_SUCCESS' || from === 'CANCELED') await canceling;
+        else await expect(canceling).rejects.toThrow(`is ${from}`);
         return statusOf(agreementId);
       },
     ],

@@ -1,5 +1,6 @@
-import { decryptField } from '@perennial/wire';
+import { decryptField, type EncryptionVersion, encryptField } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { setEncryption } from '../../src/operator/channel-settings.js';
 import { resetCredentials } from '../../src/operator/channels.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
@@ -76,6 +77,7 @@ describe('agreements/user-data', () => {
       page: 1,
       size: 100,
       hasMore: false,
+      nextCursor: null,
     });
     const [item] = reply.data.bankDataList;
     expect(opened(item)).toEqual(cardOf(who));
@@ -102,7 +104,7 @@ describe('agreements/user-data', () => {
 
   it('0: nothing found is an empty list', async () => {
     const reply = await ask({ channelUserId: 'nobody' });
-    expect(reply.data).toEqual({ bankDataList: [], page: 1, size: 100, hasMore: false });
+    expect(reply.data).toEqual({ bankDataList: [], page: 1, size: 100, hasMore: false, nextCursor: null });
   });
 
   it("0: another channel's agreements are not there, whichever way they are asked for", async () => {
@@ -199,4 +201,65 @@ describe('agreements/user-data', () => {
       expect(reply.code).toBe('400002');
     },
   );
+});
+
+describe('the form of what is answered', () => {
+  const who = person();
+  const FIELDS = ['bankCardNoEncrypted', 'certificateNoEncrypted', 'realNameEncrypted', 'bankMobileEncrypted'] as const;
+  const sent = (text: string, version: EncryptionVersion) =>
+    encryptField(text, Buffer.from(channel.credentials.aesKey, 'base64'), version);
+  const user = { channelUserId: who.channelUserId };
+  const card = (version: EncryptionVersion) => ({ bankCardNoEncrypted: sent(who.bankCardNo, version) });
+  const certificate = (version: EncryptionVersion) => ({ certificateNoEncrypted: sent(who.certificateNo, version) });
+  const set = (more: { answers?: string; acceptsV1?: boolean }) =>
+    setEncryption(service.operator, { appId: channel.credentials.appId, ...more });
+  const formsOf = (item: Item) => [...new Set(FIELDS.map((field) => item[field].split(':')[0]))];
+
+  it.each<[string, EncryptionVersion, () => object, string]>([
+    ['by the user alone, where nothing is set', 'v1', () => user, 'svc_aes_v1'],
+    ['by the user alone, where v2 is set', 'v2', () => user, 'svc_aes_v2'],
+    ['by a card in v2, where v1 is set', 'v1', () => card('v2'), 'svc_aes_v2'],
+    ['by a card in v1, where v2 is set', 'v2', () => card('v1'), 'svc_aes_v1'],
+    ['by both in v2', 'v1', () => ({ ...card('v2'), ...certificate('v2') }), 'svc_aes_v2'],
+    ['by a card in v1 and a document in v2', 'v1', () => ({ ...card('v1'), ...certificate('v2') }), 'svc_aes_v2'],
+    ['by the user and a document in v2', 'v1', () => ({ ...user, ...certificate('v2') }), 'svc_aes_v2'],
+  ])('0: %s', async (_what, answers, body, form) => {
+    await boundBinding(channel, who);
+    await set({ answers });
+    const [item] = (await ask(body())).data.bankDataList;
+    expect(formsOf(item)).toEqual([form]);
+    expect(opened(item)).toEqual(cardOf(who));
+  });
+
+  it('0: a whole binding and an order in v2, which is what is stored', async () => {
+    const fields = { ...card('v2'), ...certificate('v2'), realNameEncrypted: sent(who.realName, 'v2') };
+    const mobiles = { mobileEncrypted: sent(who.mobile, 'v2'), bankMobileEncrypted: sent(who.bankMobile, 'v2') };
+    const bindOrderNo = await sentBinding(channel, who, { ...fields, ...mobiles });
+    const confirmed = await channel.call('agreements/bind-confirm', {
+      bindOrderNo,
+      smsCodeEncrypted: sent('735190', 'v2'),
+    });
+    expect(confirmed.data.agreementStatus).toBe('BIND_SUCCESS');
+    expect(service.gateway.sends[0]?.card).toMatchObject(cardOf(who));
+    expect(service.gateway.confirms[0]?.smsCode).toBe('735190');
+    // Found by v1, stored from v2: what is behind a ciphertext is one and the same.
+    const { bankDataList } = (await ask(card('v1'))).data;
+    expect(opened(bankDataList[0])).toEqual(cardOf(who));
+  });
+
+  it('400002: v1, once it is refused, with the reason; v2 goes on, and v1 too when it is taken again', async () => {
+    await boundBinding(channel, who);
+    await set({ acceptsV1: false });
+    const refused = await ask(card('v1'));
+    expectEnvelope(refused.envelope, '400002');
+    expect(refused.envelope.message).toBe(
+      'bankCardNoEncrypted is in svc_aes_v1, which this channel does not take: use svc_aes_v2',
+    );
+    expect((await ask({ bankCardNoEncrypted: 'plain' })).envelope.message).toBe(
+      'bankCardNoEncrypted cannot be decrypted',
+    );
+    expect((await ask(card('v2'))).data.bankDataList).toHaveLength(1);
+    await set({ acceptsV1: true });
+    expect((await ask(card('v1'))).data.bankDataList).toHaveLength(1);
+  });
 });

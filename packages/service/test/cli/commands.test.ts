@@ -71,18 +71,25 @@ describe('a channel is provisioned from nothing, with --json', () => {
     });
     expect(
       await json('payment-channel', 'create', 'PAY', '--name', 'Pay', '--gateway', 'sandbox', '--banks', '*'),
-    ).toMatchObject({ code: 'PAY', supportedBanks: ['*'], bankCodeRequired: false, debitHours: null });
+    ).toMatchObject({
+      code: 'PAY',
+      supportedBanks: ['*'],
+      bankCodeRequired: false,
+      debitHours: null,
+      commonNumbers: false,
+    });
     expect(
       await json(
         ...['payment-channel', 'create', 'BANK', '--name', 'Bank', '--banks', 'ICBC,CCB', '--bank-code-required'],
         ...['--gateway', 'bridge', '--gateway-url', 'http://127.0.0.1:9/x', '--debits-per-second', '5'],
-        ...['--debit-hours', '8-22'],
+        ...['--debit-hours', '8-22', '--common-numbers'],
       ),
     ).toMatchObject({
       gatewayUrl: 'http://127.0.0.1:9/x',
       bankCodeRequired: true,
       debitsPerSecond: 5,
       debitHours: { from: 8, to: 22 },
+      commonNumbers: true,
     });
     made = await json('channel', 'create', '--name', 'Partner', '--app-id', A, '--rate', '10', '--burst', '30');
     expect(made).toMatchObject({ appId: A, ratePerSecond: 10, rateBurst: 30 });
@@ -99,6 +106,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
     await json('channel', 'set-limits', A, '--rate', '20');
     await json('channel', 'set-voided-period-events', A, 'off');
     await json('channel', 'set-frame-origins', A, 'https://shop.example,https://m.shop.example');
+    await json('channel', 'set-encryption', A, '--answers', 'v2', '--refuse-v1');
     const { appSecret, aesKey, callbackSecret, ...rest } = made;
     expect(await json('channel', 'show', A)).toEqual({
       ...rest,
@@ -107,6 +115,8 @@ describe('a channel is provisioned from nothing, with --json', () => {
       ipAllowList: ['203.0.113.7/32', '198.51.100.0/24', '2001:db8::/32'],
       voidedPeriodEvents: false,
       frameOrigins: ['https://shop.example', 'https://m.shop.example'],
+      answerEncryption: 'v2',
+      acceptsV1: false,
       callbackUrls: [
         { eventType: '*', url: 'https://partner.example/all' },
         { eventType: 'payment.status.changed', url: 'https://partner.example/pay' },
@@ -132,9 +142,12 @@ describe('a channel is provisioned from nothing, with --json', () => {
     await json('channel', 'set-callback', A, '--event', 'payment.status.changed', '--remove');
     await json('channel', 'set-ip-list', A, '--clear');
     await json('channel', 'set-frame-origins', A, '--clear');
+    await json('channel', 'set-encryption', A, '--accept-v1');
     expect(await json('channel', 'show', A)).toMatchObject({
       ipAllowList: [],
       frameOrigins: [],
+      answerEncryption: 'v2',
+      acceptsV1: true,
       callbackUrls: [{ eventType: '*', url: 'https://partner.example/all' }],
       products: [],
       paymentChannels: [{ code: 'PAY', isDefault: false, shareEnabled: false }],
@@ -149,8 +162,15 @@ describe('a channel is provisioned from nothing, with --json', () => {
         'none',
         '--debits-per-second',
         'none',
+        '--no-common-numbers',
       ),
-    ).toMatchObject({ bankCodeRequired: false, debitHours: null, debitsPerSecond: null, changed: true });
+    ).toMatchObject({
+      bankCodeRequired: false,
+      debitHours: null,
+      debitsPerSecond: null,
+      commonNumbers: false,
+      changed: true,
+    });
     expect(await json('channel', 'suspend', A)).toMatchObject({ status: 'SUSPENDED', changed: true });
     expect(await json('channel', 'suspend', A)).toMatchObject({ status: 'SUSPENDED', changed: false });
     expect(await json('channel', 'resume', A)).toMatchObject({ status: 'ACTIVE', changed: true });
@@ -189,6 +209,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
       'channel.set-limits',
       'channel.set-voided-period-events',
       'channel.set-frame-origins',
+      'channel.set-encryption',
       'channel.authorize-payment-channel',
       'channel.authorize-payment-channel',
       'channel.withdraw-payment-channel',
@@ -196,6 +217,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
       'channel.set-callback',
       'channel.set-ip-list',
       'channel.set-frame-origins',
+      'channel.set-encryption',
       'channel.suspend',
       'channel.resume',
       'channel.revoke-tokens',
@@ -250,6 +272,7 @@ describe('for people', () => {
     ['channel', 'set-limits', 'test_people', '--rate', '9'],
     ['channel', 'set-frame-origins', 'test_people', 'https://shop.example'],
     ['channel', 'set-voided-period-events', 'test_people', 'off'],
+    ['channel', 'set-encryption', 'test_people', '--answers', 'v2'],
     ['product', 'show', 'VIP'],
     ['payment-channel', 'list'],
     ['payment-channel', 'update', 'PAY', '--name', 'Pay again'],
@@ -260,7 +283,7 @@ describe('for people', () => {
 
 describe('help', () => {
   const NOUNS = {
-    channel: 16,
+    channel: 17,
     product: 3,
     'payment-channel': 4,
     order: 5,

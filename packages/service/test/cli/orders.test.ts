@@ -108,14 +108,24 @@ describe('order', () => {
       amountCent: 490,
       status: 'SUCCESS',
       requestedBy: `cli:${os.userInfo().username}@${os.hostname()}`,
-      payment: { paymentStatus: 'REFUND_PART', amountCent: 1990, refundAmountCent: 490 },
+      payment: {
+        paymentStatus: 'REFUND_PART',
+        amountCent: 1990,
+        refundAmountCent: 490,
+        benefits: [
+          { benefitCode: 'VIP_PASS', faceValueCent: 1500, status: 'ISSUED' },
+          { benefitCode: 'COUPON', faceValueCent: 490, status: 'REVOKED' },
+        ],
+      },
       changed: true,
     });
     expect(await text(...part)).toBe(
-      `refund R${orderNo}000101: 4.90 is refunded\nperiod 1 is REFUND_PART, 4.90 of 19.90 in all\nIt was so already.\n`,
+      `refund R${orderNo}000101: 4.90 is refunded\nperiod 1 is REFUND_PART, 4.90 of 19.90 in all\n` +
+        'benefits revoked: COUPON (4.90)\nbenefits that stay: VIP_PASS ISSUED (15.00)\nIt was so already.\n',
     );
     expect(await text('order', 'refund', orderNo, '1')).toBe(
-      `refund R${orderNo}000102: 15.00 is refunded\nperiod 1 is REFUND_FULL, 19.90 of 19.90 in all\n`,
+      `refund R${orderNo}000102: 15.00 is refunded\nperiod 1 is REFUND_FULL, 19.90 of 19.90 in all\n` +
+        'benefits revoked: VIP_PASS (15.00), COUPON (4.90)\n',
     );
     const query = await channel.call('orders/query', { orderNo });
     expect(query.data).toMatchObject({ totalRefundAmountCent: 1990, redeemUrl: null });

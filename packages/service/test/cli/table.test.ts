@@ -7,7 +7,7 @@ it('columns stand under their titles, with wide characters counted as two', () =
     ['test_long_one', 'Ünïted e\u0301', 'SUSPENDED'],
     ['x', 'カタカナ 한글 ＡＢ', ''],
   ];
-  expect(`\n${table(['APP ID', 'NAME', 'STATUS'], rows)}\n`).toBe(`
+  expect(`\n${table(['APP ID', 'NAME', 'STATUS'], rows).text}\n`).toBe(`
 APP ID         NAME                STATUS
 test_a         伙伴一              ACTIVE
 test_long_one  Ünïted e\u0301            SUSPENDED
@@ -16,7 +16,7 @@ x              カタカナ 한글 ＡＢ
 });
 
 it('an empty table says so', () => {
-  expect(table(['A', 'B'], [])).toBe('nothing yet');
+  expect(table(['A', 'B'], []).text).toBe('nothing yet');
 });
 
 it('a record is a line for each field', () => {
@@ -24,6 +24,6 @@ it('a record is a line for each field', () => {
     record([
       ['Name', 'x'],
       ['Longer name', 'y'],
-    ]),
+    ]).text,
   ).toBe('Name         x\nLonger name  y');
 });

@@ -86,16 +86,18 @@ async function dueOrders(world: RenewalWorld, bridge: Bridge): Promise<Plan[]> {
       };
     });
     planned.push(...plans);
+    const orders = [];
+    for (const { orderNo, externalOrderNo, fate } of plans) {
+      // With an agreement that ends, every order on it does: each has one of its own.
+      const agreementId = fate.becomes === 'ended' ? await bridge.agreement(fate.tail) : agreements.get(fate.tail);
+      orders.push({ orderNo, externalOrderNo, agreementId: agreementId ?? null });
+    }
     await insertDueOrders(fresh.database, {
       channelId: world.channelId,
       productCode,
       daysAgo,
       paymentChannelCode: 'BRIDGE',
-      orders: plans.map(({ orderNo, externalOrderNo, fate }) => ({
-        orderNo,
-        externalOrderNo,
-        agreementId: agreements.get(fate.tail) ?? null,
-      })),
+      orders,
     });
   }
   return planned;

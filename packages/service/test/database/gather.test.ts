@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { gather } from '../../src/db/gather.js';
 
 /** Batches that end when the test says so. */
-function controlled(slots: number, maxBatch: number) {
+function controlled(slots: number, maxBatch: number, channelOf?: (item: number) => number) {
   const batches: { items: readonly number[]; end: (failure?: Error) => void }[] = [];
   const arrived: (() => void)[] = [];
   const ask = gather<number, string>({
     slots,
     maxBatch,
+    ...(channelOf ? { channelOf } : {}),
     run: (items) =>
       new Promise((resolve, reject) => {
         batches.push({
@@ -102,5 +103,15 @@ describe('gathered calls', () => {
     const two = ask(2);
     (await batch(1)).end();
     expect(await two).toBe('answer 2');
+  });
+
+  it('when more wait than go together, each channel has its turn, in the order in which its own came', async () => {
+    const { ask, batch, batches } = controlled(1, 4, (item) => Math.floor(item / 100));
+    const first = ask(0);
+    await batch(0);
+    const rest = Promise.all([101, 102, 103, 104, 105, 106, 201, 202, 301].map(ask));
+    for (const index of [0, 1, 2, 3]) (await batch(index)).end();
+    await Promise.all([first, rest]);
+    expect(batches.map(({ items }) => items)).toEqual([[0], [101, 201, 301, 102], [103, 202, 104, 105], [106]]);
   });
 });

@@ -81,6 +81,80 @@ describe('an agreement replaced between two tries', () => {
     },
   );
 
+  it('while a try is on its way, and the old card is gone once the next period is due: FAIL, and the order goes on', async () => {
+    const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
+    book.card = 'silent';
+    await diary.goOn();
+    await diary.on('2027-02-15 11:00', () => diary.replace());
+    await diary.on('2027-03-15 11:00', () => diary.result(2, 1, 'gone'));
+    book.card = 'pays';
+    await diary.goOn();
+    expect(diary.entries.slice(3)).toEqual([
+      ['2027-03-15 11:00', 'period 2 FAIL', 'ACTIVE, next 2027-03-15 10:00'],
+      ['2027-03-15 10:00', 'period 3 SUCCESS', 'ACTIVE, next 2027-04-15 10:00'],
+    ]);
+    expect(await agreementStatus(diary)).toBe('BIND_SUCCESS');
+  });
+
+  it.each(['short', 'blocked', 'gone'] as const)(
+    'not retryFailedNow while a try is on its way, and the old card is %s: tried on the new one when the schedule says so',
+    async (card) => {
+      const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
+      book.card = 'silent';
+      await diary.goOn();
+      await diary.on('2027-02-15 11:00', async () => expect((await diary.replace(false)).data.retriedNow).toEqual([]));
+      await diary.on('2027-02-15 12:00', () => diary.result(2, 1, card));
+      book.card = 'pays';
+      await diary.goOn();
+      expect(diary.entries.slice(2)).toEqual([
+        ['2027-02-15 11:00', 'nothing', 'ACTIVE, next 2027-03-15 10:00'],
+        ['2027-02-15 12:00', 'period 2 FAIL_RETRY', 'ACTIVE, next 2027-02-16 12:00'],
+        ['2027-02-16 12:00', 'period 2 SUCCESS', 'ACTIVE, next 2027-03-15 10:00'],
+      ]);
+      const [first, second] = triedOn(diary, 2);
+      expect([first, first === second]).toEqual([diary.sharedAgreementNo, false]);
+      expect(await agreementStatus(diary)).toBe('BIND_SUCCESS');
+    },
+  );
+
+  it('not retryFailedNow while the last try of the schedule is on its way: FAIL, and the next period on the new one', async () => {
+    const productCode = await book.product({ retryDelays: [86_400] });
+    const diary = await book.open('2027-01-15 10:00', productCode);
+    book.card = 'short';
+    await diary.goOn();
+    book.card = 'silent';
+    await diary.goOn();
+    await diary.on('2027-02-16 11:00', () => diary.replace(false));
+    await diary.on('2027-02-16 12:00', () => diary.result(2, 2, 'short'));
+    book.card = 'pays';
+    await diary.goOn();
+    expect(diary.entries.slice(1)).toEqual([
+      ['2027-02-15 10:00', 'period 2 FAIL_RETRY', 'ACTIVE, next 2027-02-16 10:00'],
+      ['2027-02-16 10:00', 'nothing', 'ACTIVE, next 2027-03-15 10:00'],
+      ['2027-02-16 11:00', 'nothing', 'ACTIVE, next 2027-03-15 10:00'],
+      ['2027-02-16 12:00', 'period 2 FAIL', 'ACTIVE, next 2027-03-15 10:00'],
+      ['2027-03-15 10:00', 'period 3 SUCCESS', 'ACTIVE, next 2027-04-15 10:00'],
+    ]);
+    expect(triedOn(diary, 3)).not.toEqual([diary.sharedAgreementNo]);
+  });
+
+  it.each([
+    [true, false, '2027-02-16 12:00'],
+    [false, true, '2027-02-15 12:00'],
+    [false, undefined, '2027-02-15 12:00'],
+  ])(
+    'replaced twice while a try is on its way, retryFailedNow %s and then %s: the last word counts',
+    async (first, second, next) => {
+      const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
+      book.card = 'silent';
+      await diary.goOn();
+      await diary.on('2027-02-15 10:30', () => diary.replace(first));
+      await diary.on('2027-02-15 11:00', () => diary.replace(second));
+      await diary.on('2027-02-15 12:00', () => diary.result(2, 1, 'short'));
+      expect(diary.entries.at(-1)).toEqual(['2027-02-15 12:00', 'period 2 FAIL_RETRY', `ACTIVE, next ${next}`]);
+    },
+  );
+
   it('while a try is on its way, and the old card pays: nothing is left to try', async () => {
     const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
     book.card = 'silent';

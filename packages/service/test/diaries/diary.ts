@@ -5,7 +5,7 @@ import { createPaymentChannel } from '../../src/operator/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/products.js';
 import { alerts, paid, type Stage, stage } from '../orders/support.js';
 import type { Reply } from '../support/channel-client.js';
-import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { collectRequest, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 
 /** What happened at a moment: the events about it, then the order's status and next payment as orders/query has them. */
 export type Entry = readonly [when: string, told: string, order: string];
@@ -26,12 +26,15 @@ export interface Book extends Stage {
   product(cycle: Partial<Parameters<typeof createProduct>[1]>): Promise<string>;
   /** A new order in mode A.2, on its first day. */
   open(when: string, productCode: string, paymentChannelCode?: string): Promise<Diary>;
+  /** A new order in mode A.1, on a card that is bound on that day. */
+  openBound(when: string, productCode: string): Promise<Diary>;
   /** A new order in mode B. */
   openCollected(when: string, productCode: string): Promise<Diary>;
 }
 
 export interface Diary {
   readonly orderNo: string;
+  /** What the institution calls the agreement that it began on. */
   readonly sharedAgreementNo: string;
   readonly entries: readonly Entry[];
   /** One step further, to the moment that it is due: a period, a try, or the end of an order of one period. */
@@ -43,6 +46,8 @@ export interface Diary {
   result(cycleNo: number, tryNo: number, card: Exclude<Card, 'silent'>): Promise<Reply>;
   /** Replaces the agreement by another card's. */
   replace(retryFailedNow?: boolean): Promise<Reply>;
+  /** Its user binds the same card again. Gives what the institution calls the new agreement. */
+  bindAgain(): Promise<string>;
   /** Each started period in a line, as payments/query has it. */
   periods(): Promise<string[]>;
   alerts(): Promise<string[]>;
@@ -67,11 +72,28 @@ export async function openBook(): Promise<Book> {
 
   /** Tokens last two hours, diaries years. */
   const call = async (name: string, body: object) => channel.call(name, body, { token: await channel.getToken() });
+  const bind = async (channelUserId: string) => {
+    const { bindOrderNo } = (
+      await call('agreements/bind-sms', {
+        channelUserId,
+        paymentChannelCode: 'BANKPAY',
+        mobileEncrypted: encrypted(channel, mobileOf(channelUserId)),
+        bankCardNoEncrypted: encrypted(channel, '6222020000001234567'),
+        certificateNoEncrypted: encrypted(channel, '110101199001011234'),
+        realNameEncrypted: encrypted(channel, '张三'),
+        bankMobileEncrypted: encrypted(channel, '13800000001'),
+      })
+    ).data;
+    const smsCodeEncrypted = encrypted(channel, '123456');
+    const bound = await call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted });
+    if (bound.data?.agreementStatus !== 'BIND_SUCCESS') throw new Error(`bind-confirm answered ${bound.text}`);
+    return bindOrderNo as string;
+  };
   const create = async (when: string, request: object, sharedAgreementNo: string) => {
     service.clock.set(at(when));
     const reply = await call('orders/create', request);
     if (reply.code !== '0') throw new Error(`orders/create answered ${reply.text}`);
-    const written = diary(book, call, reply.data.orderNo, sharedAgreementNo);
+    const written = diary(book, { call, bind }, reply.data.orderNo, sharedAgreementNo);
     await written.on(when, async () => undefined);
     return written;
   };
@@ -100,6 +122,12 @@ export async function openBook(): Promise<Book> {
       const request = sharedRequest(channel, { channelUserId, sharedAgreement: shared, productCode });
       return create(when, request, shared.sharedAgreementNo);
     },
+    async openBound(when, productCode) {
+      service.clock.set(at(when));
+      const bindOrderNo = await bind(unique('user'));
+      const request = { settlementMode: 'SVC_DEDUCT', externalOrderNo: unique('order'), productCode, bindOrderNo };
+      return create(when, request, `inst-${bindOrderNo}`);
+    },
     openCollected: (when, productCode) => create(when, collectRequest(channel, { productCode }), ''),
   };
   return book;
@@ -107,7 +135,13 @@ export async function openBook(): Promise<Book> {
 
 function diary(
   book: Book,
-  call: (name: string, body: object) => Promise<Reply>,
+  {
+    call,
+    bind,
+  }: {
+    readonly call: (name: string, body: object) => Promise<Reply>;
+    readonly bind: (channelUserId: string) => Promise<string>;
+  },
   orderNo: string,
   sharedAgreementNo: string,
 ): Diary {
@@ -132,6 +166,14 @@ function diary(
       nextPayTime === null ? orderStatus : `${orderStatus}, next ${minutes(nextPayTime)}`,
     ]);
   }
+
+  const user = async () => {
+    const [order] = await database.query<{ user: string }>(
+      'select channel_user_id as user from orders where order_no = $1',
+      [orderNo],
+    );
+    return order?.user ?? '';
+  };
 
   const self: Diary = {
     orderNo,
@@ -163,17 +205,14 @@ function diary(
       return book.notice({ kind: 'debit', attemptNo, outcome }, 'BANKPAY');
     },
     async replace(retryFailedNow) {
-      const [order] = await database.query<{ user: string }>(
-        'select channel_user_id as user from orders where order_no = $1',
-        [orderNo],
-      );
       const more = { paymentChannelCode: 'BANKPAY' };
-      const newSharedAgreement = sharedAgreement(book.channel, order?.user ?? '', more);
+      const newSharedAgreement = sharedAgreement(book.channel, await user(), more);
       return self.call('agreements/replace', {
         newSharedAgreement,
         ...(retryFailedNow === undefined ? {} : { retryFailedNow }),
       });
     },
+    bindAgain: async () => `inst-${await bind(await user())}`,
     async periods() {
       const { paymentRecords } = (await call('orders/query', { orderNo })).data;
       const lines: string[] = [];

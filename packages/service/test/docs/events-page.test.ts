@@ -6,15 +6,9 @@ import {
   WEBHOOK_RETRY_DELAYS_MS,
 } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
-import { readPage, tableRows } from './pages.js';
+import { readPage, rowsUnder, tableRows } from './pages.js';
 
 const page = await readPage('docs/events.md');
-
-/** The rows of the tables under a heading, up to the next one. */
-function rowsUnder(heading: string): string[][] {
-  const [, rest = ''] = page.split(`\n${heading}\n`);
-  return tableRows(rest.split(/^#+ /m)[0] ?? '');
-}
 
 const inWords = ({ eventType, status }: ToldEvent) => `${eventType.split('.')[0]} ${status}`;
 
@@ -29,11 +23,11 @@ describe('docs/events.md', () => {
     ['### Mode B: the channel collects', 'CHANNEL_COLLECT'],
   ])('%s: every scenario of the contract, and no other', (heading, mode) => {
     const contract: readonly EventScenario[] = EVENT_CONTRACT;
-    expect(rowsUnder(heading)).toEqual(contract.filter((one) => one.settlementMode === mode).map(rowOf));
+    expect(rowsUnder(page, heading)).toEqual(contract.filter((one) => one.settlementMode === mode).map(rowOf));
   });
 
   it.each(Object.entries(WEBHOOK_EVENTS))('lists every field of %s, in its order', (eventType, schema) => {
-    const fields = rowsUnder(`### \`${eventType}\``).map(([name]) => name);
+    const fields = rowsUnder(page, `### \`${eventType}\``).map(([name]) => name);
     expect(fields).toEqual(Object.keys(schema.properties.data.properties));
     const [, request = ''] = page.split('The body:');
     const envelope = tableRows(request.split(/^#/m)[0] ?? '').map(([name]) => name);
@@ -42,7 +36,7 @@ describe('docs/events.md', () => {
 
   it('has the retries of the schedule', () => {
     const delays = WEBHOOK_RETRY_DELAYS_MS.map((ms) => String(ms / 1000));
-    expect(rowsUnder('## Retries')).toEqual(
+    expect(rowsUnder(page, '## Retries')).toEqual(
       ['at once', ...delays].map((seconds, index) => [String(index + 1), String(index), seconds]),
     );
   });

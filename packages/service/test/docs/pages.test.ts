@@ -32,6 +32,22 @@ describe('links', () => {
   });
 });
 
+describe('examples', () => {
+  it('put keys, codes and copies of the data folder where no git add takes them along', async () => {
+    const ignored = (await readPage('.gitignore')).split('\n');
+    expect(ignored).toContain('data/');
+    expect(ignored).toContain('/data*/'); // a copy that is made in the checkout all the same
+    for (const name of await allPages()) {
+      const written = (await readPage(name)).matchAll(
+        /(?:--key-file|cp -a data|import-codes [A-Z_]+|\n' >) ([^\s`,|]+)/g,
+      );
+      for (const [, place = ''] of written) {
+        if (!place.startsWith('<')) expect(place, name).toMatch(/^(data\/|"\$HOME\/)/);
+      }
+    }
+  });
+});
+
 describe('settings', () => {
   const asked = new Set<string>();
   const env = { MASTER_KEY: Buffer.alloc(32).toString('base64') };
@@ -75,12 +91,15 @@ describe('docs/interface.md', () => {
     const fields = JSON.parse(await readPage('packages/wire/vectors/encrypted-fields.json'));
     const links = JSON.parse(await readPage('packages/wire/vectors/redeem-link.json'));
     const [request] = requests.cases;
+    const authenticated = JSON.parse(await readPage('packages/wire/vectors/encrypted-fields-v2.json'));
     const [field] = fields.good;
+    const [authenticatedField] = authenticated.good;
     const [link] = links.cases;
     const body = Buffer.from(request.bodyHex, 'hex').toString();
     for (const text of [
       ...[requests.appSecret, body, request.signText, request.signature],
-      ...[fields.aesKey, field.value],
+      ...[fields.aesKey, field.ivHex, field.value],
+      ...[authenticated.aesKey, authenticated.derivedKeyHex, authenticatedField.ivHex, authenticatedField.value],
       ...[links.callbackSecret, link.orderNo, link.appId, link.channelUserId, String(link.exp), link.sig],
     ]) {
       expect(page).toContain(text);
@@ -117,7 +136,8 @@ function endpointRows(page: string): string[][] {
 async function allPages(): Promise<string[]> {
   const inDocs = await readdir(path.join(ROOT, 'docs'), { recursive: true });
   const pages = inDocs.filter((name) => name.endsWith('.md')).map((name) => path.join('docs', name));
-  return ['README.md', 'CHANGELOG.md', 'packages/wire/README.md', ...pages];
+  const inPackages = ['packages/wire/README.md', 'packages/service/test/abuse/README.md'];
+  return ['README.md', 'CHANGELOG.md', ...inPackages, ...pages];
 }
 
 function anchorsOf(text: string): string[] {

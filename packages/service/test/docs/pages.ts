@@ -22,6 +22,12 @@ export function tableRows(page: string): string[][] {
     );
 }
 
+/** The rows of the tables under a heading such as `## Retries`, up to the next heading. */
+export function rowsUnder(page: string, heading: string): string[][] {
+  const [, rest = ''] = page.split(`\n${heading}\n`);
+  return tableRows(rest.split(/^#+ /m)[0] ?? '');
+}
+
 function isRule(line: string): boolean {
   return /^\|(-+\|)+$/.test(line);
 }

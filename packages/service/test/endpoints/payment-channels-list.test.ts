@@ -48,7 +48,7 @@ describe('payment-channels/list', () => {
   it('0: nothing is authorized yet', async () => {
     const reply = await list();
     expectEnvelope(reply.envelope, '0');
-    expect(reply.data).toEqual({ items: [], page: 1, size: 100, hasMore: false });
+    expect(reply.data).toEqual({ items: [], page: 1, size: 100, hasMore: false, nextCursor: null });
   });
 
   it('0: every field of a payment channel, and nothing that is for operators', async () => {
@@ -76,6 +76,7 @@ describe('payment-channels/list', () => {
       page: 1,
       size: 100,
       hasMore: false,
+      nextCursor: null,
     });
   });
 

@@ -64,13 +64,19 @@ describe('products/list', () => {
     const reply = await list();
     expect(reply.status).toBe(200);
     expectEnvelope(reply.envelope, '0');
-    expect(reply.data).toEqual({ items: [], page: 1, size: 100, hasMore: false });
+    expect(reply.data).toEqual({ items: [], page: 1, size: 100, hasMore: false, nextCursor: null });
   });
 
   it('0: every field of a product', async () => {
     const productCode = await product();
     await authorize(productCode);
-    expect((await list()).data).toEqual({ items: [{ productCode, ...MONTHLY }], page: 1, size: 100, hasMore: false });
+    expect((await list()).data).toEqual({
+      items: [{ productCode, ...MONTHLY }],
+      page: 1,
+      size: 100,
+      hasMore: false,
+      nextCursor: null,
+    });
   });
 
   it('0: a product without benefits, with the largest amount', async () => {
@@ -106,7 +112,7 @@ describe('products/list', () => {
     expect(await page({ page: 2, size: 2 })).toMatchObject({ page: 2, size: 2, hasMore: true });
     expect(await codesOf({ page: 3, size: 2 })).toEqual(codes.slice(4));
     expect(await page({ page: 3, size: 2 })).toMatchObject({ page: 3, size: 2, hasMore: false });
-    expect(await page({ page: 4, size: 2 })).toEqual({ items: [], page: 4, size: 2, hasMore: false });
+    expect(await page({ page: 4, size: 2 })).toEqual({ items: [], page: 4, size: 2, hasMore: false, nextCursor: null });
     expect(await page({ page: 1, size: 5 })).toMatchObject({ hasMore: false });
     expect(await page({ page: 5, size: 1 })).toMatchObject({ hasMore: false });
     expect(await page({ page: 2_147_483_647, size: 100 })).toMatchObject({ items: [], hasMore: false });

@@ -17,8 +17,9 @@ afterEach(() => fresh.close());
 
 const push = (at: string, count = 1) =>
   fresh.database.query(
-    `insert into delivery_attempts (channel_id, event_no, cycle_no, retry_no, http_status, latency_ms, at, outcome)
-     select 1, n, 0, 0, 200, 5, ${at}, 'ACCEPTED' from generate_series(1, ${count}) n`,
+    `insert into delivery_attempts
+       (channel_id, event_no, recorded_at, is_payment, cycle_no, retry_no, http_status, latency_ms, at, outcome)
+     select 1, n, ${at}, true, 0, 0, 200, 5, ${at}, 'ACCEPTED' from generate_series(1, ${count}) n`,
   );
 
 async function weeks(table = 'delivery_attempts'): Promise<string[]> {

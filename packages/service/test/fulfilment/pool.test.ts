@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { claimer } from '../../src/benefits/claim.js';
 import type { BenefitReference } from '../../src/benefits/claim-numbers.js';
 import { describeOrder } from '../../src/cli/order-text.js';
+import type { Database } from '../../src/db/database.js';
 import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit.js';
@@ -60,7 +61,7 @@ describe('a pool', () => {
     const orderNo = String(one.orderNo);
     const shown = async () => {
       const order = await showOrder(on.operator, { orderNo });
-      const row = describeOrder(order).match(new RegExp(`${code} .*$`, 'm'))?.[0];
+      const row = describeOrder(order).text.match(new RegExp(`${code} .*$`, 'm'))?.[0];
       return [
         order.payments[0]?.benefits[0]?.codeStatus,
         row?.includes('CLAIMED'),
@@ -121,21 +122,21 @@ describe('a pool', () => {
     const own = code;
     const one = await benefit();
     // The claim finds no code, and waits with its commit until there are some.
+    const database: Database = {
+      ...on.database,
+      transaction: (work) =>
+        on.database.transaction(async (tx) => {
+          const result = await work(tx);
+          expect(await on.import(own, 'LATE\nLATER\n')).toMatchObject({ imported: 2, served: 0 });
+          return result;
+        }),
+    };
     const late = claimer({
-      database: {
-        ...on.database,
-        transaction: (work) =>
-          on.database.transaction(async (tx) => {
-            const result = await work(tx);
-            expect(await on.import(own, 'LATE\nLATER\n')).toMatchObject({ imported: 2, served: 0 });
-            return result;
-          }),
-      },
       clock: on.service.clock,
       log: on.log.log,
       fulfilments: fulfilmentRegistry({ ...on.service, database: on.database, log: on.log.log }),
     });
-    expect(await late(on.node.channel, one)).toBe('CLAIMED');
+    expect(await late(database, on.node.channel, one)).toBe('CLAIMED');
     expect(await on.codeOf(one)).toBeUndefined();
     const node = await anotherNode(on.service, { engine: true });
     onTestFinished(() => node.close());

@@ -1,4 +1,4 @@
-import { type Claimer, claimer } from '../../src/benefits/claim.js';
+import { type ClaimOutcome, claimer } from '../../src/benefits/claim.js';
 import { openCode } from '../../src/benefits/claim-code.js';
 import { type BenefitReference, claimNoOf } from '../../src/benefits/claim-numbers.js';
 import type { Channel } from '../../src/channels/channel.js';
@@ -15,7 +15,7 @@ import { type TestService, testService } from '../support/service.js';
 
 /** A node as far as claims go: its own connections and memory. */
 export interface ClaimingNode {
-  readonly claim: Claimer;
+  claim(channel: Channel, benefit: BenefitReference): Promise<ClaimOutcome>;
   readonly channel: Channel;
   /** One turn of the job about suppliers: of claims whose turn it is. */
   ask(benefitCode: string): Promise<number>;
@@ -56,8 +56,9 @@ export async function claimStage(): Promise<ClaimStage> {
     const channel = await channels.get(client.credentials.appId);
     if (!channel) throw new Error('the demo channel is there');
     const deps = { database: own, clock, log: log.log, fulfilments };
+    const claim = claimer(deps);
     return {
-      claim: claimer(deps),
+      claim: (...asked) => claim(own, ...asked),
       channel,
       ask: (benefitCode) => askAboutPendingClaims({ ...deps, channels }, benefitCode),
       serve: () => serveWaitingClaims({ ...deps, vault }),

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.js';
 import { bridgeGateway, StatementUnavailable } from '../../src/gateways/bridge/bridge.js';
 import { signResponse } from '../../src/gateways/bridge/protocol.js';
-import { debitOf, gatewayTo, KEY } from '../institution/support.js';
+import { BEHALF, debitOf, gatewayTo, KEY } from '../institution/support.js';
 import { capturedLog } from '../support/captured-log.js';
 
 const SUCCESS = {
@@ -171,8 +171,8 @@ describe('the deadline', () => {
     });
     const gateway = gatewayTo(url, { deadlineMs });
     expect(await gateway.debit(debitOf('1'))).toEqual(unknown);
-    expect(await gateway.refund({ refundNo: '1', attemptNo: '1', amountCent: 1 })).toEqual(unknown);
-    expect(await gateway.cancelAgreement({ agreementNo: '1', institutionNo: 'a' })).toEqual(unknown);
+    expect(await gateway.refund({ ...BEHALF, refundNo: '1', attemptNo: '1', amountCent: 1 })).toEqual(unknown);
+    expect(await gateway.cancelAgreement({ ...BEHALF, agreementNo: '1', institutionNo: 'a' })).toEqual(unknown);
   });
 
   it('ends a call that waits for a free connection', async () => {
@@ -203,12 +203,12 @@ describe('a request', () => {
     });
     const gateway = gatewayTo(url);
     await gateway.debit({ ...debitOf('42'), ...{ secret: 'x' } });
-    await gateway.refund({ refundNo: '43', attemptNo: '42', amountCent: 5 });
+    await gateway.refund({ ...BEHALF, refundNo: '43', attemptNo: '42', amountCent: 5 });
     await gateway.queryDebit(debitOf('42'));
     const type = 'application/json;charset=UTF-8';
     expect(seen).toEqual([
       { url: '/debit', key: '42', type, body: debitOf('42') },
-      { url: '/refund', key: '43', type, body: { refundNo: '43', attemptNo: '42', amountCent: 5 } },
+      { url: '/refund', key: '43', type, body: { ...BEHALF, refundNo: '43', attemptNo: '42', amountCent: 5 } },
       {
         url: '/debit-query',
         key: undefined,
@@ -239,8 +239,10 @@ describe('a request', () => {
       realName: 'Han Meimei',
       bankMobile: '13812345678',
     };
-    expect(await gateway.sendBindCode({ bindOrderNo: '55', bankCode: undefined, card })).toEqual(unknown);
-    expect(await gateway.confirmBind({ bindOrderNo: '55', reference: undefined, smsCode: '654321' })).toEqual(unknown);
+    expect(await gateway.sendBindCode({ ...BEHALF, bindOrderNo: '55', bankCode: undefined, card })).toEqual(unknown);
+    expect(
+      await gateway.confirmBind({ ...BEHALF, bindOrderNo: '55', reference: undefined, smsCode: '654321' }),
+    ).toEqual(unknown);
     expect(await gateway.debit(debitOf('1', 'secret-agreement'))).toEqual(unknown);
     expect(lines()).toMatchObject([
       { operation: 'bind-code', why: 'the signature of the answer does not match' },

@@ -16,7 +16,8 @@ let key: Buffer;
 let before: number;
 beforeAll(async () => {
   log = capturedLog();
-  service = await testService({ log: log.log, httpLimits: { lingerTime: 1_000 } });
+  const httpLimits = { lingerTime: 1_000 };
+  service = await testService({ log: log.log, httpLimits, trustedProxies: ['127.0.0.1'] });
   const { gatewayKey } = await createPaymentChannel(service.operator, {
     code: 'REFBANK',
     gateway: 'bridge',
@@ -44,9 +45,12 @@ const paid = (more: object = {}) => ({
   ...more,
 });
 
+/** From an address of its own each time: of one alone, a minute has one line in the log. */
+let sent = 0;
 function headersFor(body: Buffer, signedWith: Uint8Array = key) {
   const signed = signedHeaders({ path: PATH, body, now: service.clock.now(), requestId: randomUUID() }, signedWith);
-  return { 'content-type': 'application/json', ...signed };
+  sent += 1;
+  return { 'content-type': 'application/json', 'x-forwarded-for': `203.0.113.${sent}`, ...signed };
 }
 
 /** Rightly signed, unless it is said with what. */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { attemptNo } from '../../src/orders/numbers.js';
 import { refundNo } from '../../src/payments/refund-numbers.js';
-import { fallsDue, type Outcome, refundSettled, settled } from './model.js';
-import { type OrderModel, openAttempt } from './order.js';
+import { fallsDue, type Outcome, refundSettled, settled, unsubscribed } from './model.js';
+import { type OrderModel, openAttempt, runsOn } from './order.js';
 import type { Heard } from './world.js';
 
 /** What may have become of an order: every state on the way, and those from which nothing more follows. */
@@ -16,8 +16,15 @@ export interface Circumstances {
   readonly heard: readonly Heard[];
   /** Set when the jobs have run: what is due by then has happened. */
   readonly ranAt: number | undefined;
-  /** Whether the agreement was ended before a first debit on it was settled. Both, when that cannot be told. */
-  readonly agreementEnded: readonly boolean[];
+  /** Whether the agreement had ended before this step. */
+  readonly agreementEnded: boolean;
+  /** What the institution has said in this step of an agreement by declining a debit of another order. */
+  readonly gone: readonly Gone[];
+}
+
+export interface Gone {
+  readonly name: string;
+  readonly at: number;
 }
 
 export function reachable(start: OrderModel, circumstances: Circumstances): Reachable {
@@ -33,8 +40,11 @@ export function reachable(start: OrderModel, circumstances: Circumstances): Reac
   return { all, ends };
 }
 
-function following(order: OrderModel, { orderNo, heard, ranAt, agreementEnded }: Circumstances): OrderModel[] {
+function following(order: OrderModel, circumstances: Circumstances): OrderModel[] {
+  const { orderNo, heard, ranAt, agreementEnded } = circumstances;
   const next: OrderModel[] = [];
+  const gone = circumstances.gone.filter(({ name }) => name === runsOn(order));
+  if (order.status === 'ACTIVE') next.push(...gone.map(({ at }) => unsubscribed(order, at)));
   if (ranAt !== undefined && order.nextDueAt !== null && order.nextDueAt <= ranAt) next.push(fallsDue(order, ranAt));
   const open = openAttempt(order);
   if (open) {
@@ -42,7 +52,9 @@ function following(order: OrderModel, { orderNo, heard, ranAt, agreementEnded }:
       const result = isNeverSent(order, outcome, at) ? NEVER_SENT : finalDebit(outcome, order.product.amountCent);
       if (!result) continue;
       const isFirst = order.status === 'INITIALIZING' && result.kind === 'success';
-      for (const ended of isFirst ? agreementEnded : [false]) next.push(settled(order, result, at, ended));
+      // Before it or after it, should the other order's debit have been declined at the same time.
+      const ended = isFirst ? [agreementEnded, ...gone.map(() => true)] : [false];
+      for (const one of new Set(ended)) next.push(settled(order, result, at, one));
     }
   }
   for (const refund of order.refunds.filter(({ status }) => status === 'STARTED')) {

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { attemptNo } from '../../src/orders/numbers.js';
 import { refundNo } from '../../src/payments/refund-numbers.js';
 import type { Reply } from '../support/channel-client.js';
-import { type Circumstances, reachable } from './expected.js';
+import { type Circumstances, type Gone, reachable } from './expected.js';
 import { brokenEvents, brokenLedger, brokenSums } from './invariants.js';
 import { observe, type Shown, type StoredOrder, shownModel, shownStored } from './observe.js';
-import type { Agreement, OrderModel } from './order.js';
+import { nameOf, type OrderModel, runsOn } from './order.js';
 import { seen, viewOf } from './view.js';
 import { BANKS, type World } from './world.js';
 
@@ -35,13 +35,23 @@ export interface Binding {
   readonly institutionNo: string;
 }
 
+/** An agreement that is gone by the word of a decline, and whose debit that was. */
+interface Declined extends Gone {
+  readonly number: string;
+  readonly orderNo: number;
+}
+
 /** What has happened so far, and the checks after each step. */
 export class History {
   readonly orders: Tracked[] = [];
   readonly acknowledged: Acknowledged[] = [];
   binding: Binding | undefined;
-  /** Agreements of which the institution has said that they have ended. */
+  /** How often an agreement has ended with more than one order on it. */
+  endedTogether = 0;
+  /** Agreements that were ended at the institution, by itself or by operators. */
   readonly gone = new Set<string>();
+  /** Of this step, when nothing disturbed it: what an institution must have been asked about, besides every new debit. */
+  mustBeHeard: readonly string[] | undefined;
   #serial = 0;
   /** Of this step: when the engine has last run. */
   #ranAt: number | undefined;
@@ -78,15 +88,8 @@ export class History {
   /** What may have become of it by what the institutions have said in this step. */
   follow({ orderNo, agreementEnded }: Tracked, from: OrderModel) {
     const { heard } = this.world;
-    const someEnded = heard.some(
-      ({ outcome }) => outcome.kind === 'declined' && outcome.decline === 'agreement-invalid',
-    );
-    const circumstances: Circumstances = {
-      orderNo,
-      heard,
-      ranAt: this.#ranAt,
-      agreementEnded: someEnded ? [true, false] : [agreementEnded],
-    };
+    const gone = this.#declined().filter((one) => one.orderNo !== orderNo);
+    const circumstances: Circumstances = { orderNo, heard, ranAt: this.#ranAt, agreementEnded, gone };
     return reachable(from, circumstances);
   }
 
@@ -94,9 +97,17 @@ export class History {
   async check(expected: ReadonlyMap<Tracked, readonly OrderModel[]>): Promise<void> {
     const { database, banks } = this.world;
     const orderNos = this.orders.map(({ orderNo }) => orderNo);
-    const [stored, broken] = await Promise.all([observe(database, orderNos), brokenSums(database, orderNos)]);
+    const [stored, ...wrong] = await Promise.all([
+      observe(database, orderNos),
+      brokenSums(database, orderNos),
+      this.world.attemptsNotBound(),
+    ]);
+    const broken = wrong.flat();
     const changed: Tracked[] = [];
-    this.#hearOfAgreements();
+    const unsubscribed: string[] = [];
+    const declined = this.#declined();
+    for (const { name } of declined) this.gone.add(name);
+    const answered = new Set(this.world.heard.map(({ number }) => number));
     for (const tracked of this.orders) {
       const order = stored.get(tracked.orderNo);
       if (!order) throw new Error(`order ${tracked.orderNo} is lost`);
@@ -105,6 +116,13 @@ export class History {
       const model = possible.find((one) => isDeepStrictEqual(shownModel(one), actual));
       if (!model) throw new Error(`order ${tracked.orderNo} is none of what it may be${differences(possible, actual)}`);
       if (tracked.model !== model || expected.has(tracked)) changed.push(tracked);
+      if (this.mustBeHeard) {
+        const begun = model.attempts.slice(expected.has(tracked) ? tracked.model.attempts.length : 0);
+        const numbers = begun.map((one) => attemptNo(tracked.orderNo, one.cycleNo, one.tryNo));
+        const unheard = numbers.filter((number) => !answered.has(number));
+        if (unheard.length > 0) broken.push(`the institution has heard nothing of ${unheard}`);
+      }
+      if (tracked.model.status === 'ACTIVE' && model.status === 'UNSUBSCRIBED') unsubscribed.push(runsOn(model) ?? '');
       tracked.model = model;
       tracked.agreementEnded = order.agreementStatus === 'CANCELED';
       if (tracked.agreementEnded && this.#needsAgreement(model)) {
@@ -112,27 +130,56 @@ export class History {
       }
       broken.push(...brokenLedger(order, model, banks), ...brokenEvents(order), ...brokenAlerts(order, tracked));
     }
+    const unheard = (this.mustBeHeard ?? []).filter((number) => !answered.has(number));
+    if (unheard.length > 0) broken.push(`the institution was not asked about ${unheard}`);
+    broken.push(...this.#outlived(declined));
+    this.endedTogether += unsubscribed.length > new Set(unsubscribed).size ? 1 : 0;
+    this.mustBeHeard = undefined;
     this.#ranAt = undefined;
     if (broken.length > 0) throw new Error(broken.join('\n'));
     await Promise.all(changed.map((tracked) => this.#checkView(tracked)));
   }
 
   /** Nobody has ended it at the institution, and the order goes on. */
-  #needsAgreement({ status, agreements }: OrderModel): boolean {
-    const agreement = agreements.at(-1);
-    const goesOn = status === 'ACTIVE' || status === 'INITIALIZING';
-    return goesOn && agreement !== undefined && !this.gone.has(nameOf(agreement));
+  #needsAgreement(order: OrderModel): boolean {
+    const goesOn = order.status === 'ACTIVE' || order.status === 'INITIALIZING';
+    return goesOn && !this.gone.has(runsOn(order) ?? '');
   }
 
-  /** What this step has said of agreements. */
-  #hearOfAgreements(): void {
-    for (const { number, outcome } of this.world.heard) {
-      if (outcome.kind !== 'declined' || outcome.decline !== 'agreement-invalid') continue;
-      for (const [paymentChannelCode, { ledger }] of this.world.banks) {
+  /** Agreements of which this step has said that they are gone, by declining a debit that had no result before. */
+  #declined(): Declined[] {
+    const known = new Set(
+      this.orders.flatMap(({ orderNo, model }) =>
+        model.attempts
+          .filter(({ status }) => status !== 'STARTED')
+          .map(({ cycleNo, tryNo }) => attemptNo(orderNo, cycleNo, tryNo)),
+      ),
+    );
+    return this.world.heard.flatMap(({ number, outcome, at }) => {
+      if (outcome.kind !== 'declined' || outcome.decline !== 'agreement-invalid' || known.has(number)) return [];
+      return [...this.world.banks].flatMap(([paymentChannelCode, { ledger }]) => {
         const debit = ledger.debits.get(number);
-        if (debit) this.gone.add(nameOf({ paymentChannelCode, institutionNo: debit.institutionNo }));
-      }
-    }
+        if (!debit) return [];
+        const name = nameOf({ paymentChannelCode, institutionNo: debit.institutionNo });
+        return [{ name, at, number, orderNo: Number(number.slice(0, -6)) }];
+      });
+    });
+  }
+
+  /** Orders that are active though a decline of this step, which counts by now, has ended their agreement. */
+  #outlived(declined: readonly Declined[]): string[] {
+    const isSettled = ({ orderNo, number }: Declined) =>
+      this.orders.some(
+        (tracked) =>
+          tracked.orderNo === orderNo &&
+          tracked.model.attempts.some(
+            ({ cycleNo, tryNo, status }) => status === 'FAIL' && attemptNo(orderNo, cycleNo, tryNo) === number,
+          ),
+      );
+    const ended = new Set(declined.filter(isSettled).map(({ name }) => name));
+    return this.orders
+      .filter(({ model }) => model.status === 'ACTIVE' && ended.has(runsOn(model) ?? ''))
+      .map(({ orderNo }) => `order ${orderNo}: its agreement has ended, and it is active`);
   }
 
   async #checkView({ orderNo, model }: Tracked): Promise<void> {
@@ -145,8 +192,6 @@ export class History {
     }
   }
 }
-
-export const nameOf = ({ paymentChannelCode, institutionNo }: Agreement) => `${paymentChannelCode} ${institutionNo}`;
 
 /** Line by line against the likeliest: the last in which an order would have come. */
 function differences(possible: readonly OrderModel[], actual: Shown): string {

@@ -99,6 +99,11 @@ const HOLDS: readonly (readonly [name: string, condition: string])[] = [
          and (s.agreement_id <> g.agreement_id or l.order_no <> o.order_no)))`,
   ],
   [
+    'an active order runs on an agreement that is bound',
+    `o.status <> 'ACTIVE' or o.agreement_id is null or (select g.status from agreements g
+       where g.agreement_id = o.agreement_id) = 'BIND_SUCCESS'`,
+  ],
+  [
     'the payment channel of an order is that of its agreement',
     `o.payment_channel_code is not distinct from (select g.payment_channel_code from agreements g
        where g.agreement_id = o.agreement_id)`,

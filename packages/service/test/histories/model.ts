@@ -7,12 +7,14 @@ import {
   cycleOf,
   dueOf,
   lastPeriod,
+  nameOf,
   type OrderModel,
   openAttempt,
   type Period,
   type Product,
   type Refund,
   required,
+  runsOn,
 } from './order.js';
 import { tellOrder, tellPayment, tellVoided } from './told.js';
 
@@ -44,7 +46,7 @@ export function created(mode: OrderModel['mode'], product: Product, at: number, 
     successAt: null,
     nextDueAt: null,
     periods: [newPeriod(1)],
-    attempts: [{ cycleNo: 1, tryNo: 1, agreement: 0, status: 'STARTED' }],
+    attempts: [{ cycleNo: 1, tryNo: 1, agreement: 0, status: 'STARTED', retryBySchedule: false }],
     agreements: [required(agreement)],
   };
 }
@@ -77,7 +79,8 @@ function startDebit(order: OrderModel, cycleNo: number): OrderModel {
   const periods = isNew
     ? [...order.periods, newPeriod(cycleNo)]
     : withPeriod(order, cycleNo, { status: 'PROCESSING' }).periods;
-  const attempt: Attempt = { cycleNo, tryNo, agreement: currentAgreement(order), status: 'STARTED' };
+  const agreement = currentAgreement(order);
+  const attempt: Attempt = { cycleNo, tryNo, agreement, status: 'STARTED', retryBySchedule: false };
   return { ...order, periods, attempts: [...order.attempts, attempt], nextDueAt: null };
 }
 
@@ -86,8 +89,8 @@ function completed(order: OrderModel, at: number): OrderModel {
 }
 
 /**
- * The institution has said what became of the open debit. `agreementEnded`: of a first debit, that its agreement was ended
- * while it was on the way.
+ * The institution has said what became of the open debit. `agreementEnded`: of a first debit, that the agreement which its
+ * order is to run on was ended while it was on the way.
  */
 export function settled(order: OrderModel, outcome: Outcome, at: number, agreementEnded = false): OrderModel {
   return withOutcome(order, required(openAttempt(order)), outcome, at, agreementEnded);
@@ -126,21 +129,28 @@ function withOutcome(
     const failed: OrderModel = { ...withPeriod(closed, 1, { status: 'FAIL' }), status: 'TERMINATED' };
     return tellOrder(tellPayment(failed, 1, at), at);
   }
-  const retryAt = order.status === 'ACTIVE' ? nextTryAt(order, attempt, outcome.decline, at) : undefined;
+  const after = renewalFailed(closed, attempt, outcome.decline, at);
+  const isGone = outcome.decline === 'agreement-invalid' && runsOn(order) === nameOf(agreementOf(order, attempt));
+  return isGone && after.status === 'ACTIVE' ? unsubscribed(after, at) : after;
+}
+
+const agreementOf = (order: OrderModel, attempt: Attempt) => required(order.agreements[attempt.agreement]);
+
+function renewalFailed(order: OrderModel, attempt: Attempt, decline: string, at: number): OrderModel {
+  const { cycleNo } = attempt;
+  const retryAt = order.status === 'ACTIVE' ? nextTryAt(order, attempt, decline, at) : undefined;
   if (retryAt !== undefined) {
-    return tellPayment({ ...withPeriod(closed, cycleNo, { status: 'FAIL_RETRY' }), nextDueAt: retryAt }, cycleNo, at);
+    return tellPayment({ ...withPeriod(order, cycleNo, { status: 'FAIL_RETRY' }), nextDueAt: retryAt }, cycleNo, at);
   }
-  const failed = withPeriod(closed, cycleNo, { status: 'FAIL' });
-  if (order.status === 'UNSUBSCRIBED') return tellPayment(failed, cycleNo, at);
-  const after = over(failed, cycleNo, at);
-  return outcome.decline === 'agreement-invalid' && after.status === 'ACTIVE' ? unsubscribed(after, at) : after;
+  const failed = withPeriod(order, cycleNo, { status: 'FAIL' });
+  return order.status === 'UNSUBSCRIBED' ? tellPayment(failed, cycleNo, at) : over(failed, cycleNo, at);
 }
 
 function firstPaid(order: OrderModel, at: number, agreementEnded: boolean): OrderModel {
   const nextDueAt = afterFirst(order.product, order.createdAt);
   const active = { ...order, status: 'ACTIVE', successAt: at, nextDueAt } as const;
   const told = tellOrder(tellPayment(active, 1, at), at);
-  return agreementEnded && currentAgreement(order) === 0 ? unsubscribed(told, at) : told;
+  return agreementEnded ? unsubscribed(told, at) : told;
 }
 
 /** A period has its last word: the next one is planned, or the order completed. */
@@ -153,7 +163,10 @@ function over(order: OrderModel, cycleNo: number, at: number): OrderModel {
 
 function nextTryAt(order: OrderModel, attempt: Attempt, decline: string, at: number): number | undefined {
   const isReplaced = attempt.agreement !== currentAgreement(order);
-  const delay = isReplaced ? 0 : decline === 'retryable' ? order.product.retryDelays[attempt.tryNo - 1] : undefined;
+  // What a former agreement could not pay says nothing about this one.
+  if (!isReplaced && decline !== 'retryable') return undefined;
+  const waits = !isReplaced || attempt.retryBySchedule;
+  const delay = waits ? order.product.retryDelays[attempt.tryNo - 1] : 0;
   if (delay === undefined) return undefined;
   const retryAt = at + delay * 1000;
   return isTooLate(order, attempt.cycleNo, retryAt) ? undefined : retryAt;
@@ -169,7 +182,10 @@ export function unsubscribed(order: OrderModel, at: number): OrderModel {
 }
 
 export function replaced(order: OrderModel, agreement: Agreement, retryNow: boolean, at: number): OrderModel {
-  const switched = { ...order, agreements: [...order.agreements, agreement] };
+  const attempts = order.attempts.map((one) =>
+    one.status === 'STARTED' ? { ...one, retryBySchedule: !retryNow } : one,
+  );
+  const switched = { ...order, attempts, agreements: [...order.agreements, agreement] };
   const { status, cycleNo } = lastPeriod(order);
   const retries = status === 'FAIL_RETRY' && retryNow && !isTooLate(order, cycleNo, at);
   return retries ? startDebit(switched, cycleNo) : switched;

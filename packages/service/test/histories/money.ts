@@ -2,12 +2,13 @@ import { expect } from 'vitest';
 import { debitOutcome } from '../../src/gateways/bridge/outcomes.js';
 import type { Debit } from '../../src/institution/ledger.js';
 import { debitMessage } from '../../src/institution/results.js';
+import { cancelAgreement } from '../../src/operator/agreements.js';
 import { OperatorError } from '../../src/operator/operator.js';
 import { refundPayment } from '../../src/operator/refunds.js';
 import { attemptNo } from '../../src/orders/numbers.js';
-import { type History, nameOf, type Tracked } from './history.js';
+import type { History, Tracked } from './history.js';
 import { paidLate, refundable, refundBegun, unsubscribed } from './model.js';
-import { type Attempt, required } from './order.js';
+import { type Agreement, type Attempt, nameOf, required, runsOn } from './order.js';
 import type { AgreementEnds, News, Refund } from './steps.js';
 import { type Expected, pick } from './writes.js';
 
@@ -115,13 +116,58 @@ async function contradicts(
   return new Map([[tracked, [after]]]);
 }
 
-/** The customer takes the mandate back at the bank, which tells the service. */
+/** The customer takes the mandate back at the bank, which tells the service; or operators end it here. */
 export async function agreementEnds(history: History, step: Disturbed<AgreementEnds>): Promise<Expected> {
+  const picked = pick(history.orders, step.order);
+  const agreement = picked?.model.agreements.at(-1);
+  if (!picked || !agreement) return new Map();
+  const name = nameOf(agreement);
+  const running = history.orders.filter(({ model }) => runsOn(model) === name);
+  const ended = await (step.by === 'operations'
+    ? canceled(history, picked, running)
+    : givenNotice(history, step, agreement));
+  if (ended === 'no') return new Map();
+  history.gone.add(name);
+  return new Map(
+    running
+      .filter(({ model }) => model.status === 'ACTIVE')
+      .map((tracked) => {
+        const after = unsubscribed(tracked.model, history.world.clock.now());
+        return [tracked, ended === 'maybe' ? [tracked.model, after] : [after]];
+      }),
+  );
+}
+
+/** Whether the agreement has ended by that. Maybe, when the node ended over it: then all of it, or nothing. */
+type HasEnded = 'yes' | 'no' | 'maybe';
+
+async function canceled({ world }: History, picked: Tracked, running: readonly Tracked[]): Promise<HasEnded> {
+  const [row] = await world.database.query<{ agreementNo: string }>(
+    `select 'AG' || agreement_id as "agreementNo" from orders where order_no = $1`,
+    [picked.orderNo],
+  );
+  const { agreementNo } = required(row);
+  const isWaiting = running.some(({ model }) => model.status === 'INITIALIZING');
+  world.arm();
+  let answer: 'changed' | 'unchanged' | 'refused' | 'ended' = 'ended';
+  try {
+    answer = (await cancelAgreement(world.operator(), { agreementNo })).changed ? 'changed' : 'unchanged';
+  } catch (error) {
+    if (error instanceof OperatorError) answer = 'refused';
+    else if (!world.node().dead) throw error;
+  }
+  if (await world.revive()) return picked.agreementEnded || isWaiting ? 'no' : 'maybe';
+  if (picked.agreementEnded) {
+    expect(answer, 'one that has ended').not.toBe('changed');
+    return 'no';
+  }
+  expect(answer).toBe(isWaiting ? 'refused' : 'changed');
+  return isWaiting ? 'no' : 'yes';
+}
+
+async function givenNotice(history: History, step: AgreementEnds, agreement: Agreement): Promise<HasEnded> {
   const { world } = history;
-  const agreement = pick(history.orders, step.order)?.model.agreements.at(-1);
-  if (!agreement) return new Map();
   const { paymentChannelCode, institutionNo } = agreement;
-  history.gone.add(nameOf(agreement));
   await required(world.banks.get(paymentChannelCode)).desk.endAgreement(institutionNo, 'ended by the customer');
   world.arm();
   for (let sent = 0; sent < step.notices && !world.node().dead; sent += 1) {
@@ -130,17 +176,5 @@ export async function agreementEnds(history: History, step: Disturbed<AgreementE
     const reply = await world.notice(paymentChannelCode, message);
     if (reply) expect(reply.status, reply.text).toBe(200);
   }
-  const crashed = await world.revive();
-  const runsOnIt = ({ model }: Tracked) => {
-    const current = model.agreements.at(-1);
-    return current !== undefined && nameOf(current) === nameOf(agreement);
-  };
-  return new Map(
-    history.orders
-      .filter((tracked) => tracked.model.status === 'ACTIVE' && runsOnIt(tracked))
-      .map((tracked) => {
-        const ended = unsubscribed(tracked.model, world.clock.now());
-        return [tracked, crashed ? [tracked.model, ended] : [ended]];
-      }),
-  );
+  return (await world.revive()) ? 'maybe' : 'yes';
 }

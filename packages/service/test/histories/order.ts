@@ -45,6 +45,8 @@ export interface Attempt {
   /** Which of the order's agreements. */
   readonly agreement: number;
   readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
+  /** Whether the next one, should it fail on a former agreement, waits for the schedule all the same. */
+  readonly retryBySchedule: boolean;
 }
 
 export interface Refund {
@@ -86,6 +88,9 @@ export const paidPeriods = (order: OrderModel) => order.periods.filter(({ status
 export const openAttempt = (order: OrderModel) => order.attempts.find(({ status }) => status === 'STARTED');
 export const dueOf = (order: OrderModel, cycleNo: number) => dueAt(order.createdAt, order.product, cycleNo);
 export const currentAgreement = (order: OrderModel) => order.agreements.length - 1;
+export const nameOf = ({ paymentChannelCode, institutionNo }: Agreement) => `${paymentChannelCode} ${institutionNo}`;
+/** What the institution calls the agreement that the order runs on; undefined in mode B. */
+export const runsOn = ({ agreements }: OrderModel) => agreements.map(nameOf).at(-1);
 export const refundedCent = (order: OrderModel) => order.periods.reduce((sum, { refundCent }) => sum + refundCent, 0);
 
 /** Of a period that failed for now its retry, else the next period; of an ended order nothing. */

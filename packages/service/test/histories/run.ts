@@ -28,6 +28,7 @@ export async function play(world: World, plan: HistoryPlan, name: string): Promi
       });
     }
     await comesToRest(history);
+    happened.push(...Array.from({ length: history.endedTogether }, () => 'orders ended together'));
     return [...happened, ...history.orders.flatMap(({ model }) => summary(model))];
   } finally {
     await world.revive();

@@ -75,6 +75,7 @@ export interface News {
 export interface AgreementEnds {
   readonly kind: 'agreement ends';
   readonly order: number;
+  readonly by: 'institution' | 'operations';
   readonly notices: number;
 }
 
@@ -194,17 +195,18 @@ const news: fc.Arbitrary<News> = fc.record({
 const agreementEnds: fc.Arbitrary<AgreementEnds> = fc.record({
   kind: fc.constant('agreement ends' as const),
   order: number,
+  by: fc.constantFrom('institution' as const, 'operations' as const),
   notices: fc.integer({ min: 1, max: 2 }),
 });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 26, arbitrary: disturbed(time) },
-  { weight: 7, arbitrary: disturbed(create) },
+  { weight: 9, arbitrary: disturbed(create) },
   { weight: 8, arbitrary: disturbed(replace) },
   { weight: 5, arbitrary: disturbed(unsubscribe) },
   { weight: 6, arbitrary: disturbed(refund) },
   { weight: 6, arbitrary: disturbed(news) },
-  { weight: 1, arbitrary: disturbed(agreementEnds) },
+  { weight: 2, arbitrary: disturbed(agreementEnds) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('retry' as const), order: number }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('resend' as const), pick: number }) },
 );
@@ -216,11 +218,29 @@ export interface HistoryPlan {
   readonly steps: readonly Step[];
 }
 
+/** Orders that run on one agreement from the beginning: what happens to one may be the others' business. */
+const companions: fc.Arbitrary<Step[]> = fc
+  .tuple(
+    fc.constantFrom('A1' as const, 'A2' as const),
+    fc.array(disturbed(create), { minLength: 2, maxLength: 3, size: 'max' }),
+  )
+  .map(([mode, creates]) =>
+    creates.map((one, index) => ({
+      ...one,
+      mode,
+      sameAgreement: mode === 'A2' || index > 0,
+      debits: index === 0 ? [undefined] : one.debits,
+    })),
+  );
+
 export const anyHistory: fc.Arbitrary<HistoryPlan> = fc
   .record({
     day: fc.oneof(fc.constantFrom(30, 58, 89, 364, 424), fc.nat({ max: 730 })),
     second: fc.nat({ max: 86_399 }),
-    first: disturbed(create),
+    begin: fc.oneof(
+      { weight: 2, arbitrary: disturbed(create).map((one): Step[] => [one]) },
+      { weight: 1, arbitrary: companions },
+    ),
     rest: fc.array(step, { minLength: 4, maxLength: 18, size: 'max' }),
   })
-  .map(({ first, rest, ...plan }) => ({ ...plan, steps: [first, ...rest] }));
+  .map(({ begin, rest, ...plan }) => ({ ...plan, steps: [...begin, ...rest] }));

@@ -19,6 +19,7 @@ import { authorizePaymentChannel } from '../../src/operator/payment-channel-auth
 import { createPaymentChannel } from '../../src/operator/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/products.js';
 import { openVault } from '../../src/secrets/vault.js';
+import { watchAttempts } from '../support/attempts-watch.js';
 import { type ChannelClient, channelClient, type Reply, send } from '../support/channel-client.js';
 import { type Bank, openBank } from './bank.js';
 import { type Crash, type DoomedNode, startNode } from './node.js';
@@ -72,6 +73,8 @@ export interface World {
   begin(plan: Plan, crash: Crash | undefined): void;
   /** From here on the node may end as the step says; what prepares a step goes undisturbed. */
   arm(): void;
+  /** Debits that were written down for agreements that were not bound at that moment; none since it was last asked. */
+  attemptsNotBound(): Promise<string[]>;
   /** A fresh node, should this one have ended. Whether it had. */
   revive(): Promise<boolean>;
   /** Nothing when the node ended over it. */
@@ -102,6 +105,7 @@ export async function openWorld(): Promise<World> {
     return plan.debit(orderNo, nth);
   }
 
+  const attemptsNotBound = await watchAttempts(database);
   const banks = new Map<string, Bank>();
   for (const code of BANKS) banks.set(code, await openBank(clock, fault));
   const gateways = new Map([...banks].map(([code, { gateway }]) => [code, listenedTo(gateway, heard, clock)]));
@@ -126,6 +130,7 @@ export async function openWorld(): Promise<World> {
       return channel;
     },
     heard,
+    attemptsNotBound,
     node: () => node,
     operator: () => ({ ...operator, database: node.database, gateways: node.gateways, clock }),
     async moveTo(now) {

@@ -65,8 +65,12 @@ export async function create(history: History, step: Disturbed<Create>): Promise
     const { all, ends } = history.follow(tracked, created(step.mode, product, time, by));
     return crashed ? all : ends;
   });
+  if (!reply) return new Map([[tracked, possible]]);
   const now = world.clock.now();
-  return new Map([[tracked, reply ? possible.filter((one) => answers(reply, one, orderNo, now)) : possible]]);
+  const answered = possible.filter((one) => answers(reply, one, orderNo, now));
+  // An answer that was made before the crash is given again as it was; what was due since may have happened by then.
+  const isOld = reply.headers['idempotency-replayed'] === 'true';
+  return new Map([[tracked, isOld ? answered.flatMap((one) => history.follow(tracked, one).all) : answered]]);
 }
 
 /** Whether an answer shows this order: what was answered is what must be there. */
@@ -155,6 +159,7 @@ export async function replace(history: History, step: Disturbed<Replace>): Promi
     newSharedAgreement: shared(history, next),
     ...(retryFailedNow === undefined ? {} : { retryFailedNow }),
   };
+  const before = await agreementIdOf(history, orderNo);
   const { reply } = await write(history, step, 'agreements/replace', body);
   const refusal =
     model.mode !== 'A2'
@@ -165,7 +170,8 @@ export async function replace(history: History, step: Disturbed<Replace>): Promi
   if (reply) expect(reply.code, reply.text).toBe(refusal);
   if (refusal !== '0') return new Map();
   const after = replaced(model, next, retryFailedNow !== false, history.world.clock.now());
-  if (!reply) return new Map([[tracked, [model, after]]]);
+  // Of an order that was moved before, nothing else shows that it was moved once more.
+  if (!reply) return new Map([[tracked, [(await agreementIdOf(history, orderNo)) === before ? model : after]]]);
   const retried = openAttempt(after) && !openAttempt(model);
   expect(reply.data.retriedNow).toEqual(
     retried ? [expect.objectContaining({ cycleNo: lastPeriod(model).cycleNo, newStatus: 'PROCESSING' })] : [],
@@ -181,6 +187,14 @@ export async function replace(history: History, step: Disturbed<Replace>): Promi
     })),
   );
   return new Map([[tracked, [after]]]);
+}
+
+async function agreementIdOf({ world }: History, orderNo: number): Promise<number | undefined> {
+  const [row] = await world.database.query<{ id: number }>(
+    'select agreement_id as id from orders where order_no = $1',
+    [orderNo],
+  );
+  return row?.id;
 }
 
 export async function unsubscribe(history: History, step: Disturbed<Unsubscribe>): Promise<Expected> {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.js';
 import { JOURNAL_FILE, startInstitution } from '../../src/institution/institution.js';
-import { attached, debitOf, gatewayTo, KEY, ledgerOf, spawnInstitution, temporaryFolder } from './support.js';
+import { attached, BEHALF, debitOf, gatewayTo, KEY, ledgerOf, spawnInstitution, temporaryFolder } from './support.js';
 
 const KILLS = 40;
 const CLIENTS = 24;
@@ -184,7 +184,9 @@ describe('the journal', () => {
       realName: 'Han Meimei',
       bankMobile: '13812345678',
     };
-    expect(await gateway.sendBindCode({ bindOrderNo: '55', bankCode: 'ICBC', card })).toMatchObject({ kind: 'sent' });
+    expect(await gateway.sendBindCode({ ...BEHALF, bindOrderNo: '55', bankCode: 'ICBC', card })).toMatchObject({
+      kind: 'sent',
+    });
     const text = await readFile(path.join(dataDir, JOURNAL_FILE), 'utf8');
     expect(text).toContain('7890');
     for (const secret of ['123456', card.certificateNo, card.realName, card.bankMobile]) {

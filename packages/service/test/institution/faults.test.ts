@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DebitOutcome } from '../../src/gateways/gateway.js';
 import { FAULTS, type FaultName } from '../../src/institution/faults.js';
-import { attached, control, debitOf, ledgerOf, noticeEndpoint } from './support.js';
+import { attached, BEHALF, control, debitOf, ledgerOf, noticeEndpoint } from './support.js';
 
 type Kind = DebitOutcome['kind'] | 'not-found';
 
@@ -39,6 +39,7 @@ const EXPECTED: Record<FaultName, { debit: object; query: object; debitedCent: n
   'cancel-refused': told('success', 'success', 1990),
   'refund-pending-refused': told('success', 'success', 1990),
   'refund-wrong-amount': told('success', 'success', 1990),
+  'foreign-channel': told('success', 'success', 1990),
 };
 
 function declined(decline: string) {
@@ -86,6 +87,24 @@ describe('a debit on a card whose tail is', () => {
     },
   );
 
+  it('0025, for another channel than its first: declined, and the ledger names the channel of each', async () => {
+    const { institution, gateway, dataDir } = await attached();
+    const foreign = { appId: 'test_other' };
+    const final = { kind: 'declined', decline: 'final', reason: 'the agreement is of another channel' };
+    expect(await gateway.debit(debitOf('1', '0025'))).toMatchObject({ kind: 'success' });
+    expect(await gateway.debit(debitOf('2', '0025', foreign))).toMatchObject(final);
+    expect(await gateway.debit(debitOf('3', '0025'))).toMatchObject({ kind: 'success' });
+    await institution.stop();
+    const again = await attached({ dataDir });
+    expect(await again.gateway.debit(debitOf('4', '0025', foreign))).toMatchObject(final);
+    expect((await ledgerOf(again.institution)).debits.map(({ appId, debitedCent }) => [appId, debitedCent])).toEqual([
+      ['test_demo', 1990],
+      ['test_other', 0],
+      ['test_demo', 1990],
+      ['test_other', 0],
+    ]);
+  });
+
   it('is that of the bound card, not that of the number it was bound under', async () => {
     const { gateway } = await attached();
     const card = {
@@ -95,8 +114,8 @@ describe('a debit on a card whose tail is', () => {
       realName: 'Li Lei',
       bankMobile: '13800000000',
     };
-    await gateway.sendBindCode({ bindOrderNo: '55', bankCode: undefined, card });
-    const bound = await gateway.confirmBind({ bindOrderNo: '55', reference: undefined, smsCode: '123456' });
+    await gateway.sendBindCode({ ...BEHALF, bindOrderNo: '55', bankCode: undefined, card });
+    const bound = await gateway.confirmBind({ ...BEHALF, bindOrderNo: '55', reference: undefined, smsCode: '123456' });
     if (bound.kind !== 'bound') throw new Error(bound.kind);
     const debit = debitOf('7001', '', { institutionNo: bound.institutionNo });
     expect(await gateway.debit(debit)).toMatchObject({ kind: 'declined', decline: 'final' });
@@ -131,6 +150,22 @@ describe('a fault set by a control call', () => {
     expect(await gateway.debit(debitOf('4', '4444'))).toMatchObject({ kind: 'success' });
   });
 
+  it('of a foreign channel is for whatever agreement it says, bound ones too', async () => {
+    const { institution, gateway } = await attached();
+    await control(institution, { action: 'set', fault: 'foreign-channel' });
+    const card = { bankCardNo: '62228888', certificateNo: '1', certType: 'ID_CARD', realName: 'Li', bankMobile: '138' };
+    await gateway.sendBindCode({ ...BEHALF, bindOrderNo: '5', bankCode: undefined, card });
+    const bound = await gateway.confirmBind({ ...BEHALF, bindOrderNo: '5', reference: undefined, smsCode: '1' });
+    if (bound.kind !== 'bound') throw new Error(bound.kind);
+    const { institutionNo } = bound;
+    expect(await gateway.debit(debitOf('1', '', { institutionNo, appId: 'test_other' }))).toMatchObject({
+      kind: 'declined',
+      decline: 'final',
+    });
+    expect(await gateway.debit(debitOf('2', '', { institutionNo }))).toMatchObject({ kind: 'success' });
+    expect((await ledgerOf(institution)).debits.map(({ debitedCent }) => debitedCent)).toEqual([0, 1990]);
+  });
+
   it('can be for any operation when it is one of the way there and back', async () => {
     const { institution, gateway } = await attached();
     await gateway.debit(debitOf('1'));
@@ -138,7 +173,7 @@ describe('a fault set by a control call', () => {
     expect(await gateway.queryDebit(debitOf('1'))).toEqual({ kind: 'unknown' });
     expect(await gateway.queryDebit(debitOf('1'))).toMatchObject({ kind: 'success' });
     await control(institution, { action: 'set', fault: 'error-after', operation: 'refund', times: 1 });
-    const refund = { refundNo: 'r1', attemptNo: '1', amountCent: 100 };
+    const refund = { ...BEHALF, refundNo: 'r1', attemptNo: '1', amountCent: 100 };
     expect(await gateway.refund(refund)).toEqual({ kind: 'unknown' });
     expect(await gateway.queryRefund(refund)).toMatchObject({ kind: 'success', amountCent: 100 });
   });

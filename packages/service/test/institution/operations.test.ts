@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.js';
 import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
 import type { StatementLine } from '../../src/gateways/gateway.js';
-import { attached, control, debitOf, KEY, ledgerOf } from './support.js';
+import { attached, BEHALF, control, debitOf, KEY, ledgerOf } from './support.js';
 
 const CARD = {
   bankCardNo: '6222021234567890',
@@ -40,7 +40,7 @@ describe('debits', () => {
   it('a number that never came is not found', async () => {
     const { gateway } = await attached();
     expect(await gateway.queryDebit(debitOf('1'))).toEqual({ kind: 'not-found' });
-    expect(await gateway.queryRefund({ refundNo: '1' })).toEqual({ kind: 'not-found' });
+    expect(await gateway.queryRefund({ ...BEHALF, refundNo: '1' })).toEqual({ kind: 'not-found' });
   });
 
   it('a shared agreement number may hold any text', async () => {
@@ -53,9 +53,9 @@ describe('debits', () => {
 describe('agreements', () => {
   it('are bound with a code, and the same answer comes again', async () => {
     const { gateway } = await attached();
-    const sent = await gateway.sendBindCode({ bindOrderNo: '55', bankCode: 'ICBC', card: CARD });
+    const sent = await gateway.sendBindCode({ ...BEHALF, bindOrderNo: '55', bankCode: 'ICBC', card: CARD });
     if (sent.kind !== 'sent') throw new Error(sent.kind);
-    const confirmation = { bindOrderNo: '55', reference: sent.reference, smsCode: '123456' };
+    const confirmation = { ...BEHALF, bindOrderNo: '55', reference: sent.reference, smsCode: '123456' };
     expect(await gateway.confirmBind({ ...confirmation, smsCode: '000000' })).toMatchObject({ kind: 'wrong-code' });
     const bound = await gateway.confirmBind(confirmation);
     if (bound.kind !== 'bound') throw new Error(bound.kind);
@@ -66,10 +66,10 @@ describe('agreements', () => {
 
   it('are not bound without a code, with a refused one, or to a phone that cannot be reached', async () => {
     const { gateway } = await attached();
-    const confirmation = { bindOrderNo: '55', reference: undefined, smsCode: '999999' };
+    const confirmation = { ...BEHALF, bindOrderNo: '55', reference: undefined, smsCode: '999999' };
     expect(await gateway.confirmBind(confirmation)).toMatchObject({ kind: 'refused' });
     const unreachable = { ...CARD, bankMobile: '13800000009' };
-    const request = { bindOrderNo: '55', bankCode: undefined, card: CARD };
+    const request = { ...BEHALF, bindOrderNo: '55', bankCode: undefined, card: CARD };
     expect(await gateway.sendBindCode({ ...request, card: unreachable })).toMatchObject({ kind: 'not-sent' });
     await gateway.sendBindCode(request);
     expect(await gateway.confirmBind(confirmation)).toMatchObject({ kind: 'refused' });
@@ -81,7 +81,7 @@ describe('agreements', () => {
 
   it('that were canceled take no debit, and stay canceled', async () => {
     const { institution, gateway, dataDir } = await attached();
-    const cancellation = { agreementNo: '9', institutionNo: 'SHARED-8888' };
+    const cancellation = { ...BEHALF, agreementNo: '9', institutionNo: 'SHARED-8888' };
     expect(await gateway.cancelAgreement(cancellation)).toEqual({ kind: 'canceled' });
     expect(await gateway.cancelAgreement(cancellation)).toEqual({ kind: 'canceled' });
     const invalid = { kind: 'declined', decline: 'agreement-invalid' };
@@ -93,13 +93,13 @@ describe('agreements', () => {
 
   it('of tail 0022 cannot be canceled', async () => {
     const { gateway } = await attached();
-    const cancellation = { agreementNo: '9', institutionNo: 'SHARED-0022' };
+    const cancellation = { ...BEHALF, agreementNo: '9', institutionNo: 'SHARED-0022' };
     expect(await gateway.cancelAgreement(cancellation)).toMatchObject({ kind: 'refused' });
   });
 });
 
 describe('refunds', () => {
-  const refund = (refundNo: string, amountCent: number) => ({ refundNo, attemptNo: '1', amountCent });
+  const refund = (refundNo: string, amountCent: number) => ({ ...BEHALF, refundNo, attemptNo: '1', amountCent });
 
   it('are done once under one number, and never for more than the debit', async () => {
     const { institution, gateway, dataDir } = await attached();
@@ -141,7 +141,7 @@ describe('refunds', () => {
     await gateway.debit(debitOf('1', '0019'));
     expect(await gateway.refund(refund('r1', 1))).toMatchObject({ kind: 'refused' });
     await gateway.debit(debitOf('2', '0020'));
-    const pending = { refundNo: 'r2', attemptNo: '2', amountCent: 5 };
+    const pending = { ...BEHALF, refundNo: 'r2', attemptNo: '2', amountCent: 5 };
     expect(await gateway.refund(pending)).toEqual({ kind: 'pending' });
     for (;;) {
       const outcome = await gateway.queryRefund(pending);
@@ -196,7 +196,7 @@ describe('the statement', () => {
     await Promise.all(Array.from({ length: 40 }, (_, index) => gateway.debit(debitOf(`a${index}`))));
     await gateway.debit(debitOf('a40', '0002'));
     await gateway.debit(debitOf('a41', '0004'));
-    await gateway.refund({ refundNo: 'r1', attemptNo: 'a0', amountCent: 500 });
+    await gateway.refund({ ...BEHALF, refundNo: 'r1', attemptNo: 'a0', amountCent: 500 });
     const first = formatTime(now).slice(0, 10);
     now += DAY;
     await gateway.debit(debitOf('b1'));

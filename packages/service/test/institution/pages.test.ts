@@ -8,7 +8,7 @@ import { OPERATIONS, type Operation, responseSignText, signResponse } from '../.
 import { FAULTS } from '../../src/institution/faults.js';
 import { attemptNo } from '../../src/orders/numbers.js';
 import { ROOT, readPage, tableRows } from '../docs/pages.js';
-import { attached, debitOf, gatewayTo, noticeEndpoint } from './support.js';
+import { attached, BEHALF, debitOf, gatewayTo, noticeEndpoint } from './support.js';
 
 async function openApi() {
   return JSON.parse(await readFile(path.join(ROOT, 'docs/bridge.openapi.json'), 'utf8'));
@@ -68,23 +68,28 @@ describe('docs/bridge.openapi.json', () => {
     const gateway = gatewayTo(between);
 
     const card = { bankCardNo: '6222', certificateNo: '1', certType: 'ID_CARD', realName: 'Li', bankMobile: '138' };
-    await gateway.sendBindCode({ bindOrderNo: '5', bankCode: 'ICBC', card });
-    await gateway.sendBindCode({ bindOrderNo: '5', bankCode: undefined, card: { ...card, bankMobile: '9' } });
+    await gateway.sendBindCode({ ...BEHALF, bindOrderNo: '5', bankCode: 'ICBC', card });
+    await gateway.sendBindCode({
+      ...BEHALF,
+      bindOrderNo: '5',
+      bankCode: undefined,
+      card: { ...card, bankMobile: '9' },
+    });
     for (const smsCode of ['000000', '1'])
-      await gateway.confirmBind({ bindOrderNo: '5', reference: undefined, smsCode });
-    await gateway.confirmBind({ bindOrderNo: '6', reference: 'x', smsCode: '1' });
+      await gateway.confirmBind({ ...BEHALF, bindOrderNo: '5', reference: undefined, smsCode });
+    await gateway.confirmBind({ ...BEHALF, bindOrderNo: '6', reference: 'x', smsCode: '1' });
     for (const tail of ['8888', '0001', '0002', '0003', '0004', '0005', '0020', '0021']) {
       await gateway.debit(debitOf(`d${tail}`, tail));
       await gateway.queryDebit(debitOf(`d${tail}`, tail));
     }
     await gateway.queryDebit(debitOf('never'));
     for (const tail of ['8888', '0001', '0020']) {
-      await gateway.refund({ refundNo: `r${tail}`, attemptNo: `d${tail}`, amountCent: 5 });
-      await gateway.queryRefund({ refundNo: `r${tail}` });
+      await gateway.refund({ ...BEHALF, refundNo: `r${tail}`, attemptNo: `d${tail}`, amountCent: 5 });
+      await gateway.queryRefund({ ...BEHALF, refundNo: `r${tail}` });
     }
-    await gateway.queryRefund({ refundNo: 'never' });
+    await gateway.queryRefund({ ...BEHALF, refundNo: 'never' });
     for (const tail of ['8888', '0022']) {
-      await gateway.cancelAgreement({ agreementNo: '1', institutionNo: `SHARED-${tail}` });
+      await gateway.cancelAgreement({ ...BEHALF, agreementNo: '1', institutionNo: `SHARED-${tail}` });
     }
     const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format(new Date());
     for await (const line of gateway.statement(today))
@@ -95,6 +100,8 @@ describe('docs/bridge.openapi.json', () => {
       const name = operation.replace(/(?:^|-)(\w)/g, (_all, letter: string) => letter.toUpperCase());
       valid(`${name}Request`, request);
       valid(`${name}Answer`, answer);
+      // Everything is asked for on behalf of a channel, but for what was booked on a day.
+      expect(request).toMatchObject(operation === 'statement' ? {} : BEHALF);
     }
     for (const { body } of await endpoint.count(3)) valid('Notice', JSON.parse(body.toString()));
   });

@@ -15,6 +15,8 @@ import { lockFile } from '../../src/institution/lock.js';
 import { type Running, until, watch } from '../support/processes.js';
 
 export const KEY = Buffer.alloc(32, 7);
+/** The channel that the service asks for. */
+export const BEHALF = { appId: 'test_demo' };
 const CHILD = fileURLToPath(new URL('institution-child.mjs', import.meta.url));
 
 export async function temporaryFolder(): Promise<string> {
@@ -84,6 +86,7 @@ export async function spawnInstitution(
 /** On an agreement that the channel shared, with the tail that is wanted. */
 export function debitOf(attemptNo: string, tail = '8888', more: Partial<DebitRequest> = {}): DebitRequest {
   return {
+    ...BEHALF,
     attemptNo,
     institutionNo: `SHARED-${tail}`,
     amountCent: 1990,
@@ -98,6 +101,8 @@ export function debitOf(attemptNo: string, tail = '8888', more: Partial<DebitReq
 export interface LedgerView {
   readonly debits: readonly {
     readonly attemptNo: string;
+    readonly institutionNo: string;
+    readonly appId: string | null;
     readonly status: string;
     readonly debitedCent: number;
     readonly refundedCent: number;

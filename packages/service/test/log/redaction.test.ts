@@ -205,6 +205,7 @@ describe('what code may log by mistake', () => {
     'invalid input syntax for type integer: "open\nsesame"',
     'Unexpected token \'a\', "{"sesame":a" is not valid JSON',
     'ciphertext svc_aes_v1:sesameAAAA/+== does not open',
+    'ciphertext svc_aes_v2:sesameAAAA/+== does not open',
     `key ${Buffer.from('sesame'.repeat(6)).toString('base64').slice(0, 43)}= is refused`,
   ])('an error message does not quote: %s', (message) => {
     const { log, text } = capturedLog();

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CREDENTIAL_NAMES, openCredentials } from '../../src/channels/credentials.js';
 import { findChannel } from '../../src/channels/sql.js';
 import { listAudit } from '../../src/operator/audit.js';
-import { setCallback, setIpAllowList, setLimits, setVoidedPeriodEvents } from '../../src/operator/channel-settings.js';
+import {
+  setCallback,
+  setEncryption,
+  setIpAllowList,
+  setLimits,
+  setVoidedPeriodEvents,
+} from '../../src/operator/channel-settings.js';
 import {
   createChannel,
   listChannels,
@@ -111,6 +117,8 @@ const CHANGES: readonly Step[] = [
   ['channel.set-ip-list', (appId) => setIpAllowList(operator, { appId, ranges: ['203.0.113.7', '2001:db8::/32'] })],
   ['channel.set-ip-list', (appId) => setIpAllowList(operator, { appId, ranges: [] })],
   ['channel.set-limits', (appId) => setLimits(operator, { appId, ratePerSecond: 7, rateBurst: 9 })],
+  ['channel.set-encryption', (appId) => setEncryption(operator, { appId, answers: 'v2' })],
+  ['channel.set-encryption', (appId) => setEncryption(operator, { appId, acceptsV1: false })],
   ['channel.set-voided-period-events', (appId) => setVoidedPeriodEvents(operator, { appId, send: false })],
 ];
 

@@ -32,10 +32,12 @@ describe('a payment channel', () => {
       bankCodeRequired: true,
       debitsPerSecond: 50,
       debitHours: { from: 22, to: 6 },
+      commonNumbers: true,
     });
     expect(made).toMatchObject({
       gatewayUrl: 'https://10.1.2.3:8443/pay',
       debitHours: { from: 22, to: 6 },
+      commonNumbers: true,
       channels: [],
     });
     const { gatewayKey, ...view } = made;
@@ -53,6 +55,10 @@ describe('a payment channel', () => {
     expect((await listAudit(operator, { subject: code }))[0]).toMatchObject({
       action: 'payment-channel.update',
       detail: { from: { debitsPerSecond: 5, debitHours: { from: 8, to: 22 } }, to: { debitsPerSecond: null } },
+    });
+    await updatePaymentChannel(operator, { code, commonNumbers: true });
+    expect((await listAudit(operator, { subject: code }))[0]).toMatchObject({
+      detail: { from: { commonNumbers: false }, to: { commonNumbers: true } },
     });
     const before = await dump(fresh.database);
     expect(await updatePaymentChannel(operator, { code, displayName: 'Pay' })).toMatchObject({ changed: false });

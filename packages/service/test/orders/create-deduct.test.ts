@@ -142,9 +142,8 @@ describe('an agreement that the institution ends while the first debit is on the
     const request = sharedRequest(channel, { externalOrderNo: `${unique('order')}_PENDING` });
     const { data } = await create(request);
     const { database } = service.fresh;
-    const channels = channelRegistry(database, service.vault);
     const institutionNumbers = lookUp(database, service.vault, 'institution numbers');
-    const end = agreementEnder({ database, channels, institutionNumbers, clock: service.clock });
+    const end = agreementEnder({ database, institutionNumbers, clock: service.clock });
     await end('MOCKPAY', request.sharedAgreement.sharedAgreementNo, 'closed by the bank');
     expect((await query(data.orderNo)).orderStatus).toBe('INITIALIZING');
     const before = service.clock.now();
@@ -162,9 +161,8 @@ describe('an agreement that the institution ends while the first debit is on the
 
   it('a number that nobody has is an alert', async () => {
     const { database } = service.fresh;
-    const channels = channelRegistry(database, service.vault);
     const institutionNumbers = lookUp(database, service.vault, 'institution numbers');
-    await agreementEnder({ database, channels, institutionNumbers, clock: service.clock })('MOCKPAY', 'nobody', 'x');
+    await agreementEnder({ database, institutionNumbers, clock: service.clock })('MOCKPAY', 'nobody', 'x');
     const alerts = await database.query(`select from alerts where kind = 'notice-for-unknown-agreement'`);
     expect(alerts).toHaveLength(1);
   });

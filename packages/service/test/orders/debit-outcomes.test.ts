@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { endDueWithoutDebit } from '../../src/engine/without-debit.js';
 import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
 import { askDebit } from '../../src/payments/debit.js';
 import { gate } from '../agreements/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { sharedRequest, unique } from '../support/demo.js';
 import { manualClock, type TestService } from '../support/service.js';
-import { agreementOf, alerts, institution, paid, type Stage, stage, toldAbout } from './support.js';
+import { agreementOf, alerts, dailyProduct, institution, paid, type Stage, stage, toldAbout } from './support.js';
 
 /** A debit's outcomes, from its first call to its last word. Whatever happens, a period has one attempt. */
 
@@ -109,6 +110,7 @@ describe('the first debit', () => {
     const { orderNo, request } = await create();
     expect(on.institution.debits).toEqual([
       {
+        appId: 'test_demo',
         attemptNo: attemptNoOf(orderNo),
         institutionNo: request.sharedAgreement.sharedAgreementNo,
         amountCent: 1990,
@@ -336,7 +338,7 @@ describe('asking about it', () => {
     const silent = institution();
     silent.onQuery = () => new Promise(() => undefined);
     const request = { attemptNo: '100000001000000101', cycleNo: 1, amountCent: 1, startedAt: 0 };
-    const asked = { ...request, orderNo: '100000001000', externalOrderNo: 'x', institutionNo: 'y' };
+    const asked = { ...request, appId: 'test_demo', orderNo: '100000001000', externalOrderNo: 'x', institutionNo: 'y' };
     expect(await askDebit(silent, asked, 20)).toEqual(unknown);
     expect(silent.debits).toEqual([]);
   });
@@ -352,6 +354,7 @@ describe('news from the institution', () => {
   const success = (orderNo: string, more: object = {}): DebitOutcome =>
     paid(
       {
+        appId: 'test_demo',
         attemptNo: attemptNoOf(orderNo),
         amountCent: 1990,
         orderNo,
@@ -506,5 +509,38 @@ describe('a creation that was cut off', () => {
     const again = await channel.call('orders/create', request, { idempotencyKey });
     expect([again.code, again.data.orderStatus]).toEqual(['0', 'ACTIVE']);
     expect([on.institution.queries.length, on.institution.debits.length]).toEqual([asked, 1]);
+  });
+
+  describe('of an order of one period, which the engine completes before the resend', () => {
+    beforeAll(() => dailyProduct(service, 'ONE_DAY', 1));
+    const statusOf = async (orderNo: string) => (await found(orderNo)).orderStatus;
+
+    it('the answer had been made, and only got lost: it is given again as it was', async () => {
+      const request = sharedRequest(channel, { productCode: 'ONE_DAY' });
+      const idempotencyKey = unique('key');
+      const lost = await channel.call('orders/create', request, { idempotencyKey });
+      expect(await endDueWithoutDebit(service.fresh.database)).toBe(1);
+      const again = await channel.call('orders/create', request, { idempotencyKey });
+      expect([again.data.orderStatus, again.headers['idempotency-replayed']]).toEqual(['ACTIVE', 'true']);
+      expect(again.data).toEqual(lost.data);
+      expect(await statusOf(again.data.orderNo)).toBe('COMPLETED');
+    });
+
+    it('no answer had been made: it says what the order is by now', async () => {
+      const request = sharedRequest(channel, { productCode: 'ONE_DAY' });
+      const idempotencyKey = unique('key');
+      on.institution.onDebit = async () => {
+        await sql(`alter table idempotency add constraint broken check (state = 'RUNNING') not valid`);
+        return unknown;
+      };
+      await channel.call('orders/create', request, { idempotencyKey });
+      await sql('alter table idempotency drop constraint broken');
+      await on.askPending();
+      expect(await endDueWithoutDebit(service.fresh.database)).toBe(1);
+      const again = await channel.call('orders/create', request, { idempotencyKey });
+      expect([again.code, again.data.orderStatus]).toEqual(['0', 'COMPLETED']);
+      expect(again.data).toEqual(await found(again.data.orderNo));
+      expect(await told(again.data.orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'COMPLETED']);
+    });
   });
 });

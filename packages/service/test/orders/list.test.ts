@@ -42,13 +42,13 @@ describe('orders/list', () => {
     for (const order of data.orders) {
       expect(order).toEqual((await channel.call('orders/query', { orderNo: order.orderNo })).data);
     }
-    expect(data).toEqual({ orders: data.orders, page: 1, size: 100, hasMore: false });
+    expect(data).toEqual({ orders: data.orders, page: 1, size: 100, hasMore: false, nextCursor: null });
   });
 
   it('0: nobody has no orders, and neither has the user of that name in another channel', async () => {
     const user = unique('user');
     await orders(user, 1);
-    const empty = { orders: [], page: 1, size: 100, hasMore: false };
+    const empty = { orders: [], page: 1, size: 100, hasMore: false, nextCursor: null };
     expect((await list({ channelUserId: unique('nobody') })).data).toEqual(empty);
     const other = await anotherChannel(service);
     expect((await other.call('orders/list', { channelUserId: user })).data).toEqual(empty);

@@ -111,7 +111,10 @@ describe('what is answered', () => {
     };
     expectSame(dataText(query), JSON.stringify(expected));
     const list = await call('orders/list', { channelUserId: user });
-    expectSame(dataText(list), JSON.stringify({ orders: [expected], page: 1, size: 100, hasMore: false }));
+    expectSame(
+      dataText(list),
+      JSON.stringify({ orders: [expected], page: 1, size: 100, hasMore: false, nextCursor: null }),
+    );
   });
 
   it.each([
@@ -142,11 +145,15 @@ describe('what is answered', () => {
     }
     const list = await call('orders/list', { channelUserId: user });
     expect(list.headers['transfer-encoding']).toBe('chunked');
-    expectSame(dataText(list), `{"orders":[${made.join(',')}],"page":1,"size":100,"hasMore":false}`);
+    expectSame(dataText(list), `{"orders":[${made.join(',')}],"page":1,"size":100,"hasMore":false,"nextCursor":null}`);
     const two = await call('orders/list', { channelUserId: user, size: 2, page: 2 });
-    expectSame(dataText(two), `{"orders":[${made.slice(2, 4).join(',')}],"page":2,"size":2,"hasMore":true}`);
+    const { nextCursor } = JSON.parse(dataText(two));
+    expectSame(
+      dataText(two),
+      `{"orders":[${made.slice(2, 4).join(',')}],"page":2,"size":2,"hasMore":true,"nextCursor":"${nextCursor}"}`,
+    );
     const none = await call('orders/list', { channelUserId: unique('nobody') });
-    expect(dataText(none)).toBe('{"orders":[],"page":1,"size":100,"hasMore":false}');
+    expect(dataText(none)).toBe('{"orders":[],"page":1,"size":100,"hasMore":false,"nextCursor":null}');
   });
 
   it('has all periods that were started, also those that are too many for one statement', async () => {
@@ -160,7 +167,7 @@ describe('what is answered', () => {
       texts.unshift(dataText(await call('orders/query', { orderNo })));
     }
     const list = await call('orders/list', { channelUserId: user });
-    expectSame(dataText(list), `{"orders":[${texts.join(',')}],"page":1,"size":100,"hasMore":false}`);
+    expectSame(dataText(list), `{"orders":[${texts.join(',')}],"page":1,"size":100,"hasMore":false,"nextCursor":null}`);
   });
 });
 

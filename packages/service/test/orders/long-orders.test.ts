@@ -51,7 +51,7 @@ describe('the text of a long order', () => {
     expectSame(dataText(await call('orders/query', { orderNo })), made);
     expectSame(
       dataText(await call('orders/list', { channelUserId: user })),
-      `{"orders":[${made}],"page":1,"size":100,"hasMore":false}`,
+      `{"orders":[${made}],"page":1,"size":100,"hasMore":false,"nextCursor":null}`,
     );
   });
 
@@ -68,7 +68,7 @@ describe('the text of a long order', () => {
       expectSame(dataText(await call('orders/query', { orderNo })), now);
       expectSame(
         dataText(await call('orders/list', { channelUserId: user, size: 1 })),
-        `{"orders":[${now}],"page":1,"size":1,"hasMore":false}`,
+        `{"orders":[${now}],"page":1,"size":1,"hasMore":false,"nextCursor":null}`,
       );
     }
   });
@@ -79,7 +79,7 @@ describe('the text of a long order', () => {
     for (const length of [2, 1001, 1, 9999, 2]) made.unshift(dataText(await create(`DAYS_${length}`, user)));
     expectSame(
       dataText(await call('orders/list', { channelUserId: user })),
-      `{"orders":[${made.join(',')}],"page":1,"size":100,"hasMore":false}`,
+      `{"orders":[${made.join(',')}],"page":1,"size":100,"hasMore":false,"nextCursor":null}`,
     );
   });
 });

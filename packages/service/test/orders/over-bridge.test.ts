@@ -7,13 +7,14 @@ import { systemClock } from '../../src/clock.js';
 import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
 import { type Institution, startInstitution } from '../../src/institution/institution.js';
 import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { createPaymentChannel, resetGatewayKey } from '../../src/operator/payment-channels.js';
+import { createPaymentChannel, resetGatewayKey, updatePaymentChannel } from '../../src/operator/payment-channels.js';
 import { ledgerOf } from '../institution/support.js';
 import { type ChannelClient, send } from '../support/channel-client.js';
 import { demoChannel, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
+import { anotherChannel } from './support.js';
 
 /** The service and the reference institution, over real connections in both directions. */
 let service: TestService;
@@ -158,6 +159,24 @@ describe('binding over the bridge', () => {
 });
 
 describe('news and endings', () => {
+  it('an agreement that another channel used first: the institution is told the channel, and may object', async () => {
+    await updatePaymentChannel(service.operator, { code: 'BRIDGE', commonNumbers: true });
+    const other = await anotherChannel(service);
+    const { appId } = other.credentials;
+    await authorizePaymentChannel(service.operator, { appId, code: 'BRIDGE', shareEnabled: true });
+    const sharedAgreementNo = `${unique('shared')}-0025`;
+    const share = (by: ChannelClient) => {
+      const channelUserId = unique('user');
+      const shared = sharedAgreement(by, channelUserId, { paymentChannelCode: 'BRIDGE', sharedAgreementNo });
+      return by.call('orders/create', sharedRequest(by, { channelUserId, sharedAgreement: shared }));
+    };
+    const [mine, theirs, again] = [await share(channel), await share(other), await share(channel)];
+    expect([mine, theirs, again].map(({ data }) => data.orderStatus)).toEqual(['ACTIVE', 'TERMINATED', 'ACTIVE']);
+    expect(await debitOf(mine.data.orderNo)).toMatchObject({ appId: 'test_demo', debitedCent: 1990 });
+    expect(await debitOf(theirs.data.orderNo)).toMatchObject({ appId, debitedCent: 0 });
+    await updatePaymentChannel(service.operator, { code: 'BRIDGE', commonNumbers: false });
+  });
+
   it('an agreement that the institution ends: its order is unsubscribed, with the event', async () => {
     const order = await createWith('0021');
     await until('the notice', async () => (await statusOf(order.orderNo)) === 'UNSUBSCRIBED');

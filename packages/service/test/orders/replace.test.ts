@@ -170,7 +170,7 @@ describe('agreements/replace', () => {
     await channel.call('orders/unsubscribe', { orderNo });
     await on.cancelAgreements();
     expect(on.institution.cancellations).toEqual([
-      { agreementNo: data.newAgreementNo, institutionNo: newSharedAgreement.sharedAgreementNo },
+      { appId: 'test_demo', agreementNo: data.newAgreementNo, institutionNo: newSharedAgreement.sharedAgreementNo },
     ]);
     expect(await sql('select status from agreements where agreement_no = $1', [data.oldAgreementNo])).toEqual([
       { status: 'REPLACED' },

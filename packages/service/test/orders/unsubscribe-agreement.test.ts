@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { updatePaymentChannel } from '../../src/operator/payment-channels.js';
 import { endOrder } from '../../src/orders/end.js';
 import { lockOrderByNumber } from '../../src/orders/sql.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -50,7 +51,11 @@ describe('orders/unsubscribe and the agreement', () => {
     expect(on.institution.cancellations).toEqual([]);
     expect(await on.cancelAgreements()).toBe(1);
     expect(on.institution.cancellations).toEqual([
-      { agreementNo: agreement.agreement_no, institutionNo: request.sharedAgreement.sharedAgreementNo },
+      {
+        appId: 'test_demo',
+        agreementNo: agreement.agreement_no,
+        institutionNo: request.sharedAgreement.sharedAgreementNo,
+      },
     ]);
     expect(await on.cancelAgreements()).toBe(0);
     const bankData = await channel.call('agreements/user-data', { channelUserId: request.channelUserId });
@@ -76,7 +81,7 @@ describe('orders/unsubscribe and the agreement', () => {
     await unsubscribe({ orderNo: second.orderNo });
     expect(await on.cancelAgreements()).toBe(1);
     expect(on.institution.cancellations).toEqual([
-      { agreementNo: `AG${bindOrderNo}`, institutionNo: `inst-${bindOrderNo}` },
+      { appId: 'test_demo', agreementNo: `AG${bindOrderNo}`, institutionNo: `inst-${bindOrderNo}` },
     ]);
     expect((await channel.call('orders/create', bound(bindOrderNo))).code).toBe('410002');
   });
@@ -106,7 +111,7 @@ describe('orders/unsubscribe and the agreement', () => {
       const before = await scans();
       const order = await lockOrderByNumber(tx, Number(orderNo));
       if (!order) throw new Error(`no order ${orderNo}`);
-      await endOrder(tx, { voidedPeriodEvents: true }, order, { source: 'CHANNEL', reason: null }, 0);
+      await endOrder(tx, order, { source: 'CHANNEL', reason: null }, 0);
       expect(await scans()).toEqual(before);
     });
     await sql('delete from orders where channel_id = 99');
@@ -183,7 +188,8 @@ describe('orders that share one number at the institution', () => {
     expect(on.institution.cancellations).toHaveLength(1);
   });
 
-  it('the binding of another channel is left alone, here and at the institution', async () => {
+  it('the binding of another channel is left alone, here and at the institution, where numbers are common', async () => {
+    await updatePaymentChannel(service.operator, { code: 'MOCKPAY', commonNumbers: true });
     const other = await anotherChannel(service);
     const owner = unique('user');
     const bindOrderNo = await bindCard(channel, owner);

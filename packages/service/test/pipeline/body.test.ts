@@ -1,5 +1,8 @@
 import { gzipSync } from 'node:zlib';
+import { MAX_BODY_VALUES } from '@perennial/wire';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readJsonObject } from '../../src/http/json-body.js';
 import type { CallOptions, ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { type TestService, testService } from '../support/service.js';
@@ -15,7 +18,8 @@ beforeAll(async () => {
     taken = request;
     return answer(DONE);
   });
-  service = await testService({ moreRoutes: [taking] });
+  // However busy this machine is: nothing is refused because it has waited for long.
+  service = await testService({ moreRoutes: [taking], largeBodies: { waitMs: 600_000 } });
   channel = await service.channel();
   token = await channel.getToken();
 });
@@ -97,15 +101,23 @@ describe('text', () => {
     ['\\u0000 in an unknown field', '{"orderNo":"1","x":"\\u0000"}', /^x /],
     ['\\u0000 in the name of a field', '{"orderNo":"1","\\u0000":1}', /field name/],
     ['a lone surrogate in the name of a field', '{"orderNo":"1","x":{"\\ud800":1}}', /field name in x/],
+    [
+      'a lone surrogate in a field of that name',
+      '{"orderNo":"1","body":{"x":[1,["\\udfff"]]}}',
+      /^body\.x\[1\]\[0\] holds/,
+    ],
   ])('400001: %s', async (_what, raw, message) => {
     await expectRefused(raw, message);
   });
 
-  it('400001: a long name is not repeated in full', async () => {
-    const reply = await take(`{"${'n'.repeat(100_000)}":"\\u0000"}`);
-    expectEnvelope(reply.envelope, '400001');
-    expect(reply.text.length).toBeLessThan(1000);
-  });
+  it.each(['"\\u0000"', '{"\\u0000":1}', '{"__proto__":1}'])(
+    '400001: a long name is not repeated in full, %s',
+    async (value) => {
+      const reply = await take(`{"${'n'.repeat(100_000)}":${value}}`);
+      expectEnvelope(reply.envelope, '400001');
+      expect(reply.text.length).toBeLessThan(1000);
+    },
+  );
 
   it.each(['é', '订单', '😀', '\\ud83d\\ude00', 'a\\"\\\\b', '\\u2028'])('0: %s', async (text) => {
     expect((await take(`{"orderNo":"${text}"}`)).code).toBe('0');
@@ -155,6 +167,55 @@ describe('depth', () => {
 
   it('0: brackets in text are no levels, whatever is escaped around them', async () => {
     expect((await take(`{"orderNo":"1","x":"\\"${'[{'.repeat(100)}\\\\"}`)).code).toBe('0');
+  });
+});
+
+describe('the number of values', () => {
+  /** Of one array beside a known field: that array, that field and the object are three values more. */
+  const holding = (items: readonly string[]) => `{"orderNo":"1","x":[${items.join(',')}]}`;
+  const times = (count: number, item: string) => Array.from({ length: count }, () => item);
+  const REST = MAX_BODY_VALUES - 3;
+
+  it.each<[string, string, number]>([
+    ['numbers', '0', 1],
+    ['words', 'null', 1],
+    ['strings', '""', 1],
+    ['strings with all that counts elsewhere', '",{[]}\\",\\\\"', 1],
+    ['longer ones', `"${'x'.repeat(40)}\\"${'[,]'.repeat(10)}\\\\"`, 1],
+    ['empty objects', '{}', 1],
+    ['empty arrays with white space', '[ \n\t\r]', 1],
+    ['objects of one field', '{"y":0}', 2],
+    ['objects of two fields', '{"y":0,"z":[]}', 3],
+    ['arrays in arrays', '[[[0]]]', 4],
+  ])('0: 12,000 and 400001: one more, %s', async (_what, item, values) => {
+    const most = Math.floor(REST / values);
+    const full = [...times(most, item), ...times(REST - most * values, '0')];
+    expect((await take(holding(full))).code).toBe('0');
+    await expectRefused(holding([...full, '0']), /^body holds more than 12000 values$/);
+  });
+
+  it('400001: a megabyte of next to nothing, again and again, while others are served', async () => {
+    const other = await service.channel();
+    const bomb = `{"a":[${times(349_000, '{}').join(',')}]}`;
+    const replies = await Promise.all([...times(20, bomb).map((raw) => take(raw)), other.call('products/list', {})]);
+    expect(replies.map((reply) => reply.code)).toEqual([...times(20, '400001'), '0']);
+  });
+
+  it('is the number of what JSON.parse would make, whatever is where', () => {
+    const count = (value: unknown): number =>
+      typeof value === 'object' && value !== null
+        ? Object.values(value).reduce((sum: number, item) => sum + count(item), 1)
+        : 1;
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(3), (value, spaces) => {
+        const more = Array<number>(MAX_BODY_VALUES - 2 - count(value)).fill(0);
+        const read = (items: readonly number[]) =>
+          readJsonObject(Buffer.from(JSON.stringify({ value, items }, undefined, spaces)), undefined);
+        expect(count(read(more))).toBe(MAX_BODY_VALUES);
+        expect(() => read([...more, 0])).toThrow('values');
+      }),
+      { numRuns: 50 },
+    );
   });
 });
 

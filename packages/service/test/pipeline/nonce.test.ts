@@ -166,29 +166,100 @@ describe('a nonce counts as used once the signature holds', () => {
     expect((await list({ nonce, ...fault })).code).toBe(code);
     expect((await list({ nonce })).code).toBe('401004');
   });
+});
 
-  it('401004: after a request of the suspended channel', async () => {
+describe('a request that is refused before its nonce is used up', () => {
+  const rows = async (nonce: string) => {
+    const seen = await service.fresh.database.query('select from nonces where nonce = $1', [Buffer.from(nonce, 'hex')]);
+    return seen.length;
+  };
+  const setBucket = (by: ChannelClient, tokens: number) =>
+    service.fresh.database.query(
+      `update rate_limits set tokens = $2, refilled_at = now() + interval '1 hour'
+       where channel_id = (select channel_id from channels where app_id = $1)`,
+      [by.credentials.appId, tokens],
+    );
+  async function busyChannel() {
+    const busy = await service.channel();
+    const token = await busy.getToken();
+    return { busy, ask: (options: CallOptions, by = busy) => by.callBare('products/list', {}, { token, ...options }) };
+  }
+
+  it('0: it is sent again as it was, once the channel is resumed', async () => {
     const nonce = freshNonce();
     const { appId } = channel.credentials;
     await suspendChannel(service.operator, { appId });
     expect((await list({ nonce })).code).toBe('403002');
+    expect(await rows(nonce)).toBe(0);
     await resumeChannel(service.operator, { appId });
-    expect((await list({ nonce })).code).toBe('401004');
+    expect((await list({ nonce })).code).toBe('0');
+    expect(await rows(nonce)).toBe(1);
   });
 
-  it('401004: after a request over the rate', async () => {
+  it('0: it is sent again as it was, once the rate leaves room', async () => {
     const nonce = freshNonce();
-    const busy = await service.channel();
-    const token = await busy.getToken();
-    await service.fresh.database.query(
-      `update rate_limits set tokens = 0, refilled_at = now() + interval '1 hour'
-       where channel_id = (select channel_id from channels where app_id = $1)`,
-      [busy.credentials.appId],
-    );
-    const ask = (options: CallOptions) => busy.callBare('products/list', {}, { token, ...options });
+    const { busy, ask } = await busyChannel();
+    await setBucket(busy, 0);
     expect((await ask({ nonce })).code).toBe('429001');
-    await service.fresh.database.query(`update rate_limits set refilled_at = now() - interval '1 hour'`);
+    expect(await rows(nonce)).toBe(0);
+    await setBucket(busy, 1);
+    expect((await ask({ nonce })).code).toBe('0');
+    expect(await rows(nonce)).toBe(1);
+  });
+
+  it('401004: a nonce that is used up, whatever the rate and the suspension say', async () => {
+    const nonce = freshNonce();
+    const { busy, ask } = await busyChannel();
+    expect((await ask({ nonce })).code).toBe('0');
+    await setBucket(busy, 0);
     expect((await ask({ nonce })).code).toBe('401004');
-    expect((await ask({})).code).toBe('0');
+    await suspendChannel(service.operator, { appId: busy.credentials.appId });
+    expect((await ask({ nonce })).code).toBe('401004');
+  });
+
+  it('one 0: a request 40 times at once over two nodes, while the rate leaves room for one', async () => {
+    const { busy, ask } = await busyChannel();
+    const there = node.client(busy);
+    const same = { nonce: freshNonce(), requestId: 'same' };
+    await setBucket(busy, 1);
+    const replies = await Promise.all(Array.from({ length: 40 }, (_, n) => ask(same, n % 2 === 0 ? busy : there)));
+    const codes = replies.map((reply) => reply.code);
+    expect(codes.filter((code) => code === '0')).toHaveLength(1);
+    // The others come after it, or beside it while nothing is left for them.
+    expect(codes.filter((code) => !['0', '401004', '429001'].includes(code))).toEqual([]);
+    expect((await ask(same)).code).toBe('401004');
+  });
+
+  it('one 0: on two nodes that both found it new; only then does the other copy cost a request of the rate', async () => {
+    const { busy, ask } = await busyChannel();
+    const same = { nonce: freshNonce(), requestId: 'same' };
+    await ask({}, node.client(busy));
+    await setBucket(busy, 10);
+    const { database } = service.fresh;
+    const waiting = () =>
+      database.query(`select from pg_stat_activity
+                      where datname = current_database() and wait_event_type = 'Lock' and query like '%join channels%'`);
+    let replies: Promise<{ code: string }>[] = [];
+    await database.transaction(async (tx) => {
+      await tx.query('update rate_limits set granted = granted');
+      replies = [ask(same), ask(same, node.client(busy))];
+      while ((await waiting()).length < 2) await new Promise((resolve) => setImmediate(resolve));
+    });
+    const codes = (await Promise.all(replies)).map((reply) => reply.code);
+    expect(codes.sort()).toEqual(['0', '401004']);
+    expect(
+      await database.query('select tokens from rate_limits join channels using (channel_id) where app_id = $1', [
+        busy.credentials.appId,
+      ]),
+    ).toEqual([{ tokens: 8 }]);
+  });
+
+  it('429001: all of a request 20 times at once, while the rate leaves no room', async () => {
+    const { busy, ask } = await busyChannel();
+    const same = { nonce: freshNonce(), requestId: 'same' };
+    await setBucket(busy, 0);
+    const replies = await Promise.all(Array.from({ length: 20 }, () => ask(same)));
+    expect(replies.map((reply) => reply.code)).toEqual(Array<string>(20).fill('429001'));
+    expect(await rows(same.nonce)).toBe(0);
   });
 });

@@ -125,6 +125,11 @@ async function collecting() {
 }
 
 async function rejections() {
+  const holder = somebody();
+  await call('orders/create', order(holder));
+  // A number that another channel has: an operator hears of it.
+  const other = await anotherChannel(on.service);
+  await call('orders/create', order(holder, {}, other), '403004', {}, other);
   const [known, stranger] = [somebody(), somebody()];
   const first = collected(known);
   await call('orders/create', first);
@@ -301,7 +306,7 @@ it('the same card, document and mobile are found by different hashes in differen
   const who = somebody();
   const other = await anotherChannel(on.service);
   await call('orders/create', order(who));
-  await call('orders/create', order(who, {}, other), '0', {}, other);
+  await call('orders/create', order({ ...who, sharedNo: unique('SHARED-NUMBER') }, {}, other), '0', {}, other);
   const [agreements, users] = await Promise.all([
     on.service.fresh.database.query<{ card: string; certificate: string }>(
       `select encode(card_hash, 'hex') as card, encode(certificate_hash, 'hex') as certificate

@@ -42,12 +42,19 @@ describe('a refund', () => {
       requestedBy: 'test:ann',
       startedAt: refundTime,
       refundedAt: refundTime,
-      payment: { paymentStatus: 'REFUND_FULL', amountCent: 1990, refundAmountCent: 1990 },
+      payment: {
+        paymentStatus: 'REFUND_FULL',
+        amountCent: 1990,
+        refundAmountCent: 1990,
+        benefits: [
+          expect.objectContaining({ benefitCode: 'VIP_PASS', status: 'REVOKED' }),
+          expect.objectContaining({ benefitCode: 'COUPON', status: 'REVOKED' }),
+        ],
+      },
       changed: true,
     });
-    expect(on.bank.asked).toEqual([
-      { refundNo: `R${periodNo(orderNo)}01`, attemptNo: `${periodNo(orderNo)}01`, amountCent: 1990 },
-    ]);
+    const attemptNo = `${periodNo(orderNo)}01`;
+    expect(on.bank.asked).toEqual([{ appId: 'test_demo', refundNo: `R${attemptNo}`, attemptNo, amountCent: 1990 }]);
 
     const after = await on.query(orderNo);
     const [first, ...rest] = after['paymentRecords'] as Record<string, unknown>[];

@@ -36,7 +36,11 @@ describe('the benefits of a period that is refunded', () => {
   it('in full: all that were not claimed are revoked', async () => {
     const orderNo = await on.paidOrder();
     await claim(orderNo, 'VIP_PASS');
-    await on.refund({ orderNo, cycleNo: 1 });
+    const { payment } = await on.refund({ orderNo, cycleNo: 1 });
+    expect(payment.benefits.map(({ benefitCode, status }) => `${benefitCode} ${status}`)).toEqual([
+      'VIP_PASS CLAIMED',
+      'COUPON REVOKED',
+    ]);
     expect(await benefitsOf(orderNo)).toBe('VIP_PASS CLAIMED, COUPON REVOKED');
     expect(await on.queryPeriod(orderNo)).toMatchObject({
       usedAmountCent: 1500,
@@ -77,7 +81,9 @@ describe('the benefits of a period that is refunded', () => {
 
   it('that has none: the money alone', async () => {
     const orderNo = await on.paidOrder({ productCode: 'BARE' });
-    expect(await on.refund({ orderNo, cycleNo: 1 })).toMatchObject({ payment: { paymentStatus: 'REFUND_FULL' } });
+    expect(await on.refund({ orderNo, cycleNo: 1 })).toMatchObject({
+      payment: { paymentStatus: 'REFUND_FULL', benefits: [] },
+    });
   });
 
   it('stay as they are while the refund is on its way, and when it is refused', async () => {

@@ -34,7 +34,14 @@ async function orders(count: number, more: { mode?: string; totalCycles?: number
      from generate_series(0, $2::integer - 1) n, (select date_trunc('second', now() - interval '25 hours') as at) t`,
     [FIRST, count, mode, totalCycles],
   );
-  await database.query('analyze orders');
+  await database.query(
+    `insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status, institution_no,
+       card_hash, certificate_hash, card_tail, details)
+     select $1::bigint + n, 1, 'user ' || n, 'MOCKPAY', 'SHARED_FROM_CHANNEL', 'BIND_SUCCESS', '', '', '', '', ''
+     from generate_series(0, $2::integer - 1) n on conflict do nothing`,
+    [FIRST, count],
+  );
+  await database.query('analyze orders, agreements');
 }
 
 interface State {
@@ -166,7 +173,8 @@ it.each(WAYS)('some of many orders are %s without reading the others', async (_,
     await tx.query('set local plan_cache_mode = force_generic_plan');
     const read = async () => {
       const rows = await tx.query<{ rows: number }>(
-        `select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables where relname = 'orders'`,
+        `select sum(seq_tup_read + idx_tup_fetch)::integer as rows from pg_stat_xact_user_tables
+         where relname in ('orders', 'agreements')`,
       );
       return rows[0]?.rows ?? 0;
     };

@@ -91,4 +91,15 @@ export const declined = (decline: 'retryable' | 'final' | 'agreement-invalid'): 
 
 /** As the institution would tell of an attempt of TEST_SPU_001. */
 export const success = (attemptNo: string, paidAt: number, more: object = {}): DebitOutcome =>
-  paid({ attemptNo, amountCent: 1990, orderNo: '', cycleNo: 0, externalOrderNo: '', startedAt: paidAt }, more);
+  paid(
+    {
+      appId: 'test_demo',
+      attemptNo,
+      amountCent: 1990,
+      orderNo: '',
+      cycleNo: 0,
+      externalOrderNo: '',
+      startedAt: paidAt,
+    },
+    more,
+  );

@@ -46,6 +46,8 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['DATABASE_URL', { DATABASE_URL: 'mysql://x' }],
     ['DATABASE_URL', { DATABASE_URL: 'not an address' }],
     ['DATABASE_POOL', { DATABASE_POOL: '1' }],
+    ['DATABASE_SHARE', { DATABASE_SHARE: '0' }],
+    ['DATABASE_SHARE', { DATABASE_POOL: '8', DATABASE_SHARE: '9' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'ftp://x' }],
     ['REDEEM_URL', { REDEEM_URL: 'h5.example' }],
     ['REDEEM_OPENS_PER_MINUTE', { REDEEM_OPENS_PER_MINUTE: '4' }],

@@ -1,6 +1,6 @@
-// A node of the service, from the compiled code, that ends itself with kill -9 at named points of a creation: before the
-// institution is called, after it has answered, and after the result is committed. An order asks for it in its number,
-// and gets it once: test_kills remembers.
+// A node of the service, from the compiled code, that ends itself with kill -9 at named points of a creation or of the
+// confirmation of a card: before the institution is called, after it has answered, before the result is committed, and
+// after it is. An order asks for it in its number, a confirmation in its code, and gets it once: test_kills remembers.
 import { systemClock } from '../../dist/clock.js';
 import { openFromSettings } from '../../dist/db/open.js';
 import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
@@ -16,16 +16,30 @@ const opened = await openFromSettings(settings, { role: 'service', log: () => {}
 const { database, vault } = opened;
 await database.query('create table if not exists test_kills (external_order_no text primary key)').catch(() => {});
 
+let killBeforeCommit = false;
 let killAfterCommit = false;
-const die = () => process.kill(process.pid, 'SIGKILL');
+const die = () => {
+  process.kill(process.pid, 'SIGKILL');
+  return new Promise(() => {});
+};
 
-async function diesAt(point, externalOrderNo) {
-  if (!externalOrderNo.includes(`KILL-${point}`)) return false;
+async function diesAt(point, wish, about = wish) {
+  if (!wish.includes(`KILL-${point}`)) return false;
   const first = await database.query(
     'insert into test_kills values ($1) on conflict do nothing returning external_order_no',
-    [externalOrderNo],
+    [about],
   );
   return first.length > 0;
+}
+
+/** A call to the institution, with an end before it, after it, or at the next transaction. */
+async function doomedCall(call, wish, about = wish) {
+  if (await diesAt('before-call', wish, about)) await die();
+  const outcome = await call();
+  if (await diesAt('after-call', wish, about)) await die();
+  if (await diesAt('before-commit', wish, about)) killBeforeCommit = true;
+  if (await diesAt('after-commit', wish, about)) killAfterCommit = true;
+  return outcome;
 }
 
 const registry = gatewayRegistry(database, {
@@ -37,13 +51,8 @@ const gateways = {
     const gateway = await registry.of(code);
     return {
       ...gateway,
-      async debit(request) {
-        if (await diesAt('before-call', request.externalOrderNo)) die();
-        const outcome = await gateway.debit(request);
-        if (await diesAt('after-call', request.externalOrderNo)) die();
-        if (await diesAt('after-commit', request.externalOrderNo)) killAfterCommit = true;
-        return outcome;
-      },
+      debit: (request) => doomedCall(() => gateway.debit(request), request.externalOrderNo),
+      confirmBind: (request) => doomedCall(() => gateway.confirmBind(request), request.smsCode, request.bindOrderNo),
     };
   },
 };
@@ -53,8 +62,12 @@ const doomed = {
     return database.connections;
   },
   async transaction(work) {
-    const result = await database.transaction(work);
-    if (killAfterCommit) die();
+    const result = await database.transaction(async (tx) => {
+      const done = await work(tx);
+      if (killBeforeCommit) await die();
+      return done;
+    });
+    if (killAfterCommit) await die();
     return result;
   },
 };

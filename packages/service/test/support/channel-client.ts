@@ -1,6 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import http from 'node:http';
-import { CONTENT_TYPE, HEADERS, PATH_PREFIX, sha256Hex, signRequest } from '@perennial/wire';
+import {
+  CODES,
+  CONTENT_TYPE,
+  type Endpoint,
+  endpoints,
+  HEADERS,
+  PATH_PREFIX,
+  sha256Hex,
+  signRequest,
+} from '@perennial/wire';
 
 export interface ChannelCredentials {
   readonly appId: string;
@@ -77,7 +86,9 @@ export function channelClient(baseUrl: string, credentials: ChannelCredentials, 
       ...options.headers,
     };
     const path = (options.path ?? PATH_PREFIX + name) + (options.query === undefined ? '' : `?${options.query}`);
-    return send(baseUrl, options.method ?? 'POST', path, headers, bytes);
+    const reply = await send(baseUrl, options.method ?? 'POST', path, headers, bytes);
+    requireListed(path, reply.code);
+    return reply;
   }
 
   async function getToken(): Promise<string> {
@@ -97,6 +108,17 @@ export function channelClient(baseUrl: string, credentials: ChannelCredentials, 
       return callBare(name, body, { token, ...options });
     },
   };
+}
+
+/** An endpoint says which business codes it may answer; one that answers another fails the test that called it. */
+function requireListed(path: string, code: string): void {
+  const endpoint = endpoints.find((one) => one.path === path);
+  const isOwn = (of: Endpoint) => of.codes.some((name) => CODES[name].code === code);
+  if (endpoint && !isOwn(endpoint) && endpoints.some(isOwn)) {
+    throw new Error(
+      `${endpoint.name} answered ${code}, which is not among its codes in packages/wire/src/endpoints.ts`,
+    );
+  }
 }
 
 export type ChannelClient = ReturnType<typeof channelClient>;

@@ -1,98 +1,177 @@
+import type { DeliveryStatus } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventFilter } from '../../src/webhooks/candidates-sql.js';
-import { listEvents } from '../../src/webhooks/history-sql.js';
+import type { EventFilter, EventKey } from '../../src/webhooks/candidates-sql.js';
+import { listEvents } from '../../src/webhooks/list-sql.js';
 import { replayEvents } from '../../src/webhooks/replay-sql.js';
+import { costOf } from '../support/cost.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
-/** One channel that was told a lot: nearly all delivered, some given up long ago and some put aside, a few still to come. */
 const EVENTS = Number(process.env['LISTED_EVENTS'] ?? 20_000);
-const CHANNEL = 33;
-const SPECIAL = 300;
+const RARE = 300;
+
+/** Channels that were told a lot. Of each, all but so many have one status, and these are the oldest, or the newest. */
+const DELIVERED = 33;
+const GIVEN_UP = 49;
+const PENDING = 65;
+/** All but the oldest of one type, and all of one order. */
+const PAYMENTS = 81;
+
+const orderOf = (channel: number) => channel * 1_000_000;
 
 let fresh: FreshDatabase;
 beforeAll(async () => {
   fresh = await freshDatabase();
   const { database } = fresh;
   await database.query('set statement_timeout = 0');
-  const fill = (channel: number, count: number) =>
-    database.query(
+  for (const channel of [DELIVERED, GIVEN_UP, PENDING, PAYMENTS]) {
+    const isOrder = channel === PAYMENTS ? `n <= ${RARE}` : 'n % 2 = 0';
+    await database.query(
       `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
-       select ${channel}, n / 4, case when n % 2 = 0 then 'order.status.changed' else 'payment.status.changed' end, now(), '{}',
-         now() - (${count} - n) * interval '1 s' from generate_series(1, ${count}) n`,
+       select ${channel}, ${orderOf(channel)} + ${channel === PAYMENTS ? 0 : 'n / 4'},
+         case when ${isOrder} then 'order.status.changed' else 'payment.status.changed' end, now(), '{}',
+         now() - interval '1 h' - (${EVENTS} - n) * interval '1 ms' from generate_series(1, ${EVENTS}) n`,
     );
-  await fill(CHANNEL, EVENTS);
-  await fill(CHANNEL + 1, 2_000);
-  // The oldest are not sent any more, the newest are still waiting, some of them for another turn.
+  }
+  // From the oldest on: RARE of each kind that is not the channel's own.
+  await become(DELIVERED, 0, RARE, 'GIVE_UP');
+  await become(DELIVERED, RARE, RARE, 'NO_CALLBACK');
+  await become(DELIVERED, 2 * RARE, EVENTS - 2 * RARE - 20, 'DELIVERED');
+  await become(GIVEN_UP, 0, RARE, 'DELIVERED');
+  await become(GIVEN_UP, 2 * RARE, EVENTS, 'GIVE_UP');
+  await become(PENDING, 0, RARE, 'DELIVERED');
+  await become(PENDING, RARE, RARE, 'GIVE_UP');
+  await become(PAYMENTS, 0, EVENTS, 'DELIVERED');
+  // Some of those that wait do so for another turn.
   await database.query(
-    `insert into undelivered_events (channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, retry_no, reason)
-     select channel_id, event_no, 0, order_no, is_payment, recorded_at, 10,
-       case when event_no <= ${SPECIAL} then 'GIVE_UP' else 'NO_CALLBACK' end
-     from due_events where channel_id = ${CHANNEL} and event_no <= ${2 * SPECIAL}`,
+    `update due_events set next_at = next_at + interval '2 hours', step = 5 where channel_id = ${DELIVERED} and event_no % 2 = 0`,
   );
-  await database.query(
-    `insert into delivery_attempts (channel_id, event_no, cycle_no, retry_no, http_status, latency_ms, at, outcome)
-     select channel_id, event_no, 0, 0, 200, 5, recorded_at + interval '1 s', 'ACCEPTED' from due_events
-     where event_no between ${2 * SPECIAL + 1} and ${EVENTS - 20}`,
-  );
-  await database.query(`delete from due_events where channel_id <> ${CHANNEL} or event_no <= ${EVENTS - 20}`);
-  await database.query(
-    `update due_events set next_at = next_at + interval '1 hour', step = 5 where event_no > ${EVENTS - 10}`,
-  );
-  await database.query('analyze');
-}, 120_000);
+  await database.query('vacuum analyze');
+}, 300_000);
 afterAll(() => fresh.close());
 
-/** What was done, and how many rows it took. */
-async function cost<T>(
-  work: (tx: Parameters<typeof listEvents>[0]) => Promise<T>,
-): Promise<{ result: T; rows: number }> {
-  return fresh.database.transaction(async (tx) => {
-    const touched = async () => {
-      const [row] = await tx.query<{ rows: number }>(
-        'select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::integer as rows from pg_stat_xact_user_tables',
-      );
-      return row?.rows ?? 0;
-    };
-    const before = await touched();
-    const result = await work(tx);
-    return { result, rows: (await touched()) - before };
-  });
+/** So many of a channel's events, from the oldest on but for some, have got so far. */
+async function become(channel: number, skipped: number, count: number, status: DeliveryStatus): Promise<void> {
+  const gone = `with gone as (delete from due_events where (shard, next_at, event_no, cycle_no) in (
+      select shard, next_at, event_no, cycle_no from due_events where channel_id = ${channel} and recorded_at >= (
+        select recorded_at from events where channel_id = ${channel} order by recorded_at offset ${skipped} limit 1)
+      order by recorded_at limit ${count}) returning *)`;
+  await fresh.database.query(
+    status === 'DELIVERED'
+      ? `${gone} insert into delivery_attempts
+           (channel_id, event_no, recorded_at, is_payment, cycle_no, retry_no, http_status, latency_ms, at, outcome)
+         select channel_id, event_no, recorded_at, is_payment, 0, 0, 200, 5, recorded_at + interval '1 s', 'ACCEPTED' from gone`
+      : `${gone} insert into undelivered_events
+           (channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, retry_no, reason)
+         select channel_id, event_no, 0, order_no, is_payment, recorded_at, 10, '${status}' from gone`,
+  );
 }
-const page = (filter: EventFilter, offset = 0) => cost((tx) => listEvents(tx, CHANNEL, filter, 101, offset));
+
+const page = (channel: number, filter: EventFilter, after?: EventKey, offset = 0) =>
+  costOf(fresh.database, (db) => listEvents(db, channel, filter, 101, { after, offset }));
+
+/** Where the oldest but so many stand. */
+async function keyBefore(channel: number, oldest: number): Promise<EventKey> {
+  const [row] = await fresh.database.query<{ at: number; no: number }>(
+    `select (extract(epoch from recorded_at) * 1000000)::bigint as at, event_no as no from events
+     where channel_id = ${channel} order by recorded_at offset ${oldest} limit 1`,
+  );
+  return [row?.at ?? 0, row?.no ?? 0];
+}
+
+/** When that one was written, in Unix milliseconds. */
+async function msOf(channel: number, oldest: number): Promise<number> {
+  const [at] = await keyBefore(channel, oldest);
+  return Math.floor(at / 1000);
+}
 
 describe('a page of a channel with many events reads little more than what it shows', () => {
-  it.each<[string, EventFilter, number]>([
-    ['without a filter', {}, 101],
-    ['of one type', { eventType: 'order.status.changed' }, 101],
-    ['DELIVERED', { status: 'DELIVERED' }, 101],
-    ['PENDING', { status: 'PENDING' }, 20],
-    ['GIVE_UP', { status: 'GIVE_UP' }, 101],
-    ['NO_CALLBACK', { status: 'NO_CALLBACK' }, 101],
-    ['GIVE_UP of one type', { status: 'GIVE_UP', eventType: 'order.status.changed' }, 101],
-    ['of one order', { orderNo: 500 }, 4],
-    ['of one order, DELIVERED', { orderNo: 500, status: 'DELIVERED' }, 4],
-  ])('%s', async (_which, filter, count) => {
-    const { result, rows } = await page(filter);
+  const orders = { eventType: 'order.status.changed' } as const;
+  it.each<[string, number, EventFilter, number]>([
+    ['without a filter', DELIVERED, {}, 101],
+    ['of one type', DELIVERED, orders, 101],
+    ['of the type that is rare', PAYMENTS, orders, 101],
+    ['DELIVERED, as nearly all', DELIVERED, { status: 'DELIVERED' }, 101],
+    ['DELIVERED, of which there are few, behind all that were given up', GIVEN_UP, { status: 'DELIVERED' }, 101],
+    ['DELIVERED, of which there are few, behind all that wait', PENDING, { status: 'DELIVERED' }, 101],
+    ['DELIVERED of the type that is rare', PAYMENTS, { status: 'DELIVERED', ...orders }, 101],
+    ['PENDING, as nearly all', PENDING, { status: 'PENDING' }, 101],
+    ['PENDING, of which there are few', DELIVERED, { status: 'PENDING' }, 20],
+    ['PENDING of one type', DELIVERED, { status: 'PENDING', ...orders }, 10],
+    ['PENDING, and there is none', PAYMENTS, { status: 'PENDING' }, 0],
+    ['GIVE_UP, as nearly all', GIVEN_UP, { status: 'GIVE_UP' }, 101],
+    ['GIVE_UP, of which there are few', DELIVERED, { status: 'GIVE_UP' }, 101],
+    ['GIVE_UP of one type', PENDING, { status: 'GIVE_UP', ...orders }, 101],
+    ['NO_CALLBACK', DELIVERED, { status: 'NO_CALLBACK' }, 101],
+    ['of one order', DELIVERED, { orderNo: orderOf(DELIVERED) + 500 }, 4],
+    ['of one order, DELIVERED', DELIVERED, { orderNo: orderOf(DELIVERED) + 500, status: 'DELIVERED' }, 4],
+    ['of a long order', PAYMENTS, { orderNo: orderOf(PAYMENTS) }, 101],
+    ['of a long order, DELIVERED', PAYMENTS, { orderNo: orderOf(PAYMENTS), status: 'DELIVERED' }, 101],
+  ])('%s', async (_which, channel, filter, count) => {
+    const { result, rows, pages } = await page(channel, filter);
     expect(result).toHaveLength(count);
     expect(rows).toBeLessThan(1_500);
+    expect(pages).toBeLessThan(8_000);
   });
 
-  it('far behind too: of the pages before it, nothing but the events is read', async () => {
-    const { result, rows } = await page({}, 5_000);
+  it.each<[string, number, EventFilter]>([
+    ['without a filter', DELIVERED, {}],
+    ['of one type', DELIVERED, orders],
+    ['DELIVERED', DELIVERED, { status: 'DELIVERED' }],
+    ['PENDING', PENDING, { status: 'PENDING' }],
+    ['GIVE_UP', GIVEN_UP, { status: 'GIVE_UP' }],
+  ])('by cursor, far behind the newest: %s', async (_which, channel, filter) => {
+    const { result, rows, pages } = await page(channel, filter, await keyBefore(channel, 5 * RARE));
+    expect(result).toHaveLength(101);
+    expect(rows).toBeLessThan(1_500);
+    expect(pages).toBeLessThan(8_000);
+  });
+
+  it.each<[string, EventFilter]>([
+    ['without another filter', {}],
+    ['of one type', orders],
+    ['DELIVERED', { status: 'DELIVERED' }],
+    ['DELIVERED of one type', { status: 'DELIVERED', ...orders }],
+  ])('of a time, long before the newest: %s', async (_which, filter) => {
+    const range = { from: await msOf(DELIVERED, 1_000), to: await msOf(DELIVERED, 2_000) };
+    const { result, rows, pages } = await page(DELIVERED, { ...filter, ...range });
+    expect(result).toHaveLength(101);
+    expect(rows).toBeLessThan(1_500);
+    expect(pages).toBeLessThan(8_000);
+  });
+
+  it('by number: of the pages before it, nothing but the events is read', async () => {
+    const { result, rows } = await page(DELIVERED, {}, undefined, 5_000);
     expect(result).toHaveLength(101);
     expect(rows).toBeLessThan(5_000 + 1_500);
   });
 
+  it('by number among those of a status, each of which was looked at: the same as by cursor', async () => {
+    const { result } = await page(DELIVERED, { status: 'DELIVERED' }, undefined, 5_000);
+    const before = await page(DELIVERED, { status: 'DELIVERED' }, undefined, 4_900);
+    const last = before.result[99];
+    const byCursor = await page(DELIVERED, { status: 'DELIVERED' }, [last?.recordedMicros ?? 0, last?.eventNo ?? 0]);
+    expect(result).toEqual(byCursor.result);
+    expect((await page(DELIVERED, { status: 'DELIVERED' }, undefined, EVENTS)).result).toEqual([]);
+  });
+
   it('and a replay of some of them does as well', async () => {
-    const eventNos = [1, 2, SPECIAL + 1, 5_000, EVENTS - 15, EVENTS - 5];
-    const { result, rows } = await cost((tx) =>
-      replayEvents(
-        tx,
-        CHANNEL,
-        eventNos.map((eventNo) => ({ eventNo, cycleNo: undefined })),
-      ),
+    const nos = await fresh.database.query<{ no: number }>(
+      `select event_no as no from events where channel_id = ${DELIVERED} order by recorded_at`,
     );
-    expect(result).toEqual({ found: 6, replayed: 6 });
+    const eventNos = [1, 2, RARE + 1, 5_000, EVENTS - 15, EVENTS - 5].map((place) => nos[place]?.no ?? 0);
+    const references = eventNos.map((eventNo) => ({ eventNo, cycleNo: undefined }));
+    let rows = 0;
+    await fresh.database.transaction(async (tx) => {
+      const touched = async () => {
+        const [row] = await tx.query<{ rows: number }>(
+          'select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::integer as rows from pg_stat_xact_user_tables',
+        );
+        return row?.rows ?? 0;
+      };
+      const before = await touched();
+      expect(await replayEvents(tx, DELIVERED, references)).toEqual({ found: 6, replayed: 6 });
+      rows = (await touched()) - before;
+    });
     expect(rows).toBeLessThan(200);
   });
 });

@@ -180,7 +180,7 @@ describe('events/list', () => {
     expect(ids(await list({ eventType: 'order.status.changed' }, other))).toEqual([order]);
     await ended(database(), [payment, order, old], 'GIVE_UP');
     const givenUp = { deliveryStatus: 'GIVE_UP', eventType: 'payment.status.changed' };
-    expect(ids(await list(givenUp, other))).toEqual([old, payment]);
+    expect(ids(await list(givenUp, other))).toEqual([payment, old]);
     expect(ids(await list({ ...givenUp, to: '2026-03-02 00:00:00' }, other))).toEqual([old]);
   });
 

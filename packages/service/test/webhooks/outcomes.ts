@@ -37,8 +37,9 @@ export async function ended(
        delete from due_events where event_no || case when cycle_no = 0 then '' else '-' || cycle_no end = any($1)
        returning *
      ), attempts as (
-       insert into delivery_attempts (channel_id, event_no, cycle_no, retry_no, http_status, latency_ms, at, outcome, answer)
-       select channel_id, event_no, cycle_no, retry_no, $2, 12, clock_timestamp(), $3::text::delivery_outcome, $4 from gone
+       insert into delivery_attempts
+         (channel_id, event_no, recorded_at, is_payment, cycle_no, retry_no, http_status, latency_ms, at, outcome, answer)
+       select channel_id, event_no, recorded_at, is_payment, cycle_no, retry_no, $2, 12, clock_timestamp(), $3::text::delivery_outcome, $4 from gone
        where $3 is not null
      ), again as (
        insert into due_events

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { decryptField } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { setCallback, setLimits } from '../../src/operator/channel-settings.js';
+import { setCallback, setEncryption, setLimits } from '../../src/operator/channel-settings.js';
 import { resetCredentials } from '../../src/operator/channels.js';
 import { pauseEvents, replayGivenUp, resumeEvents } from '../../src/operator/events.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -103,6 +103,20 @@ describe('secrets', () => {
     for (const push of receiver.pushes.filter((one) => said(one) === 'CANCELED')) {
       expect(mobile(push, aesKey)).toBe(mobileOf(user));
     }
+  });
+
+  it('mobileEncrypted: in the form that is set for the channel, from the next push on', async () => {
+    const user = unique('user');
+    const request = () => sharedRequest(channel, { channelUserId: user });
+    await create(request());
+    await node.turn();
+    await setEncryption(service.operator, { appId, answers: 'v2' });
+    await create(request());
+    await turnsUntil(() => payments().length === 2);
+    const sent = payments().map(({ data }) => data.mobileEncrypted);
+    expect(sent.map((value) => value.split(':')[0])).toEqual(['svc_aes_v1', 'svc_aes_v2']);
+    const aesKey = Buffer.from(channel.credentials.aesKey, 'base64');
+    expect(sent.map((value) => decryptField(value, aesKey))).toEqual([mobileOf(user), mobileOf(user)]);
   });
 
   it('any other change to the channel sends nothing twice', async () => {

@@ -1,10 +1,11 @@
-import { cbc } from '@noble/ciphers/aes.js';
+import { cbc, gcm } from '@noble/ciphers/aes.js';
 import { equalBytes as equal } from '@noble/ciphers/utils.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes as random } from '@noble/hashes/utils.js';
 
 const KEY_BYTES = 32;
+const GCM_IV_BYTES = 12;
 const encoder = new TextEncoder();
 
 export function sha256Hex(bytes: Uint8Array): string {
@@ -22,6 +23,16 @@ export function aes256CbcEncrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Ar
 /** Throws when the key, the length or the padding is wrong. */
 export function aes256CbcDecrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
   return cbc(aes256Key(key), iv).decrypt(bytes);
+}
+
+/** The ciphertext with the tag of 16 bytes behind it. */
+export function aes256GcmEncrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
+  return gcm(aes256Key(key), gcmIv(iv)).encrypt(bytes);
+}
+
+/** Throws when the key or the length is wrong, or when the tag does not belong to key, IV and ciphertext. */
+export function aes256GcmDecrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
+  return gcm(aes256Key(key), gcmIv(iv)).decrypt(bytes);
 }
 
 export function randomBytes(length: number): Uint8Array {
@@ -67,4 +78,10 @@ function decode(text: string): Uint8Array | undefined {
 function aes256Key(key: Uint8Array): Uint8Array {
   if (key.length !== KEY_BYTES) throw new RangeError(`AES-256 key of ${key.length} bytes`);
   return key;
+}
+
+/** GCM takes IVs of other lengths and hashes them, which weakens it. */
+function gcmIv(iv: Uint8Array): Uint8Array {
+  if (iv.length !== GCM_IV_BYTES) throw new RangeError(`GCM IV of ${iv.length} bytes`);
+  return iv;
 }

@@ -10,6 +10,7 @@ import {
   Nullable,
   OutText,
   pageFields,
+  pagingChecks,
   pagingFields,
   Text,
 } from './common.js';
@@ -74,6 +75,7 @@ export function userDataChecks(body: UserDataRequest): void {
       'one of channelUserId, bankCardNoEncrypted, certificateNoEncrypted is required',
     );
   }
+  pagingChecks(body);
 }
 
 export const BankData = Type.Object({

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { DEFAULT_PAGE, DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE, MAX_STRING_LENGTH } from '../limits.js';
+import { Rejection } from '../rejection.js';
 
 /** NUL cannot be stored as text, and half a surrogate pair cannot be sent as UTF-8: both are refused at the door. */
 export const STORABLE = '^[^\\u0000\\p{Cs}]*$';
@@ -36,18 +37,29 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
 export const pagingFields = {
   page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE })),
   size: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE })),
+  /** In place of `page`: the nextCursor of an answer to the same question. */
+  cursor: Type.Optional(Text),
 };
 
 /** Response fields of every list. */
 export const pageFields = {
-  page: Type.Integer({ minimum: 1 }),
+  /** Null in an answer to a cursor: which page it would be is not known. */
+  page: Nullable(Type.Integer({ minimum: 1 })),
   size: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE }),
   hasMore: Type.Boolean(),
+  /** Goes on behind the last record of this answer. Null when there is no more. */
+  nextCursor: Nullable(OutText),
 };
 
 export const PagingRequest = Type.Object(pagingFields);
 export type PagingRequest = Static<typeof PagingRequest>;
 
-export function pageOf(body: PagingRequest): { page: number; size: number } {
-  return { page: body.page ?? DEFAULT_PAGE, size: body.size ?? DEFAULT_PAGE_SIZE };
+export function pageOf(body: PagingRequest): { page: number | null; size: number } {
+  return { page: body.cursor === undefined ? (body.page ?? DEFAULT_PAGE) : null, size: body.size ?? DEFAULT_PAGE_SIZE };
+}
+
+export function pagingChecks({ page, cursor }: PagingRequest): void {
+  if (page !== undefined && cursor !== undefined) {
+    throw new Rejection('PARAM_INVALID', 'page and cursor exclude each other');
+  }
 }

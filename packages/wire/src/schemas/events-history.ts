@@ -2,7 +2,18 @@ import { type Static, Type } from 'typebox';
 import { deliveryStatuses, eventTypes } from '../enums.js';
 import { Rejection } from '../rejection.js';
 import { parseTime } from '../time.js';
-import { Count, Enum, Identifier, Nullable, OutText, pageFields, pagingFields, Text, Time } from './common.js';
+import {
+  Count,
+  Enum,
+  Identifier,
+  Nullable,
+  OutText,
+  pageFields,
+  pagingChecks,
+  pagingFields,
+  Text,
+  Time,
+} from './common.js';
 import { orderReferenceFields } from './order-reference.js';
 
 /** What the channel was told, or is about to be: for one that was away and wants to help itself. */
@@ -46,11 +57,12 @@ export type EventsReplayRequest = Static<typeof EventsReplayRequest>;
 export const EventsReplayData = Type.Object({ replayed: Count });
 export type EventsReplayData = Static<typeof EventsReplayData>;
 
-export function eventsListChecks({ orderNo, externalOrderNo, ...range }: EventsListRequest): void {
+export function eventsListChecks({ orderNo, externalOrderNo, from, to, ...paging }: EventsListRequest): void {
   if (orderNo !== undefined && externalOrderNo !== undefined) {
     throw new Rejection('PARAM_INVALID', 'orderNo and externalOrderNo exclude each other');
   }
-  rangeChecks(range);
+  rangeChecks({ from, to });
+  pagingChecks(paging);
 }
 
 export function eventsReplayChecks({ eventIds, from, to }: EventsReplayRequest): void {

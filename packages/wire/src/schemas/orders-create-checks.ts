@@ -40,7 +40,8 @@ function requireUser(body: OrdersCreateRequest): void {
 function checkReference(value: unknown): void {
   if (value === undefined) return;
   if (typeof value !== 'string') throw new Rejection('PARAM_INVALID', 'channelAgreementRef must be string');
-  if ([...value].length > MAX_STRING_LENGTH) {
+  // A code point takes two places at most: what is longer than that need not be taken apart to be counted.
+  if (value.length > 2 * MAX_STRING_LENGTH || [...value].length > MAX_STRING_LENGTH) {
     const most = `must NOT have more than ${MAX_STRING_LENGTH} characters`;
     throw new Rejection('PARAM_INVALID', `channelAgreementRef ${most}`);
   }

@@ -1,13 +1,15 @@
+import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { PlainError } from '../../plain-error.js';
 import { locateBinaries } from './binaries.js';
-import { errorCode, messageOf } from './files.js';
+import { errorCode, messageOf, type Owner } from './files.js';
 import { type Folder, openFolder, rememberPort } from './folder.js';
-import { chooseIdentity, type Identity, type RootMethod } from './identity.js';
+import { asOurselves, giveUpRoot, type Identity, type RootMethod } from './identity.js';
 import { checkVersion, ensureCluster, sweep, USER } from './initdb.js';
+import { isOwnUid, serverUser } from './own-uid.js';
 import { choosePort, findPostmaster, start, stop } from './postmaster.js';
 import { connect, DATABASE, ensureDatabase, isPassing, join, leave, type Role } from './users.js';
 
@@ -33,6 +35,7 @@ export interface EmbeddedOptions {
 /** For tests: what the launcher otherwise finds out by itself. */
 export interface Internals {
   readonly rootMethod?: RootMethod;
+  readonly serverUser?: Owner;
   readonly procCwd?: boolean;
   readonly sharedPlaces?: readonly string[];
   readonly native?: string;
@@ -78,6 +81,7 @@ class Keeper implements EmbeddedDatabase {
 
   async open(): Promise<void> {
     await this.#enter(this.#options.log);
+    await this.#tellOfSharedUid();
   }
 
   release(): Promise<void> {
@@ -132,6 +136,7 @@ class Keeper implements EmbeddedDatabase {
   /** The port of a server that says it is ready; starts one where there is none. */
   async #reachServer(log: (line: string) => void, patience: Patience): Promise<number> {
     let failures = 0;
+    let waiting = false;
     for (;;) {
       this.#released.signal.throwIfAborted();
       const running = await findPostmaster(this.#folder);
@@ -163,9 +168,21 @@ class Keeper implements EmbeddedDatabase {
           throw new PlainError(`the database does not start: ${started.reason} (see ${this.#folder.log})`);
         }
       }
+      if (started.state === 'rival' && !waiting) {
+        log('waiting for another process that has the database');
+        waiting = true;
+      }
       patience.spend(new PlainError(`the database in ${this.#folder.data} is held by another process`));
       await this.#pause(100);
     }
+  }
+
+  /** A server that outlived its service may be from a version that ran it under a uid which others have as well. */
+  async #tellOfSharedUid(): Promise<void> {
+    if (this.#options.role !== 'service' || process.getuid?.() !== 0 || this.#folder.owner.uid !== 0) return;
+    const { uid } = await stat(this.#folder.data);
+    if (uid === 0 || isOwnUid(uid)) return;
+    this.#options.log(`the database still runs under uid ${uid}: stop and start the service to give it one of its own`);
   }
 
   #runAs(): Promise<Identity> {
@@ -180,10 +197,19 @@ class Keeper implements EmbeddedDatabase {
   }
 
   async #findIdentity(): Promise<Identity> {
-    const { native, rootMethod, procCwd, sharedPlaces } = this.#internals;
+    const { native, rootMethod, procCwd, sharedPlaces, serverUser: asked } = this.#internals;
     const binaries = await locateBinaries(process.platform, process.arch, native);
-    const { data, owner } = this.#folder;
-    return chooseIdentity({ binaries, dataDirOwner: owner, parent: dirname(data), rootMethod, procCwd, sharedPlaces });
+    if (process.getuid?.() !== 0) return asOurselves(binaries);
+    const { dataDir, data, owner } = this.#folder;
+    return giveUpRoot({
+      binaries,
+      serverUser: asked ?? (await serverUser(dataDir, owner)),
+      dataDirOwner: owner,
+      parent: dirname(data),
+      rootMethod,
+      procCwd,
+      sharedPlaces,
+    });
   }
 
   #lost(): void {

@@ -50,8 +50,13 @@ export async function makeOpenFolder(path: string): Promise<void> {
 export async function changeOwner(path: string, owner: Owner): Promise<void> {
   for (const entry of await readdir(path, { withFileTypes: true })) {
     const inner = join(path, entry.name);
-    if (entry.isDirectory()) await changeOwner(inner, owner);
-    else await lchown(inner, owner.uid, owner.gid);
+    try {
+      if (entry.isDirectory()) await changeOwner(inner, owner);
+      else await lchown(inner, owner.uid, owner.gid);
+    } catch (error) {
+      // A process that was faster with the same change has started the server, which removes old files.
+      if (errorCode(error) !== 'ENOENT') throw error;
+    }
   }
   await lchown(path, owner.uid, owner.gid);
 }

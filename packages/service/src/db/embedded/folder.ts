@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chown, link, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PlainError } from '../../plain-error.js';
 import { errorCode, exists, giveToOwnerOf, makeOpenFolder, type Owner, syncFolder } from './files.js';
-import { canEnter, hasProcCwd, SHARED_PLACES, serverUser } from './identity.js';
+import { failureToEnter, hasProcCwd, SHARED_PLACES } from './identity.js';
+import { serverUser } from './own-uid.js';
 
 /** What the launcher keeps in DATA_DIR. */
 export interface Folder {
@@ -96,18 +97,20 @@ async function writeSecret(dataDir: string, text: string): Promise<string> {
   return path;
 }
 
-/** The password for initdb: an open file that only its reader's uid may open again, and that has no name any more. */
+/** The password for initdb: an open file that has no name any more, and that its reader may open again. */
 export async function passwordHandle(
   folder: Folder,
   reader: Owner | undefined,
 ): Promise<Awaited<ReturnType<typeof open>>> {
   const path = await writeSecret(folder.dataDir, `${folder.password}\n`);
+  let handle: Awaited<ReturnType<typeof open>>;
   try {
-    if (reader !== undefined) await chown(path, reader.uid, reader.gid);
-    return await open(path, 'r');
+    handle = await open(path, 'r');
   } finally {
     await rm(path, { force: true });
   }
+  if (reader !== undefined) await handle.chown(reader.uid, reader.gid);
+  return handle;
 }
 
 /**
@@ -124,12 +127,13 @@ async function placeData(
   if (await exists(pointer)) return (await readFile(pointer, 'utf8')).trim();
   if (process.getuid?.() !== 0 || (await exists(usual))) return usual;
   if (internals.procCwd ?? (await hasProcCwd())) return usual;
-  const user = await serverUser(owner);
-  if (await canEnter(dataDir, user)) return usual;
+  const user = await serverUser(dataDir, owner);
+  const canEnter = async (path: string): Promise<boolean> => (await failureToEnter(path, user)) === undefined;
+  if (await canEnter(dataDir)) return usual;
   const [place = '/var/lib/perennial'] = internals.sharedPlaces ?? SHARED_PLACES;
   const parent = join(place, createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
   await makeOpenFolder(parent);
-  if (!(await canEnter(parent, user))) {
+  if (!(await canEnter(parent))) {
     throw new PlainError(
       `uid ${user.uid}, under which the database would run, can enter neither ${dataDir} nor ${parent}`,
     );

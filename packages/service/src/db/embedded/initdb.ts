@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PlainError } from '../../plain-error.js';
-import { errorCode, exists, syncFolder } from './files.js';
+import { changeOwner, errorCode, exists, syncFolder } from './files.js';
 import { type Folder, passwordHandle } from './folder.js';
 import type { Identity } from './identity.js';
 
@@ -92,9 +92,9 @@ export async function ensureCluster(
     }
     const runAs = await identity();
     log('creating the database');
-    await initdb(folder, mine, runAs);
+    const cluster = await initdb(folder, mine, runAs);
     try {
-      await rename(mine, data);
+      await rename(cluster, data);
       await syncFolder(parent);
     } catch (error) {
       if (await exists(join(data, 'PG_VERSION'))) return;
@@ -106,10 +106,18 @@ export async function ensureCluster(
   }
 }
 
-async function initdb(folder: Folder, target: string, identity: Identity): Promise<void> {
+/** Makes the cluster inside a folder that only its makers can enter, and gives it to the server's user. */
+async function initdb(folder: Folder, within: string, identity: Identity): Promise<string> {
   const { owner } = identity;
-  if (owner !== undefined) await chown(target, owner.uid, owner.gid);
-  const password = await passwordHandle(folder, owner);
+  const maker = await identity.maker();
+  const target = join(within, 'cluster');
+  await mkdir(target, { mode: 0o700 });
+  if (owner !== undefined && maker.owner !== undefined) {
+    await chown(target, maker.owner.uid, maker.owner.gid);
+    await chown(within, owner.uid, owner.gid);
+    await chmod(within, 0o710); // they share the group
+  }
+  const password = await passwordHandle(folder, maker.owner);
   try {
     const args = [
       `--pgdata=${identity.seenAs(target)}`,
@@ -123,7 +131,7 @@ async function initdb(folder: Folder, target: string, identity: Identity): Promi
       '--data-checksums',
       ...Object.entries(TUNABLES).map(([key, value]) => `--set=${key}=${value}`),
     ];
-    const child = identity.spawn(identity.binaries.initdb, args, {
+    const child = maker.spawn(identity.binaries.initdb, args, {
       folder: target,
       stdio: ['ignore', 'ignore', 'pipe', password.fd],
     });
@@ -142,6 +150,8 @@ async function initdb(folder: Folder, target: string, identity: Identity): Promi
     await password.close();
   }
   await writeFile(join(target, 'pg_hba.conf'), HBA); // in place, so its owner stays
+  if (owner !== undefined && owner.uid !== maker.owner?.uid) await changeOwner(target, owner);
+  return target;
 }
 
 /** A cluster of another major version would make the server end at each start with a line in a log. */

@@ -1,17 +1,16 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { link, open, readFile, readlink, rename, rm, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { PlainError } from '../../plain-error.js';
 import { changeOwner, errorCode } from './files.js';
 import { type Folder, openLog, rememberedPort } from './folder.js';
 import type { Identity } from './identity.js';
-
-const run = promisify(execFile);
+import { hasProcessesLeft } from './left-over.js';
+import { run } from './run.js';
 
 /** The server of this folder, as its postmaster.pid tells. */
 export interface Postmaster {
@@ -115,11 +114,7 @@ export type Start =
 
 /** Starts the server and stays until it is ready, however long its recovery takes, or has ended. */
 export async function start(folder: Folder, identity: Identity, port: number, givenUp: AbortSignal): Promise<Start> {
-  if (identity.owner !== undefined) {
-    // Made under another method or by another user: the server insists on owning its folder.
-    const { uid } = await stat(folder.data);
-    if (uid !== identity.owner.uid) await changeOwner(folder.data, identity.owner);
-  }
+  if (!(await handOver(folder, identity))) return { state: 'rival' };
   const log = await openLog(folder);
   try {
     const { size: logStart } = await log.stat();
@@ -143,6 +138,14 @@ export async function start(folder: Folder, identity: Identity, port: number, gi
   } finally {
     await log.close();
   }
+}
+
+/** The server insists on owning its folder, which may be from a time when it ran under another uid. False when it cannot yet. */
+async function handOver(folder: Folder, { owner }: Identity): Promise<boolean> {
+  if (owner === undefined || (await stat(folder.data)).uid === owner.uid) return true;
+  if (await hasProcessesLeft(folder.data)) return false;
+  await changeOwner(folder.data, owner);
+  return true;
 }
 
 async function commandLine(folder: Folder, identity: Identity, port: number): Promise<string[]> {

@@ -67,10 +67,11 @@ export function bridgeGateway({ url, key, clock, deadlineMs, connections, log }:
     });
 
   return {
-    async sendBindCode({ bindOrderNo, bankCode, card }) {
+    async sendBindCode({ appId, bindOrderNo, bankCode, card }) {
       const { bankCardNo, certificateNo, certType, realName, bankMobile } = card;
       return bindCodeOutcome(
         await call('bind-code', {
+          appId,
           bindOrderNo,
           bankCode: bankCode ?? null,
           card: { bankCardNo, certificateNo, certType, realName, bankMobile },
@@ -78,30 +79,30 @@ export function bridgeGateway({ url, key, clock, deadlineMs, connections, log }:
       );
     },
 
-    async confirmBind({ bindOrderNo, reference, smsCode }) {
-      return bindOutcome(await call('bind-confirm', { bindOrderNo, reference: reference ?? null, smsCode }));
+    async confirmBind({ appId, bindOrderNo, reference, smsCode }) {
+      return bindOutcome(await call('bind-confirm', { appId, bindOrderNo, reference: reference ?? null, smsCode }));
     },
 
-    async debit({ attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
-      const body = { attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
+    async debit({ appId, attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
+      const body = { appId, attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
       return debitOutcome(await call('debit', body, attemptNo), attemptNo);
     },
 
-    async queryDebit({ attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
-      const body = { attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
+    async queryDebit({ appId, attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
+      const body = { appId, attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
       return debitQueryOutcome(await call('debit-query', body), attemptNo);
     },
 
-    async refund({ refundNo, attemptNo, amountCent }) {
-      return refundOutcome(await call('refund', { refundNo, attemptNo, amountCent }, refundNo), refundNo);
+    async refund({ appId, refundNo, attemptNo, amountCent }) {
+      return refundOutcome(await call('refund', { appId, refundNo, attemptNo, amountCent }, refundNo), refundNo);
     },
 
-    async queryRefund({ refundNo }) {
-      return refundQueryOutcome(await call('refund-query', { refundNo }), refundNo);
+    async queryRefund({ appId, refundNo }) {
+      return refundQueryOutcome(await call('refund-query', { appId, refundNo }), refundNo);
     },
 
-    async cancelAgreement({ agreementNo, institutionNo }) {
-      return cancelOutcome(await call('agreement-cancel', { agreementNo, institutionNo }));
+    async cancelAgreement({ appId, agreementNo, institutionNo }) {
+      return cancelOutcome(await call('agreement-cancel', { appId, agreementNo, institutionNo }));
     },
 
     verifyNotice({ path, headers, body, now }) {

@@ -1,0 +1,56 @@
+import { HEADER_KEYS } from '@perennial/wire';
+import type { FastifyRequest } from 'fastify';
+import type { AccessTokens } from '../channels/access-token.js';
+import type { ChannelRegistry } from '../channels/registry.js';
+import { addressGroup, type MinuteLimit } from './address-limit.js';
+
+/**
+ * Who keeps failing authentication is refused before the next signature is computed. Who that is: an address and the app
+ * id that it names, so that nobody pays for others behind the same proxy. An app id that this node has not met counts as
+ * none, since anybody can invent any number of them. Requests with a live access token of the channel count apart: a
+ * stranger has none, and whatever a stranger sends under a channel's name, the channel's own requests go on.
+ */
+export interface CallerFailures {
+  /** Throws RateLimited. */
+  check(request: FastifyRequest): Promise<void>;
+  failed(request: FastifyRequest): void;
+}
+
+export interface CallerFailuresDeps {
+  readonly limit: MinuteLimit;
+  readonly channels: ChannelRegistry;
+  readonly tokens: AccessTokens;
+}
+
+const BEARER = /^Bearer ([\x21-\x7e]{1,1024})$/i;
+
+export function callerFailures({ limit, channels, tokens }: CallerFailuresDeps): CallerFailures {
+  function namesOf({ ip, headers }: FastifyRequest): { withToken: string; without: string } {
+    const appId = headers[HEADER_KEYS.appId];
+    const address = addressGroup(ip);
+    const without = typeof appId === 'string' && channels.known(appId) ? `${address} ${appId}` : address;
+    return { withToken: `${without} with a token`, without };
+  }
+
+  async function holdsToken({ headers }: FastifyRequest): Promise<boolean> {
+    const [, token] = BEARER.exec(headers.authorization ?? '') ?? [];
+    // Whether it is genuine is known without the database, so that nobody else can have channels looked up here.
+    if (token === undefined || !tokens.isGenuine(token)) return false;
+    return tokens.isLive(token, await channels.get(String(headers[HEADER_KEYS.appId])));
+  }
+
+  return {
+    async check(request) {
+      const { withToken, without } = namesOf(request);
+      if (!limit.isReached(without) && !limit.isReached(withToken)) return;
+      limit.check((await holdsToken(request)) ? withToken : without);
+    },
+    failed(request) {
+      const { withToken, without } = namesOf(request);
+      holdsToken(request).then(
+        (isHolder) => limit.count(isHolder ? withToken : without),
+        () => limit.count(without),
+      );
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { Rejection } from '@perennial/wire';
+
+export interface TurnLimits {
+  /** How many of one channel may be under way. */
+  readonly perChannel: number;
+  /** How many of all channels together. Unset: any number. */
+  readonly together?: number;
+  /** How long one waits for its turn. */
+  readonly waitMs: number;
+}
+
+export interface Turns {
+  /** Does the work when its turn has come; until then nothing is held. Throws TooManyAtOnce. */
+  take<T>(channelId: number, work: () => Promise<T>): Promise<T>;
+  /** How many wait, of all channels. */
+  readonly waiting: number;
+}
+
+/** A channel asks for more at once than can be done in time. What has waited too long was not begun. */
+export class TooManyAtOnce extends Rejection {
+  constructor() {
+    super('RATE_LIMITED', 'too many requests of this channel wait for their turn');
+  }
+}
+
+/** Beyond this many of a channel, the next one is refused without waiting: memory is not for one channel to fill. */
+const MOST_WAITING = 1_000;
+
+/** Of one channel. */
+interface Line {
+  underWay: number;
+  readonly waiting: (() => void)[];
+}
+
+/**
+ * So many at a time of each channel, in the order in which they came. Where all together are limited too, each channel has
+ * its turn: what waits of one does not stand before another's. In the memory of this node.
+ */
+export function turns({ perChannel, together = Number.POSITIVE_INFINITY, waitMs }: TurnLimits): Turns {
+  const lines = new Map<number, Line>();
+  /** Lines in which somebody waits; the first has waited longest for its turn. */
+  const inTurn = new Set<Line>();
+  let underWay = 0;
+
+  const hasRoom = (line: Line) => underWay < together && line.underWay < perChannel;
+
+  function begin(line: Line): void {
+    line.underWay += 1;
+    underWay += 1;
+  }
+
+  function end(line: Line): void {
+    line.underWay -= 1;
+    underWay -= 1;
+    for (const next of inTurn) {
+      if (!hasRoom(next)) continue;
+      const start = next.waiting.shift();
+      inTurn.delete(next);
+      if (next.waiting.length > 0) inTurn.add(next);
+      begin(next);
+      start?.();
+      return;
+    }
+  }
+
+  function wait(line: Line): Promise<void> {
+    if (line.waiting.length >= MOST_WAITING) throw new TooManyAtOnce();
+    return new Promise((resolve, reject) => {
+      const start = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        line.waiting.splice(line.waiting.indexOf(start), 1);
+        if (line.waiting.length === 0) inTurn.delete(line);
+        reject(new TooManyAtOnce());
+      }, waitMs);
+      line.waiting.push(start);
+      inTurn.add(line);
+    });
+  }
+
+  return {
+    async take(channelId, work) {
+      let line = lines.get(channelId);
+      if (!line) {
+        line = { underWay: 0, waiting: [] };
+        lines.set(channelId, line);
+      }
+      if (hasRoom(line)) begin(line);
+      else await wait(line);
+      try {
+        return await work();
+      } finally {
+        end(line);
+      }
+    },
+    get waiting() {
+      let count = 0;
+      for (const line of inTurn) count += line.waiting.length;
+      return count;
+    },
+  };
+}

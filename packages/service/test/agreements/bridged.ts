@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { expect } from 'vitest';
+import { channelRegistry } from '../../src/channels/registry.js';
+import { systemClock } from '../../src/clock.js';
+import { cancelAtInstitutions } from '../../src/engine/agreement-cancellations.js';
+import { bridgeGateway } from '../../src/gateways/bridge/bridge.js';
+import { gatewayRegistry } from '../../src/gateways/registry.js';
+import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
+import { type Institution, startInstitution } from '../../src/institution/institution.js';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { ledgerOf } from '../institution/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { demoChannel, encrypted, mobileOf, unique } from '../support/demo.js';
+import { freePort } from '../support/free-port.js';
+import { type TestService, testService } from '../support/service.js';
+
+/** The service and the reference institution over real connections in both directions; jobs run when a test says so. */
+export interface Bridged {
+  readonly service: TestService;
+  readonly channel: ChannelClient;
+  readonly institution: Institution;
+  /** One turn of the job that cancels agreements at their institution. */
+  cancelAgreements(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function bridged(): Promise<Bridged> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-bridge-'));
+  const service = await testService({ clock: systemClock });
+  service.clock.set(systemClock.now());
+  const { operator, vault } = service;
+  const { database } = service.fresh;
+  const channel = await demoChannel(service);
+  const port = await freePort();
+  const { gatewayKey = '' } = await createPaymentChannel(operator, {
+    code: 'BRIDGE',
+    gateway: 'bridge',
+    gatewayUrl: `http://127.0.0.1:${port}`,
+    displayName: 'Bridge',
+    supportedBanks: ['*'],
+  });
+  await authorizePaymentChannel(operator, { appId: channel.credentials.appId, code: 'BRIDGE', shareEnabled: true });
+  const institution = await startInstitution({
+    dataDir: folder,
+    port,
+    key: Buffer.from(gatewayKey, 'base64'),
+    clock: systemClock,
+    control: true,
+    noticeUrl: `${service.baseUrl}/gateway/v1/notices/BRIDGE`,
+    // Pending debits get their result when a test says so.
+    delays: { settleMs: 3_600_000, noticeRetryMs: 20, longestNoticeRetryMs: 100 },
+  });
+  const gateways = gatewayRegistry(database, {
+    sandbox: () => sandboxGateway(systemClock),
+    bridge: (url, wrapped) => bridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
+  });
+  const deps = {
+    database,
+    gateways,
+    channels: channelRegistry(database, vault),
+    log: pino({ level: 'silent' }),
+  };
+  return {
+    service,
+    channel,
+    institution,
+    async cancelAgreements() {
+      await database.query('update agreements set cancel_at = now() where cancel_at is not null');
+      return cancelAtInstitutions(deps);
+    },
+    async close() {
+      await gateways.close?.();
+      await institution.stop();
+      await service.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Cards of the tests, by the institution's table of tails. */
+export const cardOf = (tail: string): string => `622202000000${tail}`;
+
+export interface Card {
+  readonly channelUserId: string;
+  readonly bankCardNo: string;
+  readonly paymentChannelCode: string;
+}
+
+export const askForCode = (channel: ChannelClient, which: Card, more: object = {}) =>
+  channel.call('agreements/bind-sms', {
+    channelUserId: which.channelUserId,
+    paymentChannelCode: which.paymentChannelCode,
+    mobileEncrypted: encrypted(channel, mobileOf(which.channelUserId)),
+    bankCardNoEncrypted: encrypted(channel, which.bankCardNo),
+    certificateNoEncrypted: encrypted(channel, '110101199001011234'),
+    realNameEncrypted: encrypted(channel, '李四'),
+    bankMobileEncrypted: encrypted(channel, '13800000002'),
+    ...more,
+  });
+
+export const confirm = (channel: ChannelClient, bindOrderNo: string, code = '123456') =>
+  channel.call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted: encrypted(channel, code) });
+
+/** A.1: binds a card and gives its bindOrderNo. */
+export async function bind(channel: ChannelClient, which: Card): Promise<string> {
+  const sent = await askForCode(channel, which);
+  expect(sent.code, sent.text).toBe('0');
+  const bound = await confirm(channel, sent.data.bindOrderNo);
+  expect(bound.data?.agreementStatus, bound.text).toBe('BIND_SUCCESS');
+  return sent.data.bindOrderNo;
+}
+
+export const boundOrder = (bindOrderNo: string) => ({
+  settlementMode: 'SVC_DEDUCT',
+  externalOrderNo: unique('order'),
+  productCode: 'TEST_SPU_001',
+  bindOrderNo,
+});
+
+/** The numbers that an order was debited on, period after period. */
+export async function debitedOn(institution: Institution, orderNo: string): Promise<string[]> {
+  const { debits } = await ledgerOf(institution);
+  return debits.filter(({ attemptNo }) => attemptNo.startsWith(orderNo)).map(({ institutionNo }) => institutionNo);
+}

@@ -1,0 +1,277 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createPaymentChannel, updatePaymentChannel } from '../../src/operator/payment-channels.js';
+import { agreementOf, alerts, anotherChannel, type Stage, stage } from '../orders/support.js';
+import type { ChannelClient, Reply } from '../support/channel-client.js';
+import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+import type { TestService } from '../support/service.js';
+
+/** A number at an institution that is in force under one channel cannot be shared by another. */
+let on: Stage;
+let service: TestService;
+let channel: ChannelClient;
+let other: ChannelClient;
+let node: Node;
+beforeAll(async () => {
+  on = await stage();
+  ({ service, channel } = on);
+  other = await anotherChannel(service);
+  const otherPay = { code: 'OTHERPAY', displayName: 'Other', gateway: 'sandbox', supportedBanks: ['*'] };
+  await createPaymentChannel(service.operator, otherPay);
+  const { appId } = other.credentials;
+  await authorizePaymentChannel(service.operator, { appId, code: 'OTHERPAY', shareEnabled: true });
+  node = await anotherNode(service, { gateways: { of: async () => on.institution } });
+});
+afterAll(async () => {
+  await node.close();
+  await on.close();
+});
+beforeEach(async () => {
+  on.institution.reset();
+  await service.fresh.database.query('delete from alerts');
+});
+
+const common = (commonNumbers: boolean) => updatePaymentChannel(service.operator, { code: 'MOCKPAY', commonNumbers });
+
+/** A.2 with this number. */
+function sharing(by: ChannelClient, sharedAgreementNo: string, more: Record<string, unknown> = {}) {
+  const channelUserId = unique('user');
+  const shared = sharedAgreement(by, channelUserId, { sharedAgreementNo });
+  return sharedRequest(by, { channelUserId, sharedAgreement: shared, ...more });
+}
+const share = (by: ChannelClient, sharedAgreementNo: string, more: Record<string, unknown> = {}) =>
+  by.call('orders/create', sharing(by, sharedAgreementNo, more));
+const created = (reply: Reply): string => {
+  expect(reply.code, reply.text).toBe('0');
+  return reply.data.orderNo;
+};
+/** How often the institution was asked to cancel it. */
+const canceled = (number: string) =>
+  on.institution.cancellations.filter(({ institutionNo }) => institutionNo === number).length;
+const rows = async () => {
+  const [counts] = await service.fresh.database.query(
+    `select (select count(*) from orders) as orders, (select count(*) from agreements) as agreements,
+       (select count(*) from debit_attempts) as attempts, (select count(*) from channel_users) as users`,
+  );
+  return counts;
+};
+
+describe('orders/create with a number that another channel has', () => {
+  it('403004: nothing is stored, nobody is debited, and an operator hears of it', async () => {
+    const number = unique('N');
+    const order = created(await share(channel, number));
+    const before = await rows();
+    const debits = on.institution.debits.length;
+    const reply = await share(other, number);
+    expect(reply.code).toBe('403004');
+    expect(reply.envelope.message).toBe('sharedAgreementNo is in use elsewhere and cannot be shared');
+    expect([await rows(), on.institution.debits.length]).toEqual([before, debits]);
+    const { agreement_no } = await agreementOf(service.fresh.database, order);
+    const raised = await alerts(service.fresh.database);
+    expect(raised).toEqual([
+      {
+        kind: 'agreement-number-of-another-channel',
+        subject: expect.stringMatching(new RegExp(`^${other.credentials.appId} [0-9a-f]{16}$`)),
+        detail: `shared at MOCKPAY, in force as ${agreement_no} of test_demo`,
+      },
+    ]);
+    expect(JSON.stringify(raised)).not.toContain(number);
+    // What the channel is told names nobody.
+    expect(reply.text).not.toMatch(new RegExp(`test_demo|${agreement_no}|${number}`));
+  });
+
+  it('403004: a number that the institution gave to a binding of another channel', async () => {
+    const bindOrderNo = await bindCard(channel, unique('user'));
+    expect((await share(other, `inst-${bindOrderNo}`)).code).toBe('403004');
+    // Its own channel may share it too.
+    created(await share(channel, `inst-${bindOrderNo}`));
+  });
+
+  it('403004 again and again: a resend hears the same, and the alert counts', async () => {
+    const number = unique('N');
+    created(await share(channel, number));
+    const raw = JSON.stringify(sharing(other, number));
+    const idempotencyKey = unique('key');
+    const first = await other.call('orders/create', undefined, { raw, idempotencyKey });
+    const again = await other.call('orders/create', undefined, { raw, idempotencyKey });
+    expect([first.code, again.code, again.headers['idempotency-replayed']]).toEqual(['403004', '403004', 'true']);
+    await share(other, number);
+    const seen = await service.fresh.database.query('select seen from alerts');
+    expect(seen).toEqual([{ seen: 2 }]);
+  });
+
+  /** Each row is wrong in one thing more than the row below it. */
+  it('of several codes the earlier in the list of codes is the answer', async () => {
+    const number = unique('N');
+    const externalOrderNo = unique('taken');
+    created(await share(channel, number, { externalOrderNo }));
+    const channelUserId = unique('known');
+    created(await other.call('orders/create', sharedRequest(other, { channelUserId })));
+    const wrongMobile = {
+      channelUserId,
+      mobileEncrypted: encrypted(other, mobileOf('another')),
+      sharedAgreement: sharedAgreement(other, channelUserId, { sharedAgreementNo: number }),
+    };
+    for (const [more, code] of [
+      [{ ...wrongMobile, externalOrderNo, productCode: 'NO_SUCH' }, '420002'],
+      [{ ...wrongMobile, externalOrderNo }, '420002'],
+      [{ ...wrongMobile, productCode: 'NO_SUCH' }, '420005'],
+      [wrongMobile, '403004'],
+      [{ ...wrongMobile, sharedAgreement: sharedAgreement(other, channelUserId) }, '410010'],
+    ] as const) {
+      expect((await other.call('orders/create', sharedRequest(other, more))).code).toBe(code);
+    }
+  });
+
+  it('0: the same channel, however often; the same number at another payment channel', async () => {
+    const number = unique('N');
+    for (let n = 0; n < 3; n += 1) created(await share(channel, number));
+    const channelUserId = unique('user');
+    const elsewhere = { sharedAgreementNo: number, paymentChannelCode: 'OTHERPAY' };
+    const shared = sharedAgreement(other, channelUserId, elsewhere);
+    created(await other.call('orders/create', sharedRequest(other, { channelUserId, sharedAgreement: shared })));
+    expect(await alerts(service.fresh.database)).toEqual([]);
+  });
+
+  it('0: once it has ended or was replaced; while its order is completed it is still taken', async () => {
+    const [ended, replaced, completed] = [unique('N'), unique('N'), unique('N')];
+    const first = created(await share(channel, ended));
+    expect((await channel.call('orders/unsubscribe', { orderNo: first })).code).toBe('0');
+    created(await share(other, ended));
+    const request = sharing(channel, replaced);
+    const second = created(await channel.call('orders/create', request));
+    const newSharedAgreement = sharedAgreement(channel, request.channelUserId);
+    expect((await channel.call('agreements/replace', { orderNo: second, newSharedAgreement })).code).toBe('0');
+    created(await share(other, replaced));
+    const third = created(await share(channel, completed));
+    await service.fresh.database.query(
+      `update orders set status = 'COMPLETED', next_due_at = null where order_no = $1`,
+      [third],
+    );
+    expect((await share(other, completed)).code).toBe('403004');
+  });
+
+  it('0: what another channel shared and could not debit is nobody’s', async () => {
+    const number = unique('N');
+    on.institution.onDebit = async () => ({ kind: 'declined', decline: 'final', reason: 'not yours' });
+    expect((await share(other, number)).data.orderStatus).toBe('TERMINATED');
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    const waiting = await share(channel, number);
+    expect(waiting.data.orderStatus).toBe('INITIALIZING');
+    // While a debit of the one is on its way, it is not the other's.
+    expect((await share(other, number)).code).toBe('403004');
+    on.institution.reset();
+    await on.askPending();
+    // Nor does it keep the number from being canceled when its owner's order ends.
+    await channel.call('orders/unsubscribe', { orderNo: waiting.data.orderNo });
+    await on.cancelAgreements();
+    expect(canceled(number)).toBe(1);
+  });
+});
+
+describe('agreements/replace with a number that another channel has', () => {
+  it('403004: the order stays as it is, and an operator hears of it', async () => {
+    const number = unique('N');
+    created(await share(channel, number));
+    const request = sharedRequest(other);
+    const orderNo = created(await other.call('orders/create', request));
+    const before = await agreementOf(service.fresh.database, orderNo);
+    const newSharedAgreement = sharedAgreement(other, request.channelUserId, { sharedAgreementNo: number });
+    const reply = await other.call('agreements/replace', { orderNo, newSharedAgreement });
+    expect([reply.code, reply.envelope.message]).toEqual([
+      '403004',
+      'sharedAgreementNo is in use elsewhere and cannot be shared',
+    ]);
+    expect(await agreementOf(service.fresh.database, orderNo)).toEqual(before);
+    expect(await alerts(service.fresh.database)).toMatchObject([
+      { kind: 'agreement-number-of-another-channel', subject: expect.stringContaining(other.credentials.appId) },
+    ]);
+    // What ends the order comes first.
+    await other.call('orders/unsubscribe', { orderNo });
+    expect((await other.call('agreements/replace', { orderNo, newSharedAgreement })).code).toBe('420003');
+  });
+});
+
+describe('at the same moment', () => {
+  const codes = (replies: readonly Reply[]) => replies.map(({ code }) => code).sort();
+  const rounds = <T>(count: number, round: (n: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: count }, (_, n) => round(n)));
+
+  it('two channels share a number on two nodes: one of them has it, and is debited', async () => {
+    const there = node.client(other);
+    await rounds(20, async () => {
+      const number = unique('N');
+      expect(codes(await Promise.all([share(channel, number), share(there, number)]))).toEqual(['0', '403004']);
+    });
+    const numbers = on.institution.debits.map(({ institutionNo }) => institutionNo);
+    expect(new Set(numbers).size).toBe(numbers.length);
+  });
+
+  it('two channels share a number on one node, in one statement: one of them has it', async () => {
+    const replies = await rounds(20, async () => {
+      const number = unique('N');
+      return codes(await Promise.all([share(channel, number), share(other, number)]));
+    });
+    expect(new Set(replies.map((pair) => pair.join(' ')))).toEqual(new Set(['0 403004']));
+  });
+
+  it('one shares it with a new order, the other with one that it has: one of them has it', async () => {
+    await rounds(10, async () => {
+      const number = unique('N');
+      const request = sharedRequest(other);
+      const orderNo = created(await other.call('orders/create', request));
+      const newSharedAgreement = sharedAgreement(other, request.channelUserId, { sharedAgreementNo: number });
+      const replies = await Promise.all([
+        share(node.client(channel), number),
+        other.call('agreements/replace', { orderNo, newSharedAgreement }),
+      ]);
+      expect(codes(replies)).toEqual(['0', '403004']);
+    });
+  });
+
+  it('two channels share many numbers in opposite order: nobody waits in a circle', async () => {
+    const numbers = Array.from({ length: 40 }, () => unique('N'));
+    const [mine, theirs] = await Promise.all([
+      Promise.all(numbers.map((number) => share(channel, number))),
+      Promise.all([...numbers].reverse().map((number) => share(node.client(other), number))),
+    ]);
+    theirs.reverse();
+    for (const [n, one] of mine.entries()) {
+      expect([one.code, theirs[n]?.code].sort()).toEqual(['0', '403004']);
+    }
+  });
+});
+
+describe('a payment channel whose numbers are common', () => {
+  beforeEach(() => common(true));
+  afterEach(() => common(false));
+
+  it('0: channels share a number; what one ends is the others’ still', async () => {
+    const number = unique('N');
+    const mine = created(await share(channel, number));
+    const theirs = created(await share(node.client(other), number));
+    expect(await alerts(service.fresh.database)).toEqual([]);
+    await channel.call('orders/unsubscribe', { orderNo: mine });
+    await on.cancelAgreements();
+    expect(canceled(number)).toBe(0);
+    expect(await agreementOf(service.fresh.database, theirs)).toMatchObject({ status: 'BIND_SUCCESS' });
+    expect((await other.call('orders/unsubscribe', { orderNo: theirs })).code).toBe('0');
+    await on.cancelAgreements();
+    expect(canceled(number)).toBe(1);
+  });
+
+  it('and are not any more: what is shared goes on, and nobody shares it anew', async () => {
+    const number = unique('N');
+    const orders = [created(await share(channel, number)), created(await share(other, number))];
+    await common(false);
+    expect((await share(channel, number)).code).toBe('403004');
+    expect((await share(node.client(other), number)).code).toBe('403004');
+    on.institution.reset();
+    await on.renew();
+    const renewed = on.institution.debits.filter(({ institutionNo }) => institutionNo === number);
+    expect(renewed.map(({ orderNo, cycleNo }) => [orderNo, cycleNo]).filter(([, cycleNo]) => cycleNo === 2)).toEqual(
+      expect.arrayContaining(orders.map((orderNo) => [orderNo, 2])),
+    );
+  });
+});

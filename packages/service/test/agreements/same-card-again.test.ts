@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { control, ledgerOf } from '../institution/support.js';
+import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { askForCode, type Bridged, bind, boundOrder, bridged, cardOf, confirm, debitedOn } from './bridged.js';
+
+/** One agreement for each card, over the reference institution: its ledger says what was debited and what canceled. */
+let on: Bridged;
+beforeAll(async () => {
+  on = await bridged();
+});
+afterAll(() => on.close());
+
+const call = (name: string, body: object) => on.channel.call(name, body);
+const card = (tail = '8888') => ({
+  channelUserId: unique('user'),
+  bankCardNo: cardOf(tail),
+  paymentChannelCode: 'BRIDGE',
+});
+const create = async (bindOrderNo: string) => {
+  const reply = await call('orders/create', boundOrder(bindOrderNo));
+  expect(reply.code, reply.text).toBe('0');
+  return reply.data;
+};
+const nextPeriod = async (orderNo: string) => {
+  const reply = await call('sandbox/orders/advance', { orderNo, cycles: 1 });
+  expect(reply.code, reply.text).toBe('0');
+  return reply.data;
+};
+const statusOf = async (orderNo: string) => (await call('orders/query', { orderNo })).data.orderStatus;
+const cardsOf = async (channelUserId: string) => {
+  const { data } = await call('agreements/user-data', { channelUserId });
+  return (data.bankDataList as { bindOrderNo: string; agreementStatus: string }[]).map((one) => [
+    one.bindOrderNo,
+    one.agreementStatus,
+  ]);
+};
+const canceled = async () => (await ledgerOf(on.institution)).canceledAgreements;
+
+describe('the same user binds the same card at the same payment channel again', () => {
+  it('the new agreement takes over: its orders are debited on the new number, the old one is canceled', async () => {
+    const which = card();
+    const first = await bind(on.channel, which);
+    const orders = [await create(first), await create(first)];
+    const second = await bind(on.channel, which);
+    expect(await cardsOf(which.channelUserId)).toEqual([
+      [second, 'BIND_SUCCESS'],
+      [first, 'REPLACED'],
+    ]);
+    const later = await create(second);
+    const [, newNo] = [await nextPeriod(later.orderNo), (await debitedOn(on.institution, later.orderNo))[0]];
+    for (const { orderNo } of orders) {
+      expect(await nextPeriod(orderNo)).toMatchObject({ orderStatus: 'ACTIVE', totalPaidAmountCent: 3980 });
+      const [oldNo, debited, ...more] = await debitedOn(on.institution, orderNo);
+      expect([debited, more]).toEqual([newNo, []]);
+      expect(oldNo).not.toBe(newNo);
+    }
+    const [oldNo] = await debitedOn(on.institution, orders[0].orderNo);
+    expect(await on.cancelAgreements()).toBe(1);
+    expect(await canceled()).toEqual([oldNo]);
+    // Nothing is left to do, however often the job runs.
+    expect(await on.cancelAgreements()).toBe(0);
+    expect(await nextPeriod(orders[0].orderNo)).toMatchObject({ totalPaidAmountCent: 5970 });
+  });
+
+  it('the earlier bindOrderNo stands for its successor, over any number of them', async () => {
+    const which = card();
+    const first = await bind(on.channel, which);
+    const second = await bind(on.channel, which);
+    const third = await bind(on.channel, which);
+    const [oldest, old, newest] = [await create(first), await create(second), await create(third)];
+    const [number] = await debitedOn(on.institution, newest.orderNo);
+    expect(await debitedOn(on.institution, oldest.orderNo)).toEqual([number]);
+    expect(await debitedOn(on.institution, old.orderNo)).toEqual([number]);
+    expect(await cardsOf(which.channelUserId)).toEqual([
+      [third, 'BIND_SUCCESS'],
+      [second, 'REPLACED'],
+      [first, 'REPLACED'],
+    ]);
+    expect(await on.cancelAgreements()).toBe(2);
+  });
+
+  it('410003: another code or confirmation on the earlier bindOrderNo; 400001: another user on it', async () => {
+    const which = card();
+    const first = await bind(on.channel, which);
+    await bind(on.channel, which);
+    expect((await confirm(on.channel, first)).code).toBe('410003');
+    expect((await askForCode(on.channel, which, { bindOrderNo: first })).code).toBe('410003');
+    const foreign = await call('orders/create', { ...boundOrder(first), channelUserId: 'somebody else' });
+    expect(foreign.code).toBe('400001');
+    await on.cancelAgreements();
+  });
+
+  it('410002: the successor has ended since', async () => {
+    const which = card();
+    const first = await bind(on.channel, which);
+    const second = await bind(on.channel, which);
+    const { orderNo } = await create(first);
+    await call('orders/unsubscribe', { orderNo });
+    for (const bindOrderNo of [first, second]) {
+      expect((await call('orders/create', boundOrder(bindOrderNo))).code).toBe('410002');
+    }
+    // Bound once more, it is a card of its own: what ended before stays ended.
+    const third = await bind(on.channel, which);
+    expect(await cardsOf(which.channelUserId)).toEqual([
+      [third, 'BIND_SUCCESS'],
+      [second, 'CANCELED'],
+      [first, 'REPLACED'],
+    ]);
+    expect((await call('orders/create', boundOrder(first))).code).toBe('410002');
+    await on.cancelAgreements();
+  });
+
+  it('another card, another user, another payment channel, a shared agreement of the card: nothing is replaced', async () => {
+    const which = card();
+    const shared = sharedRequest(on.channel, {
+      channelUserId: which.channelUserId,
+      sharedAgreement: sharedAgreement(on.channel, which.channelUserId, { paymentChannelCode: 'BRIDGE' }),
+    });
+    expect((await call('orders/create', shared)).code).toBe('0');
+    const bindings = [
+      await bind(on.channel, { ...which, bankCardNo: '6222020000001234567' }),
+      await bind(on.channel, which),
+      await bind(on.channel, { ...which, channelUserId: unique('user') }),
+      await bind(on.channel, { ...which, paymentChannelCode: 'MOCKPAY' }),
+    ];
+    for (const bindOrderNo of bindings) expect((await create(bindOrderNo)).orderStatus).toBe('ACTIVE');
+    const statuses = (await cardsOf(which.channelUserId)).map(([, status]) => status);
+    expect(statuses).toEqual(Array(4).fill('BIND_SUCCESS'));
+    expect(await on.cancelAgreements()).toBe(0);
+  });
+
+  it('a notice that the old number has ended does not touch the orders that moved', async () => {
+    const which = card('0022');
+    const { orderNo } = await create(await bind(on.channel, which));
+    await bind(on.channel, which);
+    const [oldNo = ''] = await debitedOn(on.institution, orderNo);
+    await control(on.institution, { action: 'end-agreement', institutionNo: oldNo });
+    await until('the notice', async () => (await ledgerOf(on.institution)).owedNotices.length === 0);
+    expect(await statusOf(orderNo)).toBe('ACTIVE');
+    expect((await cardsOf(which.channelUserId)).map(([, status]) => status)).toEqual(['BIND_SUCCESS', 'REPLACED']);
+    expect(await nextPeriod(orderNo)).toMatchObject({ totalPaidAmountCent: 3980 });
+    await on.cancelAgreements();
+  });
+
+  it('while the first debit is on its way: it keeps its number, which is canceled only once the result is known', async () => {
+    const which = card('0004');
+    const { orderNo, orderStatus } = await create(await bind(on.channel, which));
+    expect(orderStatus).toBe('INITIALIZING');
+    const second = await bind(on.channel, which);
+    const [oldNo = ''] = await debitedOn(on.institution, orderNo);
+    expect(await on.cancelAgreements()).toBe(0);
+    expect(await canceled()).not.toContain(oldNo);
+    await control(on.institution, { action: 'settle', attemptNo: `${orderNo}000101` });
+    await until('the notice', async () => (await statusOf(orderNo)) === 'ACTIVE');
+    expect(await on.cancelAgreements()).toBe(1);
+    expect(await canceled()).toContain(oldNo);
+    // The next one goes to the new number.
+    await control(on.institution, { action: 'set', fault: 'none', tail: '0004' });
+    await nextPeriod(orderNo);
+    const later = await create(second);
+    expect((await debitedOn(on.institution, orderNo))[1]).toBe((await debitedOn(on.institution, later.orderNo))[0]);
+    await control(on.institution, { action: 'clear' });
+  });
+});

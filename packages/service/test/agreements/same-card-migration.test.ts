@@ -1,0 +1,85 @@
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, it } from 'vitest';
+import { migrate } from '../../src/db/migrate.js';
+import { freshDatabase } from '../support/database.js';
+import { packageRoot } from '../support/processes.js';
+
+it('cards that were bound more than once before the rule: the latest binding stands for the others, with their orders', async () => {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-migrations-'));
+  const fresh = await freshDatabase({ migrated: false });
+  const { database } = fresh;
+  try {
+    const all = path.join(packageRoot, 'migrations');
+    for (const name of await readdir(all)) {
+      if (name < '000009') await cp(path.join(all, name), path.join(folder, name));
+    }
+    await migrate(database, pathToFileURL(`${folder}/`));
+    await cp(path.join(all, '000009_agreement_numbers.sql'), path.join(folder, '000009_agreement_numbers.sql'));
+    // Of one card: 3 was bound last, though 4 was begun later; 5 is another card, 6 another user, 7 another payment channel,
+    // 8 another channel, 9 shared, 10 ended. 11 and 12 are one card to which the institution gave one number twice.
+    await database.query(
+      `insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status, agreement_no,
+         institution_no, institution_hash, card_hash, certificate_hash, card_tail, details, changed_at)
+       select id, channel, usr, code, source, status, 'AG' || id, 'sealed', sha256(number::bytea), sha256(card::bytea), '\\x00',
+         '8888', 'sealed', now() - ago * interval '1 h'
+       from (values
+         (1, 20, 'u', 'PAY', 'SELF_BINDING', 'BIND_SUCCESS', 'n1', 'c', 9),
+         (2, 20, 'u', 'PAY', 'SELF_BINDING', 'BIND_SUCCESS', 'n2', 'c', 8),
+         (3, 20, 'u', 'PAY', 'SELF_BINDING', 'BIND_SUCCESS', 'n3', 'c', 1),
+         (4, 20, 'u', 'PAY', 'SELF_BINDING', 'BIND_SUCCESS', 'n4', 'c', 5),
+         (5, 20, 'u', 'PAY', 'SELF_BINDING', 'BIND_SUCCESS', 'n5', 'd', 9),
+         (6, 20, 'v', 'PAY', 'SELF_BINDING', 'BIND_SUCCESS', 'n6', 'c', 9),
+         (7, 20, 'u', 'BANK', 'SELF_BINDING', 'BIND_SUCCESS', 'n7', 'c', 9),
+         (8, 21, 'u', 'PAY', 'SELF_BINDING', 'BIND_SUCCESS', 'n8', 'c', 9),
+         (9, 20, 'u', 'PAY', 'SHARED_FROM_CHANNEL', 'BIND_SUCCESS', 'n9', 'c', 0),
+         (10, 20, 'u', 'PAY', 'SELF_BINDING', 'CANCELED', 'n10', 'c', 0),
+         (11, 20, 'w', 'PAY', 'SELF_BINDING', 'BIND_SUCCESS', 'n11', 'c', 9),
+         (12, 20, 'w', 'PAY', 'SELF_BINDING', 'BIND_SUCCESS', 'n11', 'c', 8)
+       ) as a(id, channel, usr, code, source, status, number, card, ago)`,
+    );
+    await database.query(
+      `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
+         period_type, period, total_cycles, amount_cent, created_at, cycle_no, agreement_id)
+       select no, 20, no::text, 'u', 'P', 'SVC_DEDUCT', status, 'MONTH', 1, 12, 1990, now(), 1, agreement
+       from (values (101, 'ACTIVE', 1), (102, 'INITIALIZING', 2), (103, 'ACTIVE', 3), (104, 'UNSUBSCRIBED', 4),
+         (105, 'ACTIVE', 5), (109, 'ACTIVE', 9), (111, 'ACTIVE', 11)) as o(no, status, agreement)`,
+    );
+    expect(await migrate(database, pathToFileURL(`${folder}/`))).toMatchObject({ applied: 1 });
+    expect(
+      await database.query(
+        `select agreement_id::integer as id, status, successor_id as successor, cancel_at is not null as canceled
+         from agreements order by 1`,
+      ),
+    ).toEqual([
+      { id: 1, status: 'REPLACED', successor: 3, canceled: true },
+      { id: 2, status: 'REPLACED', successor: 3, canceled: true },
+      { id: 3, status: 'BIND_SUCCESS', successor: null, canceled: false },
+      { id: 4, status: 'REPLACED', successor: 3, canceled: true },
+      ...[5, 6, 7, 8, 9].map((id) => ({ id, status: 'BIND_SUCCESS', successor: null, canceled: false })),
+      { id: 10, status: 'CANCELED', successor: null, canceled: false },
+      { id: 11, status: 'REPLACED', successor: 12, canceled: false },
+      { id: 12, status: 'BIND_SUCCESS', successor: null, canceled: false },
+    ]);
+    expect(
+      await database.query('select order_no::integer as no, agreement_id::integer as id from orders order by 1'),
+    ).toEqual([
+      { no: 101, id: 3 },
+      { no: 102, id: 3 },
+      { no: 103, id: 3 },
+      { no: 104, id: 4 },
+      { no: 105, id: 5 },
+      { no: 109, id: 9 },
+      { no: 111, id: 12 },
+    ]);
+    // From now on the database itself refuses a second one.
+    await expect(
+      database.query(`update agreements set status = 'BIND_SUCCESS' where agreement_id = 10`),
+    ).rejects.toThrow(/agreements_one_per_card/);
+  } finally {
+    await fresh.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});

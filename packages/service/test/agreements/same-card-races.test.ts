@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { agreementOf, paid, type Stage, stage } from '../orders/support.js';
+import type { ChannelClient, Reply } from '../support/channel-client.js';
+import { unique } from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+import type { TestService } from '../support/service.js';
+import { askForCode, bind, boundOrder, cardOf, confirm } from './bridged.js';
+import { meetingOf } from './support.js';
+
+/** A card that is bound again in the very moment in which something else happens to it or to its orders. */
+let on: Stage;
+let service: TestService;
+let channel: ChannelClient;
+let node: Node;
+/** The same channel at the other node. */
+let there: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  ({ service, channel } = on);
+  node = await anotherNode(service, { gateways: { of: async () => on.institution } });
+  there = node.client(channel);
+});
+afterAll(async () => {
+  await node.close();
+  await on.close();
+});
+beforeEach(() => on.institution.reset());
+
+const sql = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);
+const times = <T>(count: number, work: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => work(n));
+const cardOfUser = () => ({
+  channelUserId: unique('user'),
+  bankCardNo: cardOf('8888'),
+  paymentChannelCode: 'MOCKPAY',
+});
+type Card = ReturnType<typeof cardOfUser>;
+const created = async (bindOrderNo: string) => {
+  const reply = await channel.call('orders/create', boundOrder(bindOrderNo));
+  expect(reply.code, reply.text).toBe('0');
+  return reply.data.orderNo as string;
+};
+/** Codes that are sent and not confirmed yet. */
+const codesFor = (card: Card, count: number) =>
+  Promise.all(times(count, async () => (await askForCode(channel, card)).data.bindOrderNo as string));
+const inForce = async ({ channelUserId }: Card) => {
+  const rows = await sql<{ id: string; status: string }>(
+    'select agreement_id::text as id, status from agreements where channel_user_id = $1',
+    [channelUserId],
+  );
+  expect(rows.map(({ status }) => status).sort()).toEqual(['BIND_SUCCESS', ...Array(rows.length - 1).fill('REPLACED')]);
+  return rows.find(({ status }) => status === 'BIND_SUCCESS')?.id ?? '';
+};
+const agreementIdOf = async (orderNo: string) =>
+  String((await agreementOf(service.fresh.database, orderNo)).agreement_id);
+const isBound = (reply: Reply) => expect(reply.data?.agreementStatus, reply.text).toBe('BIND_SUCCESS');
+
+/** Holds a row, starts each in turn until it waits as well, and lets go: they go on in that order. */
+async function behind(row: string, works: readonly (() => Promise<Reply>)[]): Promise<Reply[]> {
+  const started: Promise<Reply>[] = [];
+  await service.fresh.database.transaction(async (tx) => {
+    await tx.query(row);
+    for (const work of works) {
+      started.push(work());
+      await until('one more waits', async () => {
+        const waiting = await sql(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return waiting.length === started.length;
+      });
+    }
+  });
+  return Promise.all(started);
+}
+
+describe('a card bound again at the same moment as', () => {
+  it('by seven others, on two nodes: all are answered, one is in force, and its orders run on it', async () => {
+    const card = cardOfUser();
+    const first = await bind(channel, card);
+    const orders = [await created(first), await created(first)];
+    const bindings = await codesFor(card, 8);
+    const together = meetingOf(8);
+    const { confirmBind } = on.institution;
+    on.institution.confirmBind = async (request) => {
+      await together();
+      return confirmBind(request);
+    };
+    const replies = await Promise.all(bindings.map((no, n) => confirm(n % 2 ? channel : there, no)));
+    on.institution.confirmBind = confirmBind;
+    for (const reply of replies) isBound(reply);
+    const last = await inForce(card);
+    expect(bindings).toContain(last);
+    // Whichever it is called by, it is the same one.
+    for (const bindOrderNo of [first, ...bindings]) orders.push(await created(bindOrderNo));
+    for (const orderNo of orders) expect(await agreementIdOf(orderNo)).toBe(last);
+    // Each of the others is canceled at the institution, once.
+    await on.cancelAgreements();
+    const canceled = on.institution.cancellations.map(({ institutionNo }) => institutionNo).sort();
+    const others = [first, ...bindings].filter((no) => no !== last);
+    expect(canceled).toEqual(others.map((no) => `inst-${no}`).sort());
+  });
+
+  it('by another, with no earlier one: one of them takes over', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const card = cardOfUser();
+      const [one = '', other = ''] = await codesFor(card, 2);
+      const replies = await Promise.all([confirm(channel, one), confirm(there, other)]);
+      for (const reply of replies) isBound(reply);
+      const last = await inForce(card);
+      expect(await agreementIdOf(await created(one))).toBe(last);
+      expect(await agreementIdOf(await created(other))).toBe(last);
+    }
+  });
+
+  it('an order is created on it, which comes first: the order moves too', async () => {
+    const card = cardOfUser();
+    const first = await bind(channel, card);
+    const earlier = await created(first);
+    const [second = ''] = await codesFor(card, 1);
+    const [order, bound] = await behind(`select from agreements where agreement_id = ${first} for update`, [
+      () => there.call('orders/create', boundOrder(first)),
+      () => confirm(channel, second),
+    ]);
+    isBound(bound as Reply);
+    expect(order?.data.orderStatus, order?.text).toBe('ACTIVE');
+    for (const orderNo of [earlier, order?.data.orderNo]) expect(await agreementIdOf(orderNo)).toBe(second);
+    expect(await inForce(card)).toBe(second);
+  });
+
+  it('an order is created on it, which comes second: the order is made on the new one', async () => {
+    const card = cardOfUser();
+    const first = await bind(channel, card);
+    const [second = ''] = await codesFor(card, 1);
+    const [bound, order] = await behind(`select from agreements where agreement_id = ${first} for update`, [
+      () => confirm(channel, second),
+      () => there.call('orders/create', boundOrder(first)),
+    ]);
+    isBound(bound as Reply);
+    expect(order?.data.orderStatus, order?.text).toBe('ACTIVE');
+    expect(await agreementIdOf(order?.data.orderNo)).toBe(second);
+    expect(on.institution.debits.map(({ institutionNo }) => institutionNo)).toEqual([`inst-${second}`]);
+  });
+
+  it('its order is unsubscribed, whichever comes first', async () => {
+    for (const order of [
+      (works: (() => Promise<Reply>)[]) => works,
+      (works: (() => Promise<Reply>)[]) => works.reverse(),
+    ]) {
+      const card = cardOfUser();
+      const first = await bind(channel, card);
+      const orderNo = await created(first);
+      const [second = ''] = await codesFor(card, 1);
+      const replies = await behind(
+        `select from orders where order_no = ${orderNo} for update`,
+        order([() => confirm(channel, second), () => there.call('orders/unsubscribe', { orderNo })]),
+      );
+      expect(replies.map(({ code }) => code)).toEqual(['0', '0']);
+      const statuses = await sql<{ status: string }>(
+        'select status from agreements where channel_user_id = $1 order by agreement_id',
+        [card.channelUserId],
+      );
+      // Ended on the old one, or moved and ended on the new one.
+      expect([
+        ['CANCELED', 'BIND_SUCCESS'],
+        ['REPLACED', 'CANCELED'],
+      ]).toContainEqual(statuses.map(({ status }) => status));
+    }
+  });
+
+  it('the institution says that the old number has ended: the order is ended or has moved, nothing in between', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const card = cardOfUser();
+      const first = await bind(channel, card);
+      const orderNo = await created(first);
+      const [second = ''] = await codesFor(card, 1);
+      const [bound] = await Promise.all([
+        confirm(there, second),
+        on.notice({ kind: 'agreement-canceled', institutionNo: `inst-${first}`, reason: 'closed' }),
+      ]);
+      isBound(bound);
+      const { orderStatus } = (await channel.call('orders/query', { orderNo })).data;
+      const { agreement_id, status } = await agreementOf(service.fresh.database, orderNo);
+      expect([`ACTIVE BIND_SUCCESS ${second}`, `UNSUBSCRIBED CANCELED ${first}`]).toContain(
+        `${orderStatus} ${status} ${agreement_id}`,
+      );
+    }
+  });
+
+  it('everything at once: renewals, results, new orders and endings; nobody waits in a circle, no period is paid twice', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const card = cardOfUser();
+      const first = await bind(channel, card);
+      const [ending, ...going] = await Promise.all(times(5, () => created(first)));
+      on.institution.onDebit = async () => ({ kind: 'pending' });
+      const waiting = await created(first);
+      on.institution.onDebit = async (request) => paid(request);
+      const bindings = await codesFor(card, 3);
+      const replies = await Promise.all([
+        ...bindings.map((no, n) => confirm(n % 2 ? channel : there, no)),
+        ...bindings.map((_, n) => (n % 2 ? channel : there).call('orders/create', boundOrder(first))),
+        there.call('orders/unsubscribe', { orderNo: ending }),
+        on.renew().then(() => undefined),
+        on.askPending().then(() => undefined),
+      ]);
+      for (const reply of replies) if (reply) expect(reply.code, reply.text).toBe('0');
+      const last = await inForce(card);
+      const running = await sql<{ id: string }>(
+        `select agreement_id::text as id from orders where channel_user_id = $1 and status in ('ACTIVE', 'INITIALIZING')`,
+        [card.channelUserId],
+      );
+      expect(running.map(({ id }) => id)).toEqual(Array(going.length + 1 + bindings.length).fill(last));
+      await on.askPending();
+      expect((await channel.call('orders/query', { orderNo: waiting })).data.orderStatus).toBe('ACTIVE');
+    }
+    const twice = await sql(
+      `select order_no, cycle_no from debit_attempts where status = 'SUCCESS' group by 1, 2 having count(*) > 1`,
+    );
+    expect(twice).toEqual([]);
+  });
+});

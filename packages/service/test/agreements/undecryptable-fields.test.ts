@@ -1,0 +1,259 @@
+import { randomUUID } from 'node:crypto';
+import { type EncryptionVersion, encryptField } from '@perennial/wire';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
+import { setEncryption, setLimits } from '../../src/operator/channel-settings.js';
+import { PRODUCT } from '../operator/support.js';
+import type { ChannelClient, Reply } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import {
+  type AgreementsService,
+  agreementsService,
+  bindSmsBody,
+  confirmBody,
+  createShared,
+  encrypt,
+  fakeGateway,
+  person,
+  sentBinding,
+} from './support.js';
+
+const LIMIT = 20;
+let service: AgreementsService;
+let channel: ChannelClient;
+beforeAll(async () => {
+  service = await agreementsService();
+});
+beforeEach(async () => {
+  service.gateway.reset();
+  channel = await service.channel();
+});
+afterAll(() => service.close());
+
+const card = (value: string, by = channel) => by.call('agreements/user-data', { bankCardNoEncrypted: value });
+const right = (by = channel) => card(encrypt(by, '6222020000001234567'), by);
+/** A value as a stranger makes it, who has the appSecret and not the aesKey: the last block of another one is changed. */
+function tampered(by = channel, version: EncryptionVersion = 'v1'): string {
+  const value = encryptField(
+    'a text that is longer than a block',
+    Buffer.from(by.credentials.aesKey, 'base64'),
+    version,
+  );
+  const [prefix = '', body = ''] = value.split(':');
+  const bytes = Buffer.from(body, 'base64');
+  bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+  return `${prefix}:${bytes.toString('base64')}`;
+}
+/** One after the other, with the codes they were answered. */
+async function codesOf(count: number, ask: () => Promise<Reply>): Promise<string[]> {
+  const codes: string[] = [];
+  for (let n = 0; n < count; n += 1) codes.push((await ask()).code);
+  return codes;
+}
+const all = (code: string, count = LIMIT) => Array<string>(count).fill(code);
+const fail = (count = LIMIT, by = channel) => codesOf(count, () => card('plain', by));
+
+async function counted(by = channel): Promise<number | undefined> {
+  const [row] = await service.fresh.database.query<{ failures: number }>(
+    'select failures from undecryptable_fields join channels using (channel_id) where app_id = $1',
+    [by.credentials.appId],
+  );
+  return row?.failures;
+}
+/** The minute runs on the database's clock, and a node remembers it on its own. */
+async function afterTheMinute(by = channel): Promise<void> {
+  await service.fresh.database.query(
+    `update undecryptable_fields set minute_began = minute_began - interval '1 minute'
+     where channel_id = (select channel_id from channels where app_id = $1)`,
+    [by.credentials.appId],
+  );
+  service.clock.advance(60_000);
+}
+const alerts = async () =>
+  (await listAlerts(service.operator)).filter(({ subject }) => subject === channel.credentials.appId);
+
+describe('encrypted fields that cannot be read', () => {
+  it('400002 twenty times within a minute, then 429001 with Retry-After, whether right or wrong', async () => {
+    expect(await fail()).toEqual(all('400002'));
+    for (const reply of [await right(), await card('plain'), await card(tampered())]) {
+      expect(reply.status).toBe(429);
+      expectEnvelope(reply.envelope, '429001');
+      expect(reply.envelope.message).toBe('too many requests');
+      expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      expect(Number(reply.headers['retry-after'])).toBeLessThanOrEqual(60);
+    }
+    expect(await counted()).toBe(LIMIT);
+  });
+
+  it('0: nineteen are forgiven', async () => {
+    await fail(LIMIT - 1);
+    expect((await right()).code).toBe('0');
+    expect(await alerts()).toEqual([]);
+  });
+
+  it('0: requests without encrypted fields go on', async () => {
+    await fail();
+    expect((await channel.call('agreements/user-data', { channelUserId: 'u' })).code).toBe('0');
+    expect((await channel.call('products/list', {})).code).toBe('0');
+    expect((await channel.call('orders/query', { orderNo: '1' })).code).toBe('420001');
+  });
+
+  it('0: another channel has a count of its own', async () => {
+    const other = await service.channel();
+    await fail();
+    expect((await right(other)).code).toBe('0');
+  });
+
+  it('0: when the minute is over; what failed before it counts no more', async () => {
+    await fail();
+    await afterTheMinute();
+    expect((await right()).code).toBe('0');
+    expect(await fail(LIMIT - 1)).toEqual(all('400002', LIMIT - 1));
+    expect((await right()).code).toBe('0');
+  });
+
+  it('an alert names the channel, once for each such minute, and comes back after it was acknowledged', async () => {
+    await fail(LIMIT + 5);
+    const [alert] = await alerts();
+    expect(alert).toMatchObject({
+      kind: 'undecryptable-fields',
+      detail: '20 encrypted fields within a minute could not be read',
+      seen: 1,
+    });
+    await acknowledgeAlert(service.operator, { kind: 'undecryptable-fields', subject: channel.credentials.appId });
+    await afterTheMinute();
+    await fail(LIMIT - 1);
+    expect(await alerts()).toEqual([]);
+    await fail(1);
+    expect(await alerts()).toMatchObject([{ seen: 2 }]);
+  });
+
+  it('429001: a change to the channel does not end it', async () => {
+    await fail();
+    await setLimits(service.operator, { appId: channel.credentials.appId, ratePerSecond: 9_999 });
+    expect((await right()).code).toBe('429001');
+  });
+
+  it('of many at once, twenty are tried and answered', async () => {
+    await channel.call('products/list', {});
+    const replies = await Promise.all(Array.from({ length: 120 }, () => card(tampered())));
+    const codes = replies.map(({ code }) => code);
+    expect(codes.filter((code) => code === '400002')).toHaveLength(LIMIT);
+    expect(codes.filter((code) => code === '429001')).toHaveLength(100);
+    expect(await counted()).toBe(LIMIT);
+  });
+
+  it('are counted over all nodes; a node that has counted none hears of the others with its first', async () => {
+    const there = (await service.node(fakeGateway()))(channel);
+    expect(await fail(LIMIT / 2)).toEqual(all('400002', LIMIT / 2));
+    expect(await fail(LIMIT / 2, there)).toEqual(all('400002', LIMIT / 2));
+    expect((await right(there)).code).toBe('429001');
+    expect((await card('plain')).code).toBe('429001');
+    expect((await right()).code).toBe('429001');
+    expect(await alerts()).toMatchObject([{ seen: 1 }]);
+  });
+
+  it('500001 rather than an answer that was not counted', async () => {
+    const { database } = service.fresh;
+    await database.query('alter table undecryptable_fields rename to elsewhere');
+    try {
+      expect((await card('plain')).code).toBe('500001');
+    } finally {
+      await database.query('alter table elsewhere rename to undecryptable_fields');
+    }
+    expect((await card('plain')).code).toBe('400002');
+  });
+});
+
+describe('what counts', () => {
+  const wrongText = (version: EncryptionVersion) =>
+    card(encryptField('not a card', Buffer.from(channel.credentials.aesKey, 'base64'), version));
+
+  it.each([
+    ['what is not encrypted', () => card('6222020000001234567'), '400002'],
+    ['svc_aes_v1 that was changed', () => card(tampered()), '400002'],
+    ['svc_aes_v2 that was changed', () => card(tampered(channel, 'v2')), '400002'],
+    ['a wrong text behind svc_aes_v1', () => wrongText('v1'), '400001'],
+  ])('429001: after %s', async (_what, ask, code) => {
+    expect(await codesOf(LIMIT, ask)).toEqual(all(code));
+    expect((await right()).code).toBe('429001');
+  });
+
+  it('0: after wrong texts behind svc_aes_v2, which only the owner of the key can have written', async () => {
+    expect(await codesOf(LIMIT + 1, () => wrongText('v2'))).toEqual(all('400001', LIMIT + 1));
+    expect((await right()).code).toBe('0');
+    expect(await counted()).toBeUndefined();
+  });
+
+  it('0: after svc_aes_v1 that the channel does not take, since nothing of it was read', async () => {
+    await setEncryption(service.operator, { appId: channel.credentials.appId, acceptsV1: false });
+    const refused = await codesOf(LIMIT + 1, () => card(tampered()));
+    expect(refused).toEqual(all('400002', LIMIT + 1));
+    const aesKey = Buffer.from(channel.credentials.aesKey, 'base64');
+    expect((await card(encryptField('6222020000001234567', aesKey, 'v2'))).code).toBe('0');
+    expect(await counted()).toBeUndefined();
+  });
+});
+
+describe('429001 for a slowed channel, and nothing happens, on', () => {
+  const who = person();
+  it.each<[string, () => Promise<Reply>]>([
+    ['agreements/bind-sms', () => channel.call('agreements/bind-sms', bindSmsBody(channel, who))],
+    ['agreements/user-data by document', () => channel.call('agreements/user-data', document())],
+    ['orders/create, B', () => channel.call('orders/create', collected())],
+    ['orders/create, A.2', () => createShared(channel, person())],
+  ])('%s', async (_endpoint, ask) => {
+    await fail();
+    expect((await ask()).code).toBe('429001');
+    expect(service.gateway.sends).toEqual([]);
+    expect(await service.fresh.database.query(ofChannel('orders'), [channel.credentials.appId])).toEqual([]);
+  });
+
+  it('agreements/bind-confirm', async () => {
+    const bindOrderNo = await sentBinding(channel);
+    await fail();
+    expect((await channel.call('agreements/bind-confirm', confirmBody(channel, bindOrderNo))).code).toBe('429001');
+    expect(service.gateway.confirms).toEqual([]);
+  });
+
+  it('agreements/replace', async () => {
+    const owner = person();
+    const { orderNo } = (await createShared(channel, owner)).data;
+    await fail();
+    const { mobileEncrypted: _, ...shared } = bindSmsBody(channel, owner);
+    const newSharedAgreement = { ...shared, paymentChannelCode: 'PAY', sharedAgreementNo: 'SHARED-2' };
+    expect((await channel.call('agreements/replace', { orderNo, newSharedAgreement })).code).toBe('429001');
+  });
+
+  const document = () => ({ certificateNoEncrypted: encrypt(channel, '110101199001011234') });
+  const collected = () => ({
+    settlementMode: 'CHANNEL_COLLECT',
+    externalOrderNo: randomUUID(),
+    productCode: PRODUCT.productCode,
+    channelUserId: 'u',
+    mobileEncrypted: encrypt(channel, '13800000001'),
+  });
+  const ofChannel = (table: string) =>
+    `select 1 from ${table} where channel_id = (select channel_id from channels where app_id = $1)`;
+});
+
+describe('a resend', () => {
+  it('0: what was carried out before is answered again, since nothing is decrypted for it', async () => {
+    const body = confirmBody(channel, await sentBinding(channel));
+    const first = await channel.call('agreements/bind-confirm', body, { idempotencyKey: 'k' });
+    expect(first.data.agreementStatus).toBe('BIND_SUCCESS');
+    await fail();
+    const again = await channel.call('agreements/bind-confirm', body, { idempotencyKey: 'k' });
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.data).toEqual(first.data);
+  });
+
+  it('0: what was refused with 429001 is carried out once the minute is over', async () => {
+    const body = confirmBody(channel, await sentBinding(channel));
+    await fail();
+    const ask = () => channel.call('agreements/bind-confirm', body, { idempotencyKey: 'k' });
+    expect((await ask()).code).toBe('429001');
+    await afterTheMinute();
+    expect((await ask()).data.agreementStatus).toBe('BIND_SUCCESS');
+  });
+});

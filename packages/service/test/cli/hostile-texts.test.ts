@@ -1,0 +1,187 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setLimits } from '../../src/operator/channel-settings.js';
+import { createChannel } from '../../src/operator/channels.js';
+import { raiseAlert } from '../../src/payments/alerts-sql.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel, sharedRequest, unique } from '../support/demo.js';
+import { type TestService, testService } from '../support/service.js';
+import { ended } from '../webhooks/outcomes.js';
+import { BIN, perennial, type Ran } from './perennial.js';
+
+/** Clears the line, goes up, writes another status, then turns around and hides what comes; the spaces wrap a line. */
+const HOSTILE = `A\n\u001b[2K\u001b[1AStatus${' '.repeat(70)}COMPLETED\r\u009b31m\u202eKO\u2066\u200b\u2028\u007f`;
+const MADE_VISIBLE =
+  'A\\u{a}\\u{1b}[2K\\u{1b}[1AStatus ' +
+  `${'\\u{20}'.repeat(69)}COMPLETED\\u{d}\\u{9b}31m\\u{202e}KO\\u{2066}\\u{200b}\\u{2028}\\u{7f}`;
+/** What an operator may still write: control characters are refused, this is not. */
+const TURNED = 'late \u202eyreviled\u202c';
+/** Whatever a terminal does not simply print, but for the line breaks between lines. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u;
+
+let service: TestService;
+let channel: ChannelClient;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-cli-'));
+  service = await testService();
+  channel = await demoChannel(service);
+});
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+const settings = () => ({ DATABASE_URL: service.fresh.url, DATA_DIR: folder });
+const run = (...args: readonly string[]): Promise<Ran> => perennial(args, settings());
+
+/** What is printed, without a character that a terminal would obey. */
+async function printed(...args: readonly string[]): Promise<string> {
+  const ran = await run(...args);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  expect(ran.stdout.match(RAW), ran.stdout).toBeNull();
+  return ran.stdout;
+}
+const linesOf = (text: string) => text.split('\n').length;
+
+/** An order whose channel has put `text` wherever it may put one, in all that operators see of it. */
+async function orderWith(text: string, more = text) {
+  const shared = await create(sharedRequest, { channelUserId: unique(text), externalOrderNo: unique(text) });
+  const collected = await create(collectRequest, {
+    channelUserId: unique(text),
+    externalOrderNo: unique(text),
+    channelAgreementRef: text,
+  });
+  await channel.call('orders/unsubscribe', { orderNo: collected, reason: more });
+  const { database } = service.fresh;
+  await database.query('update debit_attempts set reason = $2 where order_no = $1', [shared, more]);
+  await raiseAlert(database, 'refund-refused', shared, more);
+  return { shared, collected };
+}
+
+async function create(request: typeof sharedRequest | typeof collectRequest, more: Record<string, unknown>) {
+  const reply = await channel.call('orders/create', request(channel, more));
+  expect(reply.data, reply.text).toMatchObject({ orderStatus: 'ACTIVE' });
+  return reply.data.orderNo as string;
+}
+
+describe('what a channel wrote into its order', () => {
+  let hostile: Awaited<ReturnType<typeof orderWith>>;
+  let harmless: Awaited<ReturnType<typeof orderWith>>;
+  beforeAll(async () => {
+    hostile = await orderWith(HOSTILE);
+    harmless = await orderWith('harmless');
+  });
+
+  it('order show: a line for each field and row, as of any other order', async () => {
+    for (const kind of ['shared', 'collected'] as const) {
+      const text = await printed('order', 'show', hostile[kind]);
+      expect(linesOf(text)).toBe(linesOf(await printed('order', 'show', harmless[kind])));
+      expect(text).toMatch(/^Order +\d+\nExternal number +A\\u\{a\}\\u\{1b\}\[2K/);
+      expect(text.match(/^Status +\S+$/gm)).toHaveLength(1);
+      const lines = text.split('\n').filter((line) => line.includes(MADE_VISIBLE));
+      const names = lines.map((line) => line.split(/ {2}/)[0]);
+      expect(names).toEqual(
+        kind === 'shared'
+          ? ['External number', 'User', '1', 'refund-refused']
+          : ['External number', 'User', 'Unsubscribed', 'Agreement of the channel'],
+      );
+    }
+  });
+
+  it('order show --json: the very texts, and nothing that a terminal obeys', async () => {
+    const order = JSON.parse(await printed('order', 'show', hostile.collected, '--json'));
+    expect(order.externalOrderNo.startsWith(HOSTILE)).toBe(true);
+    expect(order).toMatchObject({ unsubscribeReason: HOSTILE, channelAgreementRef: HOSTILE });
+    const { externalOrderNo } = order;
+    expect(JSON.parse(await printed('order', 'show', '--external', externalOrderNo, '--json'))).toEqual(order);
+  });
+
+  it('events list and show: their data, and what the receiver answered', async () => {
+    const { database } = service.fresh;
+    const [event] = await database.query<{ id: string }>(
+      'select event_no::text as id from events where order_no = $1 order by event_no limit 1',
+      [hostile.shared],
+    );
+    const id = event?.id ?? '';
+    await ended(database, [id], 'REFUSED');
+    await database.query('update delivery_attempts set answer = $2 where event_no = $1', [id, HOSTILE]);
+    await printed('events', 'list', 'test_demo');
+    const text = await printed('events', 'show', 'test_demo', id);
+    // Seven facts, a blank line, the titles, one push and the end.
+    expect(linesOf(text)).toBe(11);
+    expect(text).toContain(`  ${MADE_VISIBLE}\n`);
+    expect(text).toMatch(/^Data +\{"orderNo":"\d+","externalOrderNo":"A\\n\\u001b\[2K/m);
+  });
+
+  it('alert list', async () => {
+    const lines = (await printed('alert', 'list')).trimEnd().split('\n');
+    expect(lines).toHaveLength(3);
+    expect(lines.filter((line) => line.includes(MADE_VISIBLE))).toHaveLength(1);
+    await raiseAlert(service.fresh.database, 'refund-refused', HOSTILE, 'x');
+    expect(await printed('alert', 'acknowledge', 'refund-refused', HOSTILE)).toBe(
+      `refund-refused about ${MADE_VISIBLE} is acknowledged\n`,
+    );
+  });
+
+  it('settlement report: the same document, and nothing that a terminal obeys', async () => {
+    const report = JSON.parse(await printed('settlement', 'report', '--channel', 'test_demo', '--month', '2026-01'));
+    const numbers = report.lines.map(({ externalOrderNo }: { externalOrderNo: string }) => externalOrderNo);
+    expect(numbers.filter((number: string) => number.startsWith(HOSTILE))).toHaveLength(2);
+  });
+
+  it('a settlement report as CSV is for files and programs, and not for a terminal', async () => {
+    const args = ['settlement', 'report', '--channel', 'test_demo', '--month', '2026-01', '--format', 'csv'];
+    expect((await run(...args)).stdout).toContain(`"${HOSTILE}`);
+    const onTerminal = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
+    const seen = await promisify(execFile)('python3', ['-c', onTerminal, process.execPath, BIN, ...args], {
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...settings() },
+    }).catch((error: { stdout: string }) => error);
+    expect(seen.stdout).toContain('perennial: a CSV report is not for a terminal: give --output');
+    expect(seen.stdout).not.toContain('\u001b');
+  });
+});
+
+describe('what operators wrote', () => {
+  it('audit list: reasons and notes, with who wrote them', async () => {
+    const orderNo = await create(sharedRequest, {});
+    await printed('order', 'refund', orderNo, '1', '--amount-cent', '490', '--note', TURNED);
+    await printed('order', 'unsubscribe', orderNo, '--reason', TURNED);
+    const trail = await printed('audit', 'list', '--subject', orderNo);
+    expect(trail).toMatch(/order\.unsubscribe +\d+ +\{.*late \\u\{202e\}yreviled\\u\{202c\}/);
+    expect(trail).toMatch(/order\.refund +\d+ +\{.*late \\u\{202e\}yreviled\\u\{202c\}/);
+    const order = await printed('order', 'show', orderNo);
+    expect(order).toMatch(/^Unsubscribed .*: late \\u\{202e\}yreviled\\u\{202c\}$/m);
+    expect(order).toMatch(/^1 +R\d+ .* late \\u\{202e\}yreviled\\u\{202c\}$/m);
+  });
+
+  it('channel list and show: a name that reads in two directions', async () => {
+    const appId = 'test_turned';
+    await createChannel(service.operator, { name: 'Partner \u202eeno\u202c', appId });
+    await setLimits(service.operator, { appId, ratePerSecond: 7 });
+    expect(await printed('channel', 'list')).toMatch(/^test_turned +Partner \\u\{202e\}eno\\u\{202c\} +ACTIVE/m);
+    expect(await printed('channel', 'show', appId)).toMatch(/^Name +Partner \\u\{202e\}eno\\u\{202c\}$/m);
+  });
+});
+
+describe('what is refused', () => {
+  it.each([
+    ['an order', ['order', 'show', '--external', HOSTILE]],
+    ['an alert', ['alert', 'acknowledge', HOSTILE, HOSTILE]],
+    ['an option', ['order', 'show', `--${HOSTILE}`]],
+    ['a command', [HOSTILE]],
+    ['a file', ['benefit', 'import-codes', 'COUPON', path.join(os.tmpdir(), HOSTILE)]],
+  ])('%s of such a name: one line, with --json and without', async (_what, args) => {
+    for (const more of [[], ['--json']]) {
+      const ran = await run(...args, ...more);
+      expect(ran).toMatchObject({ code: 1, stdout: '' });
+      expect(ran.stderr.match(RAW), ran.stderr).toBeNull();
+      expect(ran.stderr).toMatch(/^[^\n]+\n$/);
+    }
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { paragraphs, Shown, shown, terminalText } from '../../src/cli/shown.js';
+import { record, table } from '../../src/cli/table.js';
+import { jsonText, visible } from '../../src/visible.js';
+
+describe('a text from outside', () => {
+  it.each([
+    ['an escape sequence', '\u001b[2J\u001b[31mred', '\\u{1b}[2J\\u{1b}[31mred'],
+    ['a line break', 'a\nStatus COMPLETED', 'a\\u{a}Status COMPLETED'],
+    ['a carriage return, which writes over the line', 'a\rb', 'a\\u{d}b'],
+    ['a tab', 'a\tb', 'a\\u{9}b'],
+    ['a NUL and a delete', '\u0000\u007f', '\\u{0}\\u{7f}'],
+    ['control characters of eight bits', '\u0085\u009b31m', '\\u{85}\\u{9b}31m'],
+    ['separators of lines and paragraphs', 'a\u2028b\u2029c', 'a\\u{2028}b\\u{2029}c'],
+    ['overrides of direction', '\u202eDIAP\u202c \u2066x\u2069', '\\u{202e}DIAP\\u{202c} \\u{2066}x\\u{2069}'],
+    ['marks of direction', 'a\u200e\u200f\u061cb', 'a\\u{200e}\\u{200f}\\u{61c}b'],
+    ['what has no width', 'a\u200b\u200c\u2060\ufeff\u00adb', 'a\\u{200b}\\u{200c}\\u{2060}\\u{feff}\\u{ad}b'],
+    ['joiners and selectors without an emoji', 'a\u200db\ufe0f', 'a\\u{200d}b\\u{fe0f}'],
+    ['tags', 'a\u{e0061}', 'a\\u{e0061}'],
+    ['fillers', 'a\u3164\u115f', 'a\\u{3164}\\u{115f}'],
+    ['half a surrogate pair', 'a\ud83d', 'a\\u{d83d}'],
+    ['spaces that would end a line or make a column', 'a    b', 'a \\u{20}\\u{20}\\u{20}b'],
+    ['other spaces', 'a\u00a0b\u3000c', 'a\\u{a0}b\\u{3000}c'],
+  ])('shows %s', (_what, text, expected) => {
+    expect(visible(text)).toBe(expected);
+    expect(visible(visible(text))).toBe(expected);
+  });
+
+  it.each(['plain text, with a space', '张三 Ünïted e\u0301', '❤️ 👨‍👩‍👧 👩🏽‍💻', 'עברית العربية', 'C:\\u{1b}', ''])(
+    'leaves %j as it is',
+    (text) => {
+      expect(visible(text)).toBe(text);
+    },
+  );
+});
+
+describe('what is written', () => {
+  const hostile = 'x\n\u001b[1mforged';
+
+  it('a plain text is one line', () => {
+    expect(terminalText(`order ${hostile}`)).toBe('order x\\u{a}\\u{1b}[1mforged');
+  });
+
+  it('line breaks of a template are line breaks, those of its values are not', () => {
+    expect(shown`a ${hostile}\nb ${7}`.text).toBe('a x\\u{a}\\u{1b}[1mforged\nb 7');
+    const inner = shown`1\n2`;
+    expect(shown`${inner}\n3`.text).toBe('1\n2\n3');
+    expect(terminalText(paragraphs([inner, shown`3`]))).toBe('1\n2\n\n3');
+  });
+
+  it('something made of lines that was put into a plain text is one line all the same', () => {
+    expect(terminalText(`${new Shown('1\n2')}`)).toBe('1\\u{a}2');
+  });
+
+  it('a cell never leaves its row, and columns stand under their titles', () => {
+    expect(
+      `\n${
+        table(
+          ['A', 'B'],
+          [
+            [hostile, 'y'],
+            ['1', '2'],
+          ],
+        ).text
+      }\n`,
+    ).toBe(`
+A                      B
+x\\u{a}\\u{1b}[1mforged  y
+1                      2
+`);
+    expect(record([['Name', hostile]]).text).toBe('Name  x\\u{a}\\u{1b}[1mforged');
+  });
+});
+
+describe('JSON', () => {
+  it.each(['a\n\u001b\u009b\u202e\u2028\u{e0061}\ud83d x  y', '❤️ 👨‍👩‍👧', '张三'])(
+    '%j is the same text when it is read',
+    (text) => {
+      const written = jsonText({ text });
+      expect(JSON.parse(written)).toEqual({ text });
+      expect(visible(written.replaceAll('  ', ' '))).toBe(written.replaceAll('  ', ' '));
+    },
+  );
+});

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createChannel } from '../../src/operator/channels.js';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { openVault } from '../../src/secrets/vault.js';
+import { boundOrder, type Card, cardOf } from '../agreements/bridged.js';
+import { ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
+import { type ChannelClient, channelClient, type Reply } from '../support/channel-client.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { encrypted, mobileOf } from '../support/demo.js';
+import { freePort } from '../support/free-port.js';
+import { keptAlive } from '../support/kept-alive.js';
+import { until } from '../support/processes.js';
+
+const POINTS = ['before-call', 'after-call', 'before-commit', 'after-commit'] as const;
+const CARDS = 12;
+
+let fresh: FreshDatabase;
+const masterKey = randomBytes(32);
+beforeAll(async () => {
+  fresh = await freshDatabase();
+});
+afterAll(() => fresh.close());
+
+it(`${CARDS} cards are bound again while the service is killed at each point of it: one agreement each, and nothing is lost`, async () => {
+  const { url, port, channel } = await world();
+  const node = keptAlive({
+    DATABASE_URL: fresh.url,
+    MASTER_KEY: masterKey.toString('base64'),
+    PORT: String(port),
+    LOG_LEVEL: 'silent',
+  });
+  await node.serves();
+  const client = channelClient(`http://127.0.0.1:${port}`, channel);
+  const cards = Array.from({ length: CARDS }, (_, n): Card => {
+    return { channelUserId: `user-${n}`, bankCardNo: cardOf('8888'), paymentChannelCode: 'BRIDGE' };
+  });
+  const bound = [];
+  for (const card of cards) {
+    const first = await bindUntilAnswered(client, card, '123456');
+    const order = await untilAnswered(client, 'orders/create', { ...boundOrder(first), productCode: 'CRASH' });
+    bound.push({ card, first, orderNo: order.data.orderNo as string });
+  }
+  const before = node.kills();
+  const queue = [...bound.entries()];
+  const again: { orderNo: string; first: string; second: string }[] = [];
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (let next = queue.shift(); next; next = queue.shift()) {
+        const [n, { card, first, orderNo }] = next;
+        const second = await bindUntilAnswered(client, card, `KILL-${POINTS[n % POINTS.length]}`);
+        again.push({ orderNo, first, second });
+      }
+    }),
+  );
+  expect(node.kills() - before).toBeGreaterThanOrEqual(POINTS.length);
+
+  // A month passes: every order is debited once more, and the old numbers are canceled.
+  await fresh.database.query('update orders set next_due_at = now()');
+  const { debits, canceledAgreements } = await until(
+    'every order debited again and every old number canceled',
+    async () => {
+      const ledger = await ledgerOf({ url });
+      const isDone = ledger.debits.length >= 2 * CARDS && ledger.canceledAgreements.length >= CARDS;
+      return isDone && ledger;
+    },
+    60_000,
+  );
+  await node.stop();
+  expect(debits).toHaveLength(2 * CARDS);
+  const numbers = new Map(debits.map(({ attemptNo, institutionNo }) => [attemptNo, institutionNo]));
+  const olds = again.map(({ orderNo }) => numbers.get(`${orderNo}000101`));
+  const news = again.map(({ orderNo }) => numbers.get(`${orderNo}000201`));
+  expect(new Set([...olds, ...news]).size).toBe(2 * CARDS);
+  expect([...canceledAgreements].sort()).toEqual([...olds].sort());
+  for (const { orderNo, first, second } of again) {
+    const rows = await fresh.database.query(
+      `select a.agreement_id::text as id, a.status, a.successor_id::text as successor, o.order_no::text as order
+       from agreements a left join orders o using (agreement_id) where a.agreement_id = any($1) order by 1`,
+      [[first, second]],
+    );
+    expect(rows).toEqual([
+      { id: first, status: 'REPLACED', successor: second, order: null },
+      { id: second, status: 'BIND_SUCCESS', successor: null, order: orderNo },
+    ]);
+  }
+}, 240_000);
+
+async function bindUntilAnswered(client: ChannelClient, card: Card, code: string): Promise<string> {
+  const sent = await untilAnswered(client, 'agreements/bind-sms', {
+    channelUserId: card.channelUserId,
+    mobileEncrypted: encrypted(client, mobileOf(card.channelUserId)),
+    bankCardNoEncrypted: encrypted(client, card.bankCardNo),
+    certificateNoEncrypted: encrypted(client, '110101199001011234'),
+    realNameEncrypted: encrypted(client, '李四'),
+    bankMobileEncrypted: encrypted(client, '13800000002'),
+  });
+  const { bindOrderNo } = sent.data;
+  const confirmed = await untilAnswered(client, 'agreements/bind-confirm', {
+    bindOrderNo,
+    smsCodeEncrypted: encrypted(client, code),
+  });
+  expect(confirmed.data.agreementStatus, confirmed.text).toBe('BIND_SUCCESS');
+  return bindOrderNo;
+}
+
+let keys = 0;
+
+/** As a channel should: the same key again after a lost connection, a fault or a twin still at work. */
+async function untilAnswered(client: ChannelClient, name: string, body: object): Promise<Reply> {
+  keys += 1;
+  const options = { raw: JSON.stringify(body), idempotencyKey: `key-${keys}` };
+  return until(
+    `an answer of ${name}`,
+    async () => {
+      try {
+        const reply = await client.call(name, undefined, options);
+        if (reply.status >= 500 || reply.code === '409002') return undefined;
+        expect(reply.code, reply.text).toBe('0');
+        return reply;
+      } catch (error) {
+        if (error instanceof Error && /ECONN|socket hang up|EPIPE|auth\/token answered/.test(error.message))
+          return undefined;
+        throw error;
+      }
+    },
+    90_000,
+  );
+}
+
+async function world() {
+  const { database } = fresh;
+  const operator = { database, vault: openVault([masterKey]), environment: 'sandbox', actor: 'test' } as const;
+  const port = await freePort();
+  const institutionPort = await freePort();
+  const { gatewayKey } = await createPaymentChannel(operator, {
+    code: 'BRIDGE',
+    gateway: 'bridge',
+    gatewayUrl: `http://127.0.0.1:${institutionPort}`,
+    displayName: 'Bridge',
+    supportedBanks: ['*'],
+  });
+  await createProduct(operator, {
+    productCode: 'CRASH',
+    productName: 'Crash',
+    settlementModes: ['SVC_DEDUCT'],
+    periodType: 'MONTH',
+    period: 1,
+    totalCycles: 12,
+    amountCent: 1990,
+    benefits: [{ benefitCode: 'PASS', name: 'Pass', faceValueCent: 1990 }],
+  });
+  const channel = await createChannel(operator, { name: 'Crash', ratePerSecond: 100_000 });
+  await authorizeProduct(operator, { appId: channel.appId, productCode: 'CRASH' });
+  await authorizePaymentChannel(operator, { appId: channel.appId, code: 'BRIDGE', isDefault: true });
+  const { url } = await spawnInstitution({
+    port: institutionPort,
+    key: gatewayKey,
+    dataDir: await temporaryFolder(),
+    noticeUrl: `http://127.0.0.1:${port}/gateway/v1/notices/BRIDGE`,
+  });
+  return { url, port, channel };
+}

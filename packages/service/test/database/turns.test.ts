@@ -1,0 +1,125 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { shareLimits } from '../../src/db/shares.js';
+import { TooManyAtOnce, type TurnLimits, turns } from '../../src/turns.js';
+
+/** Work that ends when the test says so. */
+function controlled(limits: TurnLimits) {
+  const line = turns(limits);
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const start = (channel: number, name: string) =>
+    line.take(channel, () => {
+      begun.push(name);
+      return new Promise<string>((resolve) => ends.set(name, () => resolve(`${name} done`)));
+    });
+  const end = async (name: string) => {
+    ends.get(name)?.();
+    await setImmediate();
+  };
+  return { line, begun, start, end };
+}
+
+const PATIENT = 60_000;
+
+describe('turns', () => {
+  it('so many of a channel at once; the others in the order in which they came', async () => {
+    const { begun, start, end, line } = controlled({ perChannel: 2, waitMs: PATIENT });
+    const all = ['a', 'b', 'c', 'd'].map((name) => start(1, name));
+    expect([begun, line.waiting]).toEqual([['a', 'b'], 2]);
+    await end('b');
+    expect(begun).toEqual(['a', 'b', 'c']);
+    await end('a');
+    expect([begun, line.waiting]).toEqual([['a', 'b', 'c', 'd'], 0]);
+    await end('c');
+    await end('d');
+    expect(await Promise.all(all)).toEqual(['a done', 'b done', 'c done', 'd done']);
+  });
+
+  it('another channel does not wait for one that uses all that it may', async () => {
+    const { begun, start } = controlled({ perChannel: 1, waitMs: PATIENT });
+    for (const name of ['a', 'b', 'c']) void start(1, name);
+    void start(2, 'other');
+    expect(begun).toEqual(['a', 'other']);
+  });
+
+  it('where all together are limited, each channel has its turn, however many wait of one', async () => {
+    const { begun, start, end } = controlled({ perChannel: 2, together: 2, waitMs: PATIENT });
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) void start(1, name);
+    for (const name of ['b1', 'b2']) void start(2, name);
+    void start(3, 'c1');
+    expect(begun).toEqual(['a1', 'a2']);
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2', 'a5']) await end(name);
+    expect(begun).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2', 'a5']);
+  });
+
+  it('one that is at its own limit is passed over, and has its turn when it is not', async () => {
+    const { begun, start, end } = controlled({ perChannel: 1, together: 2, waitMs: PATIENT });
+    for (const name of ['a1', 'a2']) void start(1, name);
+    void start(2, 'b1');
+    void start(3, 'c1');
+    expect(begun).toEqual(['a1', 'b1']);
+    await end('b1');
+    expect(begun).toEqual(['a1', 'b1', 'c1']);
+    await end('a1');
+    expect(begun).toEqual(['a1', 'b1', 'c1', 'a2']);
+  });
+
+  it('work that fails gives its turn back', async () => {
+    const line = turns({ perChannel: 1, waitMs: PATIENT });
+    await expect(line.take(1, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(
+      line.take(1, () => {
+        throw new Error('at once');
+      }),
+    ).rejects.toThrow('at once');
+    expect(await line.take(1, async () => 'yes')).toBe('yes');
+  });
+
+  it('429001 for what has waited too long: it was not begun, and the others keep their places', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { begun, start, end, line } = controlled({ perChannel: 1, waitMs: 1_000 });
+      void start(1, 'a');
+      const late = start(1, 'late');
+      vi.advanceTimersByTime(500);
+      const next = start(1, 'next');
+      vi.advanceTimersByTime(500);
+      await expect(late).rejects.toThrow(TooManyAtOnce);
+      expect(line.waiting).toBe(1);
+      await end('a');
+      expect(begun).toEqual(['a', 'next']);
+      vi.advanceTimersByTime(10_000);
+      await end('next');
+      expect(await next).toBe('next done');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('429001 at once when a thousand wait already', async () => {
+    const { start, line } = controlled({ perChannel: 1, waitMs: PATIENT });
+    for (let n = 0; n <= 1_000; n += 1) void start(1, `${n}`);
+    await expect(start(1, 'one too many')).rejects.toThrow(TooManyAtOnce);
+    expect(line.waiting).toBe(1_000);
+  });
+});
+
+describe('the share of a channel', () => {
+  it.each([
+    [2, 1, 1],
+    [3, 2, 2],
+    [4, 2, 2],
+    [6, 2, 4],
+    [8, 2, 5],
+    [16, 5, 10],
+    [100, 33, 66],
+  ])('of %i connections: %i for one channel, %i for all', (pool, perChannel, together) => {
+    expect(shareLimits(pool)).toMatchObject({ perChannel, together });
+  });
+
+  it('as it is set, and then all channels together have at least as much', () => {
+    expect(shareLimits(16, 1)).toMatchObject({ perChannel: 1, together: 10 });
+    expect(shareLimits(16, 16)).toMatchObject({ perChannel: 16, together: 16 });
+  });
+});

@@ -1,0 +1,74 @@
+import { orderStatuses } from '@perennial/wire';
+import { describe, expect, it } from 'vitest';
+import { AGREEMENT_TRANSITIONS } from '../../src/agreements/states.js';
+import { derivedStatus, type Order, periodCount } from '../../src/orders/order.js';
+import { ORDER_TRANSITIONS, UNSUBSCRIBE_SOURCES } from '../../src/orders/states.js';
+import { PAYMENT_TRANSITIONS } from '../../src/payments/states.js';
+import { readPage, rowsUnder, tableRows } from './pages.js';
+
+const page = await readPage('docs/interface.md');
+
+interface Transition {
+  readonly from: string;
+  readonly when: string;
+  readonly to: string;
+  readonly tells?: boolean;
+}
+
+/** A transition as the page has it. */
+function cellsOf({ from, when, to, tells }: Transition): string[] {
+  const line = `| ${from === 'none' ? '' : from} | ${when} | ${to} |`;
+  return [...(tableRows(line)[0] ?? []), ...(tells === undefined ? [] : [tells ? 'yes' : 'no'])];
+}
+
+describe('docs/interface.md', () => {
+  it.each([
+    ['### Orders', ORDER_TRANSITIONS],
+    ['### Periods', PAYMENT_TRANSITIONS],
+    ['### Agreements', AGREEMENT_TRANSITIONS],
+  ])('%s: every transition of the code, and no other', (heading, transitions: readonly Transition[]) => {
+    expect(rowsUnder(page, heading)).toEqual(transitions.map(cellsOf));
+  });
+
+  it('lists everybody who unsubscribes, and nobody else', () => {
+    expect(rowsUnder(page, '### Who unsubscribes')).toEqual(Object.entries(UNSUBSCRIBE_SOURCES));
+  });
+
+  it('says which periods an order of each status lists', () => {
+    const [, table = ''] = page.split('Which periods are listed:');
+    expect(tableRows(table.split('\n\n')[1] ?? '')).toEqual(
+      orderStatuses.map((status) => {
+        const ended = status === 'COMPLETED';
+        const order = { ...ORDER, status, cycleNo: ended ? ORDER.totalCycles : 1 };
+        const isWhole = periodCount(order) === order.totalCycles;
+        const later = derivedStatus(order);
+        return [status, isWhole ? `all${later ? `; those that were not started are \`${later}\`` : ''}` : 'the first'];
+      }),
+    );
+  });
+});
+
+const ORDER: Order = {
+  orderNo: 100_000_001_000,
+  channelId: 1,
+  externalOrderNo: 'ORDER-0001',
+  channelUserId: 'user-1',
+  productCode: 'TEST_SPU_001',
+  settlementMode: 'SVC_DEDUCT',
+  status: 'ACTIVE',
+  periodType: 'MONTH',
+  period: 1,
+  totalCycles: 12,
+  amountCent: 1990,
+  createdAt: 0,
+  successAt: 0,
+  unsubscribedAt: null,
+  cycleNo: 1,
+  nextDueAt: null,
+  paidCycles: 1,
+  paidAmountCent: 1990,
+  refundAmountCent: 0,
+  latestPaymentStatus: 'SUCCESS',
+  agreementId: null,
+  shared: false,
+};

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { anotherChannel, type Stage, stage } from '../orders/support.js';
+import type { ChannelClient, Reply } from '../support/channel-client.js';
+import { collectRequest, encrypted, mobileOf, sharedRequest, unique } from '../support/demo.js';
+
+let on: Stage;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  channel = await anotherChannel(on.service);
+});
+afterAll(() => on.close());
+
+/** A list of the interface: one question to it, how a record of it comes about, and what names one. */
+interface Listed {
+  readonly name: string;
+  readonly body: (by: ChannelClient) => Record<string, unknown>;
+  readonly add: () => Promise<unknown>;
+  readonly ids: (data: Reply['data']) => string[];
+  /** Another question to the same list. */
+  readonly otherBody?: Record<string, unknown>;
+}
+
+const user = unique('user');
+const code = () => unique('CODE').replaceAll('-', '_').toUpperCase();
+let cards = 0;
+async function bindAnotherCard(channelUserId: string): Promise<void> {
+  cards += 1;
+  const { data } = await channel.call('agreements/bind-sms', {
+    channelUserId,
+    mobileEncrypted: encrypted(channel, mobileOf(channelUserId)),
+    bankCardNoEncrypted: encrypted(channel, `62220200000${String(cards).padStart(8, '0')}`),
+    certificateNoEncrypted: encrypted(channel, '110101199001011234'),
+    realNameEncrypted: encrypted(channel, '张三'),
+    bankMobileEncrypted: encrypted(channel, '13800000001'),
+  });
+  const code = { bindOrderNo: data.bindOrderNo, smsCodeEncrypted: encrypted(channel, '123456') };
+  expect((await channel.call('agreements/bind-confirm', code)).data.agreementStatus).toBe('BIND_SUCCESS');
+}
+
+const product = {
+  productName: 'A product',
+  settlementModes: ['CHANNEL_COLLECT'] as const,
+  periodType: 'DAY' as const,
+  period: 1,
+  totalCycles: 2,
+  amountCent: 100,
+  benefits: [],
+};
+
+const LISTS: readonly Listed[] = [
+  {
+    name: 'products/list',
+    body: () => ({}),
+    async add() {
+      const productCode = code();
+      await createProduct(on.service.operator, { productCode, ...product });
+      await authorizeProduct(on.service.operator, { appId: channel.credentials.appId, productCode });
+    },
+    ids: (data) => data.items.map((one: { productCode: string }) => one.productCode),
+  },
+  {
+    name: 'payment-channels/list',
+    body: () => ({}),
+    async add() {
+      const input = { code: code(), displayName: 'Pay', gateway: 'sandbox', supportedBanks: ['*'] } as const;
+      await createPaymentChannel(on.service.operator, input);
+      await authorizePaymentChannel(on.service.operator, { appId: channel.credentials.appId, code: input.code });
+    },
+    ids: (data) => data.items.map((one: { code: string }) => one.code),
+  },
+  {
+    name: 'agreements/user-data',
+    // Encrypted anew each time, as a channel would.
+    body: (by) => ({ channelUserId: user, certificateNoEncrypted: encrypted(by, '110101199001011234') }),
+    add: () => bindAnotherCard(user),
+    ids: (data) => data.bankDataList.map((one: { agreementNo: string }) => one.agreementNo),
+    otherBody: { channelUserId: user },
+  },
+  {
+    name: 'orders/list',
+    body: () => ({ channelUserId: user }),
+    // All at one moment of the service's clock.
+    add: () => channel.call('orders/create', collectRequest(channel, { channelUserId: user })),
+    ids: (data) => data.orders.map((one: { orderNo: string }) => one.orderNo),
+    otherBody: { channelUserId: user, cycleType: 'MULTIPLE' },
+  },
+  {
+    name: 'events/list',
+    body: () => ({ deliveryStatus: 'PENDING' }),
+    add: () => channel.call('orders/create', collectRequest(channel)),
+    ids: (data) => data.events.map((one: { eventId: string }) => one.eventId),
+    otherBody: {},
+  },
+];
+
+const call = ({ name, body }: Listed, more: object) => channel.call(name, { ...body(channel), ...more });
+
+async function atLeast(list: Listed, count: number): Promise<string[]> {
+  for (;;) {
+    const { data } = await call(list, {});
+    const ids = list.ids(data);
+    if (ids.length >= count) return ids;
+    await list.add();
+  }
+}
+
+/** From a first answer on, page after page, with whatever is done in between. */
+async function walk(list: Listed, first: object, rest: object, between = async (): Promise<unknown> => undefined) {
+  const replies = [await call(list, first)];
+  for (let cursor = replies[0]?.data.nextCursor; cursor !== null; cursor = replies.at(-1)?.data.nextCursor) {
+    await between();
+    replies.push(await call(list, { ...rest, cursor }));
+  }
+  return replies.map(({ data }) => data);
+}
+
+describe.each(LISTS.map((list) => [list.name, list] as const))('%s by cursor', (_name, list) => {
+  it('0: everything once, in the order of the pages; a page that was asked for by cursor has no number', async () => {
+    const all = await atLeast(list, 5);
+    const pages = await walk(list, { size: 2 }, { size: 2 });
+    expect(pages.flatMap(list.ids)).toEqual(all);
+    expect(pages.map(({ page, size, hasMore }) => [page, size, hasMore])).toEqual(
+      pages.map((_, index) => [index === 0 ? 1 : null, 2, index < pages.length - 1]),
+    );
+    expect(pages.at(-1)?.nextCursor).toBeNull();
+  });
+
+  it('0: what is added in between is neither there nor in the way: nothing is repeated and nothing missed', async () => {
+    const all = await atLeast(list, 5);
+    const pages = await walk(list, { size: 2 }, { size: 2 }, list.add);
+    expect(pages.flatMap(list.ids)).toEqual(all);
+    expect(list.ids((await call(list, {})).data).length).toBeGreaterThan(all.length);
+  });
+
+  it('0: from any page on, and by another size', async () => {
+    const all = await atLeast(list, 5);
+    const pages = await walk(list, { page: 2, size: 1 }, { size: 3 });
+    expect(pages.flatMap(list.ids)).toEqual(all.slice(1));
+    const { data } = await call(list, { size: all.length });
+    expect([data.hasMore, data.nextCursor]).toEqual([false, null]);
+  });
+
+  it('400001: page and cursor together', async () => {
+    await atLeast(list, 2);
+    const { nextCursor } = (await call(list, { size: 1 })).data;
+    const reply = await call(list, { page: 2, cursor: nextCursor });
+    expect([reply.code, reply.envelope.message]).toEqual(['400001', 'page and cursor exclude each other']);
+  });
+
+  it('400001: a cursor that this list has not given in answer to the same question', async () => {
+    await atLeast(list, 2);
+    const cursorOf = async (one: Listed, body: object, by = channel): Promise<string> =>
+      (await by.call(one.name, { ...body, size: 1 })).data.nextCursor;
+    const own = await cursorOf(list, list.body(channel));
+    const parts: unknown[] = JSON.parse(Buffer.from(own, 'base64url').toString());
+    const rewritten = (changed: unknown) => Buffer.from(JSON.stringify(changed)).toString('base64url');
+    const other = LISTS[(LISTS.indexOf(list) + 1) % LISTS.length] as Listed;
+    await atLeast(other, 2);
+    const stranger = on.channel;
+    await stranger.call('orders/create', sharedRequest(stranger, { channelUserId: user }));
+    await stranger.call('orders/create', sharedRequest(stranger, { channelUserId: user }));
+    const wrong = [
+      'x',
+      '0',
+      'null',
+      `${own}A`,
+      own.slice(0, -4),
+      `${own}=`,
+      ` ${own}`,
+      Buffer.from(JSON.stringify(parts)).toString('hex'),
+      Buffer.from(JSON.stringify(parts, null, 1)).toString('base64url'),
+      rewritten({}),
+      rewritten(null),
+      rewritten([]),
+      rewritten(parts.slice(0, -1)),
+      rewritten([...parts, 1]),
+      rewritten(parts.with(0, 'orders/query')),
+      rewritten(parts.with(1, 'AAAAAAAAAAAA')),
+      ...['-1.5', '1', null, true, 1.5, 1e300, {}, [], '\u0000', 'a'.repeat(65)].map((key) =>
+        rewritten(parts.with(2, key)),
+      ),
+      rewritten(parts.with(-1, "' or 1=1")),
+      await cursorOf(other, other.body(channel)),
+      await cursorOf(list, list.body(stranger), stranger),
+      ...(list.otherBody ? [await cursorOf(list, list.otherBody)] : []),
+    ];
+    for (const cursor of wrong.filter((one) => one !== null)) {
+      const reply = await call(list, { cursor });
+      expect([cursor, reply.code, reply.envelope.message]).toEqual([
+        cursor,
+        '400001',
+        'cursor is none that was given in answer to the same question',
+      ]);
+    }
+    for (const cursor of ['', 7, null, 'x'.repeat(1025)]) {
+      const reply = await call(list, { cursor });
+      expect([reply.code, reply.envelope.message]).toEqual(['400001', expect.stringContaining('cursor')]);
+    }
+    expect((await call(list, { cursor: own })).code).toBe('0');
+  });
+});
+
+describe('orders/list by cursor', () => {
+  it('0: of one period, of several, and both, whichever was created when', async () => {
+    const { operator } = on.service;
+    const productCode = code();
+    await createProduct(operator, { productCode, ...product, totalCycles: 1 });
+    await authorizeProduct(operator, { appId: channel.credentials.appId, productCode });
+    const channelUserId = unique('user');
+    const made: string[] = [];
+    for (const more of [{}, { productCode }, { productCode }, {}, {}, { productCode }]) {
+      const { data } = await channel.call('orders/create', collectRequest(channel, { channelUserId, ...more }));
+      made.unshift(data.orderNo);
+      on.service.clock.advance(500);
+    }
+    const single = (index: number) => [0, 3, 4].includes(index);
+    for (const [cycleType, expected] of [
+      [undefined, made],
+      ['SINGLE', made.filter((_, index) => single(index))],
+      ['MULTIPLE', made.filter((_, index) => !single(index))],
+    ] as const) {
+      const list = { ...(LISTS[3] as Listed), body: () => ({ channelUserId, ...(cycleType ? { cycleType } : {}) }) };
+      for (const size of [1, 2, 5]) expect((await walk(list, { size }, { size })).flatMap(list.ids)).toEqual(expected);
+      const [first] = await walk(list, { size: 1 }, { size: 100 });
+      expect(list.ids(first)).toEqual(expected.slice(0, 1));
+    }
+  });
+});
+
+describe('a list that takes too long', () => {
+  it('503001: with Retry-After and what to do, and the database is not kept from other work', async () => {
+    await on.service.fresh.database.transaction(async (tx) => {
+      await tx.query('lock table events in access exclusive mode');
+      const reply = await channel.call('events/list', { page: 7 });
+      expect([reply.status, reply.headers['retry-after'], reply.envelope]).toMatchObject([
+        503,
+        '1',
+        {
+          code: '503001',
+          message: 'the list could not be read within 3 s: go on by cursor, or ask for less',
+          data: null,
+        },
+      ]);
+    });
+    expect((await channel.call('events/list', { page: 7 })).code).toBe('0');
+  });
+});

@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Database } from '../../src/db/database.js';
+import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
+import { heldBackLines } from '../../src/http/held-back.js';
+import { createPaymentChannel, resetGatewayKey } from '../../src/operator/payment-channels.js';
+import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import { type Reply, send } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+import { type TestService, testService } from '../support/service.js';
+
+const FAILURES = 3;
+const HERE = '203.0.113.7';
+const THERE = '203.0.113.8';
+const WRONG = Buffer.alloc(32, 1);
+
+let service: TestService;
+let log: CapturedLog;
+let keys: Map<string, Buffer>;
+/** Statements that the node has sent. */
+let asked: string[];
+let node: Node;
+let stopped: Promise<void> | undefined;
+function stop(): Promise<void> {
+  stopped ??= node.close();
+  return stopped;
+}
+afterEach(async () => {
+  await stop();
+  await service.close();
+});
+
+async function start(authFailuresPerMinute: number): Promise<void> {
+  log = capturedLog();
+  service = await testService();
+  keys = new Map();
+  for (const code of ['REFBANK', 'OTHERBANK']) await addBank(code);
+  asked = [];
+  const { database } = service.fresh;
+  const counting: Database = {
+    connections: database.connections,
+    transaction: (work) => database.transaction(work),
+    close: async () => undefined,
+    query(statement, values) {
+      asked.push(typeof statement === 'string' ? statement : statement.text);
+      return database.query(statement, values);
+    },
+  };
+  const more = { database: counting, log: log.log, authFailuresPerMinute, trustedProxies: ['127.0.0.1'] };
+  node = await anotherNode(service, more);
+  stopped = undefined;
+}
+
+async function addBank(code: string): Promise<void> {
+  const { gatewayKey } = await createPaymentChannel(service.operator, {
+    code,
+    gateway: 'bridge',
+    gatewayUrl: 'http://127.0.0.1:9',
+    displayName: 'Bank',
+    supportedBanks: ['*'],
+  });
+  keys.set(code, Buffer.from(gatewayKey ?? '', 'base64'));
+}
+
+const paid = () => ({
+  kind: 'DEBIT',
+  noticeNo: 'N-1',
+  attemptNo: '100000000001000101',
+  status: 'SUCCESS',
+  amountCent: 1990,
+  paidAt: service.clock.now(),
+  institutionRef: 'R-1',
+});
+
+interface Sent {
+  readonly address?: string;
+  readonly key?: Uint8Array;
+  readonly body?: object;
+  readonly headers?: Record<string, string>;
+}
+
+/** Rightly signed, unless it is said with what. */
+function notice(code: string, { address = HERE, key, body = paid(), headers }: Sent = {}): Promise<Reply> {
+  const path = `/gateway/v1/notices/${code}`;
+  const bytes = Buffer.from(JSON.stringify(body));
+  const signedWith = key ?? keys.get(code) ?? WRONG;
+  const signed = signedHeaders({ path, body: bytes, now: service.clock.now(), requestId: randomUUID() }, signedWith);
+  const all = { 'content-type': 'application/json', 'x-forwarded-for': address, ...signed, ...headers };
+  return send(node.baseUrl, 'POST', path, all, bytes);
+}
+
+async function fail(status: number, call: () => Promise<Reply>): Promise<void> {
+  for (let n = 0; n < FAILURES; n += 1) expect((await call()).status).toBe(status);
+}
+
+function expectRefused(reply: Reply): void {
+  expect(reply.status).toBe(429);
+  expectEnvelope(reply.envelope, '429001');
+  expect(reply.headers['retry-after']).toBe('20');
+}
+
+describe('who keeps sending notices that are not an institution’s', () => {
+  beforeEach(() => start(FAILURES));
+
+  it.each<[string, number, () => Promise<Reply>]>([
+    ['another key', 401, () => notice('REFBANK', { key: WRONG })],
+    ['a payment channel that does not exist', 401, () => notice('NOBANK')],
+    ['a body that is too large', 413, () => notice('REFBANK', { body: { ...paid(), padding: 'x'.repeat(70_000) } })],
+    ['a Content-Type that cannot be read', 400, () => notice('REFBANK', { headers: { 'content-type': '@@@' } })],
+  ])('429 and 429001: %s, and the database is not asked', async (_what, status, call) => {
+    expect((await notice('REFBANK')).status).toBe(200);
+    await fail(status, call);
+    const before = asked.length;
+    expectRefused(await call());
+    expect(asked.slice(before)).toEqual([]);
+    service.clock.advance(20_000);
+    expect((await call()).status).toBe(status);
+  });
+
+  it('200: from another address', async () => {
+    await notice('REFBANK');
+    await fail(401, () => notice('REFBANK', { key: WRONG }));
+    expectRefused(await notice('REFBANK'));
+    expect((await notice('REFBANK', { address: THERE })).status).toBe(200);
+  });
+
+  it('200: for another payment channel, behind the same address', async () => {
+    await notice('REFBANK');
+    await fail(401, () => notice('REFBANK', { key: WRONG }));
+    expectRefused(await notice('REFBANK'));
+    expect((await notice('OTHERBANK')).status).toBe(200);
+  });
+
+  it('200: for every payment channel, after notices for none', async () => {
+    await fail(401, () => notice('NOBANK'));
+    expectRefused(await notice('NOBANK2'));
+    for (const code of ['REFBANK', 'OTHERBANK']) expect((await notice(code)).status).toBe(200);
+  });
+
+  it('200: after an institution’s own that could not be used', async () => {
+    await fail(400, () => notice('REFBANK', { body: { ...paid(), kind: 'REFUND' } }));
+    expect((await notice('REFBANK')).status).toBe(200);
+  });
+});
+
+describe('what notices ask of the database', () => {
+  beforeEach(() => start(100_000));
+
+  it.each<[string, () => Promise<Reply>]>([
+    ['for a payment channel that exists', () => notice('REFBANK', { key: WRONG })],
+    ['for ones that do not', () => notice(randomUUID())],
+  ])('ten statements a second at most, of all that do not hold, %s', async (_what, call) => {
+    await notice('REFBANK');
+    service.clock.advance(1000);
+    asked.length = 0;
+    for (let n = 0; n < 30; n += 1) expect((await call()).status).toBe(401);
+    expect(asked).toHaveLength(10);
+    service.clock.advance(1000);
+    for (let n = 0; n < 30; n += 1) expect((await call()).status).toBe(401);
+    expect(asked).toHaveLength(20);
+    // And one that holds is kept, meanwhile too.
+    expect((await notice('REFBANK')).status).toBe(200);
+  });
+
+  it('401 and 200: an old key ends and a new one counts at once', async () => {
+    const old = keys.get('REFBANK') ?? WRONG;
+    expect((await notice('REFBANK')).status).toBe(200);
+    const { gatewayKey } = await resetGatewayKey(service.operator, { code: 'REFBANK' });
+    expect((await notice('REFBANK', { key: old })).status).toBe(401);
+    expect((await notice('REFBANK', { key: Buffer.from(gatewayKey ?? '', 'base64') })).status).toBe(200);
+  });
+
+  it('200: a new payment channel counts at once', async () => {
+    expect((await notice('NEWBANK')).status).toBe(401);
+    await addBank('NEWBANK');
+    expect((await notice('NEWBANK')).status).toBe(200);
+  });
+});
+
+describe('the log', () => {
+  beforeEach(() => start(100_000));
+  const lines = () => log.lines().filter((line) => /notice/.test(line.msg));
+
+  it('has one line for an address and a payment channel, and says how many more there were', async () => {
+    for (let n = 0; n < 5; n += 1) await notice('REFBANK', { key: WRONG });
+    const first = { level: 40, address: HERE, paymentChannelCode: 'REFBANK', why: 'the signature does not match' };
+    expect(lines()).toEqual([expect.objectContaining({ ...first, msg: 'a notice was refused' })]);
+    await notice('REFBANK', { key: WRONG, address: THERE });
+    await notice('NOBANK');
+    expect(lines().slice(1)).toEqual([
+      expect.objectContaining({ address: THERE, paymentChannelCode: 'REFBANK' }),
+      expect.objectContaining({ address: HERE, paymentChannelCode: 'NOBANK' }),
+    ]);
+    await stop();
+    expect(lines().slice(3)).toEqual([
+      expect.objectContaining({
+        address: HERE,
+        paymentChannelCode: 'REFBANK',
+        heldBack: 4,
+        msg: 'more notices were refused',
+      }),
+    ]);
+  });
+
+  it('has every line about what an institution sent itself', async () => {
+    for (let n = 0; n < 3; n += 1) await notice('REFBANK', { body: { ...paid(), kind: 'REFUND' } });
+    expect(lines()).toHaveLength(3);
+  });
+});
+
+describe('lines that are held back', () => {
+  beforeEach(() => start(100_000));
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  function noting() {
+    const written: string[] = [];
+    const held = heldBackLines();
+    const line = (who: string) =>
+      held.line(
+        who,
+        () => written.push(who),
+        (more) => written.push(`${who}: ${more} more`),
+      );
+    return { written, line };
+  }
+
+  it('are counted, and the count is written when the minute is over', () => {
+    const { written, line } = noting();
+    for (const who of ['a', 'a', 'b', 'a']) line(who);
+    expect(written).toEqual(['a', 'b']);
+    vi.advanceTimersByTime(60_000);
+    expect(written).toEqual(['a', 'b', 'a: 2 more']);
+    line('b');
+    expect(written).toEqual(['a', 'b', 'a: 2 more', 'b']);
+  });
+
+  it('of more than a thousand in a minute share one', () => {
+    const { written, line } = noting();
+    for (let n = 0; n < 2_000; n += 1) line(String(n));
+    expect(written).toHaveLength(1_001);
+  });
+});

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, it } from 'vitest';
+import type { Crash } from './node.js';
+import { play } from './run.js';
+import type { Step } from './steps.js';
+import { openWorld, PRODUCTS, type World } from './world.js';
+
+/**
+ * The creation of an order of one period, of which the node ends at each of its commits and calls in turn, before or after
+ * it. Then the engine has a turn, which may complete the order, and then the channel asks again.
+ */
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const POINTS: readonly Crash[] = (['commit', 'call'] as const).flatMap((at) =>
+  Array.from({ length: at === 'commit' ? 8 : 2 }, (_, nth) => nth).flatMap((nth) =>
+    (['before', 'after'] as const).map((side) => ({ at, nth, side })),
+  ),
+);
+
+/** The product of one period. */
+const ONCE = PRODUCTS.findIndex(({ totalCycles }) => totalCycles === 1);
+
+it.each(['A1', 'A2', 'B'] as const)(
+  'a creation in mode %s: the resend answers what was answered before, or the order as it is',
+  async (mode) => {
+    for (const [index, crash] of POINTS.entries()) {
+      const create: Step = {
+        kind: 'create',
+        mode,
+        product: ONCE,
+        bank: 0,
+        sameAgreement: false,
+        debits: [undefined],
+        engineFirst: true,
+        crash,
+        asksAgain: true,
+      };
+      await play(world, { day: 42, second: 0, steps: [create] }, `cut-off-${mode}-${index}`);
+    }
+  },
+);

@@ -1,0 +1,241 @@
+import { HEADERS } from '@perennial/wire';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { minuteLimit } from '../../src/http/address-limit.js';
+import { suspendChannel } from '../../src/operator/channels.js';
+import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import { type CallOptions, type ChannelClient, type Reply, send } from '../support/channel-client.js';
+import { expectEnvelope } from '../support/envelope.js';
+import { anotherNode } from '../support/second-node.js';
+import { manualClock, type TestService, testService } from '../support/service.js';
+
+const FAILURES = 3;
+const HERE = '203.0.113.7';
+const THERE = '203.0.113.8';
+
+/** A minute has room for three failures, so the next is forgiven 20 s after they are used up. */
+const AGAIN_MS = 20_000;
+
+let service: TestService;
+let channel: ChannelClient;
+/** Behind the same proxy. */
+let neighbour: ChannelClient;
+beforeEach(async () => {
+  service = await testService({ authFailuresPerMinute: FAILURES, trustedProxies: ['127.0.0.1'] });
+  channel = await service.channel();
+  neighbour = await service.channel();
+  return () => service.close();
+});
+
+const at = (address: string, options: CallOptions = {}): CallOptions => ({
+  ...options,
+  headers: { 'X-Forwarded-For': address, ...options.headers },
+});
+/** With a live access token. */
+const list = (options: CallOptions = {}, by = channel) => by.call('products/list', {}, at(HERE, options));
+/** Without. */
+const askForToken = (options: CallOptions = {}, by = channel, address = HERE) =>
+  by.callBare('auth/token', { grantType: 'client_credentials', appId: by.credentials.appId }, at(address, options));
+
+const WRONG = { signRaw: 'something else' };
+async function fail(code: string, call: () => Promise<Reply>): Promise<void> {
+  for (let n = 0; n < FAILURES; n += 1) expect((await call()).code).toBe(code);
+}
+
+function expectRefused(reply: Reply): void {
+  expect(reply.status).toBe(429);
+  expectEnvelope(reply.envelope, '429001');
+  expect(Number(reply.headers['retry-after'])).toBe(AGAIN_MS / 1000);
+}
+
+describe('who keeps failing authentication', () => {
+  it.each<[string, string, () => CallOptions]>([
+    ['401002', 'bad signatures', () => WRONG],
+    ['401001', 'missing headers', () => ({ headers: { [HEADERS.nonce]: undefined } })],
+    ['401003', 'old timestamps', () => ({ timestamp: service.clock.now() - 300_001 })],
+  ])('429001: after %s for %s under the id of a channel that this node knows', async (code, _what, fault) => {
+    expect((await askForToken()).code).toBe('0');
+    await fail(code, () => askForToken(fault()));
+    expectRefused(await askForToken(fault()));
+    expectRefused(await askForToken());
+  });
+
+  it.each<[string, string, CallOptions]>([
+    ['401002', 'ids that nobody has', { headers: { [HEADERS.appId]: 'test_nobody' } }],
+    ['401001', 'no id at all', { headers: { [HEADERS.appId]: undefined } }],
+    ['401001', 'an id that cannot be one', { headers: { [HEADERS.appId]: 'x'.repeat(65) } }],
+  ])('429001: after %s for %s, for any other id that is not known', async (code, _what, fault) => {
+    await fail(code, () => askForToken(fault));
+    expectRefused(await askForToken(fault));
+    expectRefused(await askForToken({ headers: { [HEADERS.appId]: 'test_somebody_else' } }));
+  });
+
+  it('0: one failure fewer is still forgiven', async () => {
+    for (let n = 1; n < FAILURES; n += 1) await askForToken(WRONG);
+    expect((await askForToken()).code).toBe('0');
+  });
+
+  it('401002: one more is forgiven with each third of a minute', async () => {
+    await askForToken();
+    await fail('401002', () => askForToken(WRONG));
+    service.clock.advance(AGAIN_MS - 1);
+    expect((await askForToken()).code).toBe('429001');
+    service.clock.advance(1);
+    expect((await askForToken()).code).toBe('0');
+    expect((await askForToken(WRONG)).code).toBe('401002');
+    expectRefused(await askForToken(WRONG));
+    service.clock.advance(60_000);
+    await fail('401002', () => askForToken(WRONG));
+  });
+
+  it('0: from another address', async () => {
+    await askForToken();
+    await fail('401002', () => askForToken(WRONG));
+    expectRefused(await askForToken());
+    expect((await askForToken({}, channel, THERE)).code).toBe('0');
+  });
+
+  it('429001: from the same /64 of IPv6, and 0 from the next', async () => {
+    await askForToken({}, channel, '2001:db8:1:3::1');
+    await fail('401002', () => askForToken(WRONG, channel, '2001:db8:1:2::1'));
+    expectRefused(await askForToken({}, channel, '2001:db8:1:2:ffff::9'));
+    expect((await askForToken({}, channel, '2001:db8:1:3::1')).code).toBe('0');
+  });
+
+  // A large channel behind one address whose token runs out must not shut itself out of auth/token.
+  it.each<[string, string, CallOptions]>([
+    ['401005', 'tokens that are not valid', { token: 'x' }],
+    ['400001', 'bodies that are not valid', { raw: '[]' }],
+  ])('0: after %s for %s, which come after the signature', async (code, _what, fault) => {
+    await fail(code, () => list(fault));
+    expect((await askForToken()).code).toBe('0');
+  });
+
+  it('403002: refusals of a channel that is known do not count', async () => {
+    await list();
+    await suspendChannel(service.operator, { appId: channel.credentials.appId });
+    await fail('403002', () => list());
+    expect((await list()).code).toBe('403002');
+  });
+});
+
+describe('behind one address', () => {
+  it.each<[string, () => Promise<Reply>]>([
+    [
+      'without any header',
+      () => send(service.baseUrl, 'POST', '/openapi/v1/auth/token', at(HERE).headers ?? {}, Buffer.alloc(0)),
+    ],
+    ['under ids that nobody has', () => askForToken({ headers: { [HEADERS.appId]: 'test_nobody' } })],
+  ])('0: channels are not shut out by requests %s', async (_what, call) => {
+    await channel.getToken();
+    await neighbour.getToken();
+    for (let n = 0; n < 5 * FAILURES; n += 1) await call();
+    expectRefused(await call());
+    for (const by of [channel, neighbour]) {
+      expect((await askForToken({}, by)).code).toBe('0');
+      expect((await list({}, by)).code).toBe('0');
+    }
+  });
+
+  it('0: a channel is not shut out by what is sent under the id of another', async () => {
+    await list();
+    await list({}, neighbour);
+    await fail('401002', () => askForToken(WRONG));
+    expectRefused(await askForToken());
+    expect((await askForToken({}, neighbour)).code).toBe('0');
+  });
+
+  it('0: nor, while it has a live token, by what is sent under its own', async () => {
+    await list();
+    for (let n = 0; n < 5 * FAILURES; n += 1) await askForToken(WRONG);
+    for (let n = 0; n < 5 * FAILURES; n += 1) await list({ ...WRONG, token: 'x'.repeat(80) });
+    for (let n = 0; n < 5 * FAILURES; n += 1) expect((await list()).code).toBe('0');
+  });
+
+  it('0: nor on a node that has not met it yet', async () => {
+    const node = await anotherNode(service, { authFailuresPerMinute: FAILURES, trustedProxies: ['127.0.0.1'] });
+    try {
+      const token = await channel.getToken();
+      const there = node.client(channel);
+      for (let n = 0; n < 2 * FAILURES; n += 1) await askForToken({ headers: { [HEADERS.appId]: undefined } }, there);
+      expect((await askForToken({}, there)).code).toBe('429001');
+      expect((await list({ token }, there)).code).toBe('0');
+      expect((await askForToken({}, there)).code).toBe('0');
+    } finally {
+      await node.close();
+    }
+  });
+
+  it.each<[string, () => Promise<CallOptions>]>([
+    ['of another channel', async () => ({ token: await neighbour.getToken() })],
+    [
+      'that has expired',
+      async () => {
+        const token = await channel.getToken();
+        service.clock.advance(7_200_000);
+        return { token };
+      },
+    ],
+  ])('429001: a token %s does not help', async (_what, tokenOf) => {
+    const { token } = await tokenOf();
+    await askForToken();
+    await fail('401002', () => askForToken(WRONG));
+    expectRefused(await list({ token: token ?? '' }));
+  });
+
+  it('429001: who fails with a live token is shut out with it, and not without', async () => {
+    await fail('401002', () => list(WRONG));
+    expectRefused(await list());
+    expect((await askForToken()).code).toBe('0');
+  });
+});
+
+describe('the memory of failures', () => {
+  it('forgets those who failed first when there are too many, and takes nobody for another', () => {
+    const limit = minuteLimit(1, manualClock());
+    for (let n = 0; n < 10_000; n += 1) limit.count(`address ${n}`);
+    expect(limit.isReached('address 0')).toBe(true);
+    limit.count('address 10000');
+    for (const n of [0, 500, 999, 10_001]) expect(limit.isReached(`address ${n}`)).toBe(false);
+    for (const n of [1_000, 5_000, 10_000]) expect(limit.isReached(`address ${n}`)).toBe(true);
+  });
+
+  it('a clock that goes back forgives nothing and refuses nobody for longer', () => {
+    const clock = manualClock();
+    const limit = minuteLimit(60, clock);
+    for (let n = 0; n < 60; n += 1) limit.count('address');
+    clock.advance(-3_600_000);
+    expect(limit.isReached('address')).toBe(true);
+    clock.advance(1000);
+    expect(limit.isReached('address')).toBe(false);
+  });
+});
+
+describe('a proxy that is not declared', () => {
+  let log: CapturedLog;
+  const warnings = () => log.lines().filter((line) => /TRUSTED_PROXIES/.test(line.msg));
+  const behind = async (trustedProxies: string[], headers: Record<string, string>) => {
+    const node = await anotherNode(service, { log: log.log, trustedProxies });
+    try {
+      for (let n = 0; n < 3; n += 1) await askForToken({ headers }, node.client(channel));
+    } finally {
+      await node.close();
+    }
+  };
+  beforeEach(() => {
+    log = capturedLog();
+  });
+
+  it.each<[string, string[], Record<string, string>]>([
+    ['no proxy is', [], { 'X-Forwarded-For': HERE }],
+    ['another one is', ['10.0.0.0/8'], { 'X-Forwarded-For': HERE }],
+    ['no proxy is, and it says Forwarded', [], { Forwarded: `for=${HERE}` }],
+  ])('is told about once, with its address: %s', async (_what, trustedProxies, headers) => {
+    await behind(trustedProxies, headers);
+    expect(warnings()).toEqual([expect.objectContaining({ level: 40, peer: '127.0.0.1' })]);
+  });
+
+  it('is not told about when it is declared', async () => {
+    await behind(['127.0.0.0/8'], { 'X-Forwarded-For': HERE, Forwarded: `for=${HERE}` });
+    expect(warnings()).toEqual([]);
+  });
+});

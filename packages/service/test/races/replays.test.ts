@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { anotherChannel, type Stage, stage } from '../orders/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, unique } from '../support/demo.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+import { ended, twoEvents, waiting } from '../webhooks/outcomes.js';
+
+/** Two nodes, and a channel that sends its replays to both. */
+let on: Stage;
+let node: Node;
+let clients: ChannelClient[];
+let bystander: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  node = await anotherNode(on.service);
+  clients = [on.channel, node.client(on.channel)];
+  bystander = await anotherChannel(on.service);
+});
+afterAll(async () => {
+  await node.close();
+  await on.close();
+});
+
+const database = () => on.service.fresh.database;
+
+it('sixty replays of everything at once, on two nodes: each event once, no fault, and a bystander gets all it asks for', async () => {
+  const events: string[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    const { payment, order } = await twoEvents(database(), on.channel);
+    events.push(payment, order);
+  }
+  await ended(database(), events, 'GIVE_UP');
+  let isOver = false;
+  const replays = Promise.all(
+    Array.from({ length: 60 }, (_, n) => {
+      const body = n % 3 === 0 ? { from: '2026-01-01 00:00:00' } : { eventIds: events };
+      return (clients[n % 2] as ChannelClient).call('events/replay', body, { idempotencyKey: unique('key') });
+    }),
+  ).finally(() => {
+    isOver = true;
+  });
+  const answers: string[] = [];
+  while (!isOver) {
+    const { code, data } = await bystander.call('orders/create', collectRequest(bystander));
+    answers.push(code, (await bystander.call('orders/unsubscribe', { orderNo: data.orderNo })).code);
+  }
+  expect(new Set((await replays).map(({ code }) => code))).toEqual(new Set(['0']));
+  expect(new Set(answers)).toEqual(new Set(['0']));
+  const ids = (await waiting(database())).map(({ id }) => id);
+  for (const event of events) expect(ids.filter((id) => id === event)).toEqual([event]);
+});

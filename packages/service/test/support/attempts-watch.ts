@@ -1,0 +1,28 @@
+import type { Database } from '../../src/db/database.js';
+
+/**
+ * Has the database itself look at the agreement of every attempt as it is written, at the end of the statement that wrote it:
+ * by then whatever else was committed is visible too. Gives the attempts whose agreement was not bound, should there be any
+ * since it was last asked.
+ */
+export async function watchAttempts(database: Database): Promise<() => Promise<string[]>> {
+  await database.query('create table attempts_not_bound (what text not null)');
+  await database.query(
+    `create function watch_attempt() returns trigger language plpgsql as $$
+     declare found text := (select status from agreements where agreement_id = new.agreement_id);
+     begin
+       if found is distinct from 'BIND_SUCCESS' then
+         insert into attempts_not_bound values (format('attempt %s/%s/%s was written on an agreement that is %s',
+           new.order_no, new.cycle_no, new.try_no, coalesce(found, 'not there')));
+       end if;
+       return null;
+     end $$`,
+  );
+  await database.query(
+    'create trigger watch_attempt after insert on debit_attempts for each row execute function watch_attempt()',
+  );
+  return async () => {
+    const rows = await database.query<{ what: string }>('delete from attempts_not_bound returning what');
+    return rows.map(({ what }) => what);
+  };
+}

@@ -1,0 +1,50 @@
+import type { Database, Queryable } from '../../src/db/database.js';
+
+export interface Cost<T> {
+  readonly result: T;
+  /** Rows that were fetched from tables, and pages of tables and indexes that were looked at. */
+  readonly rows: number;
+  readonly pages: number;
+}
+
+interface Plan {
+  readonly Plan: { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number };
+}
+
+/**
+ * What reading took of the database. Each statement is carried out twice, the first time to count its pages. Rows are counted
+ * with a plan for any values if `plan` says so, as a named statement gets one after a while.
+ */
+export async function costOf<T>(
+  database: Database,
+  read: (db: Queryable) => Promise<T>,
+  plan: 'auto' | 'force_generic_plan' = 'auto',
+): Promise<Cost<T>> {
+  return database.transaction(async (tx) => {
+    await tx.query(`set local plan_cache_mode = ${plan}`);
+    let pages = 0;
+    let rows = 0;
+    const touched = async () => {
+      const [row] = await tx.query<{ rows: number }>(
+        'select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::integer as rows from pg_stat_xact_user_tables',
+      );
+      return row?.rows ?? 0;
+    };
+    const result = await read({
+      async query(statement, values) {
+        const text = typeof statement === 'string' ? statement : statement.text;
+        const [explained] = await tx.query<{ 'QUERY PLAN': readonly Plan[] }>(
+          `explain (analyze, buffers, format json) ${text}`,
+          values,
+        );
+        const top = explained?.['QUERY PLAN'][0]?.Plan;
+        pages += (top?.['Shared Hit Blocks'] ?? 0) + (top?.['Shared Read Blocks'] ?? 0);
+        const before = await touched();
+        const found = await tx.query(statement, values);
+        rows += (await touched()) - before;
+        return found as never;
+      },
+    });
+    return { result, rows, pages };
+  });
+}
