@@ -76,7 +76,7 @@ with current as (
     granted = ${TAKEN},
     refilled_at = greatest(now(), r.refilled_at)
   from wanted w where w.channel_id = r.channel_id and ${AVAILABLE} >= 1
-  returning r.channel_id, w.asking[1:r.granted] as chosen
+  returning r.channel_id, w.asking[1 : r.granted] as chosen
 ), stored as (
   insert into nonces as seen (slot, channel_id, nonce, seen_at)
   select c.slot, c.channel_id, c.nonce, now()
