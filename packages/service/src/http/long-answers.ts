@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { Pieces, WrittenAnswer } from '../answer.js';
 import type { Clock } from '../clock.js';
 import type { RequestPlace } from './answer-places.js';
+import { hasEnded, whenEnded } from './ended.js';
 import { JSON_TYPE, refusalOf, sendText } from './respond.js';
 
 /** A text that the network takes in whole, whoever reads it: sent at once. What is longer goes out in pieces of this size. */
@@ -48,11 +49,11 @@ export function answerSender({ clock, log, answerTimeout, isDraining }: LongAnsw
       const { done, value } = await pieces.next();
       if (done) return sendWhole(reply, answer, text + after, place);
       // Nobody is there any more: what is sent now is only noted down.
-      if (reply.raw.destroyed) return sendWhole(reply, answer, '', place);
+      if (hasEnded(reply)) return sendWhole(reply, answer, '', place);
       text += value;
     }
     await place.take();
-    if (reply.raw.destroyed) return sendWhole(reply, answer, '', place);
+    if (hasEnded(reply)) return sendWhole(reply, answer, '', place);
     begin(reply, answer);
     return stream(reply, joined(text, pieces, after), place);
   }
@@ -67,12 +68,13 @@ export function answerSender({ clock, log, answerTimeout, isDraining }: LongAnsw
     const timer = setTimeout(cut, answerTimeout, 'slow');
     open.add(cut);
     raw.once('finish', () => isDraining() && request.raw.socket.end());
-    raw.once('close', () => {
+    const body = Readable.from(texts, { objectMode: false, highWaterMark: 1 });
+    whenEnded(reply, () => {
       clearTimeout(timer);
       open.delete(cut);
       place.release();
+      body.destroy();
     });
-    const body = Readable.from(texts, { objectMode: false, highWaterMark: 1 });
     body.once('error', (error) => {
       reply.resultCode = refusalOf(error).result.code;
       log.error(
