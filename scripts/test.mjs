@@ -1,6 +1,6 @@
 // Everything that must hold: formatting and lint, types, then the tests. Arguments go to vitest.
 import { spawnSync } from 'node:child_process';
-import { chromium } from './chromium.mjs';
+import { chromium, pgbouncer } from './debian.mjs';
 import { root } from './prepare.mjs';
 import './lint.mjs';
 import './typecheck.mjs';
@@ -8,6 +8,6 @@ import './typecheck.mjs';
 const { status } = spawnSync(
   process.execPath,
   [`${root}/node_modules/vitest/vitest.mjs`, 'run', ...process.argv.slice(2)],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, CHROMIUM: chromium() } },
+  { cwd: root, stdio: 'inherit', env: { ...process.env, CHROMIUM: chromium(), PGBOUNCER: pgbouncer() } },
 );
 process.exit(status ?? 1);

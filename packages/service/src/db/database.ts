@@ -57,12 +57,14 @@ export function openDatabase(options: DatabaseOptions): Database {
   const generations = new WeakMap<pg.ClientBase, number>();
   const broken = new WeakSet<pg.ClientBase>();
   const unconfirmed = new WeakSet<pg.ClientBase>();
+  const sessions = new WeakMap<pg.ClientBase, Awaited<ReturnType<typeof prepareSession>>>();
 
   const config = { ...address, application_name: name, keepAlive: true };
   const watch = watchStatements({ config, onSilence }, (client) => {
     broken.add(client);
     // Where one is not answered, those that were opened with it will hardly be.
     generation += 1;
+    return sessions.get(client)?.backend;
   });
   const pool = new pg.Pool({
     ...config,
@@ -84,7 +86,6 @@ export function openDatabase(options: DatabaseOptions): Database {
       sessions.set(client, await prepareSession(client, settings));
     });
   }
-  const sessions = new WeakMap<pg.ClientBase, Awaited<ReturnType<typeof prepareSession>>>();
 
   async function watched<T>(client: pg.ClientBase, limitMs: number, work: () => Promise<T>): Promise<T> {
     watch.begin(client, limitMs);

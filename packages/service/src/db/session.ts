@@ -43,8 +43,13 @@ export const POOLED_STATEMENTS =
 /** Nobody else's connection has it set to the same. */
 const MARK = 'perennial.connection';
 
-interface Session {
+/** A process of the server, by what no other has: its number may be given again. */
+export interface Backend {
   readonly pid: number;
+  readonly startedAt: string;
+}
+
+interface Session extends Backend {
   /** Who has set the mark before: nobody, on a session of our own. */
   readonly former?: string | null;
   readonly mark: string;
@@ -58,27 +63,34 @@ interface Session {
 export async function prepareSession(
   client: pg.ClientBase,
   more: SessionSettings,
-): Promise<{ readonly isStillOurs: () => Promise<boolean> }> {
+): Promise<{ readonly backend: Backend; readonly isStillOurs: () => Promise<boolean> }> {
   const wanted = Object.entries({ ...SETTINGS, ...more });
   const mark = randomBytes(12).toString('hex');
   const set = ([name, value]: readonly [string, string]) =>
     `set_config(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)}, false)`;
   const before = await ask(
     client,
-    `select pg_backend_pid() as pid, current_setting('${MARK}', true) as former, ${set([MARK, mark])} as mark,
+    `select ${BACKEND}, current_setting('${MARK}', true) as former, ${set([MARK, mark])} as mark,
        array[${wanted.map(set).join(', ')}] as settings`,
   );
   const readBack = () =>
     ask(
       client,
-      `select pg_backend_pid() as pid, coalesce(current_setting('${MARK}', true), '') as mark,
+      `select ${BACKEND}, coalesce(current_setting('${MARK}', true), '') as mark,
          array[${wanted.map(([name]) => `current_setting(${pg.escapeLiteral(name)})`).join(', ')}] as settings`,
     );
   const isSame = (after: Session) =>
-    after.pid === before.pid && after.mark === mark && after.settings.join() === before.settings.join();
+    after.pid === before.pid &&
+    after.startedAt === before.startedAt &&
+    after.mark === mark &&
+    after.settings.join() === before.settings.join();
   if (before.former || !isSame(await readBack())) throw new UnfitConnection(POOLED_STATEMENTS);
-  return { isStillOurs: async () => isSame(await readBack()) };
+  const { pid, startedAt } = before;
+  return { backend: { pid, startedAt }, isStillOurs: async () => isSame(await readBack()) };
 }
+
+const BACKEND = `pg_backend_pid() as pid,
+  (select a.backend_start::text from pg_stat_activity a where a.pid = pg_backend_pid()) as "startedAt"`;
 
 async function ask(client: pg.ClientBase, text: string): Promise<Session> {
   try {

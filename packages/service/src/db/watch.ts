@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
+import type { Backend } from './session.js';
 
 export interface WatchOptions {
   /** How a connection of the watch's own is made. */
@@ -32,8 +33,13 @@ export interface Watch {
  * sockets open and says nothing, so each statement is given up here too, some time after the database would have done it. Its
  * connection is destroyed: a late answer must not be taken for that of the next statement.
  */
-export function watchStatements({ config, onSilence }: WatchOptions, giveUp: (client: pg.ClientBase) => void): Watch {
+export function watchStatements(
+  { config, onSilence }: WatchOptions,
+  giveUp: (client: pg.ClientBase) => Backend | undefined,
+): Watch {
   const underWay = new Map<pg.ClientBase, { readonly since: number; readonly limit: number }>();
+  /** Processes that still work, or wait, for a statement that was given up. */
+  const abandoned: Backend[] = [];
   let turn = 0;
   let isSilent = false;
   /** Statements of an age are asked about once for each so many turns. */
@@ -48,7 +54,8 @@ export function watchStatements({ config, onSilence }: WatchOptions, giveUp: (cl
       if (age > limit || (isSilent && age > SUSPICIOUS)) {
         underWay.delete(client);
         destroy(client);
-        giveUp(client);
+        const backend = giveUp(client);
+        if (backend) abandoned.push(backend);
       } else isSuspicious ||= age > SUSPICIOUS;
     }
     if (asking) {
@@ -57,7 +64,7 @@ export function watchStatements({ config, onSilence }: WatchOptions, giveUp: (cl
         asking = undefined;
         tell(true);
       }
-    } else if (isSilent || (isSuspicious && turn - heardAt > SUSPICIOUS)) void ask();
+    } else if (isSilent || abandoned.length > 0 || (isSuspicious && turn - heardAt > SUSPICIOUS)) void ask();
   }, TURN_MS);
   timer.unref();
 
@@ -69,7 +76,8 @@ export function watchStatements({ config, onSilence }: WatchOptions, giveUp: (cl
     client.on('error', () => undefined);
     try {
       await client.connect();
-      await client.query('select');
+      const ended = abandoned.splice(0);
+      await client.query(END_BACKENDS, [ended.map(({ pid }) => pid), ended.map(({ startedAt }) => startedAt)]);
     } catch {
       // If it was destroyed above, nobody asks about it any more.
     }
@@ -101,6 +109,13 @@ export function watchStatements({ config, onSilence }: WatchOptions, giveUp: (cl
     },
   };
 }
+
+/**
+ * A commit that waits for a replica does not notice that its client is gone, whatever the statement's limits: such processes
+ * would pile up until there are no connections left. And what a frozen one was about to do it does not do when it goes on.
+ */
+const END_BACKENDS = `select pg_terminate_backend(a.pid) from pg_stat_activity a
+  where (a.pid, a.backend_start) in (select * from unnest($1::integer[], $2::timestamptz[]))`;
 
 /** Without a word to the server, which does not listen. Everything that waits on the connection fails with it. */
 function destroy(client: pg.ClientBase): void {
