@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { chromium } from './chromium.mjs';
+import { chromium, pgbouncer } from './debian.mjs';
 import { root } from './prepare.mjs';
 import './lint.mjs';
 import './typecheck.mjs';
@@ -26,7 +26,11 @@ chmodSync(folder, 0o1777);
 const { status } = spawnSync(
   process.execPath,
   [`${root}/node_modules/vitest/vitest.mjs`, 'run', ...process.argv.slice(2)],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, CHROMIUM: chromium(), TMPDIR: folder } },
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, CHROMIUM: chromium(), PGBOUNCER: pgbouncer(), TMPDIR: folder },
+  },
 );
 rmSync(folder, { recursive: true, force: true });
 process.exit(status ?? 1);

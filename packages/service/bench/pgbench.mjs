@@ -4,7 +4,7 @@ import { access, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { SESSION } from '../dist/db/database.js';
+import { PLANS } from '../dist/db/session.js';
 import { cpuOfDescendants, cpuOfEnded, cpuOfProcess } from './cpu.mjs';
 
 const run = promisify(execFile);
@@ -43,7 +43,9 @@ export function pgbench({ name, program, url, servicePid, scripts }) {
     PGPASSWORD: password,
     PGDATABASE: pathname.slice(1),
     // As the service's own connections, and with the plan that those come to keep from the first transaction on.
-    PGOPTIONS: `${SESSION} -c plan_cache_mode=force_generic_plan`,
+    PGOPTIONS: Object.entries({ ...PLANS, plan_cache_mode: 'force_generic_plan' })
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
   };
   const best = new Map();
 

@@ -31,6 +31,7 @@ async function main(): Promise<void> {
     role: 'service',
     log: (line) => say(`  ${line}`),
     onIdleError: (err) => log.warn({ err }, 'a database connection broke'),
+    onSilence: (isSilent) => log.warn(isSilent ? 'the database does not answer' : 'the database answers again'),
     signal: stopping.signal,
     onTakenOver: (error) => {
       say(`perennial: ${error.message}`);

@@ -1,5 +1,6 @@
 import type { EncryptionVersion, EventType } from '@perennial/wire/enums';
 import type { Queryable } from '../db/database.js';
+import { written } from '../db/time-sql.js';
 import type { SealedCredentials } from './credentials.js';
 import { type ChannelRow, findChannel } from './sql.js';
 
@@ -49,7 +50,7 @@ export async function describeChannels(db: Queryable, appId?: string): Promise<C
        (select coalesce(json_agg(json_build_object('code', p.code, 'isDefault', p.is_default,
           'shareEnabled', p.share_enabled) order by p.code), '[]')
         from channel_payment_channels p where p.channel_id = c.channel_id) as "paymentChannels",
-       to_char(c.created_at at time zone 'Asia/Shanghai', 'YYYY-MM-DD HH24:MI:SS') as "createdAt"
+       ${written('c.created_at')} as "createdAt"
      from channels c where $1::text is null or c.app_id = $1 order by c.app_id`,
     [appId ?? null],
   );

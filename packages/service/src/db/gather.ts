@@ -1,3 +1,5 @@
+import { Unavailable } from './failures.js';
+
 /**
  * Lets calls that wait at the same time share a round trip. A call goes at once while nothing is under way; what comes
  * meanwhile goes together when that is back. So nothing is delayed when there is little to do, and batches grow by
@@ -11,16 +13,25 @@ export interface GatherOptions<Item, Answer> {
   readonly channelOf?: (item: Item) => number;
   /** How many batches may be under way. */
   readonly slots: number;
+  /** How long an item waits for a batch, before it is refused and nothing was begun. Unset: for as long as it takes. */
+  readonly mostWaitMs?: number;
   /** Answers in the order of the items. */
   readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>;
 }
 
+/**
+ * For items that a caller waits for. When every batch that is under way hangs, the next one would hang as long: together that
+ * is more than a caller waits.
+ */
+export const CALLERS_WAIT_MS = 2_000;
+
 /** Several times what a batch takes. */
 const LATE_MS = 25;
 
-export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: GatherOptions<Item, Answer>) {
+export function gather<Item, Answer>({ maxBatch, slots, channelOf, mostWaitMs, run }: GatherOptions<Item, Answer>) {
   interface Waiting {
     readonly item: Item;
+    readonly since: number;
     readonly resolve: (answer: Answer) => void;
     readonly reject: (reason: unknown) => void;
   }
@@ -28,6 +39,7 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
   let running = 0;
   let late = 0;
   let scheduled = false;
+  let isRefusing = false;
 
   const mayStart = () => queue.length > 0 && running < slots && (running === late || queue.length >= maxBatch);
 
@@ -84,9 +96,23 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
     }
   }
 
+  /** One timer for all that wait. What may go with a batch now is not refused, however late this node has come to it. */
+  function refuseLate(): void {
+    if (mostWaitMs === undefined || isRefusing || queue.length === 0) return;
+    isRefusing = true;
+    setTimeout(() => {
+      isRefusing = false;
+      const late = mayStart() ? [] : queue.filter(({ since }) => performance.now() - since >= mostWaitMs);
+      if (late.length > 0) queue = queue.filter((waiting) => !late.includes(waiting));
+      for (const waiting of late) waiting.reject(new Unavailable('every statement of its kind is held up'));
+      refuseLate();
+    }, mostWaitMs / 4);
+  }
+
   return (item: Item): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      queue.push({ item, resolve, reject });
+      queue.push({ item, since: performance.now(), resolve, reject });
       schedule();
+      refuseLate();
     });
 }

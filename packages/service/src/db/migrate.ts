@@ -16,7 +16,7 @@ export async function migrate(database: Database, folder: URL = FOLDER): Promise
   return database.transaction(async (tx) => {
     // The session's lock_timeout is meant for requests; a node may wait long for another's migration.
     await tx.query('set local lock_timeout = 0');
-    await tx.query('set local statement_timeout = 0');
+    await tx.allow(0);
     await tx.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     await tx.query(`create table if not exists schema_migrations (
       version integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`);

@@ -1,12 +1,15 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { masterKeys } from '../secrets/master-key.js';
 import { openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
-import { type Database, openDatabase, Unavailable } from './database.js';
+import { type Database, openDatabase, PATIENT_MS, Unavailable } from './database.js';
 import { holdsDatabase, openEmbedded } from './embedded/index.js';
 import { claimInstallation } from './installation.js';
 import { migrate } from './migrate.js';
+import { moveSequences } from './sequences.js';
+import { UnfitConnection } from './session.js';
 
 export interface OpenOptions {
   /** One service per embedded folder; any number of tools beside it or without it. */
@@ -15,6 +18,8 @@ export interface OpenOptions {
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
   readonly onIdleError?: (error: Error) => void;
+  /** The database does not answer, or answers again. */
+  readonly onSilence?: (isSilent: boolean) => void;
   /** How often an unreachable DATABASE_URL is tried again before giving up; a service never gives up. */
   readonly attempts?: number;
   readonly signal?: AbortSignal;
@@ -52,7 +57,9 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
     url: settings.databaseUrl ?? embedded?.url ?? '',
     pool: options.role === 'service' ? settings.databasePool : 2,
     name: `perennial ${options.role}`,
+    ...(options.role === 'tool' ? { statementMs: PATIENT_MS } : {}),
     ...(options.onIdleError ? { onIdleError: options.onIdleError } : {}),
+    ...(options.onSilence ? { onSilence: options.onSilence } : {}),
   });
   const close = async () => {
     await database.close();
@@ -62,6 +69,7 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
     await reach(database, options);
     await migrate(database);
     await claimInstallation(database, settings.environment, vault);
+    for (const sequence of await moveSequences(database)) options.log(`sequence ${sequence} was behind its numbers`);
     return { database, vault, close };
   } catch (error) {
     await close();
@@ -82,15 +90,15 @@ async function reach(database: Database, { log, attempts, signal }: OpenOptions)
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     try {
-      const [row] = await database.query<{ version: number }>(
-        `select current_setting('server_version_num')::integer / 10000 as version`,
-      );
-      if ((row?.version ?? 0) < OLDEST_SERVER) {
-        throw new SettingsError(`DATABASE_URL is PostgreSQL ${row?.version}; ${OLDEST_SERVER} or newer is needed`);
+      const { version } = await database.inspect();
+      if (version < OLDEST_SERVER) {
+        throw new SettingsError(`DATABASE_URL is PostgreSQL ${version}; ${OLDEST_SERVER} or newer is needed`);
       }
       return;
     } catch (error) {
-      if (!(error instanceof Unavailable)) throw readable(error);
+      const lasting = lastingReason(error);
+      if (lasting !== undefined) throw new SettingsError(lasting, { cause: error });
+      if (!(error instanceof Unavailable)) throw error;
       if (attempts !== undefined && attempt >= attempts) {
         throw new SettingsError(`the database of DATABASE_URL cannot be reached (${reason(error)})`);
       }
@@ -101,14 +109,26 @@ async function reach(database: Database, { log, attempts, signal }: OpenOptions)
   }
 }
 
+/** What the server or the system said, which names no secret. */
 function reason(error: Unavailable): string {
-  return error.message.replace(/^database unavailable: /, '');
+  const { cause } = error;
+  return cause instanceof pg.DatabaseError ? cause.message : error.message.replace(/^database unavailable: /, '');
 }
 
-/** A refused password or a missing database will not mend itself: one line, not a stack trace. */
-function readable(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === '28P01' || code === '28000') return new SettingsError('DATABASE_URL: user or password is not accepted');
-  if (code === '3D000') return new SettingsError('DATABASE_URL: there is no database of that name');
-  return error;
+const CERTIFICATE_CODES =
+  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO)/;
+
+/** What will not mend itself, in one line: a refused password, a missing database, a wrong certificate, a pooler. */
+function lastingReason(error: unknown): string | undefined {
+  if (error instanceof UnfitConnection) return error.message;
+  const cause = error instanceof Unavailable ? error.cause : error;
+  if (!(cause instanceof Error)) return undefined;
+  const { message } = cause;
+  const code = 'code' in cause ? String(cause.code) : '';
+  if (code === '28P01') return 'DATABASE_URL: user or password is not accepted';
+  if (code === '28000') return `DATABASE_URL: user or password is not accepted (${message})`;
+  if (code === '3D000') return 'DATABASE_URL: there is no database of that name';
+  if (CERTIFICATE_CODES.test(code)) return `DATABASE_URL: TLS to the server failed: ${message}`;
+  if (/does not support SSL/.test(message)) return 'DATABASE_URL: the server offers no TLS, and sslmode asks for it';
+  return undefined;
 }

@@ -1,4 +1,4 @@
-import { type Database, sqlState } from '../db/database.js';
+import { type Database, PATIENT_MS, sqlState } from '../db/database.js';
 import { BILLING_LANES, billLane, firstDue, takeLane } from '../orders/bill-sql.js';
 import { type DueCursor, FROM_THE_START } from '../orders/due-sql.js';
 import { raiseAlertOnce } from '../payments/alerts-sql.js';
@@ -30,8 +30,9 @@ async function billAll(database: Database, lane: number, stopping: () => boolean
   for (let after: DueCursor | undefined = FROM_THE_START; after && !stopping(); ) {
     const from: DueCursor = after;
     try {
-      const billed = await database.transaction(async (tx) =>
-        (await takeLane(tx, lane)) ? await billLane(tx, lane, from, limit) : undefined,
+      const billed = await database.transaction(
+        async (tx) => ((await takeLane(tx, lane)) ? await billLane(tx, lane, from, limit) : undefined),
+        { statementMs: PATIENT_MS },
       );
       total += billed?.orders ?? 0;
       after = billed?.last;

@@ -4,6 +4,7 @@ import { EVENTS_RETENTION_DAYS } from '../settings.js';
 import { benefitExpiry } from './housekeeping/expired-benefits.js';
 import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
 import { deleteOldAnswers, deleteOldSends, deleteOldUndelivered } from './housekeeping/old-rows.js';
+import { patient } from './housekeeping/steps.js';
 import { deleteOldStrays, gatherStrays } from './housekeeping/strays.js';
 import { ATTEMPTS, dropOldWeek, EVENTS, makeWeeksAhead } from './housekeeping/weeks.js';
 
@@ -17,7 +18,8 @@ export interface HousekeepingDeps {
  * Forgets what no request can ask for any more, and makes room for what is coming. Safe from many nodes: each chore is
  * harmless when done twice, and works in steps of bounded size. Tokens are not stored, so none is left over.
  */
-export function housekeeping({ database, log, eventsRetentionDays = EVENTS_RETENTION_DAYS }: HousekeepingDeps) {
+export function housekeeping({ log, eventsRetentionDays = EVENTS_RETENTION_DAYS, ...deps }: HousekeepingDeps) {
+  const database = patient(deps.database);
   const chores = {
     strayEventsDeleted: () => deleteOldStrays(database, EVENTS, eventsRetentionDays),
     strayEventsGathered: () => gatherStrays(database, EVENTS),

@@ -4,7 +4,7 @@ import { type AdmissionAsked, admit } from '../channels/admission-sql.js';
 import type { Channel } from '../channels/channel.js';
 import type { ChannelRegistry } from '../channels/registry.js';
 import { type Database, sqlState } from '../db/database.js';
-import { gather } from '../db/gather.js';
+import { CALLERS_WAIT_MS, gather } from '../db/gather.js';
 import type { IdempotencyRow } from '../idempotency/sql.js';
 import { RateLimited } from './address-limit.js';
 import type { SignedHeaders } from './signed-headers.js';
@@ -40,6 +40,7 @@ export function admission({ database, channels, tokens, observeBatch }: Admissio
   const ask = gather({
     maxBatch: 64,
     slots: 2,
+    mostWaitMs: CALLERS_WAIT_MS,
     channelOf: (asked) => asked.channelId,
     run: (asked: readonly AdmissionAsked[]) => {
       observeBatch(asked.length);

@@ -12,6 +12,9 @@ export interface OperationsDeps {
   readonly isDraining: () => boolean;
 }
 
+/** Whoever asks counts no answer as an answer, and mostly after some seconds. */
+const PING_MS = 1_500;
+
 /** What machines ask: is the process alive, may traffic be sent here, how is it doing. */
 export function operationsRoutes(app: FastifyInstance, { database, clock, metrics, isDraining }: OperationsDeps): void {
   const status = (text: string) => ({ ...CODES.SUCCESS, data: JSON.stringify({ status: text }) });
@@ -20,7 +23,7 @@ export function operationsRoutes(app: FastifyInstance, { database, clock, metric
 
   app.get('/readyz', async (_request, reply) => {
     if (isDraining()) throw new Draining();
-    await database.query('select 1');
+    await database.ping(PING_MS);
     return sendAnswer(reply, 200, status('ready'), formatTime(clock.now()));
   });
 

@@ -62,6 +62,9 @@ const WITHOUT_KEY: Once = {
 
 const POLL_MS = 100;
 
+/** Waits for the row of another node's transaction, each as long as the database waits for a lock: together some 10 s. */
+const LOCK_WAITS = 2;
+
 export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions = {}) {
   /** The requests of this node: a twin here waits for its twin without holding a connection. */
   const running = new Map<string, Promise<unknown>>();
@@ -73,6 +76,7 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
     const id: IdempotencyId = { channelId, key, path, bodySha256, owner: randomUUID() };
     const name = `${id.channelId} ${key}`;
     const patience = patienceOf(waitMs);
+    const orInProgress = lockWaits(LOCK_WAITS);
     try {
       for (let row = request.known; ; row = await findAnswer(database, id.channelId, key)) {
         const twin = running.get(name);
@@ -89,7 +93,7 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
             continue;
           }
         }
-        const run = attempt(database, id, row, work);
+        const run = attempt(database, id, row, work, orInProgress);
         running.set(name, run);
         // `undefined`: another node's request had the key after all; what it answered is read in the next turn.
         const answer = await run.finally(() => running.delete(name));
@@ -105,6 +109,7 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
     id: IdempotencyId,
     interrupted: IdempotencyRow | undefined,
     work: (once: Once) => Promise<Answer>,
+    orInProgress: ReturnType<typeof lockWaits>,
   ): Promise<Answer | undefined> {
     if (interrupted && !(await takeOver(database, id, leaseSeconds))) return undefined;
     let begun = interrupted !== undefined;
@@ -141,8 +146,8 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
         const answer = { code: error.result.code, message: error.message, data: 'null' };
         return (await insertDone(database, id, storedAnswer(answer))) ? answer : undefined;
       }
-      // The resend need not wait for the lease to lapse.
-      if (begun) await endLease(database, id).catch(() => undefined);
+      // The resend need not wait for the lease to lapse, nor this caller for a database that may be away.
+      if (begun) void endLease(database, id).catch(() => undefined);
       throw error;
     }
   }
@@ -167,13 +172,20 @@ function storedAnswer(answer: Answer): StoredAnswer {
   return { state: 'DONE', code, message, data: answer.data };
 }
 
-/** A row that another node's transaction has not committed yet is waited for by the database, up to lock_timeout. */
-async function orInProgress<T>(insert: Promise<T>): Promise<T> {
-  try {
-    return await insert;
-  } catch (error) {
-    throw sqlState(error) === '55P03' ? new Rejection('IDEMPOTENCY_IN_PROGRESS') : error;
-  }
+/**
+ * A row that another node's transaction has not committed yet is waited for by the database, up to lock_timeout. What was done
+ * before that is rolled back, and begun again for as many waits as there are.
+ */
+function lockWaits(left: number) {
+  return async function orInProgress<T>(insert: Promise<T>): Promise<T> {
+    try {
+      return await insert;
+    } catch (error) {
+      if (sqlState(error) !== '55P03') throw error;
+      left -= 1;
+      throw left > 0 ? new KeyTaken() : new Rejection('IDEMPOTENCY_IN_PROGRESS');
+    }
+  };
 }
 
 /** One allowance of waiting for a whole request, counted from its first wait. */

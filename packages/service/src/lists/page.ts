@@ -63,7 +63,7 @@ export async function readPage<Row, K extends Key>(
 
 async function inTime<T>(database: Transactional, work: (db: Queryable) => Promise<T>): Promise<T> {
   try {
-    return await database.transaction(work, { statementMs: MOST_LIST_MS });
+    return await database.transaction(work, { statementMs: MOST_LIST_MS, readOnly: true });
   } catch (error) {
     throw error instanceof HeldUp && sqlState(error) === '57014' ? new ListTooLong({ cause: error }) : error;
   }

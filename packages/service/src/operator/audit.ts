@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.js';
+import { written } from '../db/time-sql.js';
 import type { Operator } from './operator.js';
 import { requireInteger } from './rules.js';
 
@@ -38,7 +39,7 @@ export async function listAudit(
 ): Promise<AuditRecord[]> {
   requireInteger('the limit', limit, 1, 1000);
   return database.query<AuditRecord>(
-    `select audit_id::text as "auditId", to_char(at at time zone 'Asia/Shanghai', 'YYYY-MM-DD HH24:MI:SS') as at,
+    `select audit_id::text as "auditId", ${written('at')} as at,
        actor, action, subject, detail
      from audit_log where $1::text is null or subject = $1 order by audit_id desc limit $2`,
     [subject ?? null, limit],

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import { type Queryable, sqlState, type Transactional } from '../db/database.js';
+import { sqlState, type Transaction, type Transactional } from '../db/database.js';
 import type { Gateways } from '../gateways/registry.js';
 import { PlainError } from '../plain-error.js';
 import type { Vault } from '../secrets/vault.js';
@@ -38,11 +38,11 @@ const IN_THE_WAY = new Set(['55P03', '40P01', '40001']);
 /** One transaction for everything an action writes. An action that is given `joined` becomes a part of it. */
 export async function inTransaction<T>(
   operator: Operator,
-  work: (tx: Queryable, joined: Operator) => Promise<T>,
+  work: (tx: Transaction, joined: Operator) => Promise<T>,
 ): Promise<T> {
   try {
     return await operator.database.transaction((tx) => {
-      const database = { query: tx.query, transaction: <R>(inner: (same: Queryable) => Promise<R>) => inner(tx) };
+      const database = { query: tx.query, transaction: <R>(inner: (same: Transaction) => Promise<R>) => inner(tx) };
       return work(tx, { ...operator, database });
     });
   } catch (error) {

@@ -2,7 +2,7 @@ import { BENEFIT_DAYS } from '../benefits/policy.js';
 import type { Queryable } from '../db/database.js';
 import { written } from '../db/time-sql.js';
 import { completedPayloadSql, paymentPayloadSql } from '../events/payload-sql.js';
-import { type DueCursor, periods } from './due-sql.js';
+import { afterPeriods, type DueCursor } from './due-sql.js';
 
 /** Due orders of mode B are billed in so many lanes by number, each by one statement at a time: the index of them has it. */
 export const BILLING_LANES = 4;
@@ -33,19 +33,19 @@ const IN_TURN = 'order by o.next_due_at, o.order_no';
  */
 const bill = (moment: string, which: string) => `
 moment as materialized (
-  select at, ${written('at')} as written, at + interval '${BENEFIT_DAYS} days' as expires_at from (select ${moment} as at) m
+  select at, ${written('at')} as written, at + interval '${BENEFIT_DAYS * 24} hours' as expires_at from (select ${moment} as at) m
 ), moved as (
   update orders o set cycle_no = least(o.cycle_no + 1, o.total_cycles),
     paid_cycles = o.paid_cycles + case when o.total_cycles > 1 then 1 else 0 end,
     paid_amount_cent = o.paid_amount_cent + case when o.total_cycles > 1 then o.amount_cent else 0 end,
     latest_payment_status = case when o.total_cycles > 1 then 'BILLED' else o.latest_payment_status end,
     status = case when o.cycle_no + 1 < o.total_cycles then 'ACTIVE' else 'COMPLETED' end,
-    next_due_at = case when o.cycle_no + 1 < o.total_cycles then o.created_at + ${periods('o.cycle_no + 1', 'o')} end
+    next_due_at = case when o.cycle_no + 1 < o.total_cycles then ${afterPeriods('o.cycle_no + 1', 'o')} end
   where ${which}
   returning o.order_no, o.channel_id, o.external_order_no, o.channel_user_id, o.product_code, o.amount_cent, o.shared,
     o.created_at, o.success_at, o.period_type, o.period, o.total_cycles, o.paid_cycles, o.paid_amount_cent,
     o.refund_amount_cent, o.latest_payment_status, o.status = 'COMPLETED' as is_last,
-    case when o.total_cycles > 1 then o.cycle_no end as billed_no, o.created_at + ${periods('o.cycle_no - 1', 'o')} as expect_at
+    case when o.total_cycles > 1 then o.cycle_no end as billed_no, ${afterPeriods('o.cycle_no - 1', 'o')} as expect_at
 ), billed as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
   select d.order_no, d.billed_no, d.channel_id, 'BILLED', d.expect_at, (select at from moment), d.amount_cent

@@ -12,7 +12,7 @@ import { NumberOfAnotherChannel } from '../agreements/shared.js';
 import type { Answer } from '../answer.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
-import type { Queryable } from '../db/database.js';
+import { NumberTaken, type Queryable } from '../db/database.js';
 import type { DebitOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import { type Attempt, askAgainIn, findFirstAttempt } from '../payments/attempts-sql.js';
@@ -23,6 +23,7 @@ import type { Catalog, CatalogProduct } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
 import { describeOrder, type OrderDescription } from './description.js';
 import { deductedOrder, idempotencyRow, newOrderRow } from './new-order.js';
+import type { NextOrderNo } from './numbers.js';
 import type { Order } from './order.js';
 import type { RedeemLinks } from './redeem.js';
 import { findOrder } from './sql.js';
@@ -42,7 +43,7 @@ export interface DeductDeps {
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;
   readonly links: RedeemLinks;
-  readonly nextOrderNo: () => Promise<number>;
+  readonly nextOrderNo: NextOrderNo;
   readonly store: StoreOrder;
   /** In place of the policy's, for a test that cannot wait. */
   readonly debitDeadlineMs?: number;
@@ -79,10 +80,11 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
     request: OrdersCreateRequest,
     personal: Personal,
     product: CatalogProduct,
+    taken?: number,
   ): Promise<{ readonly order: Order; readonly agreement: AgreementForOrder }> {
     const { channel, database, once } = context;
     const agreement = await agreementForOrder({ ...deps, database }, channel, request, personal);
-    const orderNo = await deps.nextOrderNo();
+    const orderNo = await deps.nextOrderNo(taken);
     const identity = {
       orderNo,
       channelId: channel.channelId,
@@ -98,6 +100,9 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         idempotency: idempotencyRow(once.row, { state: 'RUNNING', subject: String(orderNo) }),
       });
     } catch (error) {
+      if (error instanceof NumberTaken && taken === undefined) {
+        return writeDown(context, request, personal, product, orderNo);
+      }
       if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
         await alertForeignNumber(database, channel, agreement.exclusiveNumber);
       }

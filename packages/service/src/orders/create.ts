@@ -3,11 +3,13 @@ import type { Action, ActionContext } from '../action.js';
 import { type Personal, readPersonal } from '../agreements/for-order.js';
 import type { Answer } from '../answer.js';
 import type { Clock } from '../clock.js';
+import { NumberTaken } from '../db/database.js';
 import type { Catalog, CatalogProduct } from '../products/catalog.js';
 import { userRow } from '../users/mobile.js';
 import type { CreateDeduct } from './create-deduct.js';
 import { describeOrder, type OrderDescription } from './description.js';
 import { collectedOrder, idempotencyRow, newOrderRow } from './new-order.js';
+import type { NextOrderNo } from './numbers.js';
 import type { RedeemLinks } from './redeem.js';
 import { externalOrderExists } from './sql.js';
 import type { StoreOrder } from './store.js';
@@ -17,7 +19,7 @@ export interface CreateDeps {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly links: RedeemLinks;
-  readonly nextOrderNo: () => Promise<number>;
+  readonly nextOrderNo: NextOrderNo;
   readonly store: StoreOrder;
   readonly deduct: CreateDeduct;
 }
@@ -66,12 +68,13 @@ async function collect(
   deps: CreateDeps,
   context: Context,
   request: OrdersCreateRequest,
-  { mobile = '' }: Personal,
+  personal: Personal,
   product: CatalogProduct,
+  taken?: number,
 ): Promise<Answer> {
   const { channel, once, answer } = context;
-  const user = userRow(channel, request.channelUserId ?? '', mobile);
-  const orderNo = await deps.nextOrderNo();
+  const user = userRow(channel, request.channelUserId ?? '', personal.mobile ?? '');
+  const orderNo = await deps.nextOrderNo(taken);
   const created = collectedOrder(
     {
       orderNo,
@@ -84,7 +87,7 @@ async function collect(
   );
   const { order, payment } = created;
   const done = answer(describeOrder(order, [payment], deps.links.terms({ order, redeemable: true })));
-  await deps.store({
+  const row = {
     ...newOrderRow(order, payment, created.events),
     mobile_hash: user.mobileHash.toString('hex'),
     mobile: user.mobile,
@@ -92,7 +95,13 @@ async function collect(
     benefits: product.benefits,
     benefits_expire_at: created.benefitsExpireAt,
     idempotency: idempotencyRow(once.row, { state: 'DESCRIBED', answer: done }),
-  });
+  };
+  try {
+    await deps.store(row);
+  } catch (error) {
+    if (!(error instanceof NumberTaken) || taken !== undefined) throw error;
+    return collect(deps, context, request, personal, product, orderNo);
+  }
   once.row?.finished();
   return done;
 }

@@ -1,3 +1,5 @@
+import { plus } from '../db/time-sql.js';
+
 /**
  * Which due orders a statement takes: everything by the database's clock, or one order by a clock of its own, which is how
  * time travels. The text differs, the three parameters do not.
@@ -34,7 +36,10 @@ export function dueParameters(due: Due, limit: number): [number, string, number]
 export const momentOf = (kind: Due['kind']) =>
   kind === 'everything' ? `date_trunc('second', now())` : '$2::timestamptz';
 
-/** So many periods of the order called `o`. In this session's time zone, months and days are those of Asia/Shanghai. */
-export const periods = (count: string, o: string) =>
-  `case ${o}.period_type when 'DAY' then make_interval(days => ${o}.period * (${count}))
-     else make_interval(months => ${o}.period * (${count})) end`;
+/** When the order called `o` has run for so many periods, by the calendar and from its anchor. */
+export const afterPeriods = (count: string, o: string) =>
+  plus(
+    `${o}.created_at`,
+    `case ${o}.period_type when 'DAY' then make_interval(days => ${o}.period * (${count}))
+     else make_interval(months => ${o}.period * (${count})) end`,
+  );

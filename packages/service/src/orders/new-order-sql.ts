@@ -218,7 +218,7 @@ function numbered(order_no: number, items: readonly object[]): object[] {
 /** Whether an answer past its seven days was in the way, which is now gone. */
 export async function deleteExpiredKey(db: Queryable, channelId: number, key: string, days: number): Promise<boolean> {
   const rows = await db.query(
-    `delete from idempotency where channel_id = $1 and key = $2 and created_at <= now() - $3::integer * interval '1 day'
+    `delete from idempotency where channel_id = $1 and key = $2 and created_at <= now() - $3::integer * interval '24 hours'
      returning 1`,
     [channelId, key, days],
   );

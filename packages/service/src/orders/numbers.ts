@@ -42,9 +42,12 @@ const BLOCK = 1000;
 
 /**
  * Order numbers, taken from the sequence a block at a time, so that an order's number is known before it is stored and
- * the whole answer can be written with it. What is left of a block at a restart is never used.
+ * the whole answer can be written with it. What is left of a block at a restart is never used, nor what is left of one of
+ * which a number turned out to be `taken`.
  */
-export function orderNumbers(db: Queryable): () => Promise<number> {
+export type NextOrderNo = (taken?: number) => Promise<number>;
+
+export function orderNumbers(db: Queryable): NextOrderNo {
   let next = 0;
   let end = 0;
   let filling: Promise<void> | undefined;
@@ -54,7 +57,8 @@ export function orderNumbers(db: Queryable): () => Promise<number> {
     next = row.first;
     end = row.first + BLOCK;
   };
-  return async () => {
+  return async (taken) => {
+    if (taken !== undefined && taken >= end - BLOCK && taken < end) next = end;
     while (next >= end) {
       filling ??= fill().finally(() => {
         filling = undefined;

@@ -1,7 +1,7 @@
 import type { Queryable } from '../db/database.js';
 import { ms } from '../db/time-sql.js';
 import type { Attempt } from '../payments/attempts-sql.js';
-import { type Due, type DueCursor, dueOrders, dueParameters, momentOf, periods } from './due-sql.js';
+import { afterPeriods, type Due, type DueCursor, dueOrders, dueParameters, momentOf } from './due-sql.js';
 import { isTooLate } from './without-debit-sql.js';
 
 /** A debit that is written down and may now be sent. */
@@ -42,7 +42,7 @@ with due as materialized (
     and not (${isTooLate('o', momentOf(kind))}) and ${dueOrders(kind)}
 ), started as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
-  select d.order_no, d.debited_no, d.channel_id, 'PROCESSING', d.created_at + ${periods('d.debited_no - 1', 'd')},
+  select d.order_no, d.debited_no, d.channel_id, 'PROCESSING', ${afterPeriods('d.debited_no - 1', 'd')},
     d.amount_cent, 1
   from due d where d.institution_no is not null
   on conflict (order_no, cycle_no) do update set status = 'PROCESSING', attempts = payments.attempts + 1

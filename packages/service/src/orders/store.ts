@@ -1,13 +1,17 @@
 import { IDEMPOTENCY_WINDOW_MS, Rejection } from '@perennial/wire';
 import { NumberOfAnotherChannel } from '../agreements/shared.js';
-import { constraintOf, type Database, isAway, sqlState } from '../db/database.js';
-import { gather } from '../db/gather.js';
+import { constraintOf, type Database, isAway, NumberTaken, sqlState } from '../db/database.js';
+import { CALLERS_WAIT_MS, gather } from '../db/gather.js';
+import { moveSequences } from '../db/sequences.js';
 import { KeyTaken } from '../idempotency/once.js';
 import { deleteExpiredKey, insertOrders, type NewOrderRefusal, type NewOrderRow } from './new-order-sql.js';
 
 export type StoreOrder = (row: NewOrderRow) => Promise<void>;
 
 type Verdict = NewOrderRefusal | 'KEY_TAKEN' | Error | undefined;
+
+/** Rows of an order's own number, beside the order itself. */
+const OF_ITS_NUMBER = /^(payments|debit_attempts|benefits)_pkey$/;
 
 const DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
 
@@ -19,6 +23,7 @@ export function orderStore(database: Database): StoreOrder {
   const store = gather<NewOrderRow, Verdict>({
     maxBatch: 32,
     slots: 3,
+    mostWaitMs: CALLERS_WAIT_MS,
     channelOf: (row) => row.channel_id,
     run: (rows) => storeBatch(database, rows),
   });
@@ -62,7 +67,11 @@ async function storeAlone(database: Database, row: NewOrderRow): Promise<Verdict
       return verdict;
     } catch (error) {
       if (isAway(error)) throw error;
-      if (sqlState(error) !== '23505' || attempt === 5)
+      if (OF_ITS_NUMBER.test(constraintOf(error) ?? '')) {
+        await moveSequences(database);
+        return new NumberTaken('rows of that number are there', { cause: error });
+      }
+      if (error instanceof NumberTaken || sqlState(error) !== '23505' || attempt === 5)
         return error instanceof Error ? error : new Error(String(error));
       if (constraintOf(error) !== 'idempotency_pkey') continue;
       const expired = row.idempotency && (await deleteExpiredKey(database, row.channel_id, row.idempotency.key, DAYS));

@@ -1,11 +1,11 @@
 import type { Queryable } from '../db/database.js';
 import { written } from '../db/time-sql.js';
 import { completedPayloadSql, paymentPayloadSql } from '../events/payload-sql.js';
-import { type Due, type DueCursor, dueOrders, dueParameters, momentOf, periods } from './due-sql.js';
+import { afterPeriods, type Due, type DueCursor, dueOrders, dueParameters, momentOf } from './due-sql.js';
 
 /** Whether the time of the next period has come at the moment `at`: then the one before is not tried again. */
 export const isTooLate = (o: string, at: string) =>
-  `${o}.latest_payment_status = 'FAIL_RETRY' and ${at} >= ${o}.created_at + ${periods(`${o}.cycle_no`, o)}`;
+  `${o}.latest_payment_status = 'FAIL_RETRY' and ${at} >= ${afterPeriods(`${o}.cycle_no`, o)}`;
 
 /** What was done about a due order. */
 export interface WithoutDebit extends DueCursor {
@@ -29,7 +29,7 @@ with due as materialized (
 ), moved as (
   update orders o set latest_payment_status = case when d.failed then 'FAIL' else o.latest_payment_status end,
     status = case when o.cycle_no < o.total_cycles then 'ACTIVE' else 'COMPLETED' end,
-    next_due_at = case when o.cycle_no < o.total_cycles then o.created_at + ${periods('o.cycle_no', 'o')} end
+    next_due_at = case when o.cycle_no < o.total_cycles then ${afterPeriods('o.cycle_no', 'o')} end
   from due d where o.order_no = any(array[d.order_no])
   returning o.order_no, o.channel_id, o.external_order_no, o.channel_user_id, o.created_at, o.success_at, o.period_type,
     o.period, o.total_cycles, o.cycle_no, o.paid_cycles, o.paid_amount_cent, o.refund_amount_cent,

@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.js';
+import { written } from '../db/time-sql.js';
 
 export const GATEWAYS = ['sandbox', 'bridge'] as const;
 export type GatewayName = (typeof GATEWAYS)[number];
@@ -36,7 +37,7 @@ export async function describePaymentChannels(db: Queryable, code?: string): Pro
        p.common_numbers as "commonNumbers",
        array(select c.app_id from channel_payment_channels cp join channels c using (channel_id)
              where cp.code = p.code order by c.app_id) as channels,
-       to_char(p.created_at at time zone 'Asia/Shanghai', 'YYYY-MM-DD HH24:MI:SS') as "createdAt"
+       ${written('p.created_at')} as "createdAt"
      from payment_channels p where $1::text is null or p.code = $1 order by p.code`,
     [code ?? null],
   );

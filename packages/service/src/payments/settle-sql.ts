@@ -115,7 +115,7 @@ with settled as materialized (
   insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, issued_at,
     expires_at)
   select s.order_no, s.cycle_no, b.position, o.channel_id, b.benefit_code, b.name, b.face_value_cent, $3::timestamptz,
-    $3::timestamptz + interval '${BENEFIT_DAYS} days'
+    $3::timestamptz + interval '${BENEFIT_DAYS * 24} hours'
   from settled s join moved o using (order_no) join product_benefits b using (product_code) where s.issues_benefits
 )
 insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)

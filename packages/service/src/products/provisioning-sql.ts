@@ -1,5 +1,6 @@
 import type { PeriodType, SettlementMode } from '@perennial/wire/enums';
 import type { Queryable } from '../db/database.js';
+import { written } from '../db/time-sql.js';
 
 export interface BenefitView {
   readonly benefitCode: string;
@@ -35,7 +36,7 @@ export async function describeProducts(db: Queryable, productCode?: string): Pro
        p.retry_delays as "retryDelays",
        array(select c.app_id from channel_products cp join channels c using (channel_id)
              where cp.product_code = p.product_code order by c.app_id) as channels,
-       to_char(p.created_at at time zone 'Asia/Shanghai', 'YYYY-MM-DD HH24:MI:SS') as "createdAt"
+       ${written('p.created_at')} as "createdAt"
      from products p where $1::text is null or p.product_code = $1 order by p.product_code`,
     [productCode ?? null],
   );

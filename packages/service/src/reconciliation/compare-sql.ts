@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/database.js';
+import type { Queryable, Transaction } from '../db/database.js';
 import { instant } from '../db/time-sql.js';
 import type { DayOfChannel } from './runs-sql.js';
 
@@ -26,8 +26,8 @@ const LINE = 'kind text, number text, order_no bigint, cycle_no integer, seq int
  * For the rest of the transaction: the lines in a table of their own, and plans for many rows at a time, which may take
  * their time and may read whole tables.
  */
-export async function stageLines(tx: Queryable, batches: AsyncIterable<string>): Promise<void> {
-  await tx.query(`set local statement_timeout = '10min'`);
+export async function stageLines(tx: Transaction, batches: AsyncIterable<string>): Promise<void> {
+  await tx.allow(600_000);
   await tx.query('set local enable_seqscan = on');
   await tx.query(`create temp table statement_lines (${LINE}) on commit drop`);
   for await (const batch of batches) {

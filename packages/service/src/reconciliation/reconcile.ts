@@ -1,5 +1,5 @@
 import { parseTime } from '@perennial/wire';
-import type { Queryable } from '../db/database.js';
+import type { Queryable, Transaction } from '../db/database.js';
 import { raiseAlert } from '../payments/alerts-sql.js';
 import {
   askAboutOpen,
@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000;
 
 /** All of it in the transaction that is given: what the statement says about the day, and what follows from it. */
 export async function reconcile(
-  tx: Queryable,
+  tx: Transaction,
   run: Omit<Run, 'lines'>,
   statement: Statement,
 ): Promise<ReconciliationView> {

@@ -1,5 +1,5 @@
 import type { Queryable } from '../db/database.js';
-import { instant, written } from '../db/time-sql.js';
+import { instant, local, written } from '../db/time-sql.js';
 
 export type StatementSource = 'GATEWAY' | 'FILE';
 
@@ -102,9 +102,9 @@ export async function findDaysToReconcile(
     `select p.code as "paymentChannelCode", array_agg(d.day::text order by d.day) as days
      from payment_channels p cross join lateral (
        select $1::date - n as day from generate_series(1, $3::integer) n) d
-     where p.gateway = 'bridge' and d.day >= p.created_at::date and not exists (
+     where p.gateway = 'bridge' and d.day >= ${local('p.created_at')}::date and not exists (
        select from reconciliations r where r.payment_channel_code = p.code and r.day = d.day and (
-         r.run_at >= $1::date + make_interval(hours => $2) or not exists (
+         r.run_at >= ${local('($1::date + make_interval(hours => $2))')} or not exists (
            select from reconciliation_differences d where ${OF_THE_DAY} and d.closed_at is null)))
      group by p.code order by p.code`,
     [today, hour, back],

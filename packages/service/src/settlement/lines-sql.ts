@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/database.js';
+import type { Queryable, Transaction } from '../db/database.js';
 import { instant, written } from '../db/time-sql.js';
 
 /** COLLECTED: debited by the service. REFUNDED: given back by it. BILLED: collected by the channel itself. */
@@ -49,12 +49,12 @@ const BATCH = 1000;
 
 /** In the order of time, as one moment saw them, and never more than a batch of them in memory. */
 export async function* settlementLines(
-  tx: Queryable,
+  tx: Transaction,
   channelId: string,
   { from, to }: Bounds,
 ): AsyncGenerator<SettlementLine[]> {
   // All lines are going to be read: the plan may take its time, and may read whole tables.
-  await tx.query(`set local statement_timeout = '10min'`);
+  await tx.allow(600_000);
   await tx.query('set local enable_seqscan = on');
   await tx.query('set local cursor_tuple_fraction = 1');
   await tx.query(`declare settlement_lines no scroll cursor for ${LINES}`, [channelId, from, to]);

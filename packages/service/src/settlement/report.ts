@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/database.js';
+import type { Transaction } from '../db/database.js';
 import { type Bounds, countUnsettled, type SettlementKind, type SettlementLine, settlementLines } from './lines-sql.js';
 
 export interface Sums {
@@ -38,7 +38,7 @@ export interface Report {
 
 /** Everything as one moment saw it. The sums are those of the lines that were handed out, so they add up by construction. */
 export async function settlementReport(
-  tx: Queryable,
+  tx: Transaction,
   { appId, channelId, month, bounds, now }: Report,
   take: (lines: readonly SettlementLine[]) => Promise<void>,
 ): Promise<SettlementSummary> {

@@ -16,9 +16,8 @@ const START = 1_767_225_600;
 
 let fresh: FreshDatabase;
 beforeAll(async () => {
-  fresh = await freshDatabase();
+  fresh = await freshDatabase({ statementMs: 0 });
   const { database } = fresh;
-  await database.query('set statement_timeout = 0');
   // One user for everything, as some channels have it. The oldest orders are of one period.
   await database.query(
     `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,

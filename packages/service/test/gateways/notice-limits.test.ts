@@ -39,8 +39,7 @@ async function start(authFailuresPerMinute: number): Promise<void> {
   asked = [];
   const { database } = service.fresh;
   const counting: Database = {
-    connections: database.connections,
-    transaction: (work) => database.transaction(work),
+    ...database,
     close: async () => undefined,
     query(statement, values) {
       asked.push(typeof statement === 'string' ? statement : statement.text);

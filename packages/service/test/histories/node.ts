@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { channelRegistry } from '../../src/channels/registry.js';
 import type { Clock } from '../../src/clock.js';
-import { type Database, type Queryable, Unavailable } from '../../src/db/database.js';
+import { type Database, type Transaction, Unavailable } from '../../src/db/database.js';
 import { cancelAtInstitutions } from '../../src/engine/agreement-cancellations.js';
 import { billCollected } from '../../src/engine/billing.js';
 import { askAboutPendingDebits } from '../../src/engine/pending-debits.js';
@@ -72,6 +72,7 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
   }
 
   const database: Database = {
+    ...real,
     query: (statement, values) =>
       watched(async () => {
         passes('commit', 'before');
@@ -83,7 +84,8 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
       watched(async () => {
         if (dead) throw gone();
         const result = await real.transaction(async (tx) => {
-          const own: Queryable = {
+          const own: Transaction = {
+            ...tx,
             query: (statement, values) => {
               if (dead) throw gone();
               return tx.query(statement, values);

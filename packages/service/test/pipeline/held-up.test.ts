@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase, type Queryable, SESSION } from '../../src/db/database.js';
+import { type Database, openDatabase, type Queryable } from '../../src/db/database.js';
 import { type Stage, stage } from '../orders/support.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { bindCard, collectRequest, encrypted, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
@@ -8,16 +8,15 @@ import { DONE, testRoute } from '../support/test-endpoint.js';
 
 const NAME = 'held-up node';
 
-/** A node that waits a tenth of a second for a lock instead of ten, and as long for a statement that a test lets sleep. */
+/** A node that waits a tenth of a second for a lock instead of five, and as long for a statement that a test lets sleep. */
 let on: Stage;
 let database: Database;
 let node: Node;
 let channel: ChannelClient;
 beforeAll(async () => {
   on = await stage();
-  const url = new URL(on.service.fresh.url);
-  url.searchParams.set('options', `${SESSION} -c lock_timeout=100ms`);
-  database = openDatabase({ url: url.href, pool: 8, name: NAME });
+  const { url } = on.service.fresh;
+  database = openDatabase({ url, pool: 8, name: NAME, settings: { lock_timeout: '100ms' } });
   const moreRoutes = [
     testRoute('test/sleeping', async ({ database: own, answer }) => {
       await own.transaction(async (tx) => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDatabase } from '../../src/db/database.js';
 import { billCollected } from '../../src/engine/billing.js';
 import { type Cadence, dueAt } from '../../src/orders/calendar.js';
 import { type Stage, stage } from '../orders/support.js';
@@ -7,14 +8,17 @@ import { created, type EngineNode, engineNode } from './support.js';
 
 /**
  * When a period is due is reckoned twice, in SQL where orders are billed and debited by the set, and in the service where
- * one is. Whatever the anchor and the cadence, through real billing and real debits, both say the same.
+ * one is. Whatever the anchor and the cadence, through real billing and real debits, both say the same; and whatever the
+ * session's time zone, here one behind, with summer time.
  */
+const ELSEWHERE = { TimeZone: 'America/New_York' };
 
 let on: Stage;
 let node: EngineNode;
 beforeAll(async () => {
   on = await stage();
-  node = engineNode(on);
+  const options = { url: on.service.fresh.url, pool: 8, name: 'test engine', settings: ELSEWHERE };
+  node = engineNode(on, { database: openDatabase(options) });
 });
 afterAll(async () => {
   await node.close();

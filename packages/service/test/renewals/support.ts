@@ -22,7 +22,7 @@ export function engineNode(
   url = service.fresh.url,
 ): EngineNode {
   const { vault, clock } = service;
-  const database = openDatabase({ url, pool: 8, name: 'test engine' });
+  const database = more.database ?? openDatabase({ url, pool: 8, name: 'test engine' });
   const deps: RenewalDeps = {
     database,
     clock,

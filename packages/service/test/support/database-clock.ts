@@ -1,4 +1,4 @@
-import { type Database, SESSION } from '../../src/db/database.js';
+import type { Database } from '../../src/db/database.js';
 import type { FreshDatabase } from './database.js';
 
 /** A database whose own clock a test moves, over the connections of `url`. Others go on with the real one. */
@@ -19,7 +19,7 @@ export async function databaseClock({ database, url }: FreshDatabase, time: numb
     `create function test_clock.now() returns timestamptz language sql stable as 'select at from test_clock.moment'`,
   );
   const clocked = new URL(url);
-  clocked.searchParams.set('options', `${SESSION} -c lock_timeout=10s -c search_path=public,test_clock,pg_catalog`);
+  clocked.searchParams.set('options', '-c search_path=public,test_clock,pg_catalog');
   return { url: clocked.href, set: (moment) => setTo(database, moment) };
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { type Database, openDatabase } from '../../src/db/database.js';
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.js';
 import { databaseUrl, TEMPLATE } from './server.js';
 
 export interface FreshDatabase {
@@ -9,8 +9,12 @@ export interface FreshDatabase {
   close(): Promise<void>;
 }
 
+interface FreshOptions extends Partial<DatabaseOptions> {
+  readonly migrated?: boolean;
+}
+
 /** An empty, migrated database of the test's own. */
-export async function freshDatabase({ migrated = true } = {}): Promise<FreshDatabase> {
+export async function freshDatabase({ migrated = true, ...options }: FreshOptions = {}): Promise<FreshDatabase> {
   const serverUrl = inject('serverUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;
   const admin = openDatabase({ url: serverUrl, pool: 1, name: 'test' });
@@ -24,7 +28,7 @@ export async function freshDatabase({ migrated = true } = {}): Promise<FreshData
     await worker.close();
   });
   const url = databaseUrl(serverUrl, name);
-  const database = openDatabase({ url, pool: 16, name: 'test' });
+  const database = openDatabase({ pool: 16, name: 'test', ...options, url });
   return {
     url,
     database,

@@ -20,9 +20,8 @@ const orderOf = (channel: number) => channel * 1_000_000;
 
 let fresh: FreshDatabase;
 beforeAll(async () => {
-  fresh = await freshDatabase();
+  fresh = await freshDatabase({ statementMs: 0 });
   const { database } = fresh;
-  await database.query('set statement_timeout = 0');
   for (const channel of [DELIVERED, GIVEN_UP, PENDING, PAYMENTS]) {
     const isOrder = channel === PAYMENTS ? `n <= ${RARE}` : 'n % 2 = 0';
     await database.query(

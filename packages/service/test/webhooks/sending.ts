@@ -84,7 +84,7 @@ function meddledWith(database: Database, meddling: Meddling): Database {
   return {
     ...database,
     ...queryable(database),
-    transaction: (work) => through('begin', () => database.transaction((tx) => work(queryable(tx)))),
+    transaction: (work) => through('begin', () => database.transaction((tx) => work({ ...tx, ...queryable(tx) }))),
     close: () => database.close(),
   };
 }

@@ -29,7 +29,7 @@ async function beginWalk(database: Database): Promise<{ page: number; end: numbe
   const [walk] = await database.query<{ page: number; end: number }>(
     `insert into job_marks as m (job, reached_at) values ('benefits-expired', now())
      on conflict (job) do update set reached_at = excluded.reached_at
-       where m.reached_at <= excluded.reached_at - interval '1 day'
+       where m.reached_at <= excluded.reached_at - interval '24 hours'
          or m.reached_at > excluded.reached_at + interval '1 hour'
      returning 0 as page, pg_relation_size('benefits') / current_setting('block_size')::integer as "end"`,
   );

@@ -19,7 +19,7 @@ export const deleteOldSends = (database: Database): Promise<number> =>
   inSteps(async () => {
     const rows = await database.query(
       `delete from sms_sends where ctid = any(array(
-         select ctid from sms_sends where sent_at <= now() - interval '2 days' limit $1 for update skip locked))
+         select ctid from sms_sends where sent_at <= now() - interval '48 hours' limit $1 for update skip locked))
        returning 1`,
       [STEP],
     );

@@ -1,4 +1,4 @@
-import { type Database, type Queryable, sqlState } from '../../db/database.js';
+import { type Database, PATIENT_MS, sqlState, type Transaction } from '../../db/database.js';
 
 /** Rows per step: a step never holds locks or writes for long, whatever has piled up. */
 export const STEP = 1000;
@@ -16,13 +16,20 @@ export async function inSteps(step: () => Promise<number>): Promise<number> {
   return total;
 }
 
+/** Nobody waits for a chore: its statements may take longer than those of requests. */
+export const patient = (database: Database): Database => {
+  const transaction: Database['transaction'] = (work, options) =>
+    database.transaction(work, { statementMs: PATIENT_MS, ...options });
+  return { ...database, transaction, query: (statement, values) => transaction((tx) => tx.query(statement, values)) };
+};
+
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * A transaction that needs a whole table for itself. Requests queue up behind whoever waits for that, so it waits 200 ms
  * at most. `undefined`: somebody was using the table, nothing was done, and the next run tries again.
  */
-export async function ifFree<T>(database: Database, work: (tx: Queryable) => Promise<T>): Promise<T | undefined> {
+export async function ifFree<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T | undefined> {
   try {
     return await database.transaction(async (tx) => {
       await tx.query(`set local lock_timeout = '200ms'`);

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../db/database.js';
+import type { Database, Queryable, Transaction } from '../../db/database.js';
 import { inSteps, STEP } from './steps.js';
 import { keptFrom, type WeeklyTable, weekName, withTable } from './weeks.js';
 
@@ -62,8 +62,8 @@ async function strayWeeks(tx: Queryable, table: WeeklyTable): Promise<StrayWeek[
 }
 
 /** However long it takes: given up half-way, it would take as long the next time. */
-async function moveIntoWeek(tx: Queryable, table: WeeklyTable, { name, from, to }: StrayWeek): Promise<void> {
-  await tx.query('set local statement_timeout = 0');
+async function moveIntoWeek(tx: Transaction, table: WeeklyTable, { name, from, to }: StrayWeek): Promise<void> {
+  await tx.allow(0);
   await tx.query(`create table ${name} (like ${table.name} including all)`);
   await tx.query(
     `with moved as (delete from ${table.name}_default where ${table.by} >= $1 and ${table.by} < $2 returning *)

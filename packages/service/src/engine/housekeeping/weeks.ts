@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../db/database.js';
+import type { Database, Transaction } from '../../db/database.js';
 import { ifFree } from './steps.js';
 
 /** A growing table in partitions of a week, by one of its times. */
@@ -19,7 +19,7 @@ export const weekName = ({ name }: WeeklyTable, monday: string): string =>
 
 /** What was written before this moment is in weeks that are kept no longer, or would be. */
 export const keptFrom = (retentionDays: string): string =>
-  `date_trunc('week', now() - ${retentionDays}::integer * interval '1 day', 'Asia/Shanghai')`;
+  `date_trunc('week', now() - ${retentionDays}::integer * interval '24 hours', 'Asia/Shanghai')`;
 
 /**
  * With the table to itself. Of nodes that do the same at once, the second finds it done. A reader chooses its partitions
@@ -28,7 +28,7 @@ export const keptFrom = (retentionDays: string): string =>
 export const withTable = <T>(
   database: Database,
   { name }: WeeklyTable,
-  work: (tx: Queryable) => Promise<T>,
+  work: (tx: Transaction) => Promise<T>,
 ): Promise<T | undefined> =>
   ifFree(database, async (tx) => {
     await tx.query(`lock table only ${name} in access exclusive mode`);

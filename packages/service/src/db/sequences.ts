@@ -1,0 +1,52 @@
+import type { Queryable, Transactional } from './queryable.js';
+
+/** What numbers are given out by a sequence, and where those that were used are: a column that an index begins with. */
+const SEQUENCES: Readonly<Record<string, { readonly table: string; readonly column: string }>> = {
+  order_numbers: { table: 'orders', column: 'order_no' },
+  agreement_numbers: { table: 'agreements', column: 'agreement_id' },
+  event_numbers: { table: 'events', column: 'event_no' },
+  channels_channel_id_seq: { table: 'channels', column: 'channel_id' },
+  audit_log_audit_id_seq: { table: 'audit_log', column: 'audit_id' },
+  reconciliation_differences_difference_no_seq: { table: 'reconciliation_differences', column: 'difference_no' },
+};
+
+interface Behind {
+  readonly name: string;
+  /** The last number of the sequence's own that is not above what is used. */
+  readonly used: string;
+}
+
+/**
+ * Moves each sequence above the numbers that are used, should it be behind: after a restore that left it out, say, or in a
+ * copy whose tables were filled by hand. Their names are answered. Otherwise one statement is all it costs. No number is
+ * given out while a sequence is moved, and it never goes back.
+ */
+export async function moveSequences(database: Transactional): Promise<string[]> {
+  if ((await findBehind(database, Object.keys(SEQUENCES))).length === 0) return [];
+  return database.transaction(async (tx) => {
+    const moved: string[] = [];
+    for (const name of Object.keys(SEQUENCES)) {
+      // Changes nothing, and takes the lock that giving out a number waits for.
+      await tx.query(`alter sequence ${name} cache 1`);
+      const [behind] = await findBehind(tx, [name]);
+      if (!behind) continue;
+      await tx.query('select setval($1::regclass, $2::bigint)', [name, behind.used]);
+      moved.push(name);
+    }
+    return moved;
+  });
+}
+
+/** An order's number is one of a block, of as many as the sequence goes on by. */
+const findBehind = (db: Queryable, names: readonly string[]): Promise<Behind[]> =>
+  db.query<Behind>(
+    names
+      .map((name) => {
+        const { table, column } = SEQUENCES[name] ?? { table: '', column: '' };
+        return `select '${name}' as name, (m.used / s.seqincrement * s.seqincrement)::text as used
+          from pg_sequence s, ${name} q, (select max(${column}) as used from ${table}) m
+          where s.seqrelid = '${name}'::regclass
+            and m.used >= q.last_value + case when q.is_called then s.seqincrement else 0 end`;
+      })
+      .join(' union all '),
+  );

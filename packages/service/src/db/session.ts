@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { Unavailable, unavailableOf } from './failures.js';
+
+export type SessionSettings = Readonly<Record<string, string>>;
+
+/** As long as anything waits for a lock: less than a statement may take, so that it is known what held it up. */
+const LOCK_MS = 5_000;
+/** What a statement may take unless its transaction says otherwise. A caller waits for it. */
+export const STATEMENT_MS = 6_000;
+
+/**
+ * What plans depend on. A named statement keeps its plan: one made while a table was a page long would read it whole until it
+ * is next analyzed. Pages out of order count like pages in order, as in memory: taken for dearer, a page of due events was
+ * sorted out of all of them. Compiling a statement takes longer than it gains (measured: a batch of bills took twice the
+ * time).
+ */
+export const PLANS: SessionSettings = { enable_seqscan: 'off', random_page_cost: '1', jit: 'off' };
+
+/**
+ * What each connection has. The texts of times depend on DateStyle; that they depend on no TimeZone is time-sql's doing, and
+ * it is set all the same, for whoever looks on.
+ */
+const SETTINGS: SessionSettings = {
+  TimeZone: 'Asia/Shanghai',
+  DateStyle: 'ISO, MDY',
+  ...PLANS,
+  lock_timeout: `${LOCK_MS}ms`,
+  statement_timeout: `${STATEMENT_MS}ms`,
+  idle_in_transaction_session_timeout: '30s',
+};
+
+export const isOwnSetting = (name: string): boolean =>
+  Object.keys(SETTINGS).some((own) => own.toLowerCase() === name.toLowerCase());
+
+/** A connection that the service cannot work with, and why: the message is for an operator. */
+export class UnfitConnection extends Unavailable {}
+
+export const POOLED_STATEMENTS =
+  'DATABASE_URL: the pooler gives statements of one connection to several sessions: it must pool sessions ' +
+  '(pgbouncer: pool_mode=session, and server_reset_query=DISCARD ALL)';
+
+/** Nobody else's connection has it set to the same. */
+const MARK = 'perennial.connection';
+
+/** A process of the server, by what no other has: its number may be given again. */
+export interface Backend {
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+interface Session extends Backend {
+  /** Who has set the mark before: nobody, on a session of our own. */
+  readonly former?: string | null;
+  readonly mark: string;
+  readonly settings: readonly string[];
+}
+
+/**
+ * Sets what the service needs by statement, since startup options may not pass a pooler, and reads it back with a second:
+ * both reach the same session, which was nobody's before, or the connection is refused.
+ */
+export async function prepareSession(
+  client: pg.ClientBase,
+  more: SessionSettings,
+): Promise<{ readonly backend: Backend; readonly isStillOurs: () => Promise<boolean> }> {
+  const wanted = Object.entries({ ...SETTINGS, ...more });
+  const mark = randomBytes(12).toString('hex');
+  const set = ([name, value]: readonly [string, string]) =>
+    `set_config(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)}, false)`;
+  const before = await ask(
+    client,
+    `select ${BACKEND}, current_setting('${MARK}', true) as former, ${set([MARK, mark])} as mark,
+       array[${wanted.map(set).join(', ')}] as settings`,
+  );
+  const readBack = () =>
+    ask(
+      client,
+      `select ${BACKEND}, coalesce(current_setting('${MARK}', true), '') as mark,
+         array[${wanted.map(([name]) => `current_setting(${pg.escapeLiteral(name)})`).join(', ')}] as settings`,
+    );
+  const isSame = (after: Session) =>
+    after.pid === before.pid &&
+    after.startedAt === before.startedAt &&
+    after.mark === mark &&
+    after.settings.join() === before.settings.join();
+  if (before.former || !isSame(await readBack())) throw new UnfitConnection(POOLED_STATEMENTS);
+  const { pid, startedAt } = before;
+  return { backend: { pid, startedAt }, isStillOurs: async () => isSame(await readBack()) };
+}
+
+const BACKEND = `pg_backend_pid() as pid,
+  (select a.backend_start::text from pg_stat_activity a where a.pid = pg_backend_pid()) as "startedAt"`;
+
+async function ask(client: pg.ClientBase, text: string): Promise<Session> {
+  try {
+    const { rows } = await client.query<Session & pg.QueryResultRow>(text);
+    if (!rows[0]) throw new Error('a select of one row has one');
+    return rows[0];
+  } catch (error) {
+    const isRefusal = error instanceof pg.DatabaseError && unavailableOf(error) === undefined;
+    throw isRefusal
+      ? new UnfitConnection(`DATABASE_URL: a setting is refused: ${error.message}`, { cause: error })
+      : error;
+  }
+}

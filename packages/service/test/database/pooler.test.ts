@@ -1,0 +1,93 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/db/database.js';
+import { channelClient } from '../support/channel-client.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { collectRequest } from '../support/demo.js';
+import { pgbouncer } from '../support/pgbouncer.js';
+import { MAIN, type Running, serviceUrl, start } from '../support/processes.js';
+
+let fresh: FreshDatabase;
+let dataDir: string;
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-pooler-'));
+});
+afterEach(async () => {
+  await fresh.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function pooled(settings: Record<string, string>): Promise<string> {
+  const pooler = await pgbouncer(fresh.url, settings);
+  onTestFinished(() => pooler.close());
+  return pooler.url;
+}
+
+function serve(url: string): Running {
+  const running = start(MAIN, { PORT: '0', DATA_DIR: dataDir, DATABASE_URL: url });
+  onTestFinished(async () => {
+    running.child.kill('SIGTERM');
+    await running.exited;
+  });
+  return running;
+}
+
+/** What a session has, in the words of the server. */
+const SETTINGS = `select current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement,
+  current_setting('lock_timeout') as lock, current_setting('random_page_cost') as cost,
+  current_setting('search_path') as path`;
+
+describe('a pgbouncer that pools sessions', () => {
+  it('with its defaults: the service starts behind it, and orders have the times of Asia/Shanghai', async () => {
+    const baseUrl = await serviceUrl(serve(await pooled({ pool_mode: 'session' })));
+    const client = channelClient(baseUrl, JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8')));
+    const { data } = await client.call('orders/create', collectRequest(client));
+    const [{ paidAt }] = (await client.call('orders/query', { orderNo: data.orderNo })).data.paymentRecords;
+    expect(paidAt).toBe(data.createTime);
+  });
+
+  it('that drops startup options: each connection has what the service needs, and what the address asks for', async () => {
+    const url = new URL(await pooled({ pool_mode: 'session', ignore_startup_parameters: 'options' }));
+    url.searchParams.set('options', '-c search_path=public,pg_temp');
+    const database = openDatabase({ url: url.href, pool: 2, name: 'pooled' });
+    onTestFinished(() => database.close());
+    const rows = await Promise.all([database.query(SETTINGS), database.query(SETTINGS)]);
+    const expected = { zone: 'Asia/Shanghai', statement: '6s', lock: '5s', cost: '1', path: 'public,pg_temp' };
+    expect(rows).toEqual([[expected], [expected]]);
+  });
+
+  it('that does not reset sessions before it hands them on: refused, in one line', async () => {
+    const url = await pooled({ pool_mode: 'session', server_reset_query: '' });
+    const first = openDatabase({ url, pool: 1, name: 'first' });
+    await first.query('select');
+    await first.close();
+    const running = serve(url);
+    expect(await running.exited).toBe(1);
+    expect(running.stderr()).toContain('server_reset_query');
+  });
+});
+
+describe('refused, in one line that says what to set', () => {
+  it.each([
+    ['that pools transactions', { pool_mode: 'transaction' }],
+    [
+      'that pools transactions and drops startup options',
+      { pool_mode: 'transaction', ignore_startup_parameters: 'options' },
+    ],
+    [
+      'that pools transactions over sessions in turn',
+      { pool_mode: 'transaction', server_round_robin: '1', min_pool_size: '3' },
+    ],
+    ['that pools statements', { pool_mode: 'statement' }],
+  ])('a pgbouncer %s', async (_which, settings) => {
+    const running = serve(await pooled(settings));
+    expect(await running.exited).toBe(1);
+    expect(running.stderr().trim()).toBe(
+      'perennial: DATABASE_URL: the pooler gives statements of one connection to several sessions: it must pool sessions ' +
+        '(pgbouncer: pool_mode=session, and server_reset_query=DISCARD ALL)',
+    );
+  });
+});

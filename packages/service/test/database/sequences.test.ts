@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { moveSequences } from '../../src/db/sequences.js';
+import { createChannel } from '../../src/operator/channels.js';
+import { anotherChannel, type Stage, stage } from '../orders/support.js';
+import { collectRequest, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { anotherNode } from '../support/second-node.js';
+
+let on: Stage;
+beforeAll(async () => {
+  on = await stage();
+});
+afterAll(() => on.close());
+
+const SEQUENCES = [
+  'agreement_numbers',
+  'audit_log_audit_id_seq',
+  'channels_channel_id_seq',
+  'event_numbers',
+  'order_numbers',
+];
+
+/** As after a restore that left the sequences out: they begin again with numbers that are used. */
+async function rewind(): Promise<void> {
+  const { database } = on.service.fresh;
+  for (const sequence of SEQUENCES) await database.query(`alter sequence ${sequence} restart`);
+}
+
+beforeEach(async () => {
+  for (const request of [collectRequest, sharedRequest]) {
+    expect((await on.channel.call('orders/create', request(on.channel))).code).toBe('0');
+  }
+});
+
+const numbers = (column: string, table: string) =>
+  on.service.fresh.database
+    .query<{ number: string }>(`select ${column}::text as number from ${table} order by 1`)
+    .then((rows) => rows.map(({ number }) => number));
+
+describe('after a restore that left the sequences out', () => {
+  it('a start moves each above what is used, once', async () => {
+    const { database } = on.service.fresh;
+    await rewind();
+    expect((await moveSequences(database)).toSorted()).toEqual(SEQUENCES);
+    expect(await moveSequences(database)).toEqual([]);
+
+    const before = new Set([...(await numbers('order_no', 'orders')), ...(await numbers('event_no', 'events'))]);
+    const node = await anotherNode(on.service, { gateways: { of: async () => on.institution } });
+    const { orderNo } = (await node.client(on.channel).call('orders/create', collectRequest(on.channel))).data;
+    await node.close();
+    expect(before).not.toContain(orderNo);
+    const events = await numbers('event_no', 'events');
+    expect(new Set(events).size).toBe(events.length);
+    expect((await createChannel(on.service.operator, { name: 'One more' })).appId).toBeTruthy();
+  });
+
+  it('several nodes that start at once move them once, and none goes back', async () => {
+    const { database } = on.service.fresh;
+    await rewind();
+    const moved = await Promise.all([1, 2, 3].map(() => moveSequences(database)));
+    expect(moved.flat().toSorted()).toEqual(SEQUENCES);
+  });
+
+  it.each([
+    ['billed', collectRequest],
+    ['debited', sharedRequest],
+  ])('a node that runs stores orders that are %s under other numbers, and no caller notices', async (_how, request) => {
+    const node = await anotherNode(on.service, { gateways: { of: async () => on.institution } });
+    const channel = node.client(on.channel);
+    await rewind();
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, () =>
+        channel.call('orders/create', request(channel), { idempotencyKey: unique('key') }),
+      ),
+    );
+    await node.close();
+    expect(replies.map(({ code }) => code)).toEqual(replies.map(() => '0'));
+    expect(new Set(replies.map(({ data }) => data.orderNo)).size).toBe(replies.length);
+    expect(on.institution.debits.map(({ attemptNo }) => attemptNo)).toHaveLength(
+      new Set(on.institution.debits.map(({ attemptNo }) => attemptNo)).size,
+    );
+  });
+
+  it('503001 for another new number that is taken, and code 0 when it is sent again', async () => {
+    const channel = await anotherChannel(on.service);
+    const { orderNo } = (await channel.call('orders/create', sharedRequest(channel))).data;
+    const user = (await channel.call('orders/query', { orderNo })).data.channelUserId;
+    await rewind();
+    const replace = () =>
+      channel.call('agreements/replace', { orderNo, newSharedAgreement: sharedAgreement(channel, user) });
+    expect((await replace()).code).toBe('503001');
+    expect((await replace()).code).toBe('0');
+
+    await rewind();
+    const bind = (userId: string) =>
+      channel.call('agreements/bind-sms', {
+        channelUserId: userId,
+        mobileEncrypted: encrypted(channel, mobileOf(userId)),
+        bankCardNoEncrypted: encrypted(channel, '6222020000001234567'),
+        bankMobileEncrypted: encrypted(channel, '13800000001'),
+        certificateNoEncrypted: encrypted(channel, '110101199001011234'),
+        realNameEncrypted: encrypted(channel, '张三'),
+      });
+    const binding = unique('user');
+    expect((await bind(binding)).code).toBe('503001');
+    expect((await bind(binding)).code).toBe('0');
+  });
+});

@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.js';
+import { type Stage, stage } from '../orders/support.js';
+import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
+import { collectRequest, sharedRequest, unique } from '../support/demo.js';
+import { processTree, until } from '../support/processes.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+import { type Network, network } from '../support/slow-network.js';
+
+/** A node behind a network that can be frozen: sockets stay open, and nothing comes through. */
+let on: Stage;
+let between: Network;
+let database: Database;
+let node: Node;
+let channel: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+});
+afterAll(() => on.close());
+beforeEach(async () => {
+  between = await network(on.service.fresh.url);
+  database = openDatabase({ url: between.url, pool: 4, name: 'far node' });
+  const gateways = { of: async () => on.institution };
+  node = await anotherNode(on.service, { database, gateways, idempotency: { leaseSeconds: 1 } });
+  channel = node.client(on.channel);
+  expect((await channel.call('products/list', {})).code).toBe('0');
+});
+afterEach(async () => {
+  between.thaw();
+  await node.close();
+  await between.close();
+  await database.close();
+});
+
+const ready = async () => (await send(node.baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).status;
+
+/** An answer within so long, or the test has failed: what hangs longer than its caller waits has answered nothing. */
+function within<T>(seconds: number, answer: Promise<T>): Promise<T> {
+  const late = delay(seconds * 1000, undefined, { ref: false }).then(() => {
+    throw new Error(`no answer within ${seconds} s`);
+  });
+  return Promise.race([answer, late]);
+}
+
+const codes = (replies: readonly Reply[]) => new Set(replies.map(({ code }) => code));
+
+describe('a database that says nothing any more while its sockets stay open', () => {
+  it('503001 within 10 s for everybody who asks meanwhile, not ready within 2 s, and well again afterwards', async () => {
+    between.freeze();
+    const first = Array.from({ length: 40 }, (_, index) =>
+      within(10, channel.call(index % 2 ? 'products/list' : 'orders/create', index % 2 ? {} : collectRequest(channel))),
+    );
+    expect(await within(2, ready())).toBe(503);
+    expect(codes(await Promise.all(first))).toEqual(new Set(['503001']));
+    // It is known by now: nobody waits to find out.
+    expect(codes(await Promise.all([1, 2, 3].map(() => within(2, channel.call('products/list', {})))))).toEqual(
+      new Set(['503001']),
+    );
+    between.thaw();
+    await until('ready', async () => (await ready()) === 200);
+    expect((await channel.call('orders/create', collectRequest(channel))).code).toBe('0');
+  });
+
+  it('a late answer is not taken for that of another statement', async () => {
+    between.freezeAfter('the first');
+    await expect(within(10, database.query(`select 'the first' as said`))).rejects.toThrow('database unavailable');
+    between.thaw();
+    await until('an answer', () =>
+      database.ping(1000).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const said = await Promise.all([2, 3, 4, 5, 6].map((n) => database.query('select $1::integer as said', [n])));
+    expect(said).toEqual([2, 3, 4, 5, 6].map((n) => [{ said: n }]));
+  });
+
+  it.each<[string, (channel: ChannelClient) => object, string]>([
+    ['billed, in one statement', collectRequest, 'store-new-orders'],
+    ['debited, in its first transaction', sharedRequest, 'store-new-orders'],
+    ['debited, when the answer is committed', sharedRequest, 'commit'],
+  ])(
+    'an order that is %s and whose commit nobody heard of: there is one, debited once',
+    async (_how, request, last) => {
+      on.institution.reset();
+      const body = request(channel);
+      const key = { idempotencyKey: unique('key') };
+      between.freezeAfter(last);
+      expect((await within(10, channel.call('orders/create', body, key))).code).toBe('503001');
+      between.thaw();
+      const again = await until('the answer that was owed', async () => {
+        const reply = await channel.call('orders/create', body, key);
+        return reply.code === '503001' || reply.code === '409002' ? undefined : reply;
+      });
+      expect(again.code).toBe('0');
+      const { externalOrderNo } = body as { externalOrderNo: string };
+      const orders = await on.service.fresh.database.query('select from orders where external_order_no = $1', [
+        externalOrderNo,
+      ]);
+      expect(orders).toHaveLength(1);
+      expect(new Set(on.institution.debits.map(({ attemptNo }) => attemptNo)).size).toBe(
+        request === sharedRequest ? 1 : 0,
+      );
+    },
+  );
+});
+
+it('a server whose processes for this node are stopped: 503001 within 10 s, and new ones take their place', async () => {
+  const rows = await on.service.fresh.database.query<{ pid: number }>(
+    `select pid from pg_stat_activity where application_name = 'far node'`,
+  );
+  const pids = rows.map(({ pid }) => pid);
+  expect(pids.length).toBeGreaterThan(0);
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  try {
+    const replies = await Promise.all(Array.from({ length: 20 }, () => within(10, channel.call('products/list', {}))));
+    expect([...codes(replies)].every((code) => code === '503001' || code === '0')).toBe(true);
+    expect(codes(replies)).toContain('503001');
+    await until('an answer', async () => (await channel.call('products/list', {})).code === '0');
+  } finally {
+    for (const pid of pids) for (const each of processTree(pid)) process.kill(each, 'SIGCONT');
+  }
+});

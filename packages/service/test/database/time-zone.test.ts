@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.js';
+import { billCollected } from '../../src/engine/billing.js';
+import { showOrder } from '../../src/operator/order-view.js';
+import { findDaysToReconcile } from '../../src/reconciliation/runs-sql.js';
+import { eventsOf, type Stage, stage } from '../orders/support.js';
+import { engineNode } from '../renewals/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { type DatabaseClock, databaseClock } from '../support/database-clock.js';
+import { collectRequest, sharedRequest } from '../support/demo.js';
+import { anotherNode } from '../support/second-node.js';
+
+/** The last of August in Asia/Shanghai, and the day before in most of the world. */
+const ANCHOR = Date.parse('2025-08-31T00:30:00+08:00');
+
+/** When the second period is due and no other, by the clock of the database. */
+const OCTOBER = Date.parse('2025-10-01T12:00:00+08:00');
+
+let on: Stage;
+let october: DatabaseClock;
+beforeAll(async () => {
+  on = await stage();
+  on.service.clock.set(ANCHOR);
+  october = await databaseClock(on.service.fresh, OCTOBER);
+});
+afterAll(() => on.close());
+
+/** Work over connections that are in another time zone, as if nothing had set it. */
+async function elsewhere<T>(
+  TimeZone: string,
+  work: (database: Database, inOctober: Database) => Promise<T>,
+): Promise<T> {
+  const open = (url: string) => openDatabase({ url, pool: 8, name: 'elsewhere', settings: { TimeZone } });
+  const [database, inOctober] = [open(on.service.fresh.url), open(october.url)];
+  try {
+    return await work(database, inOctober);
+  } finally {
+    await database.close();
+    await inOctober.close();
+  }
+}
+
+/** A new order of which the second period is begun, as the channel, an operator and the channel's events tell it. */
+async function times(
+  database: Database,
+  inOctober: Database,
+  request: (channel: ChannelClient) => object,
+): Promise<unknown> {
+  const node = await anotherNode(on.service, { database, gateways: { of: async () => on.institution } });
+  try {
+    const channel = node.client(on.channel);
+    const { orderNo } = (await channel.call('orders/create', request(channel))).data;
+    await billCollected(inOctober);
+    await engineNode(on, { database: inOctober }).claimOnce();
+    const { data } = await channel.call('orders/query', { orderNo });
+    const shown = await showOrder({ ...on.service.operator, database }, { orderNo });
+    const [, told] = (await eventsOf(database, orderNo)).filter(({ event_type }) => event_type.startsWith('payment'));
+    return {
+      created: data.createTime,
+      next: data.nextPayTime,
+      due: data.paymentRecords.slice(0, 4).map((record: { expectPayTime: string }) => record.expectPayTime),
+      paid: data.paymentRecords[0].paidAt,
+      benefit: [shown.payments[0]?.benefits[0]?.issuedAt, shown.payments[0]?.benefits[0]?.expiresAt],
+      told: (told?.data as { expectPayTime?: string })?.expectPayTime,
+    };
+  } finally {
+    await node.close();
+  }
+}
+
+describe.each([
+  ['billed', collectRequest],
+  ['debited', sharedRequest],
+])('an order that is %s', (_how, request) => {
+  it.each(['UTC', 'America/New_York', 'Pacific/Apia'])(
+    'has the times of Asia/Shanghai over connections in %s',
+    (zone) =>
+      elsewhere(zone, async (database, inOctober) =>
+        expect(await times(database, inOctober, request)).toEqual({
+          created: '2025-08-31 00:30:00',
+          next: '2025-10-31 00:30:00',
+          due: ['2025-08-31 00:30:00', '2025-09-30 00:30:00', '2025-10-31 00:30:00', '2025-11-30 00:30:00'],
+          paid: '2025-08-31 00:30:00',
+          benefit: ['2025-08-31 00:30:00', '2025-11-29 00:30:00'],
+          told: '2025-09-30 00:30:00',
+        }),
+      ),
+  );
+});
+
+it('a day is reconciled from its own first morning on, over connections in whatever zone', async () => {
+  const { database } = on.service.fresh;
+  await database.query(
+    `insert into payment_channels (code, name, gateway, supported_banks, bank_code_required, created_at)
+     values ('BRIDGED', 'Bridged', 'bridge', '{*}', false, '2025-08-31 00:30:00+08')`,
+  );
+  const asked = { today: '2025-09-01', hour: 3, back: 7 };
+  for (const zone of ['Asia/Shanghai', 'UTC', 'America/New_York', 'Pacific/Apia']) {
+    const found = await elsewhere(zone, (db) => findDaysToReconcile(db, asked));
+    expect(found.filter(({ paymentChannelCode }) => paymentChannelCode === 'BRIDGED')).toEqual([
+      { paymentChannelCode: 'BRIDGED', days: ['2025-08-31'] },
+    ]);
+  }
+});

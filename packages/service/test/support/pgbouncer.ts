@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { freePort } from './free-port.js';
+import { until, watch } from './processes.js';
+
+/** The system's own; `npm test` says where it is, and installs it when it is missing. */
+const PROGRAM = process.env['PGBOUNCER'] ?? '/usr/sbin/pgbouncer';
+
+export interface Pooler {
+  /** The database's address by way of it. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A pgbouncer in front of the server, with these settings beside its defaults. */
+export async function pgbouncer(databaseUrl: string, settings: Record<string, string>): Promise<Pooler> {
+  const target = new URL(databaseUrl);
+  const port = await freePort();
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-pgbouncer-'));
+  const file = path.join(folder, 'pgbouncer.ini');
+  const all = { listen_addr: '127.0.0.1', listen_port: port, auth_type: 'any', unix_socket_dir: '', ...settings };
+  await writeFile(
+    file,
+    `[databases]
+* = host=${target.hostname} port=${target.port} user=${target.username} password=${target.password}
+[pgbouncer]
+${Object.entries(all)
+  .map(([name, value]) => `${name} = ${value}`)
+  .join('\n')}
+`,
+  );
+  // It does not run as root: nobody at all is as good as anybody.
+  await chmod(folder, 0o755);
+  const identity = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const running = watch(spawn(PROGRAM, [file], { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'], ...identity }));
+  await until(`pgbouncer (${running.stderr()})`, async () => {
+    if (running.child.exitCode !== null) throw new Error(`pgbouncer ended: ${running.stderr()}`);
+    const socket = net.connect(port, '127.0.0.1');
+    try {
+      await once(socket, 'connect');
+      return true;
+    } catch {
+      return false;
+    } finally {
+      socket.destroy();
+    }
+  });
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  return {
+    url: url.href,
+    async close() {
+      running.child.kill('SIGKILL');
+      await running.exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import net, { type AddressInfo, type Socket } from 'node:net';
+
+/** What lies between a node and its database: as long as it is frozen, sockets stay open and nothing comes through. */
+export interface Network {
+  /** The database's address by way of it. */
+  readonly url: string;
+  freeze(): void;
+  /** From the moment on that a node has sent this, and it has arrived, nothing comes back. */
+  freezeAfter(text: string): void;
+  thaw(): void;
+  close(): Promise<void>;
+}
+
+export async function network(serverUrl: string): Promise<Network> {
+  const target = new URL(serverUrl);
+  const sockets = new Set<Socket>();
+  let isFrozen = false;
+  let last: string | undefined;
+  let kept: (() => void)[] = [];
+
+  const pass = (from: Socket, to: Socket, isAsking: boolean) => {
+    from.on('data', (chunk) => {
+      const send = () => void to.write(chunk);
+      if (isFrozen) kept.push(send);
+      else send();
+      if (isAsking && last !== undefined && chunk.includes(last)) {
+        last = undefined;
+        isFrozen = true;
+      }
+    });
+    from.on('close', () => to.destroy());
+    from.on('error', () => to.destroy());
+    sockets.add(from);
+  };
+  const server = net.createServer((socket) => {
+    const onward = net.connect(Number(target.port), target.hostname);
+    pass(socket, onward, true);
+    pass(onward, socket, false);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(serverUrl);
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    freeze() {
+      isFrozen = true;
+    },
+    freezeAfter(text) {
+      last = text;
+    },
+    thaw() {
+      isFrozen = false;
+      for (const send of kept.splice(0)) send();
+      kept = [];
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
