@@ -1,9 +1,12 @@
+import { type Caller, NotBegun, PATIENT } from '../caller.js';
+
 /**
  * Lets calls that wait at the same time share a round trip. A call goes at once while nothing is under way; what comes
  * meanwhile goes together when that is back. So nothing is delayed when there is little to do, and batches grow by
  * themselves when there is much (docs/decisions/0002-admission.md). A batch that is full, or has waited for long, goes
  * beside the others: one that is held up by a lock does not hold up the rest. When more wait than go into one batch, each
- * channel has its turn: one that sends very much at once does not stand before the others.
+ * channel has its turn: one that sends very much at once does not stand before the others. What nobody waits for any more
+ * when its turn comes is not begun.
  */
 export interface GatherOptions<Item, Answer> {
   readonly maxBatch: number;
@@ -21,6 +24,7 @@ const LATE_MS = 25;
 export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: GatherOptions<Item, Answer>) {
   interface Waiting {
     readonly item: Item;
+    readonly caller: Caller;
     readonly resolve: (answer: Answer) => void;
     readonly reject: (reason: unknown) => void;
   }
@@ -37,7 +41,7 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
     // One turn of the event loop: what arrived in the same read of the sockets goes together.
     setImmediate(() => {
       scheduled = false;
-      while (mayStart()) void flush(nextBatch());
+      while (mayStart()) void flush(nextBatch().filter(isStillWanted));
     });
   }
 
@@ -61,7 +65,14 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
     return [...batch];
   }
 
+  function isStillWanted({ caller, reject }: Waiting): boolean {
+    if (caller.isWaiting()) return true;
+    reject(new NotBegun());
+    return false;
+  }
+
   async function flush(batch: readonly Waiting[]): Promise<void> {
+    if (batch.length === 0) return;
     running += 1;
     let isLate = false;
     const timer = setTimeout(() => {
@@ -84,9 +95,9 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
     }
   }
 
-  return (item: Item): Promise<Answer> =>
+  return (item: Item, caller = PATIENT): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      queue.push({ item, resolve, reject });
+      queue.push({ item, caller, resolve, reject });
       schedule();
     });
 }

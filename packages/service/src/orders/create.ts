@@ -69,7 +69,7 @@ async function collect(
   { mobile = '' }: Personal,
   product: CatalogProduct,
 ): Promise<Answer> {
-  const { channel, once, answer } = context;
+  const { channel, caller, once, answer } = context;
   const user = userRow(channel, request.channelUserId ?? '', mobile);
   const orderNo = await deps.nextOrderNo();
   const created = collectedOrder(
@@ -84,7 +84,7 @@ async function collect(
   );
   const { order, payment } = created;
   const done = answer(describeOrder(order, [payment], deps.links.terms({ order, redeemable: true })));
-  await deps.store({
+  const row = {
     ...newOrderRow(order, payment, created.events),
     mobile_hash: user.mobileHash.toString('hex'),
     mobile: user.mobile,
@@ -92,7 +92,8 @@ async function collect(
     benefits: product.benefits,
     benefits_expire_at: created.benefitsExpireAt,
     idempotency: idempotencyRow(once.row, { state: 'DESCRIBED', answer: done }),
-  });
+  };
+  await deps.store(row, caller);
   once.row?.finished();
   return done;
 }

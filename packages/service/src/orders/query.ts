@@ -20,8 +20,8 @@ export function queryOrder(deps: QueryDeps): Action<OrdersQueryRequest, MainOrde
     channelOf: (asked) => asked.channelId,
     run: (asked) => findOrderTexts(deps.database, asked, deps.clock.now()),
   });
-  return async ({ channel, database }, request) => {
-    const found = await find({ channelId: channel.channelId, reference: orderReference(request) });
+  return async ({ channel, caller, database }, request) => {
+    const found = await find({ channelId: channel.channelId, reference: orderReference(request) }, caller);
     if (!found) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
     return success(readOrder(deps, database, channel, found));
   };
