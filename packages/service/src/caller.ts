@@ -1,6 +1,6 @@
 import { Unavailable } from './db/database.js';
 
-/** Whoever waits for the answer of a request (docs/decisions/0023-under-pressure.md). */
+/** Whoever waits for the answer of a request (docs/decisions/0025-under-pressure.md). */
 export interface Caller {
   /**
    * False once it has hung up, or has waited for so long that it will not wait for the rest: then nothing is begun for it.
