@@ -31,17 +31,17 @@ export async function openBeside(dataDir) {
 }
 
 /** A channel of the bench's own with every product of the demo. */
-export async function provisionChannel({ operator, database }) {
+export async function provisionChannel({ operator, database }, appId = APP_ID) {
   const { appSecret, aesKey, callbackSecret } = await createChannel(operator, {
-    appId: APP_ID,
+    appId,
     name: 'Bench',
     ...RATE,
   });
   for (const { productCode } of await listProducts(operator)) {
-    await authorizeProduct(operator, { appId: APP_ID, productCode });
+    await authorizeProduct(operator, { appId, productCode });
   }
-  const { channelId, tokenEpoch } = await findChannel(database, APP_ID);
-  return { appId: APP_ID, appSecret, aesKey, callbackSecret, channelId, tokenEpoch };
+  const { channelId, tokenEpoch } = await findChannel(database, appId);
+  return { appId, appSecret, aesKey, callbackSecret, channelId, tokenEpoch };
 }
 
 /** The institution's key is made with its payment channel, and its address known once it runs. */

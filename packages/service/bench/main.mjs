@@ -11,6 +11,7 @@ import { machineFacts } from './facts.mjs';
 import { bareTarget, measureRow, serviceTarget, warmUp } from './measure.mjs';
 import { HELP, readOptions, UsageError } from './options.mjs';
 import { makeOrders, textsOf, walBytes } from './orders.mjs';
+import * as overload from './overload/main.mjs';
 import { findPgbench, pgbench } from './pgbench.mjs';
 import { processes } from './processes.mjs';
 import { recordRequest } from './recorded.mjs';
@@ -152,8 +153,8 @@ function report({ facts, seconds, runs, results, authentication }) {
   return lines.join('\n');
 }
 
-/** `npm run bench -- renewals` and `-- deliveries` have options and a table of their own. */
-const KINDS = new Map(Object.entries({ renewals, deliveries }));
+/** `npm run bench -- renewals`, `-- deliveries` and `-- overload` have options and a table of their own. */
+const KINDS = new Map(Object.entries({ renewals, deliveries, overload }));
 const asked = process.argv.slice(2);
 const named = KINDS.get(asked[0]);
 const kind = named ?? { HELP, readOptions, bench, report };

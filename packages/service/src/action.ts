@@ -1,4 +1,5 @@
 import type { Answer } from './answer.js';
+import type { Caller } from './caller.js';
 import type { Channel } from './channels/channel.js';
 import type { Transactional } from './db/database.js';
 import type { Once } from './idempotency/once.js';
@@ -7,6 +8,7 @@ import type { Once } from './idempotency/once.js';
 export interface ActionContext<Data> {
   readonly channel: Channel;
   readonly requestId: string;
+  readonly caller: Caller;
   /** What the action asks the database with: the channel's share of this node's connections. */
   readonly database: Transactional;
   /** For endpoints that write: records the answer with the effects. */

@@ -3,6 +3,7 @@ import { claimer } from './benefits/claim.js';
 import { accessTokens } from './channels/access-token.js';
 import { channelRegistry } from './channels/registry.js';
 import type { Clock } from './clock.js';
+import { type ClockLimits, clockWatch } from './db/clock-watch.js';
 import type { Database } from './db/database.js';
 import { channelShares, shareLimits } from './db/shares.js';
 import { startEngine } from './engine/engine.js';
@@ -17,6 +18,7 @@ import { type App, createApp, type HttpLimits } from './http/app.js';
 import { callerFailures } from './http/failures.js';
 import { fieldLimit } from './http/field-limit.js';
 import { type LargeBodyLimits, largeBodies } from './http/large-bodies.js';
+import { type LoadLimits, nodeLoad } from './http/load.js';
 import { serviceMetrics } from './http/metrics.js';
 import { redeemLimits } from './http/redeem-limits.js';
 import type { Route } from './http/routes.js';
@@ -42,6 +44,8 @@ export interface ServiceDeps {
   readonly vault: Vault;
   readonly clock: Clock;
   readonly log: Logger;
+  /** In place of the usual ones, for a test whose clock stands still. */
+  readonly clockLimits?: Partial<ClockLimits>;
   readonly environment: Environment;
   /** Where channels and users reach the service. */
   readonly publicUrl: () => string;
@@ -53,6 +57,8 @@ export interface ServiceDeps {
   readonly httpLimits?: Partial<HttpLimits>;
   /** In place of the usual ones, for a test that cannot send as much. */
   readonly largeBodies?: Partial<LargeBodyLimits>;
+  /** In place of the usual ones, for a test that cannot send as much. */
+  readonly load?: Partial<LoadLimits>;
   readonly idempotency?: OnceOptions;
   /** In place of those that the payment channels name. */
   readonly gateways?: Gateways;
@@ -82,6 +88,7 @@ export function createService(deps: ServiceDeps): Service {
     ...deps.shareLimits,
   });
   const metrics = serviceMetrics(database, shares);
+  const watch = clockWatch(deps);
   const tokens = accessTokens(vault, clock);
   const channels = channelRegistry(database, vault);
   const institutionNumbers = lookUp(database, vault, 'institution numbers');
@@ -100,9 +107,11 @@ export function createService(deps: ServiceDeps): Service {
       ...interfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles }),
       ...(deps.moreRoutes ?? []),
     ],
+    load: nodeLoad(deps.load),
     database,
     shares,
     clock,
+    clockWatch: watch,
     metrics,
     log,
     trustedProxies: deps.trustedProxies,
@@ -134,7 +143,10 @@ export function createService(deps: ServiceDeps): Service {
       }),
     },
   });
-  const engine = deps.engine === false ? undefined : startEngine({ ...deps, channels, gateways, fulfilments, settle });
+  const engine =
+    deps.engine === false
+      ? undefined
+      : startEngine({ ...deps, channels, gateways, fulfilments, settle, clockWatch: watch });
   return {
     ...app,
     async stop() {

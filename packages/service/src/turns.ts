@@ -1,4 +1,5 @@
 import { Rejection } from '@perennial/wire';
+import { type Caller, NotBegun, PATIENT } from './caller.js';
 
 export interface TurnLimits {
   /** How many of one channel may be under way. */
@@ -10,8 +11,11 @@ export interface TurnLimits {
 }
 
 export interface Turns {
-  /** Does the work when its turn has come; until then nothing is held. Throws TooManyAtOnce. */
-  take<T>(channelId: number, work: () => Promise<T>): Promise<T>;
+  /**
+   * Does the work when its turn has come; until then nothing is held. Throws TooManyAtOnce, or NotBegun when the caller has
+   * gone meanwhile.
+   */
+  take<T>(channelId: number, work: () => Promise<T>, caller?: Caller): Promise<T>;
   /** How many wait, of all channels. */
   readonly waiting: number;
 }
@@ -26,10 +30,17 @@ export class TooManyAtOnce extends Rejection {
 /** Beyond this many of a channel, the next one is refused without waiting: memory is not for one channel to fill. */
 const MOST_WAITING = 1_000;
 
+/** One that waits for its turn. */
+interface Waiting {
+  readonly caller: Caller;
+  readonly start: () => void;
+  readonly giveUp: (error: Error) => void;
+}
+
 /** Of one channel. */
 interface Line {
   underWay: number;
-  readonly waiting: (() => void)[];
+  readonly waiting: Waiting[];
 }
 
 /**
@@ -54,41 +65,61 @@ export function turns({ perChannel, together = Number.POSITIVE_INFINITY, waitMs 
     underWay -= 1;
     for (const next of inTurn) {
       if (!hasRoom(next)) continue;
-      const start = next.waiting.shift();
+      const first = nextStillThere(next);
       inTurn.delete(next);
       if (next.waiting.length > 0) inTurn.add(next);
+      if (!first) continue;
       begin(next);
-      start?.();
+      first.start();
       return;
     }
   }
 
-  function wait(line: Line): Promise<void> {
+  function nextStillThere({ waiting }: Line): Waiting | undefined {
+    for (let one = waiting.shift(); one; one = waiting.shift()) {
+      if (one.caller.isWaiting()) return one;
+      one.giveUp(new NotBegun());
+    }
+    return undefined;
+  }
+
+  function wait(line: Line, caller: Caller): Promise<void> {
     if (line.waiting.length >= MOST_WAITING) throw new TooManyAtOnce();
     return new Promise((resolve, reject) => {
-      const start = () => {
-        clearTimeout(timer);
-        resolve();
+      const timer = setTimeout(
+        () => {
+          line.waiting.splice(line.waiting.indexOf(one), 1);
+          if (line.waiting.length === 0) inTurn.delete(line);
+          reject(new TooManyAtOnce());
+        },
+        Math.min(waitMs, caller.patienceLeft()),
+      );
+      const one: Waiting = {
+        caller,
+        start() {
+          clearTimeout(timer);
+          resolve();
+        },
+        giveUp(error) {
+          clearTimeout(timer);
+          reject(error);
+        },
       };
-      const timer = setTimeout(() => {
-        line.waiting.splice(line.waiting.indexOf(start), 1);
-        if (line.waiting.length === 0) inTurn.delete(line);
-        reject(new TooManyAtOnce());
-      }, waitMs);
-      line.waiting.push(start);
+      line.waiting.push(one);
       inTurn.add(line);
     });
   }
 
   return {
-    async take(channelId, work) {
+    async take(channelId, work, caller = PATIENT) {
       let line = lines.get(channelId);
       if (!line) {
         line = { underWay: 0, waiting: [] };
         lines.set(channelId, line);
       }
+      if (!caller.isWaiting()) throw new NotBegun();
       if (hasRoom(line)) begin(line);
-      else await wait(line);
+      else await wait(line, caller);
       try {
         return await work();
       } finally {

@@ -1,5 +1,6 @@
 import { type BindConfirmData, type BindConfirmRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../action.js';
+import type { Caller } from '../caller.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
 import { type Queryable, type Transactional, Unavailable } from '../db/database.js';
@@ -33,12 +34,15 @@ type Verdict = Exclude<BindOutcome, { readonly kind: 'unknown' }>;
  * card that was bound before is the new binding's from then on, with the orders that run on it.
  */
 export function bindConfirm({ gateways, institutionNumbers, clock, environment }: BindConfirmDeps) {
-  const action: Action<BindConfirmRequest, BindConfirmData> = async ({ channel, database, once, answer }, request) => {
+  const action: Action<BindConfirmRequest, BindConfirmData> = async (
+    { channel, caller, database, once, answer },
+    request,
+  ) => {
     const smsCode = readPlaintext(channel, 'code', request.smsCodeEncrypted, 'smsCodeEncrypted');
     const asked = await (once.interrupted === undefined
       ? begin(database, channel, once, request.bindOrderNo)
       : takeUp(database, channel, once.interrupted));
-    const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await ask(database, channel, asked, smsCode);
+    const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await ask(database, caller, channel, asked, smsCode);
     return untilCardIsFree(() =>
       database.transaction(async (tx) => once.finish(tx, answer(await settle(tx, channel, asked, verdict)))),
     );
@@ -75,14 +79,21 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
     return row;
   }
 
-  async function ask(database: Queryable, { appId }: Channel, asked: BindingRow, smsCode: string): Promise<Verdict> {
+  async function ask(
+    database: Queryable,
+    caller: Caller,
+    { appId }: Channel,
+    asked: BindingRow,
+    smsCode: string,
+  ): Promise<Verdict> {
     const gateway = await gateways.of(asked.paymentChannelCode, database);
-    const outcome = await gateway.confirmBind({
+    const confirmation = {
       appId,
       bindOrderNo: String(asked.agreementId),
       reference: asked.gatewayReference ?? undefined,
       smsCode,
-    });
+    };
+    const outcome = await caller.outside(() => gateway.confirmBind(confirmation));
     if (outcome.kind !== 'unknown') return outcome;
     await uncountTry(database, asked);
     throw new Unavailable('the institution did not say whether the card is bound');

@@ -6,16 +6,16 @@ export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void>
   await tx.query('select pg_advisory_xact_lock($1)', [hash.readBigInt64BE(0).toString()]);
 }
 
-/** How many codes went to the number after each of the two moments. */
+/** How many codes went to the number after each of the two moments. One that is yet to be sent is of a clock that was set back, and makes nobody wait. */
 export async function countSends(
   tx: Queryable,
   hash: Buffer,
-  after: { readonly pause: number; readonly day: number },
+  after: { readonly pause: number; readonly day: number; readonly latest: number },
 ): Promise<{ readonly pause: number; readonly day: number }> {
   const [row] = await tx.query<{ pause: number; day: number }>(
-    `select count(*) filter (where sent_at > ${instant('$2')}) as pause, count(*) as day
+    `select count(*) filter (where sent_at > ${instant('$2')} and sent_at <= ${instant('$4')}) as pause, count(*) as day
      from sms_sends where bank_mobile_hash = $1 and sent_at > ${instant('$3')}`,
-    [hash, after.pause, after.day],
+    [hash, after.pause, after.day, after.latest],
   );
   return row ?? { pause: 0, day: 0 };
 }

@@ -17,7 +17,11 @@ export async function reserveSend(
   { resumed }: { readonly resumed: boolean },
 ): Promise<void> {
   await lockBankMobile(tx, bankMobileHash);
-  const sent = await countSends(tx, bankMobileHash, { pause: now - PAUSE_MS, day: now - DAY_MS });
+  const sent = await countSends(tx, bankMobileHash, {
+    pause: now - PAUSE_MS,
+    day: now - DAY_MS,
+    latest: now + PAUSE_MS,
+  });
   if (sent.day >= MOST_A_DAY || (sent.pause > 0 && !resumed)) throw new Rejection('SMS_TOO_FREQUENT');
   await insertSend(tx, bankMobileHash, now);
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { type Caller, PATIENT } from '../caller.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
 import type { Queryable, Transactional } from '../db/database.js';
@@ -17,7 +18,12 @@ export type ClaimOutcome = 'CLAIMED' | 'CLAIMED_BEFORE' | 'REVOKED' | 'EXPIRED' 
  * Returns when the claim is committed and, for a supplier, when that has answered or its deadline has passed. Whether the
  * code is there then is for `claims` to say.
  */
-export type Claimer = (database: Transactional, channel: Channel, benefit: BenefitReference) => Promise<ClaimOutcome>;
+export type Claimer = (
+  database: Transactional,
+  channel: Channel,
+  benefit: BenefitReference,
+  caller?: Caller,
+) => Promise<ClaimOutcome>;
 
 export interface ClaimDeps {
   readonly clock: Clock;
@@ -46,10 +52,10 @@ export function claimer(deps: ClaimDeps): Claimer {
     }
   }
 
-  return async (database, channel, benefit) => {
+  return async (database, channel, benefit, caller = PATIENT) => {
     const claimed = await database.transaction((tx) => claimIn(tx, deps, channel, benefit));
     if (typeof claimed === 'object') underWay.set(claimed.claim.claimNo, call(database, channel, benefit, claimed));
-    await underWay.get(claimNoOf(benefit));
+    await caller.outside(async () => underWay.get(claimNoOf(benefit)));
     return typeof claimed === 'object' ? 'CLAIMED' : claimed;
   };
 }

@@ -24,6 +24,8 @@ export class FieldFailures {
 
   /** A minute that is over is forgotten. */
   renew(now: number): void {
+    // A clock that was set back must not make the minute longer.
+    this.#endsAt = this.#endsAt === Number.POSITIVE_INFINITY ? this.#endsAt : Math.min(this.#endsAt, now + MINUTE_MS);
     if (now < this.#endsAt) return;
     this.#failures = 0;
     this.#endsAt = Number.POSITIVE_INFINITY;

@@ -1,11 +1,12 @@
-import { Unavailable } from './failures.js';
+import { type Caller, NotBegun, PATIENT } from '../caller.js';
 
 /**
  * Lets calls that wait at the same time share a round trip. A call goes at once while nothing is under way; what comes
  * meanwhile goes together when that is back. So nothing is delayed when there is little to do, and batches grow by
  * themselves when there is much (docs/decisions/0002-admission.md). A batch that is full, or has waited for long, goes
  * beside the others: one that is held up by a lock does not hold up the rest. When more wait than go into one batch, each
- * channel has its turn: one that sends very much at once does not stand before the others.
+ * channel has its turn: one that sends very much at once does not stand before the others. What nobody waits for any more
+ * when its turn comes is not begun.
  */
 export interface GatherOptions<Item, Answer> {
   readonly maxBatch: number;
@@ -13,25 +14,20 @@ export interface GatherOptions<Item, Answer> {
   readonly channelOf?: (item: Item) => number;
   /** How many batches may be under way. */
   readonly slots: number;
-  /** How long an item waits for a batch, before it is refused and nothing was begun. Unset: for as long as it takes. */
-  readonly mostWaitMs?: number;
   /** Answers in the order of the items. */
   readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>;
 }
 
-/**
- * For items that a caller waits for. When every batch that is under way hangs, the next one would hang as long: together that
- * is more than a caller waits.
- */
-export const CALLERS_WAIT_MS = 2_000;
+/** How often those are looked for who have waited too long. */
+const LOOK_MS = 500;
 
 /** Several times what a batch takes. */
 const LATE_MS = 25;
 
-export function gather<Item, Answer>({ maxBatch, slots, channelOf, mostWaitMs, run }: GatherOptions<Item, Answer>) {
+export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: GatherOptions<Item, Answer>) {
   interface Waiting {
     readonly item: Item;
-    readonly since: number;
+    readonly caller: Caller;
     readonly resolve: (answer: Answer) => void;
     readonly reject: (reason: unknown) => void;
   }
@@ -39,7 +35,7 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, mostWaitMs, r
   let running = 0;
   let late = 0;
   let scheduled = false;
-  let isRefusing = false;
+  let isLooking = false;
 
   const mayStart = () => queue.length > 0 && running < slots && (running === late || queue.length >= maxBatch);
 
@@ -49,7 +45,7 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, mostWaitMs, r
     // One turn of the event loop: what arrived in the same read of the sockets goes together.
     setImmediate(() => {
       scheduled = false;
-      while (mayStart()) void flush(nextBatch());
+      while (mayStart()) void flush(nextBatch().filter(isStillWanted));
     });
   }
 
@@ -73,7 +69,14 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, mostWaitMs, r
     return [...batch];
   }
 
+  function isStillWanted({ caller, reject }: Waiting): boolean {
+    if (caller.isWaiting()) return true;
+    reject(new NotBegun());
+    return false;
+  }
+
   async function flush(batch: readonly Waiting[]): Promise<void> {
+    if (batch.length === 0) return;
     running += 1;
     let isLate = false;
     const timer = setTimeout(() => {
@@ -96,22 +99,20 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, mostWaitMs, r
     }
   }
 
-  /** One timer for all that wait. What may go with a batch now is not refused, however late this node has come to it. */
+  /** One timer for all that wait, while every batch that is under way hangs: who has waited for long enough is told so. */
   function refuseLate(): void {
-    if (mostWaitMs === undefined || isRefusing || queue.length === 0) return;
-    isRefusing = true;
+    if (isLooking || queue.length === 0) return;
+    isLooking = true;
     setTimeout(() => {
-      isRefusing = false;
-      const late = mayStart() ? [] : queue.filter(({ since }) => performance.now() - since >= mostWaitMs);
-      if (late.length > 0) queue = queue.filter((waiting) => !late.includes(waiting));
-      for (const waiting of late) waiting.reject(new Unavailable('every statement of its kind is held up'));
+      isLooking = false;
+      if (!mayStart()) queue = queue.filter(isStillWanted);
       refuseLate();
-    }, mostWaitMs / 4);
+    }, LOOK_MS).unref();
   }
 
-  return (item: Item): Promise<Answer> =>
+  return (item: Item, caller = PATIENT): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      queue.push({ item, since: performance.now(), resolve, reject });
+      queue.push({ item, caller, resolve, reject });
       schedule();
       refuseLate();
     });

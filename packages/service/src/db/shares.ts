@@ -1,9 +1,10 @@
+import { type Caller, PATIENT } from '../caller.js';
 import { TooManyAtOnce, type TurnLimits, turns } from '../turns.js';
 import { type Transactional, Unavailable } from './database.js';
 
 export interface Shares {
-  /** What one request of this channel asks the database with. */
-  of(channelId: number): Transactional;
+  /** What one request of this channel asks the database with. A transaction that has begun is carried through. */
+  of(channelId: number, caller?: Caller): Transactional;
   /** Requests that wait, of all channels. */
   readonly waiting: number;
 }
@@ -29,14 +30,18 @@ export function shareLimits(
 export function channelShares(database: Transactional, limits: TurnLimits): Shares {
   const line = turns(limits);
   return {
-    of(channelId) {
+    of(channelId, caller = PATIENT) {
       let hasBegun = false;
       async function within<T>(work: () => Promise<T>): Promise<T> {
         try {
-          return await line.take(channelId, () => {
-            hasBegun = true;
-            return work();
-          });
+          return await line.take(
+            channelId,
+            () => {
+              hasBegun = true;
+              return work();
+            },
+            caller,
+          );
         } catch (error) {
           // Not as if nothing had happened yet: part of it may be done.
           throw hasBegun && error instanceof TooManyAtOnce
@@ -46,7 +51,11 @@ export function channelShares(database: Transactional, limits: TurnLimits): Shar
       }
       return {
         query: (statement, values) => within(() => database.query(statement, values)),
-        transaction: (work, options) => within(() => database.transaction(work, options)),
+        transaction: (work, options) =>
+          within(() => {
+            caller.carryThrough();
+            return database.transaction(work, options);
+          }),
       };
     },
     get waiting() {

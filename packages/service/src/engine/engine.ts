@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../channels/registry.js';
 import type { Clock } from '../clock.js';
+import type { ClockWatch } from '../db/clock-watch.js';
 import type { Database } from '../db/database.js';
 import type { Fulfilments } from '../fulfilment/registry.js';
 import { suppliedBenefits } from '../fulfilment/settings-sql.js';
@@ -13,6 +14,7 @@ import { connections } from '../webhooks/connections.js';
 import { cancelAtInstitutions } from './agreement-cancellations.js';
 import { billCollected } from './billing.js';
 import { deliverer } from './deliveries.js';
+import { mendFutureTimes } from './future-times-sql.js';
 import { housekeeping } from './housekeeping.js';
 import { askAboutPendingClaims, serveWaitingClaims } from './pending-claims.js';
 import { askAboutPendingDebits } from './pending-debits.js';
@@ -31,6 +33,7 @@ export interface EngineDeps {
   readonly fulfilments: Fulfilments;
   readonly settle: SettleTogether;
   readonly clock: Clock;
+  readonly clockWatch: ClockWatch;
   readonly log: Logger;
   readonly debitDeadlineMs?: number;
   readonly eventsRetentionDays?: number;
@@ -38,11 +41,22 @@ export interface EngineDeps {
   readonly localCallbacks?: boolean;
 }
 
+/** How often the clock is compared with the database's. */
+const CLOCK_SECONDS = 5;
+
 /** What a node does without being asked. Any number of nodes may do it at once. */
 export function startEngine(engine: EngineDeps) {
-  const { database, log } = engine;
+  const { database, log, clockWatch } = engine;
   let stopped = false;
-  const deps = { ...engine, stopping: () => stopped };
+  // What a node whose clock is wrong has begun it leaves off where it may, as one does that is about to end.
+  const deps = { ...engine, stopping: () => stopped || !clockWatch.isRight() };
+  const compareClocks = every(CLOCK_SECONDS, 'clock', log, () => clockWatch.compare(), { atOnce: true });
+  const mendTimes = every(CLOCK_SECONDS, 'times of limits', log, () => mendFutureTimes(database));
+  /** What depends on the time is begun only by a node that knows it. */
+  const inTime = (job: () => Promise<unknown>) => async () => {
+    await clockWatch.looked;
+    return clockWatch.isRight() ? job() : undefined;
+  };
   const failed = (job: string) => (err: unknown, code: string) =>
     log.warn({ err, job, of: code }, 'a background job failed and will be run again');
   const renewals = perCode(
@@ -60,18 +74,65 @@ export function startEngine(engine: EngineDeps) {
     ({ code }) => askAboutPendingClaims(deps, code),
     failed('pending claims'),
   );
-  const events = deliverer({ ...deps, connections: connections({ local: engine.localCallbacks === true }) });
+  const events = deliverer({ ...deps, inTime, connections: connections({ local: engine.localCallbacks === true }) });
   const jobs = [
-    every(1, 'billing', log, () => billCollected(database, deps.stopping)),
-    every(1, 'without debit', log, () => endDueWithoutDebit(database, deps.stopping)),
-    every(1, 'renewals', log, () => renewals.turn()),
-    every(1, 'pending debits', log, () => questions.turn()),
-    every(1, 'pending refunds', log, () => askAboutPendingRefunds(deps)),
-    every(1, 'pending claims', log, () => suppliers.turn()),
-    every(1, 'waiting claims', log, () => serveWaitingClaims(deps)),
-    every(5, 'agreement cancellations', log, () => cancelAtInstitutions(deps)),
-    every(300, 'reconciliation', log, () => reconcileDays(deps)),
-    every(60, 'housekeeping', log, housekeeping(engine), { atOnce: true }),
+    compareClocks,
+    mendTimes,
+    every(
+      1,
+      'billing',
+      log,
+      inTime(() => billCollected(database, deps.stopping)),
+    ),
+    every(
+      1,
+      'without debit',
+      log,
+      inTime(() => endDueWithoutDebit(database, deps.stopping)),
+    ),
+    every(
+      1,
+      'renewals',
+      log,
+      inTime(() => renewals.turn()),
+    ),
+    every(
+      1,
+      'pending debits',
+      log,
+      inTime(() => questions.turn()),
+    ),
+    every(
+      1,
+      'pending refunds',
+      log,
+      inTime(() => askAboutPendingRefunds(deps)),
+    ),
+    every(
+      1,
+      'pending claims',
+      log,
+      inTime(() => suppliers.turn()),
+    ),
+    every(
+      1,
+      'waiting claims',
+      log,
+      inTime(() => serveWaitingClaims(deps)),
+    ),
+    every(
+      5,
+      'agreement cancellations',
+      log,
+      inTime(() => cancelAtInstitutions(deps)),
+    ),
+    every(
+      300,
+      'reconciliation',
+      log,
+      inTime(() => reconcileDays(deps)),
+    ),
+    every(60, 'housekeeping', log, inTime(housekeeping(engine)), { atOnce: true }),
   ];
   return {
     async stop(): Promise<void> {

@@ -1,10 +1,11 @@
 import { NONCE_WINDOW_MS, Rejection, signRequest, verifySignature } from '@perennial/wire';
+import type { Caller } from '../caller.js';
 import type { AccessTokens } from '../channels/access-token.js';
 import { type AdmissionAsked, admit } from '../channels/admission-sql.js';
 import type { Channel } from '../channels/channel.js';
 import type { ChannelRegistry } from '../channels/registry.js';
 import { type Database, sqlState } from '../db/database.js';
-import { CALLERS_WAIT_MS, gather } from '../db/gather.js';
+import { gather } from '../db/gather.js';
 import type { IdempotencyRow } from '../idempotency/sql.js';
 import { RateLimited } from './address-limit.js';
 import type { SignedHeaders } from './signed-headers.js';
@@ -40,7 +41,6 @@ export function admission({ database, channels, tokens, observeBatch }: Admissio
   const ask = gather({
     maxBatch: 64,
     slots: 2,
-    mostWaitMs: CALLERS_WAIT_MS,
     channelOf: (asked) => asked.channelId,
     run: (asked: readonly AdmissionAsked[]) => {
       observeBatch(asked.length);
@@ -48,18 +48,19 @@ export function admission({ database, channels, tokens, observeBatch }: Admissio
     },
   });
 
-  return async function admitRequest(request: AdmissionRequest): Promise<Admitted> {
+  return async function admitRequest(request: AdmissionRequest, caller: Caller): Promise<Admitted> {
     let channel = await authenticate(request);
     for (;;) {
       const refusal = refusalOf(channel, request.address);
-      const answer = await ask({
+      const asked = {
         channelId: channel.channelId,
         version: channel.version,
         nonce: request.headers.nonce.toLowerCase(),
         slot: slotOf(request.headers.timestamp),
         counted: refusal === undefined,
         idempotencyKey: request.idempotencyKey,
-      });
+      };
+      const answer = await ask(asked, caller);
       if (!answer.current) {
         // The channel has changed since this node read it: nothing was recorded, and the new row decides.
         channel = await authenticate(request, await channels.reload(request.headers.appId));

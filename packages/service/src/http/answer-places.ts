@@ -1,3 +1,4 @@
+import { type Caller, NotBegun } from '../caller.js';
 import { RateLimited } from './address-limit.js';
 import { Busy } from './respond.js';
 
@@ -18,7 +19,9 @@ export interface Place {
 
 interface Waiting {
   readonly channelId: number;
+  readonly caller: Caller;
   readonly grant: (place: Place) => void;
+  readonly giveUp: (error: Error) => void;
 }
 
 /**
@@ -52,16 +55,24 @@ export function answerPlaces(limits: PlaceLimits) {
     if (left === 0) openOf.delete(channelId);
     else openOf.set(channelId, left);
     open -= 1;
-    const next = waiting.findIndex((one) => !isFull(one.channelId));
-    const [one] = next < 0 ? [] : waiting.splice(next, 1);
-    const place = one && takeNow(one.channelId);
-    if (place) one.grant(place);
+    const next = nextStillThere();
+    const place = next && takeNow(next.channelId);
+    if (place) next.grant(place);
+  }
+
+  function nextStillThere(): Waiting | undefined {
+    for (;;) {
+      const next = waiting.findIndex((one) => !isFull(one.channelId));
+      const [one] = next < 0 ? [] : waiting.splice(next, 1);
+      if (!one || one.caller.isWaiting()) return one;
+      one.giveUp(new NotBegun());
+    }
   }
 
   /** Whose fault it is that there is no place: the channel has all of its own, or the node has no more. */
   const refusal = (channelId: number) => (isFull(channelId) ? new RateLimited(1) : new Busy());
 
-  async function take(channelId: number): Promise<Place> {
+  async function take(channelId: number, caller: Caller): Promise<Place> {
     const place = takeNow(channelId);
     if (place) return place;
     const ofChannel = waiting.filter((one) => one.channelId === channelId).length;
@@ -70,15 +81,23 @@ export function answerPlaces(limits: PlaceLimits) {
     return new Promise((resolve, reject) => {
       const one: Waiting = {
         channelId,
+        caller,
         grant(granted) {
           clearTimeout(timer);
           resolve(granted);
         },
+        giveUp(error) {
+          clearTimeout(timer);
+          reject(error);
+        },
       };
-      const timer = setTimeout(() => {
-        waiting.splice(waiting.indexOf(one), 1);
-        reject(refusal(channelId));
-      }, limits.longAnswerWait);
+      const timer = setTimeout(
+        () => {
+          waiting.splice(waiting.indexOf(one), 1);
+          reject(refusal(channelId));
+        },
+        Math.min(limits.longAnswerWait, caller.patienceLeft()),
+      );
       waiting.push(one);
     });
   }
@@ -103,6 +122,7 @@ export class RequestPlace {
   constructor(
     private readonly places: AnswerPlaces,
     private readonly channelId: number,
+    private readonly caller: Caller,
   ) {}
 
   /** For an action. It may hold locks, so it does not wait: `whenFree` does, once they are gone. */
@@ -123,7 +143,7 @@ export class RequestPlace {
   }
 
   async take(): Promise<void> {
-    this.place ??= await this.places.take(this.channelId);
+    this.place ??= await this.caller.outside(() => this.places.take(this.channelId, this.caller));
   }
 
   release(): void {

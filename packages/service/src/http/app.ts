@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
 import { envelopeText, formatTime, HEADER_KEYS, MAX_BODY_BYTES, Rejection } from '@perennial/wire';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
+import type { ClockWatch } from '../db/clock-watch.js';
 import type { Database } from '../db/database.js';
 import { answerPlaces } from './answer-places.js';
 import { malformedHttpHandler } from './client-error.js';
@@ -16,6 +17,7 @@ import { operationsRoutes } from './operations.js';
 import { type PipelineDeps, pipeline } from './pipeline.js';
 import { bodyReader } from './read-body.js';
 import { type RedeemDeps, redeemRoutes } from './redeem.js';
+import { refuseEarly } from './refuse-early.js';
 import { bodyTooLarge, Draining, JSON_TYPE, type Refusal, refusalOf } from './respond.js';
 import type { Route } from './routes.js';
 import { usableRequestId } from './signed-headers.js';
@@ -26,6 +28,7 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly routes: readonly Route[];
   readonly database: Database;
   readonly clock: Clock;
+  readonly clockWatch: ClockWatch;
   readonly metrics: ServiceMetrics;
   readonly notices: NoticeDeps;
   readonly redeem: RedeemDeps;
@@ -71,21 +74,28 @@ export function createApp(deps: AppDeps): App {
   let draining = false;
   const places = answerPlaces(limits);
   metrics.watchLongAnswers(places.counts);
+  metrics.watchLoad(deps.load.counts);
   const unread = closeUnread(limits.writeTimeout);
-  const answers = answerSender({ ...limits, clock, log, isDraining: () => draining });
+  const isDraining = () => draining;
+  const answers = answerSender({ ...limits, clock, log, isDraining });
+  const paths = new Set<string>(routes.map(({ endpoint }) => endpoint.path));
+  const tooMuch = refuseEarly({ ...deps, paths, isDraining });
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout,
-    keepAliveTimeout: limits.keepAliveTimeout,
-    // Nothing here depends on Host, and Node's own answer to a request without one has no envelope.
-    http: {
-      headersTimeout,
-      requestTimeout,
-      connectionsCheckingInterval,
-      maxHeaderSize,
-      requireHostHeader: false,
-    },
+    serverFactory: (handler) =>
+      http.createServer(
+        {
+          headersTimeout,
+          requestTimeout,
+          connectionsCheckingInterval,
+          maxHeaderSize,
+          keepAliveTimeout: limits.keepAliveTimeout,
+          // Nothing here depends on Host, and Node's own answer to a request without one has no envelope.
+          requireHostHeader: false,
+        },
+        tooMuch.before(handler),
+      ),
     forceCloseConnections: 'idle',
     // Fastify's own answers have no envelope: this app says 503001 itself.
     return503OnClosing: false,
@@ -182,8 +192,8 @@ export function createApp(deps: AppDeps): App {
     });
   }
   noticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse });
-  redeemRoutes(app, deps.redeem, { isDraining: () => draining, lingerMs: lingerTime });
-  operationsRoutes(app, { ...deps, isDraining: () => draining });
+  redeemRoutes(app, deps.redeem, { isDraining, load: deps.load, lingerMs: lingerTime });
+  operationsRoutes(app, { ...deps, isDraining });
 
   return {
     server: app,
@@ -193,6 +203,7 @@ export function createApp(deps: AppDeps): App {
       await app.close();
       clearTimeout(timer);
       unread.stop();
+      tooMuch.stop();
     },
   };
 }

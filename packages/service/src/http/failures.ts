@@ -14,6 +14,8 @@ export interface CallerFailures {
   /** Throws RateLimited. */
   check(request: FastifyRequest): Promise<void>;
   failed(request: FastifyRequest): void;
+  /** The app id that a request names, if this node knows it: all others have one name, since anybody can invent any number. */
+  channelOf(request: Pick<FastifyRequest, 'headers'>): string;
 }
 
 export interface CallerFailuresDeps {
@@ -22,13 +24,18 @@ export interface CallerFailuresDeps {
   readonly tokens: AccessTokens;
 }
 
+/** No app id: they hold no space. */
+const UNKNOWN = 'an unknown channel';
 const BEARER = /^Bearer ([\x21-\x7e]{1,1024})$/i;
 
 export function callerFailures({ limit, channels, tokens }: CallerFailuresDeps): CallerFailures {
-  function namesOf({ ip, headers }: FastifyRequest): { withToken: string; without: string } {
+  function channelOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
     const appId = headers[HEADER_KEYS.appId];
-    const address = addressGroup(ip);
-    const without = typeof appId === 'string' && channels.known(appId) ? `${address} ${appId}` : address;
+    return typeof appId === 'string' && channels.known(appId) ? appId : UNKNOWN;
+  }
+
+  function namesOf(request: FastifyRequest): { withToken: string; without: string } {
+    const without = `${addressGroup(request.ip)} ${channelOf(request)}`;
     return { withToken: `${without} with a token`, without };
   }
 
@@ -40,6 +47,7 @@ export function callerFailures({ limit, channels, tokens }: CallerFailuresDeps):
   }
 
   return {
+    channelOf,
     async check(request) {
       const { withToken, without } = namesOf(request);
       if (!limit.isReached(without) && !limit.isReached(withToken)) return;

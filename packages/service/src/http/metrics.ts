@@ -61,6 +61,17 @@ export function serviceMetrics(database: Database, shares: Shares) {
         },
       });
     },
+    watchLoad(counts: () => { readonly inside: number; readonly most: number }): void {
+      new Gauge({
+        name: 'perennial_requests_inside',
+        help: 'Requests that this node is working on, and with how many the next one is refused',
+        labelNames: ['state'],
+        registers: [registry],
+        collect() {
+          for (const [state, count] of Object.entries(counts())) this.set({ state }, count);
+        },
+      });
+    },
     observeCut: (why: string) => cut.inc({ why }),
     observeBatch: (size: number) => admissionBatch.observe(size),
     observeRequest(endpoint: string, status: number, code: string, elapsedMs: number): void {

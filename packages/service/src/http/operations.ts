@@ -1,13 +1,15 @@
 import { CODES, formatTime } from '@perennial/wire';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.js';
+import type { ClockWatch } from '../db/clock-watch.js';
 import type { Database } from '../db/database.js';
 import type { ServiceMetrics } from './metrics.js';
-import { Draining, sendAnswer } from './respond.js';
+import { ClockWrong, Draining, sendAnswer } from './respond.js';
 
 export interface OperationsDeps {
   readonly database: Database;
   readonly clock: Clock;
+  readonly clockWatch: ClockWatch;
   readonly metrics: ServiceMetrics;
   readonly isDraining: () => boolean;
 }
@@ -16,13 +18,17 @@ export interface OperationsDeps {
 const PING_MS = 1_500;
 
 /** What machines ask: is the process alive, may traffic be sent here, how is it doing. */
-export function operationsRoutes(app: FastifyInstance, { database, clock, metrics, isDraining }: OperationsDeps): void {
+export function operationsRoutes(
+  app: FastifyInstance,
+  { database, clock, clockWatch, metrics, isDraining }: OperationsDeps,
+): void {
   const status = (text: string) => ({ ...CODES.SUCCESS, data: JSON.stringify({ status: text }) });
 
   app.get('/healthz', (_request, reply) => sendAnswer(reply, 200, status('alive'), formatTime(clock.now())));
 
   app.get('/readyz', async (_request, reply) => {
     if (isDraining()) throw new Draining();
+    if (clockWatch.isWrong()) throw new ClockWrong();
     await database.ping(PING_MS);
     return sendAnswer(reply, 200, status('ready'), formatTime(clock.now()));
   });

@@ -12,12 +12,14 @@ import type { CallerFailures } from './failures.js';
 import type { FieldLimit } from './field-limit.js';
 import { readJsonObject } from './json-body.js';
 import { LARGE_BODY_BYTES, type LargeBodies } from './large-bodies.js';
+import type { NodeLoad, Visit } from './load.js';
 import type { AnswerSender } from './long-answers.js';
 import type { Route } from './routes.js';
 import { checkTimestamp, readIdempotencyKey, readSignedHeaders, type SignedHeaders } from './signed-headers.js';
 import { validatorOf } from './validate.js';
 
 export interface PipelineDeps {
+  readonly load: NodeLoad;
   readonly shares: Shares;
   readonly clock: Clock;
   readonly failures: CallerFailures;
@@ -35,7 +37,7 @@ export interface PipelineDeps {
  */
 export function pipeline(
   route: Route,
-  { shares, clock, failures, bodies, admit, limitFields, runOnce, places, answers }: PipelineDeps,
+  { load, shares, clock, failures, bodies, admit, limitFields, runOnce, places, answers }: PipelineDeps,
 ) {
   const { endpoint, render } = route;
   const validate = validatorOf(endpoint);
@@ -55,44 +57,65 @@ export function pipeline(
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     try {
-      return await serveBody(request, reply, raw);
+      // From here on: whoever takes long to send its body has not asked for anything yet.
+      const visit = load.enter(failures.channelOf(request), request.raw.socket);
+      try {
+        return await serveBody(request, reply, raw, visit);
+      } finally {
+        visit.leave();
+      }
     } finally {
       bodies.release(raw);
     }
   }
 
-  async function serveBody(request: FastifyRequest, reply: FastifyReply, raw: Buffer): Promise<FastifyReply> {
+  async function serveBody(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    raw: Buffer,
+    { caller, admitted, leave }: Visit,
+  ): Promise<FastifyReply> {
     const headers = opened.get(request);
     if (!headers) throw new Error('a request was served that was never opened');
     const inTurn = <T>(work: () => T) => (raw.length > LARGE_BODY_BYTES ? bodies.inTurn(work) : work());
     const bodySha256 = await inTurn(() => sha256Hex(raw));
     const [path = '', query = ''] = splitOnce(request.raw.url ?? '', '?');
     const idempotencyKey = endpoint.write ? keyOrRefusal(request) : undefined;
-    const { channel, idempotency } = await admit({
-      headers,
-      path,
-      query,
-      bodySha256,
-      address: request.ip,
-      idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
-    });
+    const { channel, idempotency } = await admit(
+      {
+        headers,
+        path,
+        query,
+        bodySha256,
+        address: request.ip,
+        idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
+      },
+      caller,
+    );
+    admitted();
     if (idempotencyKey instanceof Error) throw idempotencyKey;
     const body = await inTurn(() => validate(readJsonObject(raw, request.headers['content-encoding'])));
     const { channelId } = channel;
-    const database = shares.of(channelId);
+    const database = shares.of(channelId, caller);
     const onceRequest = {
       database,
+      caller,
       channelId,
       key: idempotencyKey,
       path,
       bodySha256: Buffer.from(bodySha256, 'hex'),
       known: idempotency,
     };
-    const place = new RequestPlace(places, channelId);
+    const place = new RequestPlace(places, channelId, caller);
     const act = (once: Once) =>
-      limitFields(channel, () => route.action({ channel, requestId: request.id, database, once, answer, place }, body));
+      limitFields(channel, () =>
+        route.action({ channel, requestId: request.id, caller, database, once, answer, place }, body),
+      );
     try {
       const result = await place.whenFree(() => runOnce(onceRequest, act));
+      // What is left is to tell it, for as long as the caller takes to read.
+      caller.carryThrough();
+      leave();
       return await answers.send(reply, written(result, channel), place);
     } catch (error) {
       place.release();

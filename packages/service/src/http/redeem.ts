@@ -2,6 +2,7 @@ import { HEADERS } from '@perennial/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Claimer, ClaimOutcome } from '../benefits/claim.js';
+import type { Caller } from '../caller.js';
 import type { ChannelRegistry } from '../channels/registry.js';
 import type { Clock } from '../clock.js';
 import type { Queryable } from '../db/database.js';
@@ -19,6 +20,7 @@ import { findTries } from '../redeem/tries-sql.js';
 import { typedDigits, type Unsubscriber } from '../redeem/unsubscribe.js';
 import { type Tried, UNSUBSCRIBE_ACTION, unsubscribePage } from '../redeem/unsubscribe-page.js';
 import { type Visit, visitor } from '../redeem/visit.js';
+import type { NodeLoad } from './load.js';
 import { seeOther, sendAsset, sendPage } from './redeem-answer.js';
 import { formFields, isCrossSite, MOST_FORM_BYTES } from './redeem-form.js';
 import type { RedeemLimits } from './redeem-limits.js';
@@ -39,9 +41,12 @@ export interface RedeemDeps {
 
 export interface RedeemSurroundings {
   readonly isDraining: () => boolean;
+  readonly load: NodeLoad;
   readonly lingerMs: number;
 }
 
+/** Those who look at pages share a part of the node, as one channel has it. */
+const PAGES = 'the redemption page';
 /** Style and script, and whatever else somebody looks for here. */
 const OTHER_PATHS = '/redeem/*';
 
@@ -49,10 +54,11 @@ const OTHER_PATHS = '/redeem/*';
 export function redeemRoutes(
   app: FastifyInstance,
   deps: RedeemDeps,
-  { isDraining, lingerMs }: RedeemSurroundings,
+  { isDraining, load, lingerMs }: RedeemSurroundings,
 ): void {
   const { shares, clock, log, limits } = deps;
   const visit = visitor(deps);
+  const callers = new WeakMap<FastifyRequest, Caller>();
 
   const frameOf = (request: FastifyRequest): Frame => ({
     texts: textsFor(request.headers['accept-language']),
@@ -121,6 +127,13 @@ export function redeemRoutes(
       if (request.routeOptions.url === OTHER_PATHS) return;
       limits.address(request.ip, request.method === 'POST' ? 'post' : 'open');
     });
+    pages.addHook('preHandler', async (request, reply) => {
+      if (request.routeOptions.url === OTHER_PATHS) return;
+      const { caller, admitted, leave } = load.enter(PAGES, request.raw.socket);
+      callers.set(request, caller);
+      admitted();
+      reply.raw.once('close', leave);
+    });
     pages.addHook('onResponse', async (request, reply) => {
       const ms = Math.round(reply.elapsedTime * 10) / 10;
       // The route, never the address: a link is a key.
@@ -155,10 +168,9 @@ export function redeemRoutes(
       if (!benefit || !isToken(fields.get('claim')?.split('-').slice(2).join('-'), visited, claimAction(benefit))) {
         return refusePost(reply);
       }
-      const outcome = await deps.claim(shares.of(visited.channel.channelId), visited.channel, {
-        ...benefit,
-        orderNo: visited.link.orderNo,
-      });
+      const { channel, link } = visited;
+      const asked = { ...benefit, orderNo: link.orderNo };
+      const outcome = await deps.claim(shares.of(channel.channelId), channel, asked, callers.get(request));
       const frame = frameOf(request);
       const notice = claimNotice(frame.texts, outcome);
       const from = referenceOf(fields.get('from'));

@@ -1,5 +1,6 @@
 import { CODES, envelopeText, HEADERS, Rejection, type ResultCode } from '@perennial/wire';
 import type { FastifyReply } from 'fastify';
+import { NotBegun } from '../caller.js';
 import { Unavailable } from '../db/database.js';
 import { ListTooLong } from '../lists/page.js';
 import { TooManyAtOnce } from '../turns.js';
@@ -46,6 +47,13 @@ export class Draining extends Busy {
   }
 }
 
+/** This node does not know what time it is: another one will answer. */
+export class ClockWrong extends Busy {
+  constructor() {
+    super('the clock is wrong');
+  }
+}
+
 export interface Refusal {
   readonly result: ResultCode;
   /** In place of the code's own status, where 200 would say that all is well. */
@@ -68,7 +76,10 @@ export function refusalOf(error: unknown): Refusal {
     const isTooLong = error instanceof ListTooLong;
     const message = isTooLong ? error.message : CODES.UNAVAILABLE.message;
     const headers = { [HEADERS.retryAfter]: '1', ...(isDraining ? { connection: 'close' } : {}) };
-    return { ...refusal(CODES.UNAVAILABLE, message, headers), isFault: !(error instanceof Busy) && !isTooLong };
+    return {
+      ...refusal(CODES.UNAVAILABLE, message, headers),
+      isFault: !(error instanceof Busy || error instanceof NotBegun || isTooLong),
+    };
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {

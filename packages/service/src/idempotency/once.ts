@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CODES, Rejection, type ResultCode } from '@perennial/wire';
 import type { Answer } from '../answer.js';
+import type { Caller } from '../caller.js';
 import { type Queryable, sqlState } from '../db/database.js';
 import {
   endLease,
@@ -37,6 +38,7 @@ export interface OnceRow extends IdempotencyId {
 
 export interface OnceRequest {
   readonly database: Queryable;
+  readonly caller: Caller;
   readonly channelId: number;
   readonly key: string | undefined;
   readonly path: string;
@@ -70,7 +72,7 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
   const running = new Map<string, Promise<unknown>>();
 
   return async function runOnce(request: OnceRequest, work: (once: Once) => Promise<Answer>): Promise<Answer> {
-    const { database, key } = request;
+    const { database, caller, key } = request;
     if (key === undefined) return work(WITHOUT_KEY);
     const { channelId, path, bodySha256 } = request;
     const id: IdempotencyId = { channelId, key, path, bodySha256, owner: randomUUID() };
@@ -81,7 +83,7 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
       for (let row = request.known; ; row = await findAnswer(database, id.channelId, key)) {
         const twin = running.get(name);
         if (twin) {
-          await patience.wait(twin);
+          await caller.outside(() => patience.wait(twin));
           continue;
         }
         if (row) {
@@ -89,11 +91,11 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
             throw new Rejection('IDEMPOTENCY_CONFLICT');
           if (row.state !== 'RUNNING') return replay(row);
           if (row.leased) {
-            await patience.wait(delay(POLL_MS));
+            await caller.outside(() => patience.wait(delay(POLL_MS)));
             continue;
           }
         }
-        const run = attempt(database, id, row, work, orInProgress);
+        const run = attempt(request, id, row, work, orInProgress);
         running.set(name, run);
         // `undefined`: another node's request had the key after all; what it answered is read in the next turn.
         const answer = await run.finally(() => running.delete(name));
@@ -105,13 +107,14 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
   };
 
   async function attempt(
-    database: Queryable,
+    { database, caller }: OnceRequest,
     id: IdempotencyId,
     interrupted: IdempotencyRow | undefined,
     work: (once: Once) => Promise<Answer>,
     orInProgress: ReturnType<typeof lockWaits>,
   ): Promise<Answer | undefined> {
     if (interrupted && !(await takeOver(database, id, leaseSeconds))) return undefined;
+    if (interrupted) caller.carryThrough();
     let begun = interrupted !== undefined;
     let finished = false;
     const once: Once = {

@@ -82,7 +82,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
     product: CatalogProduct,
     taken?: number,
   ): Promise<{ readonly order: Order; readonly agreement: AgreementForOrder }> {
-    const { channel, database, once } = context;
+    const { channel, caller, database, once } = context;
     const agreement = await agreementForOrder({ ...deps, database }, channel, request, personal);
     const orderNo = await deps.nextOrderNo(taken);
     const identity = {
@@ -92,13 +92,14 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       channelUserId: agreement.channelUserId,
     };
     const { order, payment, events } = deductedOrder(identity, product, agreement, clock.now());
+    const row = {
+      ...newOrderRow(order, payment, events),
+      ...agreementColumns(agreement),
+      ask_after_seconds: FIRST_ASK_SECONDS,
+      idempotency: idempotencyRow(once.row, { state: 'RUNNING', subject: String(orderNo) }),
+    };
     try {
-      await deps.store({
-        ...newOrderRow(order, payment, events),
-        ...agreementColumns(agreement),
-        ask_after_seconds: FIRST_ASK_SECONDS,
-        idempotency: idempotencyRow(once.row, { state: 'RUNNING', subject: String(orderNo) }),
-      });
+      await deps.store(row, caller);
     } catch (error) {
       if (error instanceof NumberTaken && taken === undefined) {
         return writeDown(context, request, personal, product, orderNo);
@@ -116,7 +117,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
 
   return {
     async create(context, asked, personal, product) {
-      const { channel, database } = context;
+      const { channel, caller, database } = context;
       const { order, agreement } = await writeDown(context, asked, personal, product);
       const attempt: Attempt = {
         orderNo: order.orderNo,
@@ -133,12 +134,12 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       };
       const gateway = await gateways.of(agreement.paymentChannelCode, database);
       const request = debitRequest(attempt, channel, agreement.institutionNo);
-      const outcome = await sendDebit(gateway, request, deps.debitDeadlineMs);
+      const outcome = await caller.outside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
       return conclude(context, attempt, await trusted(database, attempt, outcome));
     },
 
     async resume(context, subject) {
-      const { channel, database } = context;
+      const { channel, caller, database } = context;
       const attempt = await findFirstAttempt(database, Number(subject));
       if (!attempt) throw new Error(`order ${subject} was begun and has no attempt`);
       // Settled meanwhile, by the job or a notice: only the answer is still owed.
@@ -146,7 +147,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
       const gateway = await gateways.of(attempt.paymentChannelCode, database);
       const request = debitRequest(attempt, channel, institutionNo);
-      const outcome = await askDebit(gateway, request, deps.debitDeadlineMs);
+      const outcome = await caller.outside(() => askDebit(gateway, request, deps.debitDeadlineMs));
       return conclude(context, attempt, await trusted(database, attempt, outcome));
     },
   };

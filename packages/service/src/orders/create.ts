@@ -72,7 +72,7 @@ async function collect(
   product: CatalogProduct,
   taken?: number,
 ): Promise<Answer> {
-  const { channel, once, answer } = context;
+  const { channel, caller, once, answer } = context;
   const user = userRow(channel, request.channelUserId ?? '', personal.mobile ?? '');
   const orderNo = await deps.nextOrderNo(taken);
   const created = collectedOrder(
@@ -97,7 +97,7 @@ async function collect(
     idempotency: idempotencyRow(once.row, { state: 'DESCRIBED', answer: done }),
   };
   try {
-    await deps.store(row);
+    await deps.store(row, caller);
   } catch (error) {
     if (!(error instanceof NumberTaken) || taken !== undefined) throw error;
     return collect(deps, context, request, personal, product, orderNo);

@@ -2,7 +2,7 @@ import { type MainOrder, type OrdersQueryRequest, Rejection } from '@perennial/w
 import type { Action } from '../action.js';
 import { success } from '../answer.js';
 import type { Queryable } from '../db/database.js';
-import { CALLERS_WAIT_MS, gather } from '../db/gather.js';
+import { gather } from '../db/gather.js';
 import { findOrderTexts, type OrderAsked, type OrderText } from './query-sql.js';
 import { type ReadDeps, readOrder } from './read-order.js';
 import { orderReference } from './reference.js';
@@ -17,12 +17,11 @@ export function queryOrder(deps: QueryDeps): Action<OrdersQueryRequest, MainOrde
   const find = gather<OrderAsked, OrderText | undefined>({
     maxBatch: 32,
     slots: 2,
-    mostWaitMs: CALLERS_WAIT_MS,
     channelOf: (asked) => asked.channelId,
     run: (asked) => findOrderTexts(deps.database, asked, deps.clock.now()),
   });
-  return async ({ channel, database }, request) => {
-    const found = await find({ channelId: channel.channelId, reference: orderReference(request) });
+  return async ({ channel, caller, database }, request) => {
+    const found = await find({ channelId: channel.channelId, reference: orderReference(request) }, caller);
     if (!found) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
     return success(readOrder(deps, database, channel, found));
   };

@@ -1,12 +1,13 @@
 import { IDEMPOTENCY_WINDOW_MS, Rejection } from '@perennial/wire';
 import { NumberOfAnotherChannel } from '../agreements/shared.js';
+import type { Caller } from '../caller.js';
 import { constraintOf, type Database, isAway, NumberTaken, sqlState } from '../db/database.js';
-import { CALLERS_WAIT_MS, gather } from '../db/gather.js';
+import { gather } from '../db/gather.js';
 import { moveSequences } from '../db/sequences.js';
 import { KeyTaken } from '../idempotency/once.js';
 import { deleteExpiredKey, insertOrders, type NewOrderRefusal, type NewOrderRow } from './new-order-sql.js';
 
-export type StoreOrder = (row: NewOrderRow) => Promise<void>;
+export type StoreOrder = (row: NewOrderRow, caller: Caller) => Promise<void>;
 
 type Verdict = NewOrderRefusal | 'KEY_TAKEN' | Error | undefined;
 
@@ -23,12 +24,12 @@ export function orderStore(database: Database): StoreOrder {
   const store = gather<NewOrderRow, Verdict>({
     maxBatch: 32,
     slots: 3,
-    mostWaitMs: CALLERS_WAIT_MS,
     channelOf: (row) => row.channel_id,
     run: (rows) => storeBatch(database, rows),
   });
-  return async (row) => {
-    const verdict = await store(row);
+  return async (row, caller) => {
+    const verdict = await store(row, caller);
+    caller.carryThrough();
     if (verdict instanceof Error) throw verdict;
     if (verdict === 'KEY_TAKEN') throw new KeyTaken();
     if (verdict === 'NUMBER_OF_ANOTHER_CHANNEL') throw new NumberOfAnotherChannel();

@@ -9,7 +9,8 @@ export interface Tries {
   readonly lockedSeconds: number | null;
 }
 
-const LOCKED_SECONDS = `case when t.locked_until > clock_timestamp()
+/** A lock that would last longer than any does was written before the clock was set back, and is over. */
+const LOCKED_SECONDS = `case when t.locked_until > clock_timestamp() and t.locked_until <= clock_timestamp() + ${LOCKED_FOR}
        then ceil(date_part('epoch', t.locked_until - clock_timestamp()))::integer end as "lockedSeconds"`;
 
 export async function findTries(db: Queryable, channelId: number, channelUserId: string): Promise<Tries> {

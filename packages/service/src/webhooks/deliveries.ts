@@ -14,8 +14,8 @@ import { shardReading } from './reading.js';
 import { type Receiver, receiverRegistry } from './receivers.js';
 import { runningOut } from './running-out.js';
 import { DEADLINE_MS } from './schedule.js';
-import { dropIdle, type Ended, forget, leadsTo, leaveShard, newShard, type Shard } from './shard.js';
-import { balanceShards, giveBack, LEASE_SECONDS, leave } from './shards-sql.js';
+import { dropIdle, type Ended, forget, isStuck, leadsTo, leaveShard, newShard, type Shard } from './shard.js';
+import { type Balance, balanceShards, findHeld, giveBack, LEASE_SECONDS, leave, renewLease } from './shards-sql.js';
 
 export interface DeliveryDeps {
   readonly database: Database;
@@ -36,6 +36,8 @@ const MOST_CONNECTIONS = 2_048;
 const MOST_UNWRITTEN = 2_000;
 /** Before its lease ends, a node stops sending early enough for a push and for writing down how it ended. */
 const QUIET_MS = DEADLINE_MS + 1_000;
+/** For a lease that was renewed at this moment or a little later. */
+const lastSend = (renewedAt: number) => renewedAt + LEASE_SECONDS * 1000 - QUIET_MS;
 
 /**
  * Sends what is due in the shards that this node holds. Rows are read without a lock, since nobody else reads them; what
@@ -77,28 +79,37 @@ export function deliveries(deps: DeliveryDeps) {
     database,
     log,
     over: writtenDown,
+    heldUp,
     givingUp: () => stopped && performance.now() > sendUntil + QUIET_MS,
   });
 
   /** Renews the lease; what was lost is dropped, what is too much is given back once nothing of it is under way. */
   async function balance(): Promise<void> {
     const began = performance.now();
+    const isRenewed = await renewLease(database, node);
+    if (isRenewed) sendUntil = lastSend(began);
+    const beganAnew = performance.now();
     const balanced = await database.transaction((tx) => balanceShards(tx, node));
+    if (balanced) sendUntil = lastSend(beganAnew);
+    if (balanced) take(balanced);
+    else if (isRenewed) take(await findHeld(database, node));
+    await giveBackIdle();
+    await reads.lookAtHeldBack();
+  }
+
+  function take(balanced: Balance): void {
     const { held, surplus } = balanced;
-    sendUntil = began + LEASE_SECONDS * 1000 - QUIET_MS;
     // Rather behind the database's clock than ahead of it: a look back then begins a little earlier.
     clockAhead = balanced.now - performance.now();
     for (const [number, { epoch }] of shards) {
       if (!held.some((one) => one.shard === number && one.epoch === epoch)) shards.delete(number);
     }
     for (const one of held) if (!shards.has(one.shard)) shards.set(one.shard, newShard(one));
-    for (const shard of shards.values()) {
-      if (surplus.includes(shard.shard) === shard.leaving) continue;
+    for (const shard of surplus === undefined ? [] : shards.values()) {
+      if (surplus?.includes(shard.shard) === shard.leaving) continue;
       if (shard.leaving) stay(shard);
       else leaveShard(shard);
     }
-    await giveBackIdle();
-    await reads.lookAtHeldBack();
   }
 
   function stay(shard: Shard): void {
@@ -111,6 +122,7 @@ export function deliveries(deps: DeliveryDeps) {
     if (idle.length === 0) return;
     const numbers = idle.map(({ shard }) => shard);
     for (const number of numbers) shards.delete(number);
+    // One that could not be given back is found to be held the next time.
     await giveBack(database, node, numbers);
   }
 
@@ -153,7 +165,7 @@ export function deliveries(deps: DeliveryDeps) {
         }
         lane.isWaiting = false;
         const shard = shards.get(lane.shard);
-        if (!shard || shard.leaving || shard.lanes.get(lane.key) !== lane) continue;
+        if (!shard || shard.leaving || isStuck(shard) || shard.lanes.get(lane.key) !== lane) continue;
         const message = start(lane);
         fillUp(shard, lane);
         if (message) {
@@ -252,6 +264,14 @@ export function deliveries(deps: DeliveryDeps) {
       for (const finished of readings) finished.add(key);
     }
     pump();
+  }
+
+  /** Somebody else holds what is to be written down, or does not any more. */
+  function heldUp(all: readonly Ended[], isHeldUp: boolean): void {
+    for (const { shard } of all) {
+      shard.heldUp += isHeldUp ? 1 : -1;
+      if (!isHeldUp && shard.heldUp === 0) for (const lane of shard.lanes.values()) queueUp(lane);
+    }
   }
 
   return {

@@ -26,25 +26,37 @@ export interface Pushed {
 /**
  * Writes down how a batch of pushes ended: due rows deleted, attempts added, what failed put off or given up. All of it only
  * for shards that still have the epoch under which the push began: whoever took one over sends again, and says so then.
- * Whoever takes it over meanwhile waits for this to be committed. What the schedule says next is read from the row: it may
- * have been replayed while the push was under way.
+ * Whoever takes it over meanwhile leaves it alone until this is committed. What the schedule says next is read from the row:
+ * it may have been replayed while the push was under way.
+ *
+ * What somebody else holds is waited for, but not for long; or it is passed over, which costs more and holds up no other.
  */
-const FINISH = {
-  name: 'finish-deliveries',
+const finish = (locked: 'wait' | 'pass over') => ({
+  name: `finish-deliveries-${locked}`,
   text: `
-with held as materialized (
-  select h.place, s.shard from delivery_shards s
+with patience as materialized (
+  select set_config('lock_timeout', '1s', true)
+), held as materialized (
+  select h.place, s.shard from patience cross join delivery_shards s
     join unnest($1::smallint[], $2::bigint[]) with ordinality as h(shard, epoch, place)
     on s.shard = h.shard and s.epoch = h.epoch
-  for share of s
+  for share of s ${locked === 'wait' ? '' : 'skip locked'}
 ), pushed as materialized (
   select h.shard, p.*, coalesce(to_timestamp(p.at / 1000), clock_timestamp() - p.ago_ms * interval '1 ms') as ended_at
   from unnest($3::integer[], $4::timestamptz[], $5::bigint[], $6::integer[], $7::delivery_outcome[], $8::smallint[],
     $9::integer[], $10::double precision[], $11::double precision[], $12::text[], $13::boolean[])
     as p(place, next_at, event_no, cycle_no, outcome, http_status, latency_ms, ago_ms, at, answer, is_hopeless)
   join held h using (place)
-), gone as (
-  delete from due_events d using pushed p
+)${
+    locked === 'wait'
+      ? ''
+      : `, free as materialized (
+  select d.shard, d.next_at, d.event_no, d.cycle_no from due_events d join pushed p
+    on d.shard = p.shard and d.next_at = p.next_at and d.event_no = p.event_no and d.cycle_no = p.cycle_no
+  for update of d skip locked
+)`
+  }, gone as (
+  delete from due_events d using pushed p ${locked === 'wait' ? '' : 'join free using (shard, next_at, event_no, cycle_no)'}
   where d.shard = p.shard and d.next_at = p.next_at and d.event_no = p.event_no and d.cycle_no = p.cycle_no
   returning d.*, p.outcome, p.http_status, p.latency_ms, p.ended_at, p.answer,
     case when p.outcome <> 'ACCEPTED' and not p.is_hopeless
@@ -72,7 +84,9 @@ with held as materialized (
 )
 select c.app_id as "appId", g.count from (
   select channel_id, count(*)::integer as count from given_up group by channel_id) g join channels c using (channel_id)`,
-};
+});
+const FINISH = finish('wait');
+const FINISH_FREE = finish('pass over');
 
 const byKey = ({ due: one }: Pushed, { due: other }: Pushed) => (isBefore(one, other) ? -1 : 1);
 
@@ -82,13 +96,14 @@ export interface GivenUp {
   readonly count: number;
 }
 
-export async function finishPushes(db: Queryable, ended: readonly Pushed[]): Promise<GivenUp[]> {
+/** `isPassing`: what somebody else holds is passed over, and `findUnfinished` tells which that was. */
+export async function finishPushes(db: Queryable, ended: readonly Pushed[], isPassing = false): Promise<GivenUp[]> {
   // Rows of retries may be locked by a replay as well: both lock them in the order of their keys.
   const pushed = ended.some(({ due }) => due.step > 0) ? ended.toSorted(byKey) : ended;
   const held = [...new Set(pushed.map(({ shard }) => shard))];
   const places = new Map(held.map((shard, index) => [shard, index + 1]));
   const now = performance.now();
-  return db.query<GivenUp>(FINISH, [
+  return db.query<GivenUp>(isPassing ? FINISH_FREE : FINISH, [
     held.map((one) => one.shard),
     held.map((one) => one.epoch),
     plainArray(pushed, (one) => places.get(one.shard)),
@@ -105,9 +120,27 @@ export async function finishPushes(db: Queryable, ended: readonly Pushed[]): Pro
   ]);
 }
 
+/** Pushes that are over and still due: somebody held what is to be written down about them. */
+export async function findUnfinished<One extends Pushed>(db: Queryable, ended: readonly One[]): Promise<One[]> {
+  const rows = await db.query<{ n: number }>(
+    `select p.n::integer from unnest($1::smallint[], $2::bigint[], $3::timestamptz[], $4::bigint[], $5::integer[])
+         with ordinality as p(shard, epoch, next_at, event_no, cycle_no, n)
+       join delivery_shards using (shard, epoch) join due_events using (shard, next_at, event_no, cycle_no)`,
+    [
+      ended.map(({ shard }) => shard.shard),
+      ended.map(({ shard }) => shard.epoch),
+      ended.map(({ due }) => due.nextAt),
+      ended.map(({ due }) => due.eventNo),
+      ended.map(({ due }) => due.cycleNo),
+    ],
+  );
+  return rows.flatMap(({ n }) => ended[n - 1] ?? []);
+}
+
 /**
  * Events of a channel that has no address for them: kept, and sent by a replay once there is one. Only while the channel is
- * what this node takes it for: it may have been given an address a moment ago. How many were put aside.
+ * what this node takes it for: it may have been given an address a moment ago. What somebody else holds is passed over. How
+ * many were put aside.
  */
 export async function putAside(
   db: Queryable,
@@ -117,11 +150,16 @@ export async function putAside(
 ): Promise<number> {
   const rows = await db.query(
     `with held as (
-       select from delivery_shards where shard = $1 and epoch = $2 for share
+       select from delivery_shards where shard = $1 and epoch = $2 for share skip locked
+     ), free as materialized (
+       select d.next_at, d.event_no, d.cycle_no
+       from unnest($3::timestamptz[], $4::bigint[], $5::integer[]) as k(next_at, event_no, cycle_no)
+         join due_events d on d.shard = $1 and d.next_at = k.next_at and d.event_no = k.event_no and d.cycle_no = k.cycle_no
+       where exists (select from held) and exists (select from channels where channel_id = $6 and version = $7)
+       for update of d skip locked
      ), gone as (
-       delete from due_events d using unnest($3::timestamptz[], $4::bigint[], $5::integer[]) as k(next_at, event_no, cycle_no)
-       where d.shard = $1 and d.next_at = k.next_at and d.event_no = k.event_no and d.cycle_no = k.cycle_no
-         and exists (select from held) and exists (select from channels where channel_id = $6 and version = $7)
+       delete from due_events d using free f
+       where d.shard = $1 and d.next_at = f.next_at and d.event_no = f.event_no and d.cycle_no = f.cycle_no
        returning d.*
      )
      insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no,

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type Database, Unavailable } from '../db/database.js';
+import { type Database, HeldUp, Unavailable } from '../db/database.js';
 import { raiseAlert } from '../payments/alerts-sql.js';
 import { keyOf } from './due-sql.js';
-import { finishPushes, type Pushed } from './finish-sql.js';
+import { findUnfinished, finishPushes, type Pushed } from './finish-sql.js';
 import { RETRY_DELAYS_SECONDS } from './schedule.js';
 
 export interface OutcomesDeps<One extends Pushed> {
@@ -13,22 +13,30 @@ export interface OutcomesDeps<One extends Pushed> {
   readonly givingUp: () => boolean;
   /** They are written down, or are another node's matter by now; or they could not be written down. */
   readonly over: (pushed: readonly One[], isWritten: boolean) => void;
+  /** Somebody else holds what is to be written down about them, or does not any more. */
+  readonly heldUp: (pushed: readonly One[], isHeldUp: boolean) => void;
 }
 
 const MOST_TOGETHER = 512;
-/** Statements under way: one that is held up by a lock does not hold up the rest. */
+/** Statements under way. */
 const SLOTS = 2;
 /** Between the beginnings of two that are not full: nobody waits for them. */
 const PAUSE_MS = 20;
+/** Until the database is asked again for what it could not do. */
+const AGAIN_MS = 200;
 
 /**
- * Writes down how pushes ended, many in one statement. While the database is away they wait: nobody else has sent them. Not by
+ * Writes down how pushes ended, many in one statement. While the database is away they wait: nobody else has sent them. What
+ * somebody else holds waits by itself, and is tried again; as long as there is such, everything else passes it over. Not by
  * `gather`: nobody waits for a single one, and a promise and a closure for each were part of what a push took.
  */
-export function outcomes<One extends Pushed>({ database, log, givingUp, over }: OutcomesDeps<One>) {
+export function outcomes<One extends Pushed>({ database, log, givingUp, over, heldUp }: OutcomesDeps<One>) {
   let queue: One[] = [];
+  /** What could not be written down, because somebody else holds it. */
+  let held: One[] = [];
   let running = 0;
   let isScheduled = false;
+  let isTryingAgain = false;
   let lastStart = Number.NEGATIVE_INFINITY;
 
   function schedule(): void {
@@ -47,26 +55,54 @@ export function outcomes<One extends Pushed>({ database, log, givingUp, over }: 
     lastStart = performance.now();
     running += 1;
     schedule();
-    const isWritten = await writeDown(batch);
+    const left = await writeDown(batch);
     running -= 1;
     schedule();
-    over(batch, isWritten);
+    if (left && left.length > 0) {
+      heldUp(left, true);
+      held = [...held, ...left];
+      void tryAgain();
+    }
+    tell(batch, left);
   }
 
-  async function writeDown(batch: readonly One[]): Promise<boolean> {
-    for (;;) {
+  async function tryAgain(): Promise<void> {
+    if (isTryingAgain) return;
+    isTryingAgain = true;
+    while (held.length > 0) {
+      await delay(AGAIN_MS);
+      const batch = held.slice(0, MOST_TOGETHER);
+      const left = await writeDown(batch);
+      const done = left ? without(batch, left) : batch;
+      // What is left goes to the end, so that the others have their turn.
+      held = [...held.slice(batch.length), ...(left ?? [])];
+      heldUp(done, false);
+      tell(batch, left);
+    }
+    isTryingAgain = false;
+  }
+
+  function tell(batch: readonly One[], left: readonly One[] | undefined): void {
+    if (!left) over(batch, false);
+    else over(left.length === 0 ? batch : without(batch, left), true);
+  }
+
+  /** What is left because somebody else holds it; undefined when nothing could be written down, for good. */
+  async function writeDown(batch: readonly One[]): Promise<readonly One[] | undefined> {
+    for (let isPassing = held.length > 0; ; ) {
       try {
-        if (batch.some(isLast)) await writeWithAlerts(database, batch);
-        else await finishPushes(database, batch);
-        return true;
+        if (batch.some(isLast)) await writeWithAlerts(database, batch, isPassing);
+        else await finishPushes(database, batch, isPassing);
+        return isPassing ? await findUnfinished(database, batch) : [];
       } catch (err) {
         if (!(err instanceof Unavailable) || givingUp()) {
           for (const { due } of batch) {
             log.warn({ err, eventId: String(keyOf(due)) }, 'how a push ended could not be written down');
           }
-          return false;
+          return undefined;
         }
-        await delay(200);
+        if (err instanceof HeldUp && !isPassing) isPassing = true;
+        else await delay(AGAIN_MS);
       }
     }
   }
@@ -79,13 +115,18 @@ export function outcomes<One extends Pushed>({ database, log, givingUp, over }: 
   };
 }
 
+function without<One>(all: readonly One[], some: readonly One[]): One[] {
+  const left = new Set(some);
+  return all.filter((one) => !left.has(one));
+}
+
 /** As far as this node knows: one that was replayed meanwhile goes on after all, and none is given up unexpectedly. */
 const isLast = ({ outcome, due, isHopeless }: Pushed) =>
   outcome !== 'ACCEPTED' && (isHopeless || due.step >= RETRY_DELAYS_SECONDS.length);
 
-async function writeWithAlerts(database: Database, pushed: readonly Pushed[]): Promise<void> {
+async function writeWithAlerts(database: Database, pushed: readonly Pushed[], isPassing: boolean): Promise<void> {
   await database.transaction(async (tx) => {
-    for (const { appId, count } of await finishPushes(tx, pushed)) {
+    for (const { appId, count } of await finishPushes(tx, pushed, isPassing)) {
       await raiseAlert(tx, 'webhook-given-up', appId, `${count} given up at once`);
     }
   });

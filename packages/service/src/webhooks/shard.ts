@@ -15,6 +15,8 @@ export interface Shard extends HeldShard {
   readonly anew: Set<number>;
   /** Pushes under way, and those that are over and not written down yet. */
   busy: number;
+  /** Pushes that are over, and cannot be written down because somebody else holds what that takes. */
+  heldUp: number;
   /** To be given back once it is not busy: nothing of it is read or begun any more. */
   leaving: boolean;
 }
@@ -33,6 +35,7 @@ export function newShard({ shard, epoch }: HeldShard): Shard {
     known: new Set(),
     anew: new Set(),
     busy: 0,
+    heldUp: 0,
     leaving: false,
   };
 }
@@ -72,6 +75,10 @@ export function forget(shard: Shard, lane: Lane, taken: readonly DueEvent[] = []
 export function dropIdle(shard: Shard, lane: Lane): void {
   if (isIdle(lane) && shard.lanes.get(lane.key) === lane) shard.lanes.delete(lane.key);
 }
+
+/** With so many, nothing more of it is sent: the others are not to wait until these can be written down. */
+const MOST_HELD_UP = 100;
+export const isStuck = (shard: Shard) => shard.heldUp >= MOST_HELD_UP;
 
 export function leaveShard(shard: Shard): void {
   shard.leaving = true;

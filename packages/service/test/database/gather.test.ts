@@ -28,7 +28,7 @@ function controlled(slots: number, maxBatch: number, channelOf?: (item: number) 
 describe('gathered calls', () => {
   it('what comes in one turn goes together, and each gets its own answer', async () => {
     const { ask, batch } = controlled(2, 8);
-    const answers = Promise.all([1, 2, 3].map(ask));
+    const answers = Promise.all([1, 2, 3].map((n) => ask(n)));
     const first = await batch(0);
     expect(first.items).toEqual([1, 2, 3]);
     first.end();
@@ -39,7 +39,7 @@ describe('gathered calls', () => {
     const { ask, batch, batches } = controlled(1, 2);
     const one = ask(1);
     const first = await batch(0);
-    const rest = Promise.all([2, 3, 4].map(ask));
+    const rest = Promise.all([2, 3, 4].map((n) => ask(n)));
     expect(batches).toHaveLength(1);
     first.end();
     await one;
@@ -66,7 +66,7 @@ describe('gathered calls', () => {
     const { ask, batch, batches } = controlled(2, 2);
     const one = ask(1);
     const first = await batch(0);
-    const rest = Promise.all([2, 3, 4].map(ask));
+    const rest = Promise.all([2, 3, 4].map((n) => ask(n)));
     (await batch(1)).end();
     first.end();
     (await batch(2)).end();
@@ -109,7 +109,7 @@ describe('gathered calls', () => {
     const { ask, batch, batches } = controlled(1, 4, (item) => Math.floor(item / 100));
     const first = ask(0);
     await batch(0);
-    const rest = Promise.all([101, 102, 103, 104, 105, 106, 201, 202, 301].map(ask));
+    const rest = Promise.all([101, 102, 103, 104, 105, 106, 201, 202, 301].map((n) => ask(n)));
     for (const index of [0, 1, 2, 3]) (await batch(index)).end();
     await Promise.all([first, rest]);
     expect(batches.map(({ items }) => items)).toEqual([[0], [101, 201, 301, 102], [103, 202, 104, 105], [106]]);

@@ -1,12 +1,15 @@
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { openDatabase } from '../../src/db/database.js';
 import { createService, type ServiceDeps } from '../../src/service.js';
 import { type ChannelClient, channelClient } from './channel-client.js';
-import type { TestService } from './service.js';
+import { SLOW_MACHINE, type TestService } from './service.js';
 
 export interface Node {
   readonly baseUrl: string;
+  /** How many are open to it. */
+  connections(): Promise<number>;
   /** The same channel, calling this node. */
   client(channel: ChannelClient): ChannelClient;
   close(): Promise<void>;
@@ -25,6 +28,9 @@ export async function anotherNode(service: TestService, more: Partial<ServiceDep
     engine: false,
     trustedProxies: [],
     authFailuresPerMinute: 100_000,
+    load: SLOW_MACHINE,
+    // The tests' clock stands still.
+    clockLimits: { mostSeconds: Number.POSITIVE_INFINITY },
     ...more,
   });
   await node.server.listen({ host: '127.0.0.1', port: 0 });
@@ -32,6 +38,7 @@ export async function anotherNode(service: TestService, more: Partial<ServiceDep
   return {
     baseUrl,
     client: ({ credentials }) => channelClient(baseUrl, credentials, () => service.clock.now()),
+    connections: () => promisify(node.server.server.getConnections.bind(node.server.server))(),
     async close() {
       await node.stop();
       await database.close();

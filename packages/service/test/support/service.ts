@@ -36,6 +36,9 @@ export interface TestService {
   close(): Promise<void>;
 }
 
+/** However slow the machine that the tests run on, nobody is refused for that. */
+export const SLOW_MACHINE = { fewest: 100_000, patienceMs: 300_000 };
+
 /** A service in this process, over real HTTP on a free port, on a database of its own and a clock that stands still. */
 export async function testService(more: Partial<ServiceDeps> = {}): Promise<TestService> {
   const fresh = await freshDatabase();
@@ -51,6 +54,7 @@ export async function testService(more: Partial<ServiceDeps> = {}): Promise<Test
     engine: false,
     trustedProxies: [],
     authFailuresPerMinute: 100_000,
+    load: SLOW_MACHINE,
     ...more,
   });
   await service.server.listen({ host: '127.0.0.1', port: 0 });

@@ -1,0 +1,92 @@
+// Callers who do not wait for one another, in a process of their own: so many requests a second, whatever becomes of them.
+// Each has a connection for itself while it waits, and hangs up when its patience is over.
+import net from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { rowNamed } from '../rows.mjs';
+import { requestOf } from '../signed.mjs';
+
+const END_OF_HEADERS = '\r\n\r\n';
+const PATIENCE_MS = 10_000;
+const EVERY_MS = 5;
+
+let prepared = [];
+
+const commands = {
+  /** One list of requests for each of the streams. */
+  prepare({ streams }) {
+    prepared = streams.map(({ row, channel, count }) =>
+      Array.from({ length: count }, (_, n) => asBytes(requestOf(rowNamed(row), channel, n))),
+    );
+    return {};
+  },
+  /** Of each stream, all that became of its requests: when it was sent, how long it took, and the result code. */
+  async run({ port, seconds }) {
+    const idle = [];
+    const began = performance.now();
+    const results = await Promise.all(prepared.map((requests) => stream(port, idle, requests, seconds, began)));
+    for (const socket of idle) socket.destroy();
+    return results;
+  },
+};
+
+process.once('disconnect', () => process.exit());
+process.on('message', async ({ command, ...options }) => {
+  try {
+    process.send({ result: await commands[command](options) });
+  } catch (error) {
+    process.send({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+});
+
+function asBytes({ path, headers, body }) {
+  const lines = Object.entries({ Host: '127.0.0.1', ...headers, 'Content-Length': Buffer.byteLength(body) });
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+  );
+}
+
+/** Evenly over the seconds. A timer that comes late sends what is due by then. */
+function stream(port, idle, requests, seconds, began) {
+  const results = [];
+  return new Promise((resolve) => {
+    let sent = 0;
+    const timer = setInterval(() => {
+      const due = Math.min(
+        requests.length,
+        Math.ceil(((performance.now() - began) / 1000 / seconds) * requests.length),
+      );
+      for (; sent < due; sent += 1) {
+        const at = performance.now() - began;
+        ask(port, idle, requests[sent], (code) => {
+          results.push({ at, ms: performance.now() - began - at, code });
+          if (results.length === requests.length) resolve(results);
+        });
+      }
+      if (sent === requests.length) clearInterval(timer);
+    }, EVERY_MS);
+  });
+}
+
+function ask(port, idle, request, done) {
+  const socket = idle.pop() ?? net.connect({ host: '127.0.0.1', port, noDelay: true });
+  let text = '';
+  const over = (code) => {
+    clearTimeout(timer);
+    socket.removeAllListeners();
+    socket.on('error', () => undefined);
+    if (code === 'hung up' || code === 'closed') socket.destroy();
+    else idle.push(socket);
+    done(code);
+  };
+  const timer = setTimeout(over, PATIENCE_MS, 'hung up');
+  socket.on('data', (chunk) => {
+    text += chunk.latin1Slice();
+    const body = text.indexOf(END_OF_HEADERS);
+    const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1];
+    if (body < 0 || text.length < body + END_OF_HEADERS.length + Number(length)) return;
+    over(/"code":"(\w+)"/.exec(text)?.[1] ?? 'none');
+  });
+  socket.on('error', () => over('closed'));
+  socket.on('close', () => over('closed'));
+  socket.write(request);
+}

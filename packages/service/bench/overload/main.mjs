@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { openBeside, provisionChannel, provisionInstitution, tokenOf } from '../channel.mjs';
+import { machineFacts } from '../facts.mjs';
+import { rowNamed } from '../rows.mjs';
+
+export { HELP, readOptions } from './options.mjs';
+export { report } from './table.mjs';
+
+const KINDS = { a2: 'orders/create A.2 over the bridge x32', b: 'orders/create B x32' };
+const BYSTANDER = 'orders/create B x32';
+/** Of the bystander, a second. */
+const BYSTANDER_RATE = 10;
+/** Signed beforehand, for what is sustained: more than can be. */
+const MOST_PER_SECOND = 5_000;
+/** As many callers as it takes to keep the node busy. */
+const CLIENTS = 64;
+
+/**
+ * What a node can sustain; then many times that, from callers who do not wait for one another, beside another channel that
+ * asks for little; and then half of what it can sustain, to see how soon all is well again.
+ */
+export async function bench({ seconds, times, rows }, running, say) {
+  const results = [];
+  for (const kind of rows) {
+    const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
+    try {
+      results.push({ kind: KINDS[kind], ...(await measure(KINDS[kind], { dataDir, seconds, times }, running, say)) });
+    } finally {
+      await running.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  }
+  return { facts: await machineFacts(os.tmpdir()), seconds, times, results };
+}
+
+async function measure(row, { dataDir, seconds, times }, running, say) {
+  const { baseUrl } = await running.startService({ dataDir, logLevel: 'warn' });
+  const beside = await openBeside(dataDir);
+  try {
+    const channel = await provisionChannel(beside);
+    const bystander = await provisionChannel(beside, 'test_bystander');
+    if (rowNamed(row).needsInstitution) {
+      await provisionInstitution(beside, (key) =>
+        running.startInstitution({ dataDir: path.join(dataDir, 'institution'), key }),
+      );
+    }
+    for (const one of [channel, bystander]) one.token = await tokenOf(baseUrl, one);
+    const port = Number(new URL(baseUrl).port);
+    const load = running.startLoad();
+    const flood = running.startHelper('the flood', 'overload/flood.mjs');
+    const stored = async () => (await beside.database.query('select count(*)::integer as n from orders'))[0].n;
+
+    const sustain = async (forSeconds) => {
+      await load('prepare', { row, channel, count: forSeconds * MOST_PER_SECOND });
+      return load('run', { port, connections: CLIENTS, seconds: forSeconds, again: false });
+    };
+    await sustain(2);
+    say(`  ${row}: what can be sustained, ${seconds} s\n`);
+    const sustained = await sustain(seconds);
+    const offered = Math.round(sustained.rate * times);
+    const send = async (rate) => {
+      await flood.ask('prepare', {
+        streams: [
+          { row, channel, count: rate * seconds },
+          { row: BYSTANDER, channel: bystander, count: BYSTANDER_RATE * seconds },
+        ],
+      });
+      return flood.ask('run', { port, seconds });
+    };
+    const before = await stored();
+    say(`  ${row}: ${offered} a second, ${seconds} s\n`);
+    const [flooded, beside10] = await send(offered);
+    // What was sent to be answered has been; whatever is stored from now on is stored for nobody.
+    const answered = [...flooded, ...beside10].filter(({ code }) => code === '0').length;
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const unheard = (await stored()) - before - answered;
+    // A second flood, and then at once what can be had: how soon is all as it was?
+    say(`  ${row}: and after it, ${seconds} s\n`);
+    const after = await recovery({ flood, row, channel, port, seconds, offered, half: Math.round(sustained.rate / 2) });
+    return {
+      sustained: { rate: sustained.rate, p50: sustained.p50, p99: sustained.p99 },
+      offered,
+      served: figures(flooded, '0', seconds),
+      refused: figures(flooded, '503001', seconds),
+      limited: figures(flooded, '429001', seconds),
+      others: flooded.filter(({ code }) => !['0', '503001', '429001'].includes(code)).length,
+      bystander: { sent: beside10.length, served: figures(beside10, '0', seconds) },
+      unheard,
+      recoveredMs: after,
+    };
+  } finally {
+    await beside.close().catch(() => undefined);
+  }
+}
+
+/** Milliseconds after the flood until nothing is refused or slow any more. */
+async function recovery({ flood, row, channel, port, seconds, offered, half }) {
+  await flood.ask('prepare', { streams: [{ row, channel, count: offered * 2 }] });
+  await flood.ask('run', { port, seconds: 2 });
+  await flood.ask('prepare', { streams: [{ row, channel, count: half * seconds }] });
+  const [results] = await flood.ask('run', { port, seconds });
+  const bad = results.filter(({ code, ms }) => code !== '0' || ms > 1_000);
+  return bad.length === 0 ? 0 : Math.max(...bad.map(({ at }) => at));
+}
+
+function figures(results, code, seconds) {
+  const times = results.filter((one) => one.code === code).map(({ ms }) => ms);
+  times.sort((a, b) => a - b);
+  const quantile = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))];
+  return {
+    count: times.length,
+    rate: times.length / seconds,
+    p50: quantile(0.5),
+    p99: quantile(0.99),
+    most: times.at(-1),
+  };
+}

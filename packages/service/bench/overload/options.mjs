@@ -1,0 +1,15 @@
+import { readKindOptions } from '../kind-options.mjs';
+
+export const HELP = `npm run bench -- overload [options]
+
+  --seconds N     of each part: what can be sustained, far too much of it, and after that, 3 to 30 (8)
+  --times N       how many times too much, 2 to 20 (10)
+  --rows A,B      only these: b (creations in mode B), a2 (creations in mode A.2 over the bridge)
+  --json          the result as one JSON document on stdout, the table on stderr
+`;
+
+export const readOptions = (args) =>
+  readKindOptions(args, {
+    numbers: { seconds: { usual: 8, most: 30 }, times: { usual: 10, most: 20 } },
+    rows: ['a2', 'b'],
+  });

@@ -1,0 +1,179 @@
+import type { Socket } from 'node:net';
+import type { Caller } from '../caller.js';
+import { Busy } from './respond.js';
+
+export interface LoadLimits {
+  /** What is inside may take so long, at the rate at which requests have been served. */
+  readonly backlogMs: number;
+  /** With fewer inside, nobody is refused. */
+  readonly fewest: number;
+  /** With fewer inside, nobody is refused as long as that rate is not known. */
+  readonly unmeasured: number;
+  /** How long a caller waits for its request to be begun. */
+  readonly patienceMs: number;
+}
+
+const LIMITS: LoadLimits = { backlogMs: 1_000, fewest: 100, unmeasured: 1_000, patienceMs: 2_000 };
+
+/** A request that this node has taken in. */
+export interface Visit {
+  readonly caller: Caller;
+  /** It has proved who it is, and been given its turn: what it takes counts. */
+  admitted(): void;
+  /** Leaving twice is leaving once. */
+  leave(): void;
+}
+
+/**
+ * How much a node has to do, and whether it can do more in time. By Little's law, requests wait for as long as it takes to
+ * serve those that are inside: their number, divided by how many are served in a second. Requests that wait for an
+ * institution, or for a caller that reads slowly, need nothing meanwhile and are not counted.
+ */
+export interface NodeLoad {
+  /** `who`: the channel that it claims to be of. */
+  mayEnter(who: string): boolean;
+  /** Throws Busy unless it may. */
+  enter(who: string, socket: Pick<Socket, 'destroyed'>): Visit;
+  counts(): { readonly inside: number; readonly most: number };
+}
+
+const TICK_MS = 250;
+const TICKS_PER_SECOND = 1_000 / TICK_MS;
+/** Of so many ticks, the last ones that were busy make the rate; with less than a second of them it stays as it was. */
+const TICKS = 8;
+/** Always so many inside: then what is served is what can be served. */
+const BUSY = 32;
+/** After so long without a busy second, the rate says nothing any more. */
+const FORGET_MS = 60_000;
+/** So many times as many as all may be, while those of a channel that has less than its part are let in. */
+const AT_MOST = 2;
+
+export function nodeLoad(given: Partial<LoadLimits> = {}, now: () => number = () => performance.now()): NodeLoad {
+  const limits = { ...LIMITS, ...given };
+  const insideOf = new Map<string, number>();
+  let inside = 0;
+  const rate = measuredRate(now, () => inside);
+
+  function most(): number {
+    const perSecond = rate.perSecond();
+    return perSecond === undefined
+      ? Math.max(limits.fewest, limits.unmeasured)
+      : Math.max(limits.fewest, (perSecond * limits.backlogMs) / 1_000);
+  }
+
+  /** A channel has its part for as long as the node has more to do than it can: one that floods it displaces no other. */
+  function hasPartLeft(who: string, mostInside: number): boolean {
+    const own = insideOf.get(who) ?? 0;
+    const channels = insideOf.size + (own === 0 ? 1 : 0);
+    return inside < mostInside * AT_MOST && own < mostInside / channels;
+  }
+
+  function mayEnter(who: string): boolean {
+    if (inside < limits.fewest) return true;
+    const mostInside = most();
+    return inside < mostInside || hasPartLeft(who, mostInside);
+  }
+
+  function change(who: string, by: 1 | -1): void {
+    rate.look();
+    inside += by;
+    rate.look();
+    const own = (insideOf.get(who) ?? 0) + by;
+    if (own === 0) insideOf.delete(who);
+    else insideOf.set(who, own);
+  }
+
+  return {
+    mayEnter,
+    enter(who, socket) {
+      if (!mayEnter(who)) throw new Busy();
+      const beginBy = now() + limits.patienceMs;
+      let isCarriedThrough = false;
+      let isAdmitted = false;
+      let isHere = true;
+      let isOutside = false;
+      change(who, 1);
+      return {
+        caller: {
+          isWaiting: () => isCarriedThrough || (!socket.destroyed && now() < beginBy),
+          patienceLeft: () => (isCarriedThrough ? Number.POSITIVE_INFINITY : beginBy - now()),
+          carryThrough() {
+            isCarriedThrough = true;
+          },
+          async outside(work) {
+            if (!isHere || isOutside) return work();
+            isOutside = true;
+            change(who, -1);
+            try {
+              return await work();
+            } finally {
+              isOutside = false;
+              if (isHere) change(who, 1);
+            }
+          },
+        },
+        admitted() {
+          isAdmitted = true;
+        },
+        leave() {
+          if (!isHere) return;
+          isHere = false;
+          if (!isOutside) change(who, -1);
+          if (isAdmitted) rate.served();
+        },
+      };
+    },
+    counts: () => ({ inside, most: Math.floor(most()) }),
+  };
+}
+
+interface Tick {
+  readonly served: number;
+  readonly isBusy: boolean;
+}
+
+/** Requests served in a second while there is always something to do. */
+function measuredRate(now: () => number, inside: () => number) {
+  let began = now();
+  let served = 0;
+  let fewest = 0;
+  let ticks: Tick[] = [];
+  let known: number | undefined;
+  let knownAt = 0;
+
+  function endTick(): void {
+    ticks = [...ticks.slice(1 - TICKS), { served, isBusy: fewest >= BUSY }];
+    const perSecond = served * TICKS_PER_SECOND;
+    served = 0;
+    fewest = inside();
+    const quiet = ticks.findLastIndex(({ isBusy }) => !isBusy);
+    const busy = ticks.slice(quiet + 1);
+    if (busy.length >= TICKS_PER_SECOND) {
+      known = (busy.reduce((sum, tick) => sum + tick.served, 0) * TICKS_PER_SECOND) / busy.length;
+      knownAt = now();
+    } else if (known !== undefined && perSecond > known) {
+      // It can do at least what it just did.
+      known = perSecond;
+      knownAt = now();
+    }
+  }
+
+  function look(): void {
+    const passed = Math.floor((now() - began) / TICK_MS);
+    for (let tick = 0; tick < Math.min(passed, TICKS); tick += 1) endTick();
+    began += passed * TICK_MS;
+    fewest = Math.min(fewest, inside());
+  }
+
+  return {
+    look,
+    served(): void {
+      served += 1;
+    },
+    perSecond(): number | undefined {
+      look();
+      if (now() - knownAt > FORGET_MS) known = undefined;
+      return known;
+    },
+  };
+}

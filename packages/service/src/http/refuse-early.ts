@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { CODES, envelopeText, formatTime, HEADER_KEYS, HEADERS } from '@perennial/wire';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.js';
+import type { CallerFailures } from './failures.js';
+import { heldBackLines } from './held-back.js';
+import type { NodeLoad } from './load.js';
+import type { ServiceMetrics } from './metrics.js';
+import { JSON_TYPE } from './respond.js';
+import { usableRequestId } from './signed-headers.js';
+
+export interface RefuseEarlyDeps {
+  readonly load: NodeLoad;
+  readonly failures: CallerFailures;
+  readonly clock: Clock;
+  readonly metrics: ServiceMetrics;
+  readonly log: Logger;
+  /** Where requests ask for something that takes time. */
+  readonly paths: ReadonlySet<string>;
+  readonly isDraining: () => boolean;
+}
+
+const { code, http, message } = CODES.UNAVAILABLE;
+
+/**
+ * What a node cannot do in time is refused as soon as its headers are there: before the framework, and before anything is
+ * looked up, read or computed. When there is ten times too much, nine of ten requests are refused, and what that costs is
+ * missing for the tenth. Node throws the body away, and the connection stays.
+ */
+export function refuseEarly({ load, failures, clock, metrics, log, paths, isDraining }: RefuseEarlyDeps) {
+  const lines = heldBackLines();
+
+  function refuse(request: IncomingMessage, response: ServerResponse, endpoint: string, channel: string): void {
+    const requestId = usableRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID();
+    const text = envelopeText(CODES.UNAVAILABLE, message, 'null', requestId, formatTime(clock.now()));
+    response.writeHead(http, {
+      'content-type': JSON_TYPE,
+      'content-length': Buffer.byteLength(text),
+      [HEADERS.retryAfter]: '1',
+    });
+    response.end(text);
+    metrics.observeRequest(endpoint, http, code, 0);
+    const where = { channel, ...load.counts() };
+    lines.line(
+      channel,
+      () => log.warn({ requestId, endpoint, ...where }, 'refused: this node has more to do than it can do in time'),
+      (heldBack) => log.warn({ ...where, heldBack }, 'more requests were refused'),
+    );
+  }
+
+  return {
+    before:
+      (serve: RequestListener): RequestListener =>
+      (request, response) => {
+        const { method, url = '' } = request;
+        const query = url.indexOf('?');
+        const path = query < 0 ? url : url.slice(0, query);
+        if (method === 'POST' && paths.has(path) && !isDraining()) {
+          const channel = failures.channelOf(request);
+          if (!load.mayEnter(channel)) {
+            refuse(request, response, path, channel);
+            return;
+          }
+        }
+        serve(request, response);
+      },
+    /** Writes what is still to be said in the log. */
+    stop: () => lines.flush(),
+  };
+}

@@ -1,0 +1,141 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FieldFailures, MAX_FIELD_FAILURES } from '../../src/channels/field-failures.js';
+import { systemClock } from '../../src/clock.js';
+import { clockWatch } from '../../src/db/clock-watch.js';
+import type { Queryable } from '../../src/db/database.js';
+import { mendFutureTimes } from '../../src/engine/future-times-sql.js';
+import { capturedLog } from '../support/captured-log.js';
+import { send } from '../support/channel-client.js';
+import { demoChannel } from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { anotherNode } from '../support/second-node.js';
+import { manualClock, type TestService, testService } from '../support/service.js';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await testService();
+});
+afterAll(() => service.close());
+
+const NOW = Date.UTC(2026, 0, 31);
+
+/** A database whose clock stands at this time. */
+const databaseAt = (now: number): Queryable => ({ query: async () => [{ now }] as never });
+
+function watchOf(ahead: number) {
+  const { log, lines } = capturedLog();
+  const clock = manualClock(NOW + ahead * 1000);
+  const watch = clockWatch({ database: databaseAt(NOW), clock, log });
+  const messages = () => lines().map(({ level, msg }) => `${level} ${msg}`);
+  return { clock, watch, messages };
+}
+
+describe('a node compares its clock with the database’s', () => {
+  it.each([
+    [0, true, false],
+    [1.9, true, false],
+    [-1.9, true, false],
+    [3, true, false],
+    [29.9, true, false],
+    [-29.9, true, false],
+    [31, false, true],
+    [-31, false, true],
+    [3600, false, true],
+  ])('%d s ahead: right is %s, wrong is %s', async (ahead, right, wrong) => {
+    const { watch } = watchOf(ahead);
+    await watch.compare();
+    expect([watch.isRight(), watch.isWrong()]).toEqual([right, wrong]);
+    expect(watch.skewSeconds()).toBeCloseTo(ahead, 1);
+  });
+
+  it('before the first look it is neither right nor wrong', () => {
+    const { watch } = watchOf(3600);
+    expect([watch.isRight(), watch.isWrong(), watch.skewSeconds()]).toEqual([false, false, 0]);
+  });
+
+  it('each change is told once', async () => {
+    const { clock, watch, messages } = watchOf(0);
+    for (const ahead of [0, 0, 5, 6, -5, 60, 61, 1, 0]) {
+      clock.set(NOW + ahead * 1000);
+      await watch.compare();
+    }
+    expect(messages()).toEqual([
+      '40 the clock of this node differs from the database’s',
+      '50 the clock of this node is too far from the database’s: it is not ready and begins nothing by itself',
+      '30 the clock of this node is right again',
+    ]);
+  });
+
+  it('half of the time that the answer took is not held against it', async () => {
+    let answer = () => {};
+    const database = {
+      query: () => new Promise((resolve) => (answer = () => resolve([{ now: NOW }]))),
+    } as unknown as Queryable;
+    const watch = clockWatch({ database, clock: manualClock(NOW), log: pino({ level: 'silent' }) });
+    const compared = watch.compare();
+    setTimeout(() => answer(), 50);
+    await compared;
+    // The clock stood still: half of the trip it seems to be behind, which the trip itself may have been.
+    expect(watch.skewSeconds()).toBeCloseTo(0, 6);
+  });
+});
+
+describe('a node whose clock is wrong', () => {
+  it('503001 on /readyz, and nothing is claimed; ready again and at work when it is mended', async () => {
+    const clock = manualClock(systemClock.now() + 3_600_000);
+    const node = await anotherNode(service, { clock, engine: true, clockLimits: {} });
+    const ready = () => send(node.baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0));
+    await until('it is noticed', async () => (await ready()).status === 503);
+    expect((await ready()).code).toBe('503001');
+    expect((await send(node.baseUrl, 'GET', '/healthz', {}, Buffer.alloc(0))).status).toBe(200);
+    const claimed = async () => (await service.fresh.database.query('select from delivery_nodes')).length;
+    expect(await claimed()).toBe(0);
+    const timer = setInterval(() => clock.set(systemClock.now()), 10);
+    await until('it is mended', async () => (await ready()).status === 200);
+    await until('it is at work', async () => (await claimed()) === 1);
+    clearInterval(timer);
+    await node.close();
+  });
+});
+
+describe('a clock that is set back', () => {
+  it('a channel over its rate is not shut out until the clock has caught up', async () => {
+    const channel = await demoChannel(service);
+    const { database } = service.fresh;
+    const token = await channel.getToken();
+    await database.query(`update rate_limits set tokens = 0, refilled_at = now() + interval '1 hour'`);
+    await database.query(`update channels set rate_per_second = 1, rate_burst = 1, version = version + 1`);
+    const list = () => channel.callBare('products/list', {}, { token });
+    expect((await list()).code).toBe('429001');
+    await mendFutureTimes(database);
+    await until('the next second', async () => (await list()).code === '0');
+  });
+
+  it('failures of encrypted fields are forgotten after a minute all the same', () => {
+    const failures = new FieldFailures();
+    for (let n = 0; n < MAX_FIELD_FAILURES; n += 1) failures.add();
+    failures.begin(NOW);
+    failures.renew(NOW - 3_600_000);
+    expect(failures.secondsLeft(NOW - 3_600_000)).toBe(60);
+    failures.renew(NOW - 3_600_000 + 60_000);
+    expect(failures.tooMany).toBe(false);
+  });
+
+  it('a user whose tries were used up waits for an hour and not for longer', async () => {
+    const { findTries } = await import('../../src/redeem/tries-sql.js');
+    const { database } = service.fresh;
+    const [row] = await database.query<{ id: number }>('select channel_id as id from channels limit 1');
+    const id = row?.id ?? 0;
+    const lock = (until: string) =>
+      database.query(
+        `insert into unsubscribe_tries (channel_id, user_key, wrong, locked_until) values ($1, key_of('u'), 0, ${until})
+         on conflict (channel_id, user_key) do update set locked_until = excluded.locked_until`,
+        [id],
+      );
+    await lock(`clock_timestamp() + interval '59 minutes'`);
+    expect((await findTries(database, id, 'u')).lockedSeconds).toBeGreaterThan(0);
+    await lock(`clock_timestamp() + interval '2 hours'`);
+    expect((await findTries(database, id, 'u')).lockedSeconds).toBeNull();
+  });
+});

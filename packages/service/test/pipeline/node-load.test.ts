@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { type NodeLoad, nodeLoad, type Visit } from '../../src/http/load.js';
+import { Busy } from '../../src/http/respond.js';
+
+const SOCKET = { destroyed: false };
+
+/** A node that serves so many requests a second, on a clock that a test moves. */
+function aNode(limits: Parameters<typeof nodeLoad>[0] = {}) {
+  let now = 0;
+  const load = nodeLoad(limits, () => now);
+  const inside: Visit[] = [];
+  const enter = (who = 'channel') => {
+    const visit = load.enter(who, SOCKET);
+    visit.admitted();
+    inside.push(visit);
+    return visit;
+  };
+  return {
+    load,
+    enter,
+    /** Lets as many in as it takes: how many that are. */
+    fill(who = 'channel'): number {
+      let count = 0;
+      for (; load.mayEnter(who) && count < 100_000; count += 1) enter(who);
+      return count;
+    },
+    /** Serves so many in each of the seconds, and lets as many in. */
+    serve(perSecond: number, seconds: number): void {
+      for (let n = 0; n < perSecond * seconds; n += 1) {
+        now += 1_000 / perSecond;
+        inside.shift()?.leave();
+        if (load.mayEnter('channel')) enter();
+      }
+    },
+    /** All that are inside leave. */
+    empty(): void {
+      for (const visit of inside.splice(0)) visit.leave();
+    },
+    pass(ms: number): void {
+      now += ms;
+    },
+  };
+}
+
+const most = (load: NodeLoad) => load.counts().most;
+
+describe('how many requests a node takes in', () => {
+  it('a cold node takes in what comes, up to a thousand', () => {
+    const { load, fill } = aNode();
+    expect(fill()).toBe(1_000);
+    expect(() => load.enter('channel', SOCKET)).toThrow(Busy);
+  });
+
+  it('one that was busy for a second, what it can serve in a second', () => {
+    const { load, fill, serve } = aNode();
+    fill();
+    serve(400, 3);
+    expect(most(load)).toBeGreaterThan(380);
+    expect(most(load)).toBeLessThan(420);
+  });
+
+  it('never less than a hundred, however slow it is', () => {
+    const { load, fill, serve } = aNode();
+    fill();
+    serve(10, 3);
+    expect(most(load)).toBe(100);
+  });
+
+  it('one that serves more than it was seen to, as much as that', () => {
+    const { load, fill, serve } = aNode({ unmeasured: 200 });
+    fill();
+    serve(200, 3);
+    serve(1_500, 3);
+    expect(most(load)).toBeGreaterThan(1_400);
+  });
+
+  it('after a quiet minute it is cold again', () => {
+    const { load, fill, serve, empty, pass } = aNode();
+    fill();
+    serve(150, 3);
+    expect(most(load)).toBeLessThan(200);
+    empty();
+    pass(61_000);
+    expect(most(load)).toBe(1_000);
+  });
+
+  it('a database that stands still for half a second makes it refuse nobody', () => {
+    const { load, fill, serve, pass } = aNode();
+    fill();
+    serve(2_000, 3);
+    const before = most(load);
+    pass(500);
+    expect(most(load)).toBeGreaterThan(before * 0.7);
+  });
+
+  it('requests that wait for an institution are not counted meanwhile', async () => {
+    const { load, enter } = aNode({ fewest: 3, unmeasured: 3 });
+    const visits = [enter(), enter(), enter()];
+    expect(load.mayEnter('channel')).toBe(false);
+    let answer = () => {};
+    const waiting = visits[0]?.caller.outside(
+      () =>
+        new Promise<void>((resolve) => {
+          answer = resolve;
+        }),
+    );
+    expect(load.mayEnter('channel')).toBe(true);
+    answer();
+    await waiting;
+    expect(load.mayEnter('channel')).toBe(false);
+  });
+
+  it('leaving twice is leaving once', () => {
+    const { load, enter } = aNode();
+    const visit = enter();
+    visit.leave();
+    visit.leave();
+    expect(load.counts().inside).toBe(0);
+  });
+});
+
+describe('one channel that floods a node', () => {
+  it('is refused, and the requests of another are taken in', () => {
+    const { load, fill, enter } = aNode({ fewest: 10, unmeasured: 100 });
+    expect(fill('flood')).toBe(100);
+    expect(load.mayEnter('flood')).toBe(false);
+    for (let n = 0; n < 50; n += 1) enter('small');
+    expect(load.mayEnter('small')).toBe(false);
+    expect(load.mayEnter('third')).toBe(true);
+  });
+
+  it('however many channels there are, twice what the node can do is the end', () => {
+    const { load, fill, enter } = aNode({ fewest: 10, unmeasured: 100 });
+    fill('flood');
+    let n = 0;
+    for (; load.mayEnter(`channel ${n}`) && n < 1_000; n += 1) enter(`channel ${n}`);
+    expect(load.counts().inside).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('a caller', () => {
+  it('waits for two seconds', () => {
+    const { enter, pass } = aNode();
+    const { caller } = enter();
+    expect([caller.isWaiting(), caller.patienceLeft()]).toEqual([true, 2_000]);
+    pass(2_001);
+    expect(caller.isWaiting()).toBe(false);
+  });
+
+  it('is gone when its connection is', () => {
+    const socket = { destroyed: false };
+    const { caller } = nodeLoad().enter('channel', socket);
+    socket.destroyed = true;
+    expect(caller.isWaiting()).toBe(false);
+  });
+
+  it('is waited with to the end once something was begun for it', () => {
+    const { enter, pass } = aNode();
+    const { caller } = enter();
+    caller.carryThrough();
+    pass(10_000);
+    expect([caller.isWaiting(), caller.patienceLeft()]).toEqual([true, Number.POSITIVE_INFINITY]);
+  });
+});

@@ -1,0 +1,269 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Queryable } from '../../src/db/database.js';
+import { anotherChannel } from '../orders/support.js';
+import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
+import { collectRequest, demoChannel, sharedRequest, unique } from '../support/demo.js';
+import { expectEnvelope } from '../support/envelope.js';
+import { until } from '../support/processes.js';
+import { rawConnection, requestBytes } from '../support/raw-http.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+import { type TestService, testService } from '../support/service.js';
+import { DONE, testRoute } from '../support/test-endpoint.js';
+
+/** With so many inside, the next one is refused: as on a node that serves so few in a second. */
+const MOST = 4;
+const BODY = { orderNo: '1' };
+
+let service: TestService;
+let channel: ChannelClient;
+let other: ChannelClient;
+beforeAll(async () => {
+  service = await testService();
+  channel = await demoChannel(service);
+  other = await anotherChannel(service);
+});
+afterAll(() => service.close());
+
+/** Requests of this endpoint stay inside until the gate is opened. */
+function gate() {
+  let waiting = 0;
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const route = testRoute('test/at-the-gate', async ({ answer }) => {
+    waiting += 1;
+    await opened;
+    return answer(DONE);
+  });
+  return { route, open: () => open(), waiting: () => waiting };
+}
+
+/** A node that is full of requests, of one channel or another. */
+async function fullNode(of: readonly ChannelClient[], most = of.length) {
+  const { route, open, waiting } = gate();
+  const node = await anotherNode(service, { moreRoutes: [route], load: { fewest: most, unmeasured: most } });
+  // It has met them before: those whom it does not know have one part together.
+  for (const one of [channel, other]) await node.client(one).getToken();
+  const inside: Promise<Reply>[] = [];
+  for (const one of of) {
+    const token = await one.getToken();
+    inside.push(node.client(one).callBare('test/at-the-gate', BODY, { token }));
+    await until('one more inside', () => waiting() === inside.length);
+  }
+  return {
+    node,
+    /** Lets everything go on, and waits for it. */
+    async empty(): Promise<Reply[]> {
+      open();
+      return Promise.all(inside);
+    },
+  };
+}
+
+const four = () => Array.from({ length: MOST }, () => channel);
+
+function expectRefused(reply: Reply): void {
+  expect([reply.status, reply.code, reply.headers['retry-after'], reply.data]).toEqual([503, '503001', '1', null]);
+  expectEnvelope(reply.envelope, '503001');
+}
+
+const orders = async (externalOrderNo: string) =>
+  (await service.fresh.database.query('select from external_orders where external_order_no = $1', [externalOrderNo]))
+    .length;
+const keys = async (key: string) =>
+  (await service.fresh.database.query('select from idempotency where key = $1', [key])).length;
+
+describe('a node that has more to do than it can do in time', () => {
+  it('503001: at once, with Retry-After; nothing is stored, and it may be sent again as it is', async () => {
+    const { node, empty } = await fullNode(four());
+    const client = node.client(channel);
+    // Of another node, as the full one gives none.
+    const token = await channel.getToken();
+    const request = collectRequest(channel);
+    const options = { token, idempotencyKey: unique('key'), nonce: 'ab'.repeat(16), requestId: unique('request') };
+    const refused = await client.callBare('orders/create', request, options);
+    expectRefused(refused);
+    expect(refused.envelope.requestId).toBe(options.requestId);
+    expect([await orders(request.externalOrderNo), await keys(options.idempotencyKey)]).toEqual([0, 0]);
+    expect((await empty()).map(({ code }) => code)).toEqual(four().map(() => '0'));
+    // With the same nonce: it was not used up.
+    expect((await client.callBare('orders/create', request, options)).code).toBe('0');
+    expect(await orders(request.externalOrderNo)).toBe(1);
+    await node.close();
+  });
+
+  it('503001: before anything is looked at, its signature, its token or its body', async () => {
+    const { node, empty } = await fullNode(four());
+    const client = node.client(channel);
+    for (const wrong of [{ signRaw: 'something else' }, { token: 'none' }, { raw: '{' }]) {
+      expectRefused(await client.callBare('orders/create', {}, wrong));
+    }
+    await empty();
+    await node.close();
+  });
+
+  it('503001: the connection stays, and the next request on it is understood', async () => {
+    const { node, empty } = await fullNode(four());
+    const raw = rawConnection(node.baseUrl);
+    const body = JSON.stringify({ grantType: 'client_credentials', appId: channel.credentials.appId });
+    const headers = () => ({
+      ...channel.signedHeaders('auth/token', Buffer.from(body), {}),
+      'Content-Length': String(Buffer.byteLength(body)),
+    });
+    const ask = () => raw.write(requestBytes('/openapi/v1/auth/token', headers(), body));
+    ask();
+    ask();
+    expect((await raw.replies(2)).map(({ code }) => code)).toEqual(['503001', '503001']);
+    await empty();
+    ask();
+    expect((await raw.replies(3))[2]?.code).toBe('0');
+    raw.close();
+    await node.close();
+  });
+
+  it('/healthz, /readyz and /metrics are answered, and tell about it', async () => {
+    const { node, empty } = await fullNode(four());
+    expectRefused(await node.client(channel).callBare('auth/token', {}));
+    const get = (path: string) => send(node.baseUrl, 'GET', path, {}, Buffer.alloc(0));
+    expect((await get('/healthz')).status).toBe(200);
+    expect((await get('/readyz')).status).toBe(200);
+    const { text } = await get('/metrics');
+    expect(text).toContain(`perennial_requests_inside{state="inside"} ${MOST}`);
+    expect(text).toContain(`perennial_requests_inside{state="most"} ${MOST}`);
+    expect(text).toMatch(/perennial_http_requests_total\{endpoint="[^"]*auth\/token",status="503",code="503001"\} 1/);
+    await empty();
+    await node.close();
+  });
+
+  it('0: of another channel, which has its part of the node', async () => {
+    const { node, empty } = await fullNode(four());
+    expect((await node.client(other).call('orders/create', collectRequest(other))).code).toBe('0');
+    expectRefused(await node.client(channel).callBare('orders/create', collectRequest(channel)));
+    await empty();
+    await node.close();
+  });
+
+  it('404001 and 405001 are what they always are', async () => {
+    const { node, empty } = await fullNode(four());
+    const to = (method: string, path: string) => send(node.baseUrl, method, path, {}, Buffer.alloc(0));
+    expect((await to('POST', '/openapi/v1/nothing')).code).toBe('404001');
+    expect((await to('GET', '/openapi/v1/orders/create')).code).toBe('405001');
+    await empty();
+    await node.close();
+  });
+
+  it('503 on the redemption page, which its users are told in words', async () => {
+    const { node, empty } = await fullNode([channel, other], 1);
+    const { redeemUrl } = (await channel.call('orders/create', collectRequest(channel))).data;
+    const { pathname, search } = new URL(redeemUrl);
+    const open = () => send(node.baseUrl, 'GET', pathname + search, {}, Buffer.alloc(0));
+    const refused = await open();
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    expect(refused.headers['content-type']).toMatch(/^text\/html/);
+    await empty();
+    expect((await open()).status).toBe(200);
+    await node.close();
+  });
+});
+
+describe('a request that waits in the node', () => {
+  /** Nobody is admitted while this is held: what comes waits for the statement that is shared. */
+  const holdRates = (tx: Queryable) => tx.query('select from rate_limits for update');
+
+  async function whileHeld(node: Node, work: () => Promise<void>): Promise<void> {
+    // Two statements are under way then, and whatever comes waits for them.
+    const before: Promise<Reply>[] = [];
+    await service.fresh.database.transaction(async (tx) => {
+      await holdRates(tx);
+      for (let n = 1; n <= 2; n += 1) {
+        before.push(node.client(channel).callBare('auth/token', tokenRequest(channel)));
+        await until('a statement that waits', async () => (await waitingStatements()) === n);
+      }
+      await work();
+    });
+    expect((await Promise.all(before)).map(({ code }) => code)).toEqual(['0', '0']);
+  }
+
+  const tokenRequest = ({ credentials }: ChannelClient) => ({
+    grantType: 'client_credentials',
+    appId: credentials.appId,
+  });
+  const waitingStatements = async () =>
+    (
+      await service.fresh.database.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+           and query like '%update rate_limits%'`,
+      )
+    ).length;
+
+  it('503001: longer than its caller waits; nothing of it is stored', async () => {
+    const node = await anotherNode(service, { load: { patienceMs: 300 } });
+    const token = await channel.getToken();
+    const request = collectRequest(channel);
+    let reply: Promise<Reply> | undefined;
+    await whileHeld(node, async () => {
+      reply = node.client(channel).callBare('orders/create', request, { token });
+      await delay(400);
+    });
+    if (reply) expectRefused(await reply);
+    expect(await orders(request.externalOrderNo)).toBe(0);
+    await node.close();
+  });
+
+  it.each([
+    ['mode B', collectRequest],
+    ['mode A', sharedRequest],
+  ])('a caller that hangs up leaves no order: %s', async (_mode, made) => {
+    const node = await anotherNode(service);
+    const request = made(channel) as { externalOrderNo: string };
+    const token = await channel.getToken();
+    const body = JSON.stringify(request);
+    const raw = rawConnection(node.baseUrl);
+    const metric = async () => {
+      const { text } = await send(node.baseUrl, 'GET', '/metrics', {}, Buffer.alloc(0));
+      return Number(/perennial_requests_inside\{state="inside"\} (\d+)/.exec(text)?.[1]);
+    };
+    await whileHeld(node, async () => {
+      const headers = channel.signedHeaders('orders/create', Buffer.from(body), { token });
+      const length = { 'Content-Length': String(Buffer.byteLength(body)) };
+      raw.write(requestBytes('/openapi/v1/orders/create', { ...headers, ...length }, body));
+      await until('the request is inside', async () => (await metric()) === 3);
+      const open = await node.connections();
+      raw.close();
+      await until('the connection is gone', async () => (await node.connections()) < open);
+    });
+    await until('nothing inside', async () => (await metric()) === 0);
+    expect(await orders(request.externalOrderNo)).toBe(0);
+    await node.close();
+  });
+
+  it('what was begun is finished, though the caller has gone', async () => {
+    let begun = () => {};
+    const hasBegun = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    let goOn = () => {};
+    const mayGoOn = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let isOver = false;
+    const twoSteps = testRoute('test/two-steps', async ({ database, answer }) => {
+      await database.transaction((tx) => tx.query('select 1'));
+      begun();
+      await mayGoOn;
+      await database.query('select 2');
+      isOver = true;
+      return answer(DONE);
+    });
+    const node = await anotherNode(service, { moreRoutes: [twoSteps], load: { patienceMs: 200 } });
+    const reply = node.client(channel).call('test/two-steps', BODY);
+    await hasBegun;
+    await delay(300);
+    goOn();
+    expect((await reply).code).toBe('0');
+    expect(isOver).toBe(true);
+    await node.close();
+  });
+});

@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Database, openDatabase, type Queryable } from '../../src/db/database.js';
+import { anotherChannel } from '../orders/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel } from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { type TestService, testService } from '../support/service.js';
+import type { TestReceiver } from './receiver.js';
+import { receiverFor, type SendingNode, sendingNode } from './sending.js';
+
+/** Whatever one session holds: the pushes that need nothing of it go on, from every node. */
+let service: TestService;
+let foreign: Database;
+let held: ChannelClient;
+let free: ChannelClient;
+const receivers: TestReceiver[] = [];
+let heldReceiver: TestReceiver;
+let freeReceiver: TestReceiver;
+const nodes: SendingNode[] = [];
+
+beforeEach(async () => {
+  service = await testService();
+  foreign = openDatabase({ url: service.fresh.url, pool: 1, name: 'somebody else' });
+  held = await demoChannel(service);
+  free = await anotherChannel(service);
+  heldReceiver = await receiverFor(service, held);
+  freeReceiver = await receiverFor(service, free);
+  receivers.push(heldReceiver, freeReceiver);
+});
+afterEach(async () => {
+  for (const node of nodes.splice(0)) await node.close();
+  for (const receiver of receivers.splice(0)) await receiver.close();
+  await foreign.close();
+  await service.close();
+});
+
+function aNode(): SendingNode {
+  const node = sendingNode(service);
+  nodes.push(node);
+  return node;
+}
+
+const create = async (channel: ChannelClient) =>
+  (await channel.call('orders/create', collectRequest(channel))).data.orderNo;
+const query = <Row>(sql: string, values: unknown[] = []) => service.fresh.database.query<Row>(sql, values);
+const due = async ({ credentials }: ChannelClient) =>
+  (await query('select from due_events d join channels c using (channel_id) where c.app_id = $1', [credentials.appId]))
+    .length;
+const OF_CHANNEL = '(select channel_id from channels where app_id = $1)';
+
+/** The engine's rounds, for as long as the work takes: the lease is renewed, and what is due is read. */
+async function running<T>(all: readonly SendingNode[], work: () => Promise<T>): Promise<T> {
+  let isOver = false;
+  const rounds = all.map(async (node) => {
+    while (!isOver) {
+      await node.balance();
+      await node.read();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  });
+  try {
+    return await work();
+  } finally {
+    isOver = true;
+    await Promise.all(rounds);
+  }
+}
+
+/** What a session holds, and whether the pushes of that channel itself may go on to be sent. */
+const HOLDS: readonly [string, (tx: Queryable) => Promise<unknown>][] = [
+  [
+    'one event that is due',
+    (tx) =>
+      tx.query(`select from due_events where channel_id = ${OF_CHANNEL} limit 1 for update`, [held.credentials.appId]),
+  ],
+  [
+    'all events of a channel that are due',
+    (tx) => tx.query(`select from due_events where channel_id = ${OF_CHANNEL} for update`, [held.credentials.appId]),
+  ],
+  ['a channel', (tx) => tx.query('select from channels where app_id = $1 for update', [held.credentials.appId])],
+  [
+    'a shard',
+    (tx) =>
+      tx.query(`select from delivery_shards where shard = ${OF_CHANNEL} % 16 for update`, [held.credentials.appId]),
+  ],
+  ['the turn to take shards', (tx) => tx.query('select pg_advisory_xact_lock(5700001)')],
+];
+
+describe('somebody else holds', () => {
+  it.each(HOLDS)('%s: the others’ pushes go on and are written down', async (_what, hold) => {
+    const [one, two] = [aNode(), aNode()];
+    await create(held);
+    for (const node of [one, two, one, two]) await node.balance();
+    await foreign.transaction(async (tx) => {
+      await hold(tx);
+      await running([one, two], async () => {
+        // More than go into one statement, and for longer than a lease lasts without being renewed.
+        for (let round = 0; round < 3; round += 1) {
+          await create(held);
+          await create(free);
+          const expected = (round + 1) * 2;
+          await freeReceiver.until(expected);
+          await until('written down', async () => (await due(free)) === 0);
+        }
+      });
+    });
+    await running([one, two], () => until('all of it', async () => (await due(held)) === 0));
+    expect(freeReceiver.pushes).toHaveLength(6);
+    expect(new Set(heldReceiver.pushes.map(({ eventId }) => eventId)).size).toBe(8);
+    expect(heldReceiver.pushes).toHaveLength(8);
+    expect(await query('select from delivery_attempts')).toHaveLength(14);
+  });
+
+  it('an event of a channel without an address: the others’ are read', async () => {
+    const silent = await anotherChannel(service);
+    await create(silent);
+    const node = aNode();
+    await node.balance();
+    await foreign.transaction(async (tx) => {
+      await tx.query(`select from due_events where channel_id = ${OF_CHANNEL} for update`, [silent.credentials.appId]);
+      await running([node], async () => {
+        await create(free);
+        await freeReceiver.until(2);
+      });
+    });
+    await running([node], () => until('put aside', async () => (await due(silent)) === 0));
+    expect(await query('select from undelivered_events')).toHaveLength(2);
+  });
+
+  it('the shards of a node that has died: nobody waits for them, and they are taken later', async () => {
+    const [dead, taker] = [aNode(), aNode()];
+    await dead.balance();
+    await foreign.transaction(async (tx) => {
+      await tx.query('select from delivery_shards where shard < 4 for update');
+      await query('update delivery_nodes set lease_until = now() where node = $1', [dead.node]);
+      await taker.balance();
+      expect(await query('select from delivery_shards where owner = $1', [taker.node])).toHaveLength(12);
+    });
+    await taker.balance();
+    expect(await query('select from delivery_shards where owner = $1', [taker.node])).toHaveLength(16);
+  });
+});
