@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { AlertWay } from './alerts/way.js';
 import { claimer } from './benefits/claim.js';
 import { accessTokens } from './channels/access-token.js';
 import { channelRegistry } from './channels/registry.js';
@@ -68,6 +69,10 @@ export interface ServiceDeps {
   readonly eventsRetentionDays?: number;
   /** Whether this node also does what no request asks for. */
   readonly engine?: boolean;
+  /** It does not, and refuses what writes: a copy that somebody wants to look at. */
+  readonly readsOnly?: boolean;
+  /** How alerts reach people, beside the list. */
+  readonly alertWays?: readonly AlertWay[];
 }
 
 export interface Service extends App {
@@ -106,6 +111,7 @@ export function createService(deps: ServiceDeps): Service {
     metrics,
     log,
     trustedProxies: deps.trustedProxies,
+    readsOnly: deps.readsOnly === true,
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
     failures: callerFailures({ limit: minuteLimit(deps.authFailuresPerMinute, clock), channels, tokens }),
     bodies: largeBodies(deps.largeBodies),
@@ -134,7 +140,11 @@ export function createService(deps: ServiceDeps): Service {
       }),
     },
   });
-  const engine = deps.engine === false ? undefined : startEngine({ ...deps, channels, gateways, fulfilments, settle });
+  const alertSender = () => ({ environment: deps.environment, service: deps.publicUrl() });
+  const engine =
+    deps.engine === false || deps.readsOnly
+      ? undefined
+      : startEngine({ ...deps, channels, gateways, fulfilments, settle, alertSender });
   return {
     ...app,
     async stop() {

@@ -11,6 +11,8 @@ import { migrate } from './migrate.js';
 export interface OpenOptions {
   /** One service per embedded folder; any number of tools beside it or without it. */
   readonly role: 'service' | 'tool';
+  /** As the database's own list of sessions has it. Unset: after the role. */
+  readonly name?: string;
   /** An embedded folder without a database is refused, and left as it is. Unset: one is made there. */
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
@@ -38,6 +40,22 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
   }
   if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await makeFolder(settings.dataDir);
   const vault = openVault(await masterKeys(settings));
+  const connected = await connectFromSettings(settings, options);
+  try {
+    await migrate(connected.database);
+    await claimInstallation(connected.database, settings.environment, vault);
+    return { ...connected, vault };
+  } catch (error) {
+    await connected.close();
+    throw error;
+  }
+}
+
+/** A database that can be reached, as it is. */
+export async function connectFromSettings(
+  settings: Settings,
+  options: OpenOptions,
+): Promise<Omit<OpenedDatabase, 'vault'>> {
   const embedded =
     settings.databaseUrl === undefined
       ? await openEmbedded({
@@ -51,7 +69,7 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
   const database = openDatabase({
     url: settings.databaseUrl ?? embedded?.url ?? '',
     pool: options.role === 'service' ? settings.databasePool : 2,
-    name: `perennial ${options.role}`,
+    name: options.name ?? `perennial ${options.role}`,
     ...(options.onIdleError ? { onIdleError: options.onIdleError } : {}),
   });
   const close = async () => {
@@ -60,9 +78,7 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
   };
   try {
     await reach(database, options);
-    await migrate(database);
-    await claimInstallation(database, settings.environment, vault);
-    return { database, vault, close };
+    return { database, close };
   } catch (error) {
     await close();
     throw error;

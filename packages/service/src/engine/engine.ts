@@ -11,6 +11,7 @@ import type { SettleTogether } from '../payments/settle-together.js';
 import type { Vault } from '../secrets/vault.js';
 import { connections } from '../webhooks/connections.js';
 import { cancelAtInstitutions } from './agreement-cancellations.js';
+import { type AlertingDeps, alerting } from './alerts.js';
 import { billCollected } from './billing.js';
 import { deliverer } from './deliveries.js';
 import { housekeeping } from './housekeeping.js';
@@ -23,7 +24,7 @@ import { renewDeducted } from './renewals.js';
 import { every } from './timer.js';
 import { endDueWithoutDebit } from './without-debit.js';
 
-export interface EngineDeps {
+export interface EngineDeps extends AlertingDeps {
   readonly database: Database;
   readonly vault: Vault;
   readonly channels: ChannelRegistry;
@@ -60,6 +61,7 @@ export function startEngine(engine: EngineDeps) {
     ({ code }) => askAboutPendingClaims(deps, code),
     failed('pending claims'),
   );
+  const alerts = alerting(engine);
   const events = deliverer({ ...deps, connections: connections({ local: engine.localCallbacks === true }) });
   const jobs = [
     every(1, 'billing', log, () => billCollected(database, deps.stopping)),
@@ -77,7 +79,7 @@ export function startEngine(engine: EngineDeps) {
     async stop(): Promise<void> {
       stopped = true;
       await Promise.all(jobs.map((job) => job.stop()));
-      await Promise.all([renewals.ended(), questions.ended(), suppliers.ended(), events.stop()]);
+      await Promise.all([renewals.ended(), questions.ended(), suppliers.ended(), events.stop(), alerts.stop()]);
     },
   };
 }

@@ -10,18 +10,22 @@ export interface OperationsDeps {
   readonly clock: Clock;
   readonly metrics: ServiceMetrics;
   readonly isDraining: () => boolean;
+  readonly readsOnly: boolean;
 }
 
 /** What machines ask: is the process alive, may traffic be sent here, how is it doing. */
-export function operationsRoutes(app: FastifyInstance, { database, clock, metrics, isDraining }: OperationsDeps): void {
-  const status = (text: string) => ({ ...CODES.SUCCESS, data: JSON.stringify({ status: text }) });
+export function operationsRoutes(
+  app: FastifyInstance,
+  { database, clock, metrics, isDraining, readsOnly }: OperationsDeps,
+): void {
+  const status = (text: string, more = {}) => ({ ...CODES.SUCCESS, data: JSON.stringify({ status: text, ...more }) });
 
   app.get('/healthz', (_request, reply) => sendAnswer(reply, 200, status('alive'), formatTime(clock.now())));
 
   app.get('/readyz', async (_request, reply) => {
     if (isDraining()) throw new Draining();
     await database.query('select 1');
-    return sendAnswer(reply, 200, status('ready'), formatTime(clock.now()));
+    return sendAnswer(reply, 200, status('ready', { engine: readsOnly ? 'off' : 'on' }), formatTime(clock.now()));
   });
 
   app.get('/metrics', async (_request, reply) =>

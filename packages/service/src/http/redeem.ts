@@ -22,7 +22,7 @@ import { type Visit, visitor } from '../redeem/visit.js';
 import { seeOther, sendAsset, sendPage } from './redeem-answer.js';
 import { formFields, isCrossSite, MOST_FORM_BYTES } from './redeem-form.js';
 import type { RedeemLimits } from './redeem-limits.js';
-import { Draining, refusalOf } from './respond.js';
+import { Draining, ReadsOnly, refusalOf } from './respond.js';
 
 export interface RedeemDeps {
   readonly database: Queryable;
@@ -39,6 +39,8 @@ export interface RedeemDeps {
 
 export interface RedeemSurroundings {
   readonly isDraining: () => boolean;
+  /** Whether its forms are refused. */
+  readonly readsOnly: boolean;
   readonly lingerMs: number;
 }
 
@@ -49,7 +51,7 @@ const OTHER_PATHS = '/redeem/*';
 export function redeemRoutes(
   app: FastifyInstance,
   deps: RedeemDeps,
-  { isDraining, lingerMs }: RedeemSurroundings,
+  { isDraining, lingerMs, readsOnly }: RedeemSurroundings,
 ): void {
   const { shares, clock, log, limits } = deps;
   const visit = visitor(deps);
@@ -117,6 +119,7 @@ export function redeemRoutes(
   void app.register(async (pages) => {
     pages.addHook('onRequest', async (request) => {
       if (isDraining()) throw new Draining();
+      if (readsOnly && request.method === 'POST') throw new ReadsOnly();
       // What is answered from memory is no burden, and each page brings two of those along.
       if (request.routeOptions.url === OTHER_PATHS) return;
       limits.address(request.ip, request.method === 'POST' ? 'post' : 'open');
