@@ -82,10 +82,15 @@ function describeError(error: unknown): unknown {
 
 /**
  * A message may repeat what it was given: `value "6222…" is out of range`. What is quoted goes, and so does what looks
- * like a ciphertext, a key, a signature, a token, or the number of a card or a phone.
+ * like a value.
  */
 function withoutValues(message: string): string {
-  return message.replace(/"[\s\S]*"/, '"…"').replace(/svc_aes_v\d+:\S*|[\w+/-]{40,}={0,2}|\d{11,}/g, '…');
+  return withoutSecrets(message.replace(/"[\s\S]*"/, '"…"'));
+}
+
+/** Without what looks like a ciphertext, a key, a signature, a token, or the number of a card or a phone. */
+export function withoutSecrets(text: string): string {
+  return text.replace(/svc_aes_v\d+:\S*|[\w+/-]{40,}={0,2}|\d{11,}/g, '…');
 }
 
 /** The places alone: the first lines of a stack are the message once more. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { alertWays } from './alerts/ways.js';
 import { systemClock } from './clock.js';
 import { type OpenedDatabase, openFromSettings } from './db/open.js';
 import { createLog } from './log.js';
@@ -48,11 +49,13 @@ async function main(): Promise<void> {
     publicUrl: () => publicUrl,
     redeemUrl: () => settings.redeemUrl ?? publicUrl,
     localCallbacks,
+    alertWays: alertWays(settings, systemClock),
   });
   try {
     publicUrl = await listen(service, settings);
     banner(settings, publicUrl, await demo(settings, opened, publicUrl));
-    log.info({ environment: settings.environment, baseUrl: publicUrl }, 'serving');
+    log.info({ environment: settings.environment, baseUrl: publicUrl, engine: engineState(settings) }, 'serving');
+    if (settings.readsOnly) log.warn('ENGINE is off: reads are served, everything else is refused or left undone');
     if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
     say('Stopping: running requests are finished first. Press Ctrl-C again to stop at once.');
   } finally {
@@ -61,6 +64,8 @@ async function main(): Promise<void> {
   }
   log.info('stopped');
 }
+
+const engineState = ({ readsOnly }: Settings) => (readsOnly ? 'off' : 'on');
 
 async function listen(service: Service, { host, port, publicUrl }: Settings): Promise<string> {
   await service.server.listen({ host, port });
@@ -80,6 +85,7 @@ function banner(settings: Settings, baseUrl: string, demoFile: string | undefine
     ['Interface', `${baseUrl}/openapi/v1/`],
     ['Operations', `${baseUrl}/healthz  /readyz  /metrics`],
     ['Database', database],
+    ...(settings.readsOnly ? [['Engine', 'off: only reads are served, and nothing is done without being asked']] : []),
     ...(demoFile === undefined ? [] : [['Demo channel', demoFile]]),
   ];
   say(`\nPerennial is ready (${settings.environment})\n`);

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { AlertWay } from './alerts/way.js';
 import { claimer } from './benefits/claim.js';
 import { accessTokens } from './channels/access-token.js';
 import { channelRegistry } from './channels/registry.js';
@@ -74,6 +75,10 @@ export interface ServiceDeps {
   readonly eventsRetentionDays?: number;
   /** Whether this node also does what no request asks for. */
   readonly engine?: boolean;
+  /** It does not, and refuses what writes: a copy that somebody wants to look at. */
+  readonly readsOnly?: boolean;
+  /** How alerts reach people, beside the list. */
+  readonly alertWays?: readonly AlertWay[];
 }
 
 export interface Service extends App {
@@ -115,6 +120,7 @@ export function createService(deps: ServiceDeps): Service {
     metrics,
     log,
     trustedProxies: deps.trustedProxies,
+    readsOnly: deps.readsOnly === true,
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
     failures: callerFailures({ limit: minuteLimit(deps.authFailuresPerMinute, clock), channels, tokens }),
     bodies: largeBodies(deps.largeBodies),
@@ -143,10 +149,11 @@ export function createService(deps: ServiceDeps): Service {
       }),
     },
   });
+  const alertSender = () => ({ environment: deps.environment, service: deps.publicUrl() });
   const engine =
-    deps.engine === false
+    deps.engine === false || deps.readsOnly
       ? undefined
-      : startEngine({ ...deps, channels, gateways, fulfilments, settle, clockWatch: watch });
+      : startEngine({ ...deps, channels, gateways, fulfilments, settle, alertSender, clockWatch: watch });
   return {
     ...app,
     async stop() {

@@ -29,6 +29,11 @@ export interface Settings {
   readonly authFailuresPerMinute: number;
   /** Days for which events are kept after the week of their writing has ended. */
   readonly eventsRetentionDays: number;
+  /** Where alerts are sent, beside the list. */
+  readonly alertWebhook: { readonly url: string; readonly secret: string } | undefined;
+  readonly alertEmail: { readonly url: string; readonly from: string; readonly to: readonly string[] } | undefined;
+  /** ENGINE=off: reads are served, nothing is done without being asked, and nothing that writes is. */
+  readonly readsOnly: boolean;
 }
 
 /** Unless DATABASE_POOL says otherwise. */
@@ -75,6 +80,9 @@ export function readSettings(env: Env = process.env): Settings {
     trustedProxies: addresses(env, 'TRUSTED_PROXIES'),
     authFailuresPerMinute: integer(env, 'AUTH_FAILURES_PER_MINUTE', 600, 1, 1_000_000),
     eventsRetentionDays: integer(env, 'EVENTS_RETENTION_DAYS', EVENTS_RETENTION_DAYS, 30, 3650),
+    alertWebhook: alertWebhook(env),
+    alertEmail: alertEmail(env),
+    readsOnly: choice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',
   };
 }
 
@@ -134,6 +142,39 @@ function url(env: Env, name: string, protocols: readonly string[]): string | und
     throw new SettingsError(`${name} must be an address that starts with ${protocols.join('// or ')}//`);
   }
   return value;
+}
+
+/** Shorter ones can be guessed by whoever has seen one message. */
+const SHORTEST_SECRET = 16;
+
+function alertWebhook(env: Env): Settings['alertWebhook'] {
+  const address = url(env, 'ALERT_WEBHOOK_URL', ['http:', 'https:']);
+  const secret = text(env, 'ALERT_WEBHOOK_SECRET');
+  if (address === undefined && secret === undefined) return undefined;
+  if (address === undefined) throw new SettingsError('ALERT_WEBHOOK_URL is missing: ALERT_WEBHOOK_SECRET goes with it');
+  if (secret === undefined || secret.length < SHORTEST_SECRET) {
+    throw new SettingsError(`ALERT_WEBHOOK_SECRET must have ${SHORTEST_SECRET} characters or more`);
+  }
+  return { url: address, secret };
+}
+
+function alertEmail(env: Env): Settings['alertEmail'] {
+  const server = url(env, 'SMTP_URL', ['smtp:', 'smtps:']);
+  const to = mailAddresses(env, 'ALERT_EMAIL');
+  const [from = to[0]] = mailAddresses(env, 'ALERT_EMAIL_FROM');
+  if (server === undefined && to.length === 0) return undefined;
+  if (server === undefined) throw new SettingsError('SMTP_URL is missing: ALERT_EMAIL goes with it');
+  if (from === undefined || to.length === 0) {
+    throw new SettingsError('ALERT_EMAIL is missing: SMTP_URL goes with it');
+  }
+  return { url: server, from, to };
+}
+
+function mailAddresses(env: Env, name: string): string[] {
+  const values = list(env, name);
+  const wrong = values.find((value) => !/^[^\s@<>,"]+@[^\s@<>,"]+$/.test(value));
+  if (wrong !== undefined) throw new SettingsError(`${name} must be mail addresses with commas, not "${wrong}"`);
+  return values;
 }
 
 function keys(env: Env): Uint8Array[] | undefined {

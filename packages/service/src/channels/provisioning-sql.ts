@@ -102,16 +102,6 @@ export async function storeCredentials(tx: Queryable, channelId: number, sealed:
   );
 }
 
-export async function lockDataKeys(tx: Queryable): Promise<{ channelId: number; dataKey: string }[]> {
-  return tx.query(
-    `select channel_id as "channelId", data_key as "dataKey" from channels order by channel_id for no key update`,
-  );
-}
-
-export async function storeDataKey(tx: Queryable, channelId: number, dataKey: string): Promise<void> {
-  await tx.query('update channels set data_key = $2 where channel_id = $1', [channelId, dataKey]);
-}
-
 export async function endTokens(tx: Queryable, channelId: number): Promise<void> {
   await tx.query('update channels set token_epoch = token_epoch + 1 where channel_id = $1', [channelId]);
 }

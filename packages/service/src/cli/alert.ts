@@ -1,15 +1,21 @@
 import type { Command } from 'commander';
+import type { TestOutcome } from '../alerts/test-messages.js';
+import { systemClock } from '../clock.js';
 import { acknowledgeAlert, listAlerts } from '../operator/alerts.js';
 import type { AlertView } from '../payments/alerts-sql.js';
-import { type JsonOption, perform, performList, verb } from './command.js';
+import { readSettings } from '../settings.js';
+import { type JsonOption, perform, performList, show, verb } from './command.js';
 import type { Shown } from './shown.js';
 import { table } from './table.js';
 
 export function addAlert(program: Command): void {
   const alert = program.command('alert').description('what a person has to look at');
 
-  verb(alert, 'list', 'alerts that nobody has acknowledged, the latest first', ['list', 'list --all --json'])
-    .option('--all', 'the acknowledged ones too')
+  verb(alert, 'list', 'alerts that are open and that nobody has acknowledged, the latest first', [
+    'list',
+    'list --all --json',
+  ])
+    .option('--all', 'those that were acknowledged or have ended too')
     .action(async ({ all = false, ...options }: JsonOption & { readonly all?: boolean }) => {
       await performList(options, (operator) => listAlerts(operator, { all }), alertTable);
     });
@@ -26,11 +32,28 @@ export function addAlert(program: Command): void {
           : `It was acknowledged already, by ${acknowledgedBy} at ${acknowledgedAt}.`,
     );
   });
+
+  verb(alert, 'test', 'send a test message by each way that is set, and say what came of it', ['test']).action(
+    async (options: JsonOption) => {
+      // Loaded here: most commands need neither an HTTP client nor a mailer.
+      const { sendTests } = await import('../alerts/test-messages.js');
+      const items = await sendTests(readSettings(), systemClock);
+      show(options, { items }, testText, () => items.length > 0 && items.every(({ failure }) => failure === null));
+    },
+  );
+}
+
+function testText({ items }: { readonly items: readonly TestOutcome[] }): string | Shown {
+  if (items.length === 0) return 'no way is set: see ALERT_WEBHOOK_URL and SMTP_URL';
+  return table(
+    ['WAY', 'RESULT'],
+    items.map(({ way, failure }) => [way.toLowerCase(), failure === null ? 'taken' : `not taken: ${failure}`]),
+  );
 }
 
 export function alertTable(alerts: readonly AlertView[]): Shown {
   return table(
-    ['KIND', 'SUBJECT', 'DETAIL', 'SEEN', 'FIRST', 'LAST', 'ACKNOWLEDGED'],
+    ['KIND', 'SUBJECT', 'DETAIL', 'SEEN', 'FIRST', 'LAST', 'ACKNOWLEDGED', 'RESOLVED'],
     alerts.map((one) => [
       one.kind,
       one.subject,
@@ -39,6 +62,7 @@ export function alertTable(alerts: readonly AlertView[]): Shown {
       one.firstSeenAt,
       one.lastSeenAt,
       one.acknowledgedBy ?? '',
+      one.resolvedAt === null ? '' : `${one.resolvedAt}, ${one.resolvedBecause}`,
     ]),
   );
 }

@@ -14,7 +14,9 @@ export interface JsonOption {
 
 /** A command with what all of them have: --json, and examples under its help. */
 export function verb(noun: Command, usage: string, description: string, examples: readonly string[]): Command {
-  const lines = examples.map((example) => `  $ perennial ${noun.name()} ${example}`);
+  // A command by itself has the program for its noun.
+  const words = noun.parent ? `perennial ${noun.name()}` : 'perennial';
+  const lines = examples.map((example) => `  $ ${words} ${example}`);
   return noun
     .command(usage)
     .description(description)
@@ -33,10 +35,9 @@ export async function operate(
     // In a mistyped folder a database of its own would say that all is well.
     mustExist: true,
     attempts: 3,
-    // With --json a failure is one document on stderr, so nothing else may be there.
-    log: json ? () => undefined : (line) => process.stderr.write(`${terminalText(line)}\n`),
+    log: logTo(json),
   });
-  const gateways = gatewaysOnDemand(opened, systemClock);
+  const gateways = gatewaysOnDemand(opened, { clock: systemClock, readsOnly: settings.readsOnly });
   try {
     await act({
       database: opened.database,
@@ -44,7 +45,7 @@ export async function operate(
       clock: systemClock,
       gateways,
       environment: settings.environment,
-      actor: `cli:${userName()}@${os.hostname()}`,
+      actor: actor(),
       localCallbacks: settings.databaseUrl === undefined,
     });
   } finally {
@@ -53,17 +54,31 @@ export async function operate(
   }
 }
 
-/** Acts, and shows what came of it. A `text` of more than one line is Shown; whatever is not is made visible here. */
+/**
+ * Acts, and shows what came of it. A `text` of more than one line is Shown; whatever is not is made visible here. What came of
+ * it may be bad news: then the exit code is 1.
+ */
 export async function perform<T>(
   options: JsonOption,
   act: (operator: OperatorWithGateways) => Promise<T>,
   text: (result: T) => string | Shown,
+  isGood: (result: T) => boolean = () => true,
 ): Promise<void> {
   await operate(options, async (operator) => {
-    const result = await act(operator);
     // Before closing: a secret that was just made must be seen even if the database then goes away.
-    process.stdout.write(`${options.json ? jsonText(result) : terminalText(text(result))}\n`);
+    show(options, await act(operator), text, isGood);
   });
+}
+
+/** The same for what needs no database. */
+export function show<T>(
+  { json = false }: JsonOption,
+  result: T,
+  text: (result: T) => string | Shown,
+  isGood: (result: T) => boolean = () => true,
+): void {
+  process.stdout.write(`${json ? jsonText(result) : terminalText(text(result))}\n`);
+  if (!isGood(result)) process.exitCode = 1;
 }
 
 /** A list is a document of its own, with room for more beside the items. */
@@ -77,6 +92,16 @@ export async function performList<T>(
     async (operator) => ({ items: await act(operator) }),
     ({ items }) => text(items),
   );
+}
+
+/** With --json a failure is one document on stderr, so nothing else may be there. */
+export function logTo(json: boolean): (line: string) => void {
+  return json ? () => undefined : (line) => process.stderr.write(`${terminalText(line)}\n`);
+}
+
+/** As the audit table names whoever runs the command. */
+export function actor(): string {
+  return `cli:${userName()}@${os.hostname()}`;
 }
 
 function userName(): string {

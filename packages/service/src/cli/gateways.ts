@@ -1,11 +1,12 @@
 import type { Clock } from '../clock.js';
 import type { OpenedDatabase } from '../db/open.js';
 import type { Gateways } from '../gateways/registry.js';
+import { OperatorError } from '../operator/operator.js';
 
 /** Those that the payment channels name. Loaded when one is asked for: most commands need no HTTP client. */
 export function gatewaysOnDemand(
   { database, vault }: OpenedDatabase,
-  clock: Clock,
+  { clock, readsOnly }: { readonly clock: Clock; readonly readsOnly: boolean },
 ): Gateways & { close(): Promise<void> } {
   let loaded: Promise<Gateways> | undefined;
   const load = async () => {
@@ -21,6 +22,7 @@ export function gatewaysOnDemand(
   };
   return {
     async of(code) {
+      if (readsOnly) throw new OperatorError('ENGINE is off: no institution is asked for anything');
       loaded ??= load();
       return (await loaded).of(code);
     },

@@ -4,6 +4,7 @@ import { jsonText } from '../visible.js';
 import { addAgreement } from './agreement.js';
 import { addAlert } from './alert.js';
 import { addAudit } from './audit.js';
+import { addBackup } from './backup.js';
 import { addBenefit } from './benefit.js';
 import { addChannel } from './channel.js';
 import { addEvents } from './events.js';
@@ -47,6 +48,7 @@ function program(): Command {
   addInstitution(perennial);
   addSupplier(perennial);
   addMasterKey(perennial);
+  addBackup(perennial);
   addAudit(perennial);
   return perennial;
 }

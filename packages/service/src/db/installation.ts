@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { PlainError } from '../plain-error.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Environment } from '../settings.js';
-import type { Database } from './database.js';
+import type { Database, Queryable } from './database.js';
 
 export class InstallationError extends PlainError {}
 
@@ -11,9 +11,7 @@ export class InstallationError extends PlainError {}
  * would answer channels it cannot serve, or sell sandbox products for money, so it does not start.
  */
 export async function claimInstallation(database: Database, environment: Environment, vault: Vault): Promise<void> {
-  const checks = vault
-    .purposeKeys('installation check')
-    .map(({ key }) => createHash('sha256').update(key).digest('hex'));
+  const checks = masterKeyChecks(vault);
   const rows = await database.query<{ environment: Environment; master_key_check: string }>(
     `with made as (
        insert into installation (environment, master_key_check) values ($1, $2)
@@ -36,4 +34,24 @@ export async function claimInstallation(database: Database, environment: Environ
   if (installation.master_key_check !== checks[0]) {
     await database.query('update installation set master_key_check = $1', [checks[0]]);
   }
+}
+
+/** What the database remembers of its master key: one for each that is known. */
+export function masterKeyChecks(vault: Vault): string[] {
+  return vault.purposeKeys('installation check').map(({ key }) => createHash('sha256').update(key).digest('hex'));
+}
+
+export interface Installation {
+  readonly environment: Environment;
+  readonly masterKeyCheck: string;
+}
+
+/** Nothing for a database that no service was started on. */
+export async function findInstallation(db: Queryable): Promise<Installation | undefined> {
+  const [table] = await db.query<{ exists: boolean }>(`select to_regclass('installation') is not null as exists`);
+  if (!table?.exists) return undefined;
+  const [row] = await db.query<Installation>(
+    'select environment, master_key_check as "masterKeyCheck" from installation',
+  );
+  return row;
 }

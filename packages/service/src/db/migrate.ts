@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { PlainError } from '../plain-error.js';
-import type { Database } from './database.js';
+import type { Database, Queryable } from './database.js';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 /** Any number will do, as long as every node takes the same. */
@@ -12,7 +12,38 @@ const MIGRATION_LOCK = 7_366_373_661;
  * transaction behind one lock, so a node either finds the work done or does all of it.
  */
 export async function migrate(database: Database, folder: URL = FOLDER): Promise<{ version: number; applied: number }> {
-  const migrations = await readMigrations(folder);
+  return apply(database, await readMigrations(folder));
+}
+
+/** What names a migration for good. */
+export interface AppliedMigration {
+  readonly version: number;
+  readonly sha256: string;
+}
+
+/** Brings an empty database to an earlier schema: to these migrations and no others, all of which this build must know. */
+export async function migrateTo(database: Database, wanted: readonly AppliedMigration[]): Promise<void> {
+  const known = new Map((await readMigrations(FOLDER)).map((migration) => [migration.version, migration]));
+  const migrations = wanted.map(({ version, sha256 }) => {
+    const migration = known.get(version);
+    if (migration?.sha256 !== sha256) {
+      throw new MigrationError(
+        `this build does not know migration ${version} as it was applied there: use a newer build`,
+      );
+    }
+    return migration;
+  });
+  await apply(database, migrations);
+}
+
+export async function appliedMigrations(db: Queryable): Promise<AppliedMigration[]> {
+  return db.query('select version, sha256 from schema_migrations order by version');
+}
+
+async function apply(
+  database: Database,
+  migrations: readonly Migration[],
+): Promise<{ version: number; applied: number }> {
   return database.transaction(async (tx) => {
     // The session's lock_timeout is meant for requests; a node may wait long for another's migration.
     await tx.query('set local lock_timeout = 0');

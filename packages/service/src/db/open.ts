@@ -14,6 +14,8 @@ import { UnfitConnection } from './session.js';
 export interface OpenOptions {
   /** One service per embedded folder; any number of tools beside it or without it. */
   readonly role: 'service' | 'tool';
+  /** As the database's own list of sessions has it. Unset: after the role. */
+  readonly name?: string;
   /** An embedded folder without a database is refused, and left as it is. Unset: one is made there. */
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
@@ -43,6 +45,25 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
   }
   if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await makeFolder(settings.dataDir);
   const vault = openVault(await masterKeys(settings));
+  const connected = await connectFromSettings(settings, options);
+  try {
+    await migrate(connected.database);
+    await claimInstallation(connected.database, settings.environment, vault);
+    for (const sequence of await moveSequences(connected.database)) {
+      options.log(`sequence ${sequence} was behind its numbers`);
+    }
+    return { ...connected, vault };
+  } catch (error) {
+    await connected.close();
+    throw error;
+  }
+}
+
+/** A database that can be reached, as it is. */
+export async function connectFromSettings(
+  settings: Settings,
+  options: OpenOptions,
+): Promise<Omit<OpenedDatabase, 'vault'>> {
   const embedded =
     settings.databaseUrl === undefined
       ? await openEmbedded({
@@ -56,7 +77,7 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
   const database = openDatabase({
     url: settings.databaseUrl ?? embedded?.url ?? '',
     pool: options.role === 'service' ? settings.databasePool : 2,
-    name: `perennial ${options.role}`,
+    name: options.name ?? `perennial ${options.role}`,
     ...(options.role === 'tool' ? { statementMs: PATIENT_MS } : {}),
     ...(options.onIdleError ? { onIdleError: options.onIdleError } : {}),
     ...(options.onSilence ? { onSilence: options.onSilence } : {}),
@@ -67,10 +88,7 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
   };
   try {
     await reach(database, options);
-    await migrate(database);
-    await claimInstallation(database, settings.environment, vault);
-    for (const sequence of await moveSequences(database)) options.log(`sequence ${sequence} was behind its numbers`);
-    return { database, vault, close };
+    return { database, close };
   } catch (error) {
     await close();
     throw error;

@@ -4,7 +4,7 @@ import { institutionNo } from '../agreements/card.js';
 import type { ChannelRegistry } from '../channels/registry.js';
 import type { Database, Queryable } from '../db/database.js';
 import type { Gateways } from '../gateways/registry.js';
-import { raiseAlert } from '../payments/alerts-sql.js';
+import { raiseAlert, resolveAlert } from '../payments/alerts-sql.js';
 
 export interface CancellationDeps {
   readonly database: Database;
@@ -55,7 +55,13 @@ async function cancel({ database, channels, gateways }: CancellationDeps, agreem
   const outcome = await gateway
     .cancelAgreement({ appId: channel.appId, agreementNo, institutionNo: institutionNo(channel, agreement) })
     .catch(() => ({ kind: 'unknown' }) as const);
-  if (outcome.kind === 'canceled') return finish(database, agreement.agreementId);
+  if (outcome.kind === 'canceled') {
+    await finish(database, agreement.agreementId);
+    if (agreement.tries > 1) {
+      await resolveAlert(database, 'agreement-cancel-failed', agreementNo, 'the institution has canceled it');
+    }
+    return;
+  }
   const detail = outcome.kind === 'refused' ? outcome.reason : 'no answer';
   await raiseAlert(database, 'agreement-cancel-failed', agreementNo, detail);
   if (outcome.kind === 'refused' || agreement.tries >= MAX_TRIES) return finish(database, agreement.agreementId);

@@ -12,6 +12,7 @@ import type { SettleTogether } from '../payments/settle-together.js';
 import type { Vault } from '../secrets/vault.js';
 import { connections } from '../webhooks/connections.js';
 import { cancelAtInstitutions } from './agreement-cancellations.js';
+import { type AlertingDeps, alerting } from './alerts.js';
 import { billCollected } from './billing.js';
 import { deliverer } from './deliveries.js';
 import { mendFutureTimes } from './future-times-sql.js';
@@ -25,7 +26,7 @@ import { renewDeducted } from './renewals.js';
 import { every } from './timer.js';
 import { endDueWithoutDebit } from './without-debit.js';
 
-export interface EngineDeps {
+export interface EngineDeps extends AlertingDeps {
   readonly database: Database;
   readonly vault: Vault;
   readonly channels: ChannelRegistry;
@@ -74,71 +75,29 @@ export function startEngine(engine: EngineDeps) {
     ({ code }) => askAboutPendingClaims(deps, code),
     failed('pending claims'),
   );
+  const alerts = alerting(engine);
   const events = deliverer({ ...deps, inTime, connections: connections({ local: engine.localCallbacks === true }) });
+  const inTimeEvery = (seconds: number, name: string, work: () => Promise<unknown>) =>
+    every(seconds, name, log, inTime(work));
   const jobs = [
     compareClocks,
     mendTimes,
-    every(
-      1,
-      'billing',
-      log,
-      inTime(() => billCollected(database, deps.stopping)),
-    ),
-    every(
-      1,
-      'without debit',
-      log,
-      inTime(() => endDueWithoutDebit(database, deps.stopping)),
-    ),
-    every(
-      1,
-      'renewals',
-      log,
-      inTime(() => renewals.turn()),
-    ),
-    every(
-      1,
-      'pending debits',
-      log,
-      inTime(() => questions.turn()),
-    ),
-    every(
-      1,
-      'pending refunds',
-      log,
-      inTime(() => askAboutPendingRefunds(deps)),
-    ),
-    every(
-      1,
-      'pending claims',
-      log,
-      inTime(() => suppliers.turn()),
-    ),
-    every(
-      1,
-      'waiting claims',
-      log,
-      inTime(() => serveWaitingClaims(deps)),
-    ),
-    every(
-      5,
-      'agreement cancellations',
-      log,
-      inTime(() => cancelAtInstitutions(deps)),
-    ),
-    every(
-      300,
-      'reconciliation',
-      log,
-      inTime(() => reconcileDays(deps)),
-    ),
+    inTimeEvery(1, 'billing', () => billCollected(database, deps.stopping)),
+    inTimeEvery(1, 'without debit', () => endDueWithoutDebit(database, deps.stopping)),
+    inTimeEvery(1, 'renewals', () => renewals.turn()),
+    inTimeEvery(1, 'pending debits', () => questions.turn()),
+    inTimeEvery(1, 'pending refunds', () => askAboutPendingRefunds(deps)),
+    inTimeEvery(1, 'pending claims', () => suppliers.turn()),
+    inTimeEvery(1, 'waiting claims', () => serveWaitingClaims(deps)),
+    inTimeEvery(5, 'agreement cancellations', () => cancelAtInstitutions(deps)),
+    inTimeEvery(300, 'reconciliation', () => reconcileDays(deps)),
     every(60, 'housekeeping', log, inTime(housekeeping(engine)), { atOnce: true }),
   ];
   return {
     async stop(): Promise<void> {
       stopped = true;
       await Promise.all(jobs.map((job) => job.stop()));
-      await Promise.all([renewals.ended(), questions.ended(), suppliers.ended(), events.stop()]);
+      await Promise.all([renewals.ended(), questions.ended(), suppliers.ended(), events.stop(), alerts.stop()]);
     },
   };
 }

@@ -41,14 +41,3 @@ export async function lockBenefitCode(tx: Queryable, benefitCode: string): Promi
 export async function suppliedBenefits(db: Queryable): Promise<{ code: string }[]> {
   return db.query('select benefit_code as code from benefit_fulfilments where supplier_url is not null');
 }
-
-export async function lockSupplierKeys(tx: Queryable): Promise<{ benefitCode: string; supplierKey: string }[]> {
-  return tx.query(
-    `select benefit_code as "benefitCode", supplier_key as "supplierKey" from benefit_fulfilments
-     where supplier_key is not null order by benefit_code for update`,
-  );
-}
-
-export async function storeSupplierKey(tx: Queryable, benefitCode: string, wrapped: string): Promise<void> {
-  await tx.query('update benefit_fulfilments set supplier_key = $2 where benefit_code = $1', [benefitCode, wrapped]);
-}

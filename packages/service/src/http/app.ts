@@ -18,7 +18,7 @@ import { type PipelineDeps, pipeline } from './pipeline.js';
 import { bodyReader } from './read-body.js';
 import { type RedeemDeps, redeemRoutes } from './redeem.js';
 import { refuseEarly } from './refuse-early.js';
-import { bodyTooLarge, Draining, JSON_TYPE, type Refusal, refusalOf } from './respond.js';
+import { bodyTooLarge, Draining, JSON_TYPE, ReadsOnly, type Refusal, refusalOf } from './respond.js';
 import type { Route } from './routes.js';
 import { usableRequestId } from './signed-headers.js';
 import { undeclaredProxyWarning } from './undeclared-proxies.js';
@@ -34,6 +34,8 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly redeem: RedeemDeps;
   readonly log: Logger;
   readonly trustedProxies: readonly string[];
+  /** Whether what would change anything is refused. */
+  readonly readsOnly: boolean;
   readonly httpLimits?: Partial<HttpLimits>;
 }
 
@@ -68,7 +70,7 @@ const HTTP_LIMITS = {
 export type HttpLimits = Readonly<typeof HTTP_LIMITS>;
 
 export function createApp(deps: AppDeps): App {
-  const { routes, clock, metrics, log, failures } = deps;
+  const { routes, clock, metrics, log, failures, readsOnly } = deps;
   const limits = { ...HTTP_LIMITS, ...deps.httpLimits };
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, maxHeaderSize, lingerTime } = limits;
   let draining = false;
@@ -185,14 +187,15 @@ export function createApp(deps: AppDeps): App {
       url: route.endpoint.path,
       onRequest: async (request, reply) => {
         if (draining) throw new Draining();
+        if (readsOnly && route.endpoint.write) throw new ReadsOnly();
         await open(request);
         return isTooLarge(request.raw) ? refuse(reply, bodyTooLarge()) : undefined;
       },
       handler: serve,
     });
   }
-  noticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse });
-  redeemRoutes(app, deps.redeem, { isDraining, load: deps.load, lingerMs: lingerTime });
+  noticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse, readsOnly });
+  redeemRoutes(app, deps.redeem, { isDraining, load: deps.load, lingerMs: lingerTime, readsOnly });
   operationsRoutes(app, { ...deps, isDraining });
 
   return {

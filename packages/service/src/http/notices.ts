@@ -7,7 +7,7 @@ import type { NoticeVerifier } from '../gateways/notice-verifier.js';
 import { addressGroup, type MinuteLimit } from './address-limit.js';
 import { heldBackLines } from './held-back.js';
 import type { LargeBodies } from './large-bodies.js';
-import { type Refusal, refusalOf, sendAnswer } from './respond.js';
+import { ReadsOnly, type Refusal, refusalOf, sendAnswer } from './respond.js';
 
 export interface NoticeDeps {
   readonly clock: Clock;
@@ -21,6 +21,8 @@ export interface NoticeSurroundings {
   readonly log: Logger;
   readonly bodies: LargeBodies;
   readonly refuse: (reply: FastifyReply, refusal: Refusal) => FastifyReply;
+  /** Institutions send what was not kept again. */
+  readonly readsOnly: boolean;
 }
 
 const MAX_NOTICE_BYTES = 65_536;
@@ -32,7 +34,7 @@ const MAX_NOTICE_BYTES = 65_536;
 export function noticeRoutes(
   app: FastifyInstance,
   { clock, verifier, accept, limit }: NoticeDeps,
-  { log, bodies, refuse }: NoticeSurroundings,
+  { log, bodies, refuse, readsOnly }: NoticeSurroundings,
 ): void {
   const lines = heldBackLines();
   app.addHook('onClose', async () => lines.flush());
@@ -45,7 +47,10 @@ export function noticeRoutes(
     '/gateway/v1/notices/:code',
     {
       bodyLimit: MAX_NOTICE_BYTES,
-      onRequest: async ({ ip, params }) => limit.check(senderOf(ip, params.code)),
+      onRequest: async ({ ip, params }) => {
+        if (readsOnly) throw new ReadsOnly();
+        limit.check(senderOf(ip, params.code));
+      },
       errorHandler(error, request, reply) {
         const refusal = noticeRefusal(error);
         // A fault is nothing special here, and neither is a limit.

@@ -12,6 +12,7 @@ export interface OperationsDeps {
   readonly clockWatch: ClockWatch;
   readonly metrics: ServiceMetrics;
   readonly isDraining: () => boolean;
+  readonly readsOnly: boolean;
 }
 
 /** Whoever asks counts no answer as an answer, and mostly after some seconds. */
@@ -20,9 +21,9 @@ const PING_MS = 1_500;
 /** What machines ask: is the process alive, may traffic be sent here, how is it doing. */
 export function operationsRoutes(
   app: FastifyInstance,
-  { database, clock, clockWatch, metrics, isDraining }: OperationsDeps,
+  { database, clock, clockWatch, metrics, isDraining, readsOnly }: OperationsDeps,
 ): void {
-  const status = (text: string) => ({ ...CODES.SUCCESS, data: JSON.stringify({ status: text }) });
+  const status = (text: string, more = {}) => ({ ...CODES.SUCCESS, data: JSON.stringify({ status: text, ...more }) });
 
   app.get('/healthz', (_request, reply) => sendAnswer(reply, 200, status('alive'), formatTime(clock.now())));
 
@@ -30,7 +31,7 @@ export function operationsRoutes(
     if (isDraining()) throw new Draining();
     if (clockWatch.isWrong()) throw new ClockWrong();
     await database.ping(PING_MS);
-    return sendAnswer(reply, 200, status('ready'), formatTime(clock.now()));
+    return sendAnswer(reply, 200, status('ready', { engine: readsOnly ? 'off' : 'on' }), formatTime(clock.now()));
   });
 
   app.get('/metrics', async (_request, reply) =>

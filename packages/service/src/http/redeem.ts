@@ -24,7 +24,7 @@ import type { NodeLoad } from './load.js';
 import { seeOther, sendAsset, sendPage } from './redeem-answer.js';
 import { formFields, isCrossSite, MOST_FORM_BYTES } from './redeem-form.js';
 import type { RedeemLimits } from './redeem-limits.js';
-import { Draining, refusalOf } from './respond.js';
+import { Draining, ReadsOnly, refusalOf } from './respond.js';
 
 export interface RedeemDeps {
   readonly database: Queryable;
@@ -42,6 +42,8 @@ export interface RedeemDeps {
 export interface RedeemSurroundings {
   readonly isDraining: () => boolean;
   readonly load: NodeLoad;
+  /** Whether its forms are refused. */
+  readonly readsOnly: boolean;
   readonly lingerMs: number;
 }
 
@@ -54,7 +56,7 @@ const OTHER_PATHS = '/redeem/*';
 export function redeemRoutes(
   app: FastifyInstance,
   deps: RedeemDeps,
-  { isDraining, load, lingerMs }: RedeemSurroundings,
+  { isDraining, load, lingerMs, readsOnly }: RedeemSurroundings,
 ): void {
   const { shares, clock, log, limits } = deps;
   const visit = visitor(deps);
@@ -123,6 +125,7 @@ export function redeemRoutes(
   void app.register(async (pages) => {
     pages.addHook('onRequest', async (request) => {
       if (isDraining()) throw new Draining();
+      if (readsOnly && request.method === 'POST') throw new ReadsOnly();
       // What is answered from memory is no burden, and each page brings two of those along.
       if (request.routeOptions.url === OTHER_PATHS) return;
       limits.address(request.ip, request.method === 'POST' ? 'post' : 'open');

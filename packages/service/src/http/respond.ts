@@ -54,6 +54,13 @@ export class ClockWrong extends Busy {
   }
 }
 
+/** ENGINE=off: what would change anything, or ask anybody, waits for a node whose engine is on. */
+export class ReadsOnly extends Busy {
+  constructor() {
+    super('the engine is off: this node serves reads only');
+  }
+}
+
 export interface Refusal {
   readonly result: ResultCode;
   /** In place of the code's own status, where 200 would say that all is well. */
@@ -74,8 +81,9 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof Unavailable) {
     const isDraining = error instanceof Draining;
     const isTooLong = error instanceof ListTooLong;
-    const message = isTooLong ? error.message : CODES.UNAVAILABLE.message;
-    const headers = { [HEADERS.retryAfter]: '1', ...(isDraining ? { connection: 'close' } : {}) };
+    const isReadsOnly = error instanceof ReadsOnly;
+    const message = isTooLong || isReadsOnly ? error.message : CODES.UNAVAILABLE.message;
+    const headers = { [HEADERS.retryAfter]: isReadsOnly ? '60' : '1', ...(isDraining ? { connection: 'close' } : {}) };
     return {
       ...refusal(CODES.UNAVAILABLE, message, headers),
       isFault: !(error instanceof Busy || error instanceof NotBegun || isTooLong),

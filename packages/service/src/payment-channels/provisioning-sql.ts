@@ -81,13 +81,6 @@ export async function storeGatewayKey(tx: Queryable, code: string, wrapped: stri
   await tx.query('update payment_channels set gateway_key = $2 where code = $1', [code, wrapped]);
 }
 
-export async function lockGatewayKeys(tx: Queryable): Promise<{ code: string; gatewayKey: string }[]> {
-  return tx.query(
-    `select code, gateway_key as "gatewayKey" from payment_channels where gateway_key is not null
-     order by code for no key update`,
-  );
-}
-
 function columns(fields: PaymentChannelFields): unknown[] {
   return [
     fields.displayName,

@@ -27,20 +27,28 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
+/**
+ * An alert that was put aside or had ended is open again, and people have to be told. Not when its end was not told yet: for
+ * them it has been open all the time.
+ */
+const OPEN_AGAIN = `acknowledged_by = null, acknowledged_at = null, resolved_at = null, resolved_because = null,
+  to_tell = case
+    when alerts.to_tell = 'RESOLVED' and alerts.acknowledged_at is null then null
+    when alerts.acknowledged_at is null and alerts.resolved_at is null then alerts.to_tell
+    else 'OPEN' end`;
+const SEEN_AGAIN = `detail = excluded.detail, last_seen_at = now(), seen = alerts.seen + 1, ${OPEN_AGAIN}`;
+
+const INSERT = 'insert into alerts (kind, subject, detail) values ($1, $2, $3)';
+
 /** One row per kind and subject; what happens again is counted, and has to be acknowledged again. */
 export async function raiseAlert(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
-  await db.query(
-    `insert into alerts (kind, subject, detail) values ($1, $2, $3)
-     on conflict (kind, subject) do update set detail = excluded.detail, last_seen_at = now(), seen = alerts.seen + 1,
-       acknowledged_by = null, acknowledged_at = null`,
-    [kind, subject, detail],
-  );
+  await db.query(`${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}`, [kind, subject, detail]);
 }
 
-/** For what goes on rather than happens again: an alert that is there stays as it is. */
+/** For what goes on rather than happens again: an alert that is there stays as it is, unless it had ended. */
 export async function raiseAlertOnce(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
   await db.query(
-    'insert into alerts (kind, subject, detail) values ($1, $2, $3) on conflict (kind, subject) do nothing',
+    `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN} where alerts.resolved_at is not null`,
     [kind, subject, detail],
   );
 }
@@ -53,12 +61,23 @@ export async function raiseAlertOnChange(
   detail: string,
 ): Promise<void> {
   await db.query(
-    `insert into alerts (kind, subject, detail) values ($1, $2, $3)
-     on conflict (kind, subject) do update set detail = excluded.detail, last_seen_at = now(), seen = alerts.seen + 1,
-       acknowledged_by = null, acknowledged_at = null
-     where alerts.detail <> excluded.detail`,
+    `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}
+     where alerts.detail <> excluded.detail or alerts.resolved_at is not null`,
     [kind, subject, detail],
   );
+}
+
+/** What an alert becomes whose cause is gone. Its end is told to whoever was told of it. */
+export const resolved = (because: string) => `resolved_at = now(), resolved_because = ${because},
+  to_tell = case when alerts.told_at is not null then 'RESOLVED' end`;
+
+/** By the step that removed the cause. */
+export async function resolveAlert(db: Queryable, kind: AlertKind, subject: string, because: string): Promise<void> {
+  await db.query(`update alerts set ${resolved('$3')} where kind = $1 and subject = $2 and resolved_at is null`, [
+    kind,
+    subject,
+    because,
+  ]);
 }
 
 /** Times as the interface writes them. */
@@ -71,16 +90,20 @@ export interface AlertView {
   readonly lastSeenAt: string;
   readonly acknowledgedBy: string | null;
   readonly acknowledgedAt: string | null;
+  /** Empty as long as the cause has not been seen to be gone. */
+  readonly resolvedAt: string | null;
+  readonly resolvedBecause: string | null;
 }
 
 const COLUMNS = `kind, subject, detail, seen, ${written('first_seen_at')} as "firstSeenAt",
   ${written('last_seen_at')} as "lastSeenAt", acknowledged_by as "acknowledgedBy",
-  ${written('acknowledged_at')} as "acknowledgedAt"`;
+  ${written('acknowledged_at')} as "acknowledgedAt", ${written('resolved_at')} as "resolvedAt",
+  resolved_because as "resolvedBecause"`;
 
 /** The latest first. */
 export async function findAlerts(db: Queryable, which: 'open' | 'all', limit: number): Promise<AlertView[]> {
   return db.query<AlertView>(
-    `select ${COLUMNS} from alerts where $1 = 'all' or acknowledged_at is null
+    `select ${COLUMNS} from alerts where $1 = 'all' or (acknowledged_at is null and resolved_at is null)
      order by last_seen_at desc, kind, subject limit $2`,
     [which, limit],
   );
@@ -108,7 +131,9 @@ export async function lockAlert(tx: Queryable, kind: string, subject: string): P
 
 export async function storeAcknowledged(tx: Queryable, kind: string, subject: string, by: string): Promise<AlertView> {
   const [alert] = await tx.query<AlertView>(
-    `update alerts set acknowledged_by = $3, acknowledged_at = now() where kind = $1 and subject = $2
+    `update alerts set acknowledged_by = $3, acknowledged_at = now(),
+       to_tell = case when to_tell = 'RESOLVED' then to_tell end
+     where kind = $1 and subject = $2
      returning ${COLUMNS}`,
     [kind, subject, by],
   );

@@ -38,11 +38,3 @@ export function lookUp(db: Queryable, vault: Vault, purpose: KeyPurpose): LookUp
     },
   };
 }
-
-export async function lockLookUpKeys(tx: Queryable): Promise<{ purpose: string; wrapped: string }[]> {
-  return tx.query('select purpose, wrapped from look_up_keys order by purpose for update');
-}
-
-export async function storeLookUpKey(tx: Queryable, purpose: string, wrapped: string): Promise<void> {
-  await tx.query('update look_up_keys set wrapped = $2 where purpose = $1', [purpose, wrapped]);
-}

@@ -1,11 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { access, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Settings, SettingsError } from '../settings.js';
 
 /** MASTER_KEY, or for a sandbox without one the key that lives in DATA_DIR, made on first use. */
 export async function masterKeys(settings: Settings): Promise<readonly Uint8Array[]> {
   return settings.masterKeys ?? [await keyFromFile(path.join(settings.dataDir, 'master-key'))];
+}
+
+/** The same without making one: what was wrapped before opens with no other. */
+export async function existingMasterKeys(settings: Settings): Promise<readonly Uint8Array[] | undefined> {
+  if (settings.masterKeys) return settings.masterKeys;
+  const file = path.join(settings.dataDir, 'master-key');
+  return access(file).then(
+    () => masterKeys(settings),
+    () => undefined,
+  );
+}
+
+/** For people. */
+export function masterKeyPlace(settings: Settings): string {
+  return settings.masterKeys ? 'the setting MASTER_KEY' : path.join(settings.dataDir, 'master-key');
 }
 
 async function keyFromFile(file: string): Promise<Uint8Array> {

@@ -9,6 +9,8 @@ import { PlainError } from '../plain-error.js';
 export interface Vault {
   wrapKey(dataKey: Uint8Array): string;
   unwrapKey(wrapped: string): Uint8Array;
+  /** What names the master keys that are known, the current one first. */
+  readonly keyIds: readonly [current: string, ...previous: string[]];
   /** A key of the whole installation for one purpose: the current one first, then those of earlier master keys. */
   purposeKeys(purpose: string): readonly { readonly id: string; readonly key: Uint8Array }[];
 }
@@ -24,6 +26,7 @@ export function openVault(masterKeys: readonly Uint8Array[]): Vault {
   const [current] = keys;
   if (!current) throw new VaultError('there is no master key');
   return {
+    keyIds: [current.id, ...keys.slice(1).map(({ id }) => id)],
     wrapKey: (dataKey) => `${current.id}.${seal(current.wrapping, dataKey, 'data key')}`,
     unwrapKey(wrapped) {
       const [id = '', sealed = ''] = wrapped.split('.');

@@ -40,7 +40,7 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   // What several actions have in common: settle, emit, issue, store, end.
   [
     'steps',
-    /^(benefits|fulfilment)\/|^reconciliation\/|^settlement\/|^payments\/(outcome|settle|settle-together|debit|notice|refund|settle-refund)\.ts$|^webhooks\/(?!list|replay)|^orders\/(store|end|end-agreements|new-order|read-order|create-deduct|agreement-ended|advance-periods)\.ts$|^agreements\/(for-order|sms-limit|same-card|foreign-number)\.ts$/,
+    /^(alerts|benefits|fulfilment)\/|^reconciliation\/|^settlement\/|^payments\/(outcome|settle|settle-together|debit|notice|refund|settle-refund)\.ts$|^webhooks\/(?!list|replay)|^orders\/(store|end|end-agreements|new-order|read-order|create-deduct|agreement-ended|advance-periods)\.ts$|^agreements\/(for-order|sms-limit|same-card|foreign-number)\.ts$/,
   ],
   // One per endpoint. An action never imports an action.
   ['endpoints', /^(channels|products|payment-channels|agreements|orders|payments|webhooks)\//],

@@ -1,0 +1,127 @@
+import type { Queryable } from '../db/database.js';
+import { written } from '../db/time-sql.js';
+
+export type Way = 'WEBHOOK' | 'EMAIL';
+export type What = 'OPEN' | 'STILL_OPEN' | 'RESOLVED';
+
+/** An alert as a message has it, with times as the interface writes them. */
+export interface ToldAlert {
+  readonly subject: string;
+  readonly detail: string;
+  readonly seen: number;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly resolvedBecause: string | null;
+}
+
+/** Alerts of one kind of which the same is to be told. */
+export interface ToTell {
+  readonly kind: string;
+  readonly what: What;
+  readonly count: number;
+  /** The first few of them. */
+  readonly alerts: readonly ToldAlert[];
+}
+
+/** One node at a time puts messages together: two would tell the half of it each. It ends with the transaction. */
+const TELLING_LOCK = 7_366_373_662;
+export async function takeTelling(tx: Queryable): Promise<boolean> {
+  const [row] = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [TELLING_LOCK]);
+  return row?.mine === true;
+}
+
+export interface HoldingBack {
+  /** Between two messages of a kind: what comes in between is told together. */
+  readonly gatherSeconds: number;
+  /** Between two messages about what is open all the time. */
+  readonly repeatSeconds: number;
+  /** Alerts that a message has itself; the others it counts. */
+  readonly listed: number;
+}
+
+/** More in one go would hold their rows for long; the rest is for the next message. */
+const MOST_AT_ONCE = 10_000;
+
+/**
+ * Takes what people have to be told and marks it as told, in the transaction that writes the messages. A row that somebody
+ * changes in this moment is passed over until the next time.
+ */
+export async function takeUntold(
+  tx: Queryable,
+  { gatherSeconds, repeatSeconds, listed }: HoldingBack,
+): Promise<ToTell[]> {
+  return tx.query<ToTell>(
+    `with due as materialized (
+       select kind, subject, coalesce(to_tell, 'STILL_OPEN') as what from alerts a
+       where (to_tell = 'RESOLVED'
+           or (acknowledged_at is null and resolved_at is null
+             and (to_tell = 'OPEN' or told_at <= now() - $2::integer * interval '1 s')))
+         and not exists (
+           select from alert_messages m where m.kind = a.kind and m.what = coalesce(a.to_tell, 'STILL_OPEN')
+             and m.written_at > now() - case when a.to_tell is null then $2 else $1 end::integer * interval '1 s')
+       order by kind, what, last_seen_at, subject limit $3 for update skip locked
+     ), told as (
+       update alerts a set to_tell = null, told_at = case when d.what <> 'RESOLVED' then now() end
+       from due d where a.kind = d.kind and a.subject = d.subject
+       returning a.kind, d.what, a.subject, a.detail, a.seen, a.first_seen_at, a.last_seen_at, a.resolved_because
+     ), placed as (
+       select *, row_number() over (partition by kind, what order by last_seen_at, subject) as place from told
+     )
+     select kind, what, count(*) as count,
+       json_agg(json_build_object('subject', subject, 'detail', detail, 'seen', seen,
+         'firstSeenAt', ${written('first_seen_at')}, 'lastSeenAt', ${written('last_seen_at')},
+         'resolvedBecause', resolved_because) order by place) filter (where place <= $4) as alerts
+     from placed group by kind, what order by kind, what`,
+    [gatherSeconds, repeatSeconds, MOST_AT_ONCE, listed],
+  );
+}
+
+export async function storeMessage(
+  tx: Queryable,
+  {
+    way,
+    what,
+    kind,
+    content,
+  }: { readonly way: Way; readonly what: What; readonly kind: string; readonly content: object },
+): Promise<void> {
+  await tx.query('insert into alert_messages (way, what, kind, content) values ($1, $2, $3, $4)', [
+    way,
+    what,
+    kind,
+    JSON.stringify(content),
+  ]);
+}
+
+export interface DueMessage<Content> {
+  readonly messageId: string;
+  readonly content: Content;
+  readonly tries: number;
+}
+
+/**
+ * The oldest message of a way that is due, for one node. When it is tried next is written down before it is sent: should this
+ * node die over it, or the receiver be away, it is tried again after 1, 2, 4 minutes and so on, an hour at most.
+ */
+export async function claimMessage<Content>(db: Queryable, way: Way): Promise<DueMessage<Content> | undefined> {
+  const [message] = await db.query<DueMessage<Content>>(
+    `update alert_messages set tries = tries + 1,
+       send_at = now() + least(60 * 2 ^ least(tries, 10), 3600) * interval '1 s'
+     where message_id = (
+       select message_id from alert_messages where way = $1 and send_at <= now()
+       order by send_at, message_id limit 1 for update skip locked)
+     returning message_id::text as "messageId", content, tries`,
+    [way],
+  );
+  return message;
+}
+
+export async function markSent(db: Queryable, messageId: string): Promise<void> {
+  await db.query('update alert_messages set sent_at = now(), send_at = null, failure = null where message_id = $1', [
+    messageId,
+  ]);
+}
+
+export async function markFailed(db: Queryable, messageId: string, failure: string): Promise<void> {
+  await db.query('update alert_messages set failure = $2 where message_id = $1', [messageId, failure]);
+}

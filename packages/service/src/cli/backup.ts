@@ -1,0 +1,137 @@
+import path from 'node:path';
+import type { Command } from 'commander';
+import { connectFromSettings } from '../db/open.js';
+import type { SkippedNumbers } from '../db/tables-sql.js';
+import { type BackupFile, backUp, leaveOutNumbers, type Restored, restoreBackup } from '../operator/backups.js';
+import { money } from '../operator/money.js';
+import { checkRestored, type RestoreCheck } from '../operator/restore-check.js';
+import { existingMasterKeys, masterKeyPlace } from '../secrets/master-key.js';
+import { openVault } from '../secrets/vault.js';
+import { readSettings } from '../settings.js';
+import { actor, type JsonOption, logTo, perform, show, verb } from './command.js';
+import { lines, paragraphs, type Shown, shown } from './shown.js';
+import { record, table } from './table.js';
+
+/** Copies of the database, and what to look at before one of them goes into service. */
+export function addBackup(perennial: Command): void {
+  verb(perennial, 'backup <file>', 'copy the whole database into a file, while the service runs', [
+    'backup "$HOME/perennial-2026-11-15.gz"',
+  ]).action(async (file: string, options: JsonOption) => {
+    const keyPlace = masterKeyPlace(readSettings());
+    await perform(
+      options,
+      async (operator) => ({ ...(await backUp(operator, path.resolve(file))), masterKeyIn: keyPlace }),
+      backupText,
+    );
+  });
+
+  verb(perennial, 'restore <file>', 'put what a backup holds into an empty database', [
+    'restore "$HOME/perennial-2026-11-15.gz"',
+  ])
+    .option('--replace', 'into one that is not empty: all that it holds is lost')
+    .action(async (file: string, { replace = false, ...options }: JsonOption & { readonly replace?: boolean }) => {
+      show(options, await restore(path.resolve(file), replace, options), restoreText);
+    });
+
+  verb(perennial, 'restore-check', 'what a restored database would do once its engine is on; changes nothing', [
+    'restore-check',
+  ]).action(async (options: JsonOption) => {
+    await perform(options, checkRestored, checkText, ({ problems }) => problems.length === 0);
+  });
+
+  const numbers = perennial.command('numbers').description('numbers of orders, agreements and events');
+  verb(numbers, 'skip', 'leave out numbers that may have been given out since a copy was made', ['skip']).action(
+    async (options: JsonOption) => {
+      await perform(options, leaveOutNumbers, ({ skipped }) => skippedText(skipped));
+    },
+  );
+}
+
+/** The database may not be there yet, so it is not opened like the others. */
+async function restore(file: string, replace: boolean, { json = false }: JsonOption): Promise<Restored> {
+  const settings = readSettings();
+  const keys = await existingMasterKeys(settings);
+  const { database, close } = await connectFromSettings(settings, {
+    // Alone: no service may use the folder meanwhile.
+    role: 'service',
+    name: 'perennial restore',
+    attempts: 3,
+    log: logTo(json),
+  });
+  try {
+    return await restoreBackup(
+      {
+        database,
+        environment: settings.environment,
+        actor: actor(),
+        vault: keys && openVault(keys),
+        masterKeyPlace: masterKeyPlace(settings),
+      },
+      { file, replace },
+    );
+  } finally {
+    await close();
+  }
+}
+
+function backupText(made: BackupFile & { readonly masterKeyIn: string }): Shown {
+  return paragraphs([
+    record([
+      ['File', made.file],
+      ['As of', made.takenAt],
+      ['Rows', `${made.rows} in ${made.tables} tables`],
+      ['Bytes', `${made.bytes}`],
+    ]),
+    shown`The master key ${made.masterKeyId} is not in the file, and without it the file is worth nothing. It is in ${made.masterKeyIn}: keep a copy of it, apart from this one.`,
+  ]);
+}
+
+function restoreText({ takenAt, tables, rows, skipped }: Restored): Shown {
+  return paragraphs([
+    shown`${rows} rows in ${tables} tables are as they were at ${takenAt}`,
+    skippedText(skipped),
+    lines([
+      'Before it goes into service: restore-check says what it would do, and ENGINE=off starts it without doing it.',
+    ]),
+  ]);
+}
+
+function skippedText(skipped: readonly SkippedNumbers[]): Shown {
+  return table(
+    ['NUMBERS', 'LAST', 'GO ON AFTER'],
+    skipped.map(({ name, from, to }) => [name, from, to]),
+  );
+}
+
+function checkText({ lastWriteAt, secondsAgo, waiting, lagging, masterKey, problems }: RestoreCheck): Shown {
+  const due = waiting.map(({ what, count, oldest, amountCent }) => [
+    what,
+    `${count}`,
+    oldest ?? '-',
+    amountCent === null ? '-' : money(amountCent),
+  ]);
+  const late = lagging.map(({ name, next, highest }) => [name, next, highest]);
+  return paragraphs([
+    record([
+      ['Last write', lastWriteAt === null ? 'none' : `${lastWriteAt}, ${ago(secondsAgo ?? 0)} ago`],
+      [
+        'Master key',
+        `${masterKey.currentKeyId}, ${masterKey.allOpen ? 'opens everything' : 'does not open everything'}`,
+      ],
+      ['Sequences', lagging.length === 0 ? 'all beyond what there is' : `${lagging.length} lag behind`],
+    ]),
+    ...(late.length === 0 ? [] : [table(['SEQUENCE', 'WOULD GIVE', 'THERE IS'], late)]),
+    table(['ONCE THE ENGINE IS ON', 'COUNT', 'OLDEST', 'AMOUNT'], due),
+    shown`${problems.length === 0 ? 'OK: the engine may be switched on' : `NOT OK: ${problems.join('; ')}`}`,
+  ]);
+}
+
+function ago(seconds: number): string {
+  const units = [
+    [86_400, 'd'],
+    [3600, 'h'],
+    [60, 'min'],
+  ] as const;
+  const [size, unit] = units.find(([one]) => seconds >= one) ?? [1, 's'];
+  return `${Math.floor(seconds / size)} ${unit}`;
+}
