@@ -29,12 +29,12 @@ const MIX = [
 /** Callers of all nodes, who resend what was not answered to the next node; and orders that fall due meanwhile. */
 export async function startLoad(stand) {
   const { nodes, channel } = stand;
-  const record = { writes: [], findings: [], seen: new Map(), acknowledgedAt: [], tries: 0 };
+  const record = { writes: [], findings: [], seen: new Map(), acknowledgedAt: [], tries: 0, longestWaitMs: 0 };
   /** Acknowledged and ACTIVE, and those whose end was acknowledged. */
   const active = [];
   const ended = [];
-  const begun = performance.now();
   const due = await startDue(stand);
+  const begun = performance.now();
   let stopping = false;
   let stoppedAt;
 
@@ -49,12 +49,15 @@ export async function startLoad(stand) {
   async function settle(request, first) {
     const write = { ...request, answer: undefined, node: undefined };
     record.writes.push(write);
+    const sentAt = performance.now();
     for (let turn = first; !stopping || performance.now() - stoppedAt < DRAIN_MS; turn += 1) {
       stand.interrupted.throwIfAborted();
       const node = nodes[turn % nodes.length];
       const answer = await attempt(node, request);
       if (isFinal(answer)) {
-        record.acknowledgedAt.push(performance.now());
+        const now = performance.now();
+        record.acknowledgedAt.push(now);
+        record.longestWaitMs = Math.max(record.longestWaitMs, now - sentAt);
         Object.assign(write, { answer, node });
         return answer;
       }
@@ -109,7 +112,8 @@ export async function startLoad(stand) {
       stoppedAt = performance.now();
       await all;
       await due.stop();
-      return { ...record, longestGapMs: longestGap([begun, ...record.acknowledgedAt, stoppedAt]) };
+      const moments = record.acknowledgedAt.filter((at) => at < stoppedAt);
+      return { ...record, longestGapMs: longestGap([begun, ...moments, stoppedAt]) };
     },
   };
 }

@@ -44,6 +44,7 @@ export async function play(fault, stand, { history, say }) {
     acknowledged: record.writes.filter(({ answer }) => answer !== undefined).length,
     findings,
     longestGapMs: record.longestGapMs,
+    longestWaitMs: record.longestWaitMs,
     seen: record.seen,
     pushedAgain: pushedAgain(receiver) - pushedAgainBefore,
   };

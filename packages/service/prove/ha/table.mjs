@@ -15,10 +15,10 @@ export function report({ rows, versions, seconds }) {
   const lines = [
     '# Fail-over of three nodes on three servers',
     '',
-    `PostgreSQL ${versions.postgresql}, Patroni ${versions.patroni}, etcd ${versions.etcd}, haproxy ${versions.haproxy}, Node ${process.versions.node}; ${os.availableParallelism()} cores for all of it; ${Math.round(seconds / 60)} minutes.`,
+    `PostgreSQL ${versions.postgresql}, Patroni ${versions.patroni}, etcd ${versions.etcd}, haproxy ${versions.haproxy}, Node ${process.versions.node}; ${os.availableParallelism()} cores for all of it; it took ${Math.round(seconds)} s.`,
     '',
-    '| fault | requests | acknowledged writes | lost | doubled | longest gap | callers saw | events pushed again |',
-    '|---|---|---|---|---|---|---|---|',
+    '| fault | requests | acknowledged writes | lost | doubled | longest gap | slowest write | callers saw | events pushed again |',
+    '|---|---|---|---|---|---|---|---|---|',
     ...rows.map(rowText),
     '',
     ...findingLines(rows),
@@ -29,19 +29,22 @@ export function report({ rows, versions, seconds }) {
 }
 
 function rowText(row) {
-  if (row.failure !== undefined) return `| ${row.title} | could not be played: ${row.failure} | | | | | | |`;
+  if (row.failure !== undefined) return `| ${row.title} | could not be played: ${row.failure} | | | | | | | |`;
   const cells = [
     row.title,
     row.tries,
     row.acknowledged,
     count(row, 'lost'),
     count(row, 'doubled'),
-    `${(row.longestGapMs / 1000).toFixed(1)} s`,
+    secondsText(row.longestGapMs),
+    secondsText(row.longestWaitMs),
     seenText(row.seen),
-    row.pushedAgain,
+    row.pushedAgain ?? '',
   ];
   return `| ${cells.join(' | ')} |`;
 }
+
+const secondsText = (ms) => (ms === undefined ? '' : `${(ms / 1000).toFixed(1)} s`);
 
 function seenText(seen) {
   const parts = [...seen].sort(([, a], [, b]) => b - a).map(([code, times]) => `${times} x ${code}`);
