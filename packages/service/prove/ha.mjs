@@ -1,0 +1,84 @@
+// npm run prove -- ha: see ha/README.md.
+import { setMaxListeners } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { acknowledgedAgain } from './ha/checks.mjs';
+import { HELP, readOptions, UsageError } from './ha/options.mjs';
+import { play } from './ha/play.mjs';
+import { versions } from './ha/programs.mjs';
+import { openStand } from './ha/stand.mjs';
+import { isWell, report } from './ha/table.mjs';
+
+const say = (text) => process.stderr.write(text);
+
+/** Plays them one after another. A stand on which one could not be played is in a state that nobody knows: the next has a new one. */
+async function playAll({ plays, logs }, interrupted) {
+  const rows = [];
+  let stand;
+  let history;
+  const close = async () => {
+    await stand?.close();
+    stand = undefined;
+  };
+  try {
+    for (const fault of plays) {
+      try {
+        if (stand === undefined) {
+          stand = await openStand({ logs, interrupted, say });
+          history = { writes: [], reported: new Set() };
+        }
+        rows.push(await play(fault, stand, { history, say }));
+      } catch (error) {
+        interrupted.throwIfAborted();
+        say(`${error.stack}\n`);
+        rows.push({ title: fault.title, failure: error.message, findings: [], seen: new Map() });
+        await close();
+      }
+    }
+    if (stand !== undefined && plays.length > 1) rows.push(await everythingAgain(stand, history));
+  } finally {
+    await close();
+  }
+  return rows;
+}
+
+async function prove(options, interrupted) {
+  const begun = performance.now();
+  const rows = await playAll(options, interrupted);
+  const text = report({ rows, versions: await versions(), seconds: (performance.now() - begun) / 1000 });
+  process.stdout.write(text);
+  if (options.out !== undefined) await writeFile(options.out, text);
+  return isWell(rows);
+}
+
+/** What was acknowledged before the first fault is still there after the last one. */
+async function everythingAgain(stand, { writes, reported }) {
+  const found = await acknowledgedAgain(stand, writes);
+  const findings = found.filter(({ text }) => !reported.has(text));
+  const acknowledged = writes.filter(({ answer }) => answer !== undefined).length;
+  return { title: 'everything once more', tries: acknowledged, acknowledged, findings, seen: new Map() };
+}
+
+async function main(args) {
+  const interrupted = new AbortController();
+  setMaxListeners(0, interrupted.signal);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => interrupted.abort());
+  try {
+    const options = readOptions(args);
+    if (options === undefined) {
+      process.stdout.write(HELP);
+      return 0;
+    }
+    return (await prove(options, interrupted.signal)) ? 0 : 1;
+  } catch (error) {
+    if (interrupted.signal.aborted) {
+      say('prove: stopped\n');
+      return 130;
+    }
+    say(error instanceof UsageError ? `prove: ${error.message}\n\n${HELP}` : `prove: ${error.stack}\n`);
+    return 1;
+  }
+}
+
+const status = await main(process.argv.slice(2));
+// A request that nobody waits for any more does not hold it up; what was written goes out first.
+process.stdout.write('', () => process.exit(status));

@@ -1,0 +1,92 @@
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { endEverything } from './ending.mjs';
+import { identify } from './signals.mjs';
+
+export const here = (file) => fileURLToPath(new URL(file, import.meta.url));
+
+/** Nothing of the caller's settings: the stand has its own. */
+export const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8', NODE_ENV: 'production' };
+
+/**
+ * The processes of a stand. Each leads a group of its own, so that Ctrl-C reaches only the script, which then ends them in
+ * order; and each has a log in the folder.
+ */
+export function createChildren({ folder, logDir, dataDirs }) {
+  const running = new Set();
+  const keeper = fork(here('keeper.mjs'), {
+    env: ENVIRONMENT,
+    execArgv: [],
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  keeper.on('error', () => undefined);
+  const kept = () => ({
+    processes: [...running].map(({ identity, role }) => ({ ...identity, role })),
+    dataDirs,
+    folder,
+  });
+  const tell = () => keeper.connected && keeper.send(kept());
+
+  /** `role` says how it is ended; `channel` opens one for messages. */
+  async function start({ name, role, command, args, as = {}, env = {}, cwd = folder, channel = false }) {
+    const log = await open(path.join(logDir, `${name}.log`), 'a');
+    const child = spawn(command, args, {
+      ...as,
+      cwd,
+      env: { ...ENVIRONMENT, HOME: folder, ...env },
+      stdio: ['ignore', log.fd, log.fd, ...(channel ? ['ipc'] : [])],
+      detached: true,
+    });
+    await log.close();
+    const ended = new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve(`${name} ended with ${signal ?? code}`));
+      child.on('error', (error) => resolve(`${name}: ${error.message}`));
+    });
+    const identity = child.pid === undefined ? undefined : identify(child.pid);
+    if (identity === undefined) throw new Error(await ended);
+    const one = {
+      name,
+      role,
+      child,
+      identity,
+      ended,
+      hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    };
+    running.add(one);
+    tell();
+    void ended.then(() => {
+      running.delete(one);
+      tell();
+    });
+    return one;
+  }
+
+  return {
+    start,
+    /** A program of Node that takes its options as a message and answers with one. */
+    async startNode({ name, file, options = {}, env = {} }) {
+      const one = await start({
+        name,
+        role: 'node',
+        command: process.execPath,
+        args: [here(file)],
+        env,
+        channel: true,
+      });
+      one.child.send(options);
+      const failed = one.ended.then((end) => Promise.reject(new Error(`${end}: see its log with --logs`)));
+      failed.catch(() => undefined);
+      const [answer] = await Promise.race([once(one.child, 'message'), failed]);
+      return { ...one, answer };
+    },
+    async end() {
+      await endEverything(kept());
+      if (keeper.connected) keeper.send({ done: true });
+      if (keeper.exitCode === null) await once(keeper, 'exit');
+    },
+  };
+}

@@ -1,0 +1,225 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { ENVIRONMENT } from './children.mjs';
+import { POSTGRES_BIN, PROGRAMS } from './programs.mjs';
+import { postgresOf, signal } from './signals.mjs';
+import { filledIn } from './templates.mjs';
+import { freePorts, until } from './waiting.mjs';
+
+const run = promisify(execFile);
+const HOST = '127.0.0.1';
+const NAMES = ['pg1', 'pg2', 'pg3'];
+const START_SECONDS = 120;
+/** A former primary is wound back and catches up. */
+const HEAL_SECONDS = 150;
+const ASK_MS = 2_000;
+const RUNNING = new Set(['running', 'streaming']);
+
+/** One file for etcd, three for Patroni and one for haproxy, all of them from deploy/patroni. */
+export const dataDirsIn = (folder) => NAMES.map((name) => path.join(folder, name, 'data'));
+
+/** etcd, three servers under Patroni and haproxy, on ports of their own. */
+export async function startCluster({ folder, children, identity, interrupted }) {
+  const [proxyPort, clientPort, peerPort, ...ports] = await freePorts(3 + 2 * NAMES.length);
+  const servers = NAMES.map((name, index) => ({
+    name,
+    home: path.join(folder, name),
+    dataDir: dataDirsIn(folder)[index],
+    postgresPort: ports[2 * index],
+    restPort: ports[2 * index + 1],
+    patroni: undefined,
+  }));
+  const superuserPassword = randomBytes(18).toString('base64url');
+  const shared = {
+    HOST,
+    SCOPE: 'perennial',
+    NETWORK: `${HOST}/32`,
+    ETCD_HOSTS: `${HOST}:${clientPort}`,
+    POSTGRES_BIN_DIR: POSTGRES_BIN,
+    SUPERUSER_PASSWORD: superuserPassword,
+    REPLICATION_PASSWORD: randomBytes(18).toString('base64url'),
+  };
+
+  /** Readable by nobody but the servers: the files hold passwords. */
+  async function write(file, text) {
+    await writeFile(file, text, { mode: 0o600 });
+    if (identity.uid !== undefined) await chown(file, identity.uid, identity.gid);
+    return file;
+  }
+
+  async function startEtcd() {
+    const home = path.join(folder, 'etcd');
+    await ownFolder(home, identity);
+    const text = await filledIn('etcd.conf.yml', {
+      ...shared,
+      ETCD_NAME: 'etcd1',
+      ETCD_DATA_DIR: path.join(home, 'data'),
+      ETCD_CLIENT_PORT: clientPort,
+      ETCD_PEER_PORT: peerPort,
+      ETCD_CLUSTER: `etcd1=http://${HOST}:${peerPort}`,
+    });
+    const config = await write(path.join(home, 'etcd.conf.yml'), text);
+    await children.start({
+      name: 'etcd',
+      role: 'server',
+      command: PROGRAMS.etcd,
+      args: ['--config-file', config],
+      as: identity,
+      cwd: home,
+      // 3.4 wants to be told so on everything but amd64.
+      env: { ETCD_UNSUPPORTED_ARCH: process.arch },
+    });
+    const healthy = async () => (await ask(`http://${HOST}:${clientPort}/health`)).ok;
+    await until('etcd answers', healthy, { seconds: START_SECONDS, interrupted });
+  }
+
+  async function startPatroni(server) {
+    const config = path.join(server.home, 'patroni.yml');
+    server.patroni = await children.start({
+      name: `patroni-${server.name}`,
+      role: 'patroni',
+      command: PROGRAMS.patroni,
+      args: [config],
+      as: identity,
+      cwd: server.home,
+      env: { HOME: server.home },
+    });
+  }
+
+  async function configure(server) {
+    await ownFolder(server.home, identity);
+    const text = await filledIn('patroni.yml', {
+      ...shared,
+      NAME: server.name,
+      REST_PORT: server.restPort,
+      POSTGRES_PORT: server.postgresPort,
+      POSTGRES_DATA_DIR: server.dataDir,
+      PGPASS_FILE: path.join(server.home, 'pgpass'),
+      SOCKET_DIR: server.home,
+    });
+    await write(path.join(server.home, 'patroni.yml'), text);
+  }
+
+  let proxy;
+  async function startProxy({ shutsSessions }) {
+    const home = path.join(folder, 'haproxy');
+    await ownFolder(home, identity);
+    const addresses = servers.flatMap(({ name, postgresPort, restPort }) => [
+      [`${name.toUpperCase()}_ADDRESS`, `${HOST}:${postgresPort}`],
+      [`${name.toUpperCase()}_REST_PORT`, restPort],
+    ]);
+    const values = { HAPROXY_BIND: `${HOST}:${proxyPort}`, ...Object.fromEntries(addresses) };
+    const text = await filledIn('haproxy.cfg', values);
+    const used = shutsSessions ? text : text.replace(/ on-marked-down shutdown-sessions$/m, '');
+    if (shutsSessions === (used !== text)) throw new Error('haproxy.cfg says nothing about shutdown-sessions');
+    const config = await write(path.join(home, 'haproxy.cfg'), used);
+    proxy = await children.start({
+      name: 'haproxy',
+      role: 'server',
+      command: PROGRAMS.haproxy,
+      args: ['-db', '-f', config],
+      as: identity,
+      cwd: home,
+    });
+  }
+
+  /** As Patroni sees it, from the first server that answers. */
+  async function members() {
+    for (const { restPort } of servers) {
+      const answer = await ask(`http://${HOST}:${restPort}/cluster`).catch(() => undefined);
+      if (answer?.ok) return (await answer.json()).members;
+    }
+    throw new Error('no Patroni answers');
+  }
+
+  const named = (name) => servers.find((server) => server.name === name);
+  async function serversBy(role) {
+    const found = (await members()).filter((member) => member.role === role);
+    return found.map(({ name }) => named(name));
+  }
+
+  const cluster = {
+    servers,
+    superuserUrl: `postgres://postgres:${superuserPassword}@${HOST}:${proxyPort}/postgres`,
+    urlOf: ({ user, password, database }) => `postgres://${user}:${password}@${HOST}:${proxyPort}/${database}`,
+
+    /** The primary, the standby whose word a commit waits for, and the other one. */
+    async roles() {
+      const [[primary], [sync], [other]] = await Promise.all(['leader', 'sync_standby', 'replica'].map(serversBy));
+      if (!primary || !sync || !other) throw new Error('a server is missing');
+      return { primary, sync, other };
+    },
+
+    /** Patroni and everything of its PostgreSQL. */
+    processesOf: (server) => [server.patroni.identity, ...postgresOf(server.dataDir)],
+    postgresOf: (server) => postgresOf(server.dataDir),
+
+    kill(server) {
+      signal(cluster.processesOf(server), 'SIGKILL');
+    },
+
+    /** Stops processes, and gives back a function that lets exactly these go on. */
+    freeze(processes) {
+      signal(processes, 'SIGSTOP');
+      return () => signal(processes, 'SIGCONT');
+    },
+
+    /** As an operator in a hurry would, past Patroni. */
+    async restartImmediately({ dataDir, home }) {
+      const args = ['restart', '-D', dataDir, '-m', 'immediate', '-w', '-s', '-l', path.join(home, 'restart.log')];
+      const options = { ...identity, cwd: home, env: ENVIRONMENT };
+      await run(`${POSTGRES_BIN}/pg_ctl`, args, options).catch((error) => {
+        // Patroni was quicker and has started it.
+        if (postgresOf(dataDir).length === 0) throw error;
+      });
+    },
+
+    async useProxy(options) {
+      proxy.child.kill('SIGTERM');
+      await proxy.ended;
+      await startProxy(options);
+    },
+
+    /** Another primary than that one. */
+    newPrimary: (former) =>
+      until(
+        'another primary',
+        async () => (await serversBy('leader')).some((server) => server !== undefined && server !== former),
+        { seconds: HEAL_SECONDS, interrupted },
+      ),
+
+    /** Starts Patroni where it has been killed, and waits for a primary with two standbys, one of them synchronous. */
+    async heal(seconds = HEAL_SECONDS) {
+      for (const server of servers) if (server.patroni.hasEnded()) await startPatroni(server);
+      await until(
+        'a primary and two standbys',
+        async () => {
+          const all = await members();
+          const isWhole = all.length === NAMES.length && all.every(({ state }) => RUNNING.has(state));
+          const hasOneTimeline = new Set(all.map(({ timeline }) => timeline)).size === 1;
+          return isWhole && hasOneTimeline && cluster.roles();
+        },
+        { seconds, interrupted },
+      );
+    },
+  };
+
+  await startEtcd();
+  for (const server of servers) {
+    await configure(server);
+    await startPatroni(server);
+  }
+  await startProxy({ shutsSessions: true });
+  await cluster.heal(START_SECONDS);
+  return cluster;
+}
+
+async function ownFolder(folder, { uid, gid }) {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (uid !== undefined) await chown(folder, uid, gid);
+}
+
+const ask = (url) => fetch(url, { signal: AbortSignal.timeout(ASK_MS) });

@@ -1,0 +1,29 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const EVERY_MS = 1_000;
+/** Each second: so many days go by for as many orders. */
+const ORDERS = 6;
+
+/** The next period is due now instead of tomorrow: the engine then bills or debits it. The one after that is due by the calendar. */
+const FALL_DUE = `update orders set next_due_at = now() where order_no in (
+  select order_no from orders where status = 'ACTIVE' and next_due_at > now() + interval '1 hour'
+  order by random() limit $1 for update skip locked)`;
+
+/** Has orders fall due, all the time. While the database is away, none do. */
+export async function startDue({ openDatabase }) {
+  const { database, close } = await openDatabase();
+  let stopping = false;
+  const running = (async () => {
+    while (!stopping) {
+      await database.query(FALL_DUE, [ORDERS]).catch(() => undefined);
+      await delay(EVERY_MS);
+    }
+  })();
+  return {
+    async stop() {
+      stopping = true;
+      await running;
+      await close();
+    },
+  };
+}

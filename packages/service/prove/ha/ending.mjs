@@ -1,0 +1,35 @@
+import { rm } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isThere, postgresOf, signal } from './signals.mjs';
+
+const PATIENCE_MS = 8_000;
+
+/**
+ * Ends all that a stand consists of, whatever state a fault has left it in, and removes its folder. Used by the stand
+ * itself, and by the keeper when the stand is gone.
+ */
+export async function endEverything({ processes, dataDirs, folder }) {
+  const named = (role) => processes.filter((one) => one.role === role);
+  const others = processes.filter((one) => one.role !== 'patroni');
+  // A stopped process does not hear SIGTERM.
+  signal(processes, 'SIGCONT');
+  // First those that would start PostgreSQL again.
+  signal(named('patroni'), 'SIGKILL');
+  await gone(named('patroni'));
+  signal(others, 'SIGTERM');
+  const servers = dataDirs.flatMap(postgresOf);
+  signal(servers, 'SIGCONT');
+  // At once, but leaving no shared memory behind, as SIGKILL would.
+  for (const dataDir of dataDirs) signal(postgresOf(dataDir).slice(0, 1), 'SIGQUIT');
+  const left = [...others, ...servers];
+  if (!(await gone(left))) signal(left, 'SIGKILL');
+  await gone(left);
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function gone(processes) {
+  for (const since = Date.now(); Date.now() - since < PATIENCE_MS; await delay(50)) {
+    if (!processes.some(isThere)) return true;
+  }
+  return false;
+}

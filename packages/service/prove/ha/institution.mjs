@@ -1,0 +1,19 @@
+// The reference institution as a process of its own, with its books open to this machine.
+import { systemClock } from '../../dist/clock.js';
+import { startInstitution } from '../../dist/institution/institution.js';
+
+/** Pending debits are settled soon, so that their notices fall into the fault. */
+const DELAYS = { settleMs: 2_000, noticeRetryMs: 500, longestNoticeRetryMs: 5_000 };
+
+process.once('message', async ({ key, ...options }) => {
+  const institution = await startInstitution({
+    ...options,
+    key: Buffer.from(key, 'base64'),
+    clock: systemClock,
+    control: true,
+    delays: DELAYS,
+  });
+  const stop = () => institution.stop().then(() => process.exit(0));
+  for (const signal of ['SIGTERM', 'disconnect']) process.once(signal, stop);
+  process.send({ url: institution.url });
+});

@@ -1,0 +1,125 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { call, isFinal } from './call.mjs';
+import { startDue } from './due.mjs';
+import { collectedCreate, deductedCreate, unsubscribe } from './requests.mjs';
+
+/** Each sends, waits for the answer and then for the rest of its turn: some 35 requests a second together. */
+const CALLERS = 24;
+const TURN_MS = 650;
+/** As the interface tells callers to do first. */
+const RETRY_MS = 1_000;
+/** How long a write may still be sent again once no new ones are made. */
+const DRAIN_MS = 120_000;
+
+/** What callers do, of ten times. */
+const MIX = [
+  'collected',
+  'collected',
+  'collected',
+  'collected',
+  'deducted',
+  'deducted',
+  'deducted',
+  'unsubscribe',
+  'query',
+  'query',
+];
+
+/** Callers of all nodes, who resend what was not answered to the next node; and orders that fall due meanwhile. */
+export async function startLoad(stand) {
+  const { nodes, channel } = stand;
+  const record = { writes: [], findings: [], seen: new Map(), acknowledgedAt: [], tries: 0, longestWaitMs: 0 };
+  /** Acknowledged and ACTIVE, and those whose end was acknowledged. */
+  const active = [];
+  const ended = [];
+  const due = await startDue(stand);
+  const begun = performance.now();
+  let stopping = false;
+  let stoppedAt;
+
+  async function attempt(node, request) {
+    const answer = await call(node, channel, request);
+    record.tries += 1;
+    if (answer.code !== '0') record.seen.set(answer.code, (record.seen.get(answer.code) ?? 0) + 1);
+    return answer;
+  }
+
+  /** The same key until there is an answer, each time to another node. */
+  async function settle(request, first) {
+    const write = { ...request, answer: undefined, node: undefined };
+    record.writes.push(write);
+    const sentAt = performance.now();
+    for (let turn = first; !stopping || performance.now() - stoppedAt < DRAIN_MS; turn += 1) {
+      stand.interrupted.throwIfAborted();
+      const node = nodes[turn % nodes.length];
+      const answer = await attempt(node, request);
+      if (isFinal(answer)) {
+        const now = performance.now();
+        record.acknowledgedAt.push(now);
+        record.longestWaitMs = Math.max(record.longestWaitMs, now - sentAt);
+        Object.assign(write, { answer, node });
+        return answer;
+      }
+      await delay(RETRY_MS);
+    }
+    record.findings.push({ kind: 'lost', text: `${request.kind} ${request.about} was never answered` });
+    return undefined;
+  }
+
+  /** Nothing that was acknowledged may be unknown to any node, or still be going on after its end. */
+  async function query(first) {
+    const isEnded = ended.length > 0 && randomInt(4) === 0;
+    const list = isEnded ? ended : active;
+    const orderNo = list[randomInt(list.length)];
+    const { code, data } = await attempt(nodes[first % nodes.length], { endpoint: 'orders/query', body: { orderNo } });
+    if (code.startsWith('42')) record.findings.push({ kind: 'lost', text: `order ${orderNo} was not found (${code})` });
+    if (isEnded && code === '0' && data.orderStatus !== 'UNSUBSCRIBED') {
+      record.findings.push({ kind: 'lost', text: `order ${orderNo} is ${data.orderStatus} after its unsubscribe` });
+    }
+  }
+
+  async function once(what, first) {
+    if (what === 'query' && active.length > 0) return query(first);
+    if (what === 'unsubscribe' && active.length > 20) {
+      const [orderNo] = active.splice(randomInt(active.length), 1);
+      const answer = await settle(unsubscribe(orderNo), first);
+      if (answer?.code === '0') ended.push(orderNo);
+      return undefined;
+    }
+    const create = what === 'deducted' ? deductedCreate(channel) : collectedCreate(channel);
+    const answer = await settle(create, first);
+    if (answer?.data?.orderStatus === 'ACTIVE') active.push(answer.data.orderNo);
+    return undefined;
+  }
+
+  const callers = Array.from({ length: CALLERS }, async (_, caller) => {
+    await delay((TURN_MS * caller) / CALLERS);
+    for (let turn = caller; !stopping; turn += 1) {
+      const next = delay(TURN_MS);
+      await once(MIX[randomInt(MIX.length)], turn);
+      await next;
+    }
+  });
+  const all = Promise.all(callers);
+  // Waited for in stop; until then a failure is nobody's.
+  all.catch(() => undefined);
+
+  return {
+    /** Resolves with the record once every write has its answer. */
+    async stop() {
+      stopping = true;
+      stoppedAt = performance.now();
+      await all;
+      await due.stop();
+      const moments = record.acknowledgedAt.filter((at) => at < stoppedAt);
+      return { ...record, longestGapMs: longestGap([begun, ...moments, stoppedAt]) };
+    },
+  };
+}
+
+/** The longest time in which no caller at all had a write acknowledged. */
+function longestGap(moments) {
+  const sorted = moments.toSorted((a, b) => a - b);
+  return sorted.reduce((longest, at, index) => Math.max(longest, index === 0 ? 0 : at - sorted[index - 1]), 0);
+}

@@ -1,0 +1,28 @@
+// A node of the service, put together as main.ts does it, with one difference: events may go to this machine although the
+// database is not an embedded one. That is decided here, by what is handed to createService, and there is no setting for it.
+import { systemClock } from '../../dist/clock.js';
+import { openFromSettings } from '../../dist/db/open.js';
+import { createLog } from '../../dist/log.js';
+import { createService } from '../../dist/service.js';
+import { readSettings } from '../../dist/settings.js';
+
+const settings = readSettings();
+const log = createLog(settings.logLevel);
+// Nothing has to be saved here: that is the point.
+for (const signal of ['SIGTERM', 'disconnect']) process.once(signal, () => process.exit(0));
+
+const opened = await openFromSettings(settings, {
+  role: 'service',
+  log: (line) => log.warn(line),
+  onIdleError: (err) => log.warn({ err }, 'a database connection broke'),
+});
+const service = createService({
+  ...settings,
+  ...opened,
+  clock: systemClock,
+  log,
+  publicUrl: () => settings.publicUrl,
+  localCallbacks: true,
+});
+await service.server.listen({ host: settings.host, port: settings.port });
+process.send({ ready: true });

@@ -1,0 +1,53 @@
+import { acknowledgedAgain, booksAgree, settled } from './checks.mjs';
+import { startLoad } from './load.mjs';
+import { sleep } from './waiting.mjs';
+
+/** Undisturbed load before a fault, and after everything is whole again. */
+const BEFORE_SECONDS = 5;
+const AFTER_SECONDS = 5;
+
+/**
+ * One fault under load, and then what is left of it. `history` has the writes of all plays, and what was found so far: a row of
+ * the table tells only what is new.
+ */
+export async function play(fault, stand, { history, say }) {
+  const { interrupted, receiver } = stand;
+  const pushedAgainBefore = pushedAgain(receiver);
+  await fault.before?.(stand);
+  await stand.heal();
+  say(`  ${fault.title}\n`);
+  const load = await startLoad(stand);
+  let record;
+  try {
+    await sleep(BEFORE_SECONDS, interrupted);
+    await fault.play(stand);
+    await stand.heal();
+    await sleep(AFTER_SECONDS, interrupted);
+  } finally {
+    record = await load.stop();
+  }
+  await fault.after?.(stand);
+  await stand.heal();
+
+  history.writes.push(...record.writes);
+  const found = [
+    ...record.findings,
+    ...(await settled(stand)),
+    ...(await acknowledgedAgain(stand, record.writes)),
+    ...(await booksAgree(stand, history.writes)),
+  ];
+  const findings = found.filter(({ text }) => !history.reported.has(text));
+  for (const { text } of findings) history.reported.add(text);
+  return {
+    title: fault.title,
+    tries: record.tries,
+    acknowledged: record.writes.filter(({ answer }) => answer !== undefined).length,
+    findings,
+    longestGapMs: record.longestGapMs,
+    longestWaitMs: record.longestWaitMs,
+    seen: record.seen,
+    pushedAgain: pushedAgain(receiver) - pushedAgainBefore,
+  };
+}
+
+const pushedAgain = ({ events, pushes }) => pushes() - events.size;

@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { access, readFile, rm, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export const POSTGRES_BIN = '/usr/lib/postgresql/15/bin';
+export const PROGRAMS = { patroni: '/usr/bin/patroni', etcd: '/usr/bin/etcd', haproxy: '/usr/sbin/haproxy' };
+
+/** A file of each package that is needed, by which it is known to be there. */
+const PACKAGES = {
+  patroni: PROGRAMS.patroni,
+  'etcd-server': PROGRAMS.etcd,
+  'python3-etcd': '/usr/lib/python3/dist-packages/etcd/__init__.py',
+  haproxy: PROGRAMS.haproxy,
+  'postgresql-15': `${POSTGRES_BIN}/postgres`,
+};
+
+export const isRoot = () => process.getuid?.() === 0;
+
+/** Installs what is missing, as root; otherwise says what to install. */
+export async function requirePrograms(say) {
+  if (process.platform !== 'linux') throw new Error('this needs Linux: processes are found in /proc');
+  const missing = await missingPackages();
+  if (missing.length === 0) return;
+  if (!isRoot()) throw new Error(`these packages are missing: ${missing.join(' ')}`);
+  say(`  installing ${missing.join(' ')}\n`);
+  await withoutStartingServices(async () => {
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    await run('apt-get', ['update', '-q'], { env });
+    await run('apt-get', ['install', '-qy', '--no-install-recommends', ...missing], { env, maxBuffer: 2 ** 26 });
+  });
+  const still = await missingPackages();
+  if (still.length > 0) throw new Error(`these packages could not be installed: ${still.join(' ')}`);
+}
+
+async function missingPackages() {
+  const names = Object.keys(PACKAGES);
+  const present = await Promise.all(names.map((name) => exists(PACKAGES[name])));
+  return names.filter((_, index) => !present[index]);
+}
+
+const exists = (file) =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
+
+/** Debian starts what it installs, unless this file says no. The stand starts its own, on its own ports. */
+const POLICY = '/usr/sbin/policy-rc.d';
+
+async function withoutStartingServices(work) {
+  const isOurs = !(await exists(POLICY));
+  if (isOurs) await writeFile(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    await work();
+  } finally {
+    if (isOurs) await rm(POLICY, { force: true });
+  }
+}
+
+/** PostgreSQL refuses to run as root, and nothing else of the stand needs to: as root, the user of Debian's package. */
+export async function serverIdentity() {
+  if (!isRoot()) return {};
+  const users = await readFile('/etc/passwd', 'utf8');
+  const [, , uid, gid] =
+    users
+      .split('\n')
+      .find((line) => line.startsWith('postgres:'))
+      ?.split(':') ?? [];
+  if (uid === undefined) throw new Error('there is no user "postgres"');
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+const VERSION_ARGUMENT = { patroni: '--version', etcd: '--version', haproxy: '-v' };
+
+/** As the programs say it themselves. */
+export async function versions() {
+  const found = {};
+  for (const [name, file] of Object.entries(PROGRAMS)) {
+    const { stdout, stderr } = await run(file, [VERSION_ARGUMENT[name]]);
+    found[name] = /\d+\.\d+\.\d+/.exec(stdout + stderr)?.[0] ?? 'unknown';
+  }
+  const { stdout } = await run(`${POSTGRES_BIN}/postgres`, ['--version']);
+  found.postgresql = /\d+\.\d+/.exec(stdout)?.[0] ?? 'unknown';
+  return found;
+}

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/**
+ * A process by its id and the moment of its start, in clock ticks: an id alone may be somebody else's by the time that a
+ * signal is sent. Undefined: there is none.
+ */
+export function identify(pid) {
+  const stat = statOf(pid);
+  return stat && { pid: stat.pid, since: stat.since };
+}
+
+export const isThere = ({ pid, since }) => statOf(pid)?.since === since;
+
+/** To those that are still there. */
+export function signal(processes, name) {
+  for (const one of processes) {
+    if (!isThere(one)) continue;
+    try {
+      process.kill(one.pid, name);
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error;
+    }
+  }
+}
+
+/** The PostgreSQL of a data folder: the postmaster first, so that it starts no other process once it is stopped. */
+export function postgresOf(dataDir) {
+  const pid = postmasterPid(dataDir);
+  const postmaster = pid === undefined ? undefined : identify(pid);
+  // What the file names may be an older process: only one that works on this folder is meant.
+  if (postmaster === undefined || !commandOf(pid).includes(dataDir)) return [];
+  const others = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(statOf)
+    .filter((stat) => stat?.parent === pid)
+    .map(({ pid: child, since }) => ({ pid: child, since }));
+  return [postmaster, ...others];
+}
+
+function postmasterPid(dataDir) {
+  try {
+    const [first] = readFileSync(path.join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
+    return Number(first) > 0 ? Number(first) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function commandOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** proc(5): the fields after the command's closing bracket, the state being the first. A zombie counts as gone. */
+function statOf(pid) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z') return undefined;
+    return { pid: Number(pid), parent: Number(fields[1]), since: Number(fields[19]) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import os from 'node:os';
+
+const MOST_FINDINGS = 50;
+const FAULT_CODE = '500001';
+
+const count = ({ findings }, kind) => findings.filter((finding) => finding.kind === kind).length;
+const faultsOf = ({ seen }) => seen.get(FAULT_CODE) ?? 0;
+
+/** Nothing lost, nothing doubled, and no fault of the service's own that a caller saw. */
+export const isWell = (rows) =>
+  rows.every((row) => row.failure === undefined && row.findings.length === 0 && faultsOf(row) === 0);
+
+/** The whole result as Markdown. */
+export function report({ rows, versions, seconds }) {
+  const lines = [
+    '# Fail-over of three nodes on three servers',
+    '',
+    `PostgreSQL ${versions.postgresql}, Patroni ${versions.patroni}, etcd ${versions.etcd}, haproxy ${versions.haproxy}, Node ${process.versions.node}; ${os.availableParallelism()} cores for all of it; it took ${Math.round(seconds)} s.`,
+    '',
+    '| fault | requests | acknowledged writes | lost | doubled | longest gap | slowest write | callers saw | events pushed again |',
+    '|---|---|---|---|---|---|---|---|---|',
+    ...rows.map(rowText),
+    '',
+    ...findingLines(rows),
+    isWell(rows) ? 'Nothing was lost, nothing was doubled, and nobody saw 500001.' : `Not well: ${summary(rows)}.`,
+    '',
+  ];
+  return lines.join('\n');
+}
+
+function rowText(row) {
+  if (row.failure !== undefined) return `| ${row.title} | could not be played: ${row.failure} | | | | | | | |`;
+  const cells = [
+    row.title,
+    row.tries,
+    row.acknowledged,
+    count(row, 'lost'),
+    count(row, 'doubled'),
+    secondsText(row.longestGapMs),
+    secondsText(row.longestWaitMs),
+    seenText(row.seen),
+    row.pushedAgain ?? '',
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+const secondsText = (ms) => (ms === undefined ? '' : `${(ms / 1000).toFixed(1)} s`);
+
+function seenText(seen) {
+  const parts = [...seen].sort(([, a], [, b]) => b - a).map(([code, times]) => `${times} x ${code}`);
+  return parts.length === 0 ? 'nothing' : parts.join(', ');
+}
+
+function findingLines(rows) {
+  const all = rows.flatMap(({ title, findings = [] }) =>
+    findings.map(({ kind, text }) => `- ${kind}, ${title}: ${text}`),
+  );
+  if (all.length === 0) return [];
+  const more = all.length > MOST_FINDINGS ? [`- and ${all.length - MOST_FINDINGS} more`] : [];
+  return [...all.slice(0, MOST_FINDINGS), ...more, ''];
+}
+
+function summary(rows) {
+  const played = rows.filter(({ failure }) => failure === undefined);
+  const sum = (of) => played.reduce((total, row) => total + of(row), 0);
+  const parts = [
+    `${sum((row) => count(row, 'lost'))} lost`,
+    `${sum((row) => count(row, 'doubled'))} doubled`,
+    `${sum(faultsOf)} x ${FAULT_CODE}`,
+  ];
+  if (played.length < rows.length) parts.push(`${rows.length - played.length} not played`);
+  return parts.join(', ');
+}

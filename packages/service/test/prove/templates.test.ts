@@ -1,0 +1,20 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { packageRoot } from '../support/processes.js';
+
+const folder = path.join(packageRoot, '..', '..', 'deploy', 'patroni');
+const cluster = readFileSync(path.join(packageRoot, 'prove', 'ha', 'cluster.mjs'), 'utf8');
+
+/** Only on a machine with Patroni would it be noticed otherwise. */
+it('the stand has a value for every name in the templates of deploy/patroni', () => {
+  const templates = readdirSync(folder).filter((file) => file !== 'README.md');
+  expect(templates.toSorted()).toEqual(['etcd.conf.yml', 'haproxy.cfg', 'patroni.yml']);
+  for (const file of templates) {
+    expect(cluster).toContain(`'${file}'`);
+    for (const [, name = ''] of readFileSync(path.join(folder, file), 'utf8').matchAll(/\$\{(\w+)\}/g)) {
+      const isGiven = new RegExp(`\\b${name}\\b`).test(cluster) || /^PG[123]_(ADDRESS|REST_PORT)$/.test(name);
+      expect(isGiven, `${file}: ${name}`).toBe(true);
+    }
+  }
+});
