@@ -89,8 +89,10 @@ export async function prepareSession(
   return { backend: { pid, startedAt }, isStillOurs: async () => isSame(await readBack()) };
 }
 
+/** A moment as a number, which is the same in every time zone. */
+export const STARTED_AT = '(extract(epoch from a.backend_start) * 1000000)::bigint';
 const BACKEND = `pg_backend_pid() as pid,
-  (select a.backend_start::text from pg_stat_activity a where a.pid = pg_backend_pid()) as "startedAt"`;
+  (select ${STARTED_AT}::text from pg_stat_activity a where a.pid = pg_backend_pid()) as "startedAt"`;
 
 async function ask(client: pg.ClientBase, text: string): Promise<Session> {
   try {

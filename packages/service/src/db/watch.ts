@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import type { Backend } from './session.js';
+import { type Backend, STARTED_AT } from './session.js';
 
 export interface WatchOptions {
   /** How a connection of the watch's own is made. */
@@ -115,7 +115,7 @@ export function watchStatements(
  * would pile up until there are no connections left. And what a frozen one was about to do it does not do when it goes on.
  */
 const END_BACKENDS = `select pg_terminate_backend(a.pid) from pg_stat_activity a
-  where (a.pid, a.backend_start) in (select * from unnest($1::integer[], $2::timestamptz[]))`;
+  where (a.pid, ${STARTED_AT}) in (select * from unnest($1::integer[], $2::bigint[]))`;
 
 /** Without a word to the server, which does not listen. Everything that waits on the connection fails with it. */
 function destroy(client: pg.ClientBase): void {

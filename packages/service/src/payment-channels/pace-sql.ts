@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.js';
+import { local } from '../db/time-sql.js';
 
 export interface Pace {
   readonly code: string;
@@ -6,11 +7,11 @@ export interface Pace {
   readonly debitsPerSecond: number | null;
 }
 
-/** Payment channels that take renewals at this hour of the database's clock, which the session reads in Asia/Shanghai. */
+/** Payment channels that take renewals at this hour of the database's clock, read in Asia/Shanghai. */
 export async function openPaymentChannels(db: Queryable): Promise<Pace[]> {
   return db.query<Pace>(
     `select code, debits_per_second as "debitsPerSecond"
-     from payment_channels, lateral (select extract(hour from now())) as t(hour)
+     from payment_channels, lateral (select extract(hour from ${local('now()')})) as t(hour)
      where debit_hour_from is null
        or case when debit_hour_from < debit_hour_to then hour >= debit_hour_from and hour < debit_hour_to
             else hour >= debit_hour_from or hour < debit_hour_to end

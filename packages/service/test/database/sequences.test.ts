@@ -82,8 +82,8 @@ describe('after a restore that left the sequences out', () => {
 
   it('503001 for another new number that is taken, and code 0 when it is sent again', async () => {
     const channel = await anotherChannel(on.service);
-    const { orderNo } = (await channel.call('orders/create', sharedRequest(channel))).data;
-    const user = (await channel.call('orders/query', { orderNo })).data.channelUserId;
+    const user = unique('user');
+    const { orderNo } = (await channel.call('orders/create', sharedRequest(channel, { channelUserId: user }))).data;
     await rewind();
     const replace = () =>
       channel.call('agreements/replace', { orderNo, newSharedAgreement: sharedAgreement(channel, user) });

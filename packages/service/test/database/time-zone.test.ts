@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.js';
 import { billCollected } from '../../src/engine/billing.js';
 import { showOrder } from '../../src/operator/order-view.js';
+import { openPaymentChannels } from '../../src/payment-channels/pace-sql.js';
 import { findDaysToReconcile } from '../../src/reconciliation/runs-sql.js';
 import { eventsOf, type Stage, stage } from '../orders/support.js';
 import { engineNode } from '../renewals/support.js';
@@ -12,6 +13,8 @@ import { anotherNode } from '../support/second-node.js';
 
 /** The last of August in Asia/Shanghai, and the day before in most of the world. */
 const ANCHOR = Date.parse('2025-08-31T00:30:00+08:00');
+
+const ZONES = ['Asia/Shanghai', 'UTC', 'America/New_York', 'Pacific/Apia'];
 
 /** When the second period is due and no other, by the clock of the database. */
 const OCTOBER = Date.parse('2025-10-01T12:00:00+08:00');
@@ -72,30 +75,41 @@ describe.each([
   ['billed', collectRequest],
   ['debited', sharedRequest],
 ])('an order that is %s', (_how, request) => {
-  it.each(['UTC', 'America/New_York', 'Pacific/Apia'])(
-    'has the times of Asia/Shanghai over connections in %s',
-    (zone) =>
-      elsewhere(zone, async (database, inOctober) =>
-        expect(await times(database, inOctober, request)).toEqual({
-          created: '2025-08-31 00:30:00',
-          next: '2025-10-31 00:30:00',
-          due: ['2025-08-31 00:30:00', '2025-09-30 00:30:00', '2025-10-31 00:30:00', '2025-11-30 00:30:00'],
-          paid: '2025-08-31 00:30:00',
-          benefit: ['2025-08-31 00:30:00', '2025-11-29 00:30:00'],
-          told: '2025-09-30 00:30:00',
-        }),
-      ),
+  it.each(ZONES.slice(1))('has the times of Asia/Shanghai over connections in %s', (zone) =>
+    elsewhere(zone, async (database, inOctober) =>
+      expect(await times(database, inOctober, request)).toEqual({
+        created: '2025-08-31 00:30:00',
+        next: '2025-10-31 00:30:00',
+        due: ['2025-08-31 00:30:00', '2025-09-30 00:30:00', '2025-10-31 00:30:00', '2025-11-30 00:30:00'],
+        paid: '2025-08-31 00:30:00',
+        benefit: ['2025-08-31 00:30:00', '2025-11-29 00:30:00'],
+        told: '2025-09-30 00:30:00',
+      }),
+    ),
   );
+});
+
+it('renewals are debited in the hours of Asia/Shanghai, over connections in whatever zone', async () => {
+  const { database } = on.service.fresh;
+  const hour = new Date(OCTOBER).getUTCHours() + 8;
+  await database.query(
+    `update payment_channels set debit_hour_from = $1::integer, debit_hour_to = $1::integer + 1 where code = 'MOCKBANK'`,
+    [hour],
+  );
+  for (const zone of ZONES) {
+    const open = await elsewhere(zone, (_, inOctober) => openPaymentChannels(inOctober));
+    expect(open.map(({ code }) => code)).toContain('MOCKBANK');
+  }
 });
 
 it('a day is reconciled from its own first morning on, over connections in whatever zone', async () => {
   const { database } = on.service.fresh;
   await database.query(
-    `insert into payment_channels (code, name, gateway, supported_banks, bank_code_required, created_at)
-     values ('BRIDGED', 'Bridged', 'bridge', '{*}', false, '2025-08-31 00:30:00+08')`,
+    `insert into payment_channels (code, display_name, gateway, gateway_url, supported_banks, created_at)
+     values ('BRIDGED', 'Bridged', 'bridge', 'https://bridge.example', '{*}', '2025-08-31 00:30:00+08')`,
   );
   const asked = { today: '2025-09-01', hour: 3, back: 7 };
-  for (const zone of ['Asia/Shanghai', 'UTC', 'America/New_York', 'Pacific/Apia']) {
+  for (const zone of ZONES) {
     const found = await elsewhere(zone, (db) => findDaysToReconcile(db, asked));
     expect(found.filter(({ paymentChannelCode }) => paymentChannelCode === 'BRIDGED')).toEqual([
       { paymentChannelCode: 'BRIDGED', days: ['2025-08-31'] },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../src/db/database.js';
+import { type Database, openDatabase, type Transaction } from '../../src/db/database.js';
 import { housekeeping } from '../../src/engine/housekeeping.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
@@ -107,16 +107,20 @@ describe('bounded work', () => {
   /** Watches the steps, and may make the table look larger than it is. */
   function watched(database: Database, pages?: number) {
     const steps: { readonly pages: readonly unknown[]; readonly rows: number }[] = [];
-    const query: Database['query'] = async <Row>(...[statement, values]: Parameters<Database['query']>) => {
-      const rows = await database.query<Row>(statement, values);
-      const text = typeof statement === 'string' ? statement : statement.text;
-      if (text.includes('update benefits')) steps.push({ pages: values ?? [], rows: rows.length });
-      if (text.includes('benefits-expired') && pages !== undefined) {
-        return rows.map((row) => ({ ...row, end: pages }));
-      }
-      return rows;
-    };
-    return { steps, database: { ...database, query } };
+    const watching =
+      (tx: Transaction) =>
+      async <Row>(...[statement, values]: Parameters<Transaction['query']>) => {
+        const rows = await tx.query<Row>(statement, values);
+        const text = typeof statement === 'string' ? statement : statement.text;
+        if (text.includes('update benefits')) steps.push({ pages: values ?? [], rows: rows.length });
+        if (text.includes('benefits-expired') && pages !== undefined) {
+          return rows.map((row) => ({ ...row, end: pages }));
+        }
+        return rows;
+      };
+    const transaction: Database['transaction'] = (work, options) =>
+      database.transaction((tx) => work({ ...tx, query: watching(tx) }), options);
+    return { steps, database: { ...database, transaction } };
   }
 
   it('a step takes the benefits of 64 pages, and all steps together take all', async () => {
