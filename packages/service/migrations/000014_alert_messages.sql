@@ -26,3 +26,4 @@ create table alert_messages (
 );
 create index alert_messages_due on alert_messages (way, send_at) where send_at is not null;
 create index alert_messages_written on alert_messages (kind, what, written_at);
+create index on alert_messages using brin (written_at);

@@ -118,17 +118,19 @@ export const ENDING_KINDS = Object.entries(ENDS)
 const RULES = Object.entries(ENDS).flatMap(([kind, end]) => (typeof end === 'string' ? [] : [{ kind, ...end }]));
 
 /**
- * Ends the alerts whose cause is seen to be gone; how many. One that is raised in this moment stays: it was seen once more
- * than when its cause was looked for.
+ * Ends the alerts whose cause is seen to be gone; how many. One that is raised in this moment stays: it is locked, or was seen
+ * once more than when its cause was looked for.
  */
 export async function resolveWhatIsGone(db: Queryable): Promise<number> {
   let total = 0;
   for (const { kind, when, because } of RULES) {
     const ended = await db.query(
       `with gone as materialized (
-         select a.subject, a.seen from alerts a where a.kind = $1 and a.resolved_at is null and ${when} limit 1000)
-       update alerts set ${resolved('$2')} from gone
-       where alerts.kind = $1 and alerts.subject = gone.subject and alerts.seen = gone.seen and alerts.resolved_at is null
+         select a.subject, a.seen from alerts a where a.kind = $1 and a.resolved_at is null and ${when} limit 1000
+       ), held as (
+         select b.subject from alerts b join gone on gone.subject = b.subject and gone.seen = b.seen
+         where b.kind = $1 and b.resolved_at is null for update of b skip locked)
+       update alerts set ${resolved('$2')} from held where alerts.kind = $1 and alerts.subject = held.subject
        returning 1`,
       [kind, because],
     );

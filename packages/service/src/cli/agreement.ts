@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type JsonOption, perform, verb } from './command.js';
+import { type JsonOption, performWithEngine, verb } from './command.js';
 import { shown } from './shown.js';
 
 // Loaded when it is needed, as the actions on orders are.
@@ -14,7 +14,7 @@ export function addAgreement(program: Command): void {
     .option('--reason <text>', 'why, kept with each order')
     .action(async (agreementNo: string, { reason, ...options }: JsonOption & { readonly reason?: string }) => {
       const input = { agreementNo, ...(reason === undefined ? {} : { reason }) };
-      await perform(
+      await performWithEngine(
         options,
         async (operator) => (await agreements()).cancelAgreement(operator, input),
         ({ changed, unsubscribed }) => {

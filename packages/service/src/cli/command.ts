@@ -2,7 +2,7 @@ import os from 'node:os';
 import type { Command } from 'commander';
 import { systemClock } from '../clock.js';
 import { openFromSettings } from '../db/open.js';
-import type { OperatorWithGateways } from '../operator/operator.js';
+import { OperatorError, type OperatorWithGateways } from '../operator/operator.js';
 import { readSettings } from '../settings.js';
 import { jsonText } from '../visible.js';
 import { gatewaysOnDemand } from './gateways.js';
@@ -69,6 +69,15 @@ export async function perform<T>(
     show(options, await act(operator), text, isGood);
   });
 }
+
+/**
+ * The same for what moves money, ends something or has something sent. With ENGINE=off that is refused before anything is
+ * written down: the engine would see to it later.
+ */
+export const performWithEngine: typeof perform = (options, ...rest) => {
+  if (readSettings().readsOnly) throw new OperatorError('ENGINE is off: nothing is moved, ended or sent');
+  return perform(options, ...rest);
+};
 
 /** The same for what needs no database. */
 export function show<T>(

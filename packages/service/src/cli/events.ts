@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { EventView } from '../operator/events.js';
 import { OperatorError } from '../operator/operator.js';
 import type { EventRow } from '../webhooks/history-sql.js';
-import { type JsonOption, perform, performList, verb } from './command.js';
+import { type JsonOption, perform, performList, performWithEngine, verb } from './command.js';
 import { wholeNumber } from './options.js';
 import { paragraphs, type Shown } from './shown.js';
 import { record, table } from './table.js';
@@ -54,7 +54,7 @@ export function addEvents(program: Command): void {
         throw new OperatorError('--from and --to go with --given-up');
       }
       const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-      await perform(
+      await performWithEngine(
         options,
         async (operator) => {
           const { replayGivenUp, replayNamed } = await actions();

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Changed } from '../operator/operator.js';
 import type { AdvancedOrder } from '../operator/order-advance.js';
-import { type JsonOption, perform, verb } from './command.js';
+import { type JsonOption, performWithEngine, verb } from './command.js';
 import { collect, wholeNumber } from './options.js';
 import { type Shown, shown } from './shown.js';
 import { table } from './table.js';
@@ -28,7 +28,7 @@ export function addOrderAdvance(order: Command): void {
       };
       // Loaded here: the interface's schemas come with it.
       const { advanceOrder } = await import('../operator/order-advance.js');
-      await perform(options, (operator) => advanceOrder(operator, input), advanceText);
+      await performWithEngine(options, (operator) => advanceOrder(operator, input), advanceText);
     });
 }
 

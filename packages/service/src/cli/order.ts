@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { money } from '../operator/money.js';
 import { type Changed, OperatorError } from '../operator/operator.js';
 import type { RefundedPeriod } from '../operator/refunds.js';
-import { type JsonOption, perform, verb } from './command.js';
+import { type JsonOption, perform, performWithEngine, verb } from './command.js';
 import { wholeNumber } from './options.js';
 import { addOrderAdvance } from './order-advance.js';
 import { describeOrder } from './order-text.js';
@@ -47,7 +47,11 @@ export function addOrder(program: Command): void {
         ...(key === undefined ? {} : { key }),
         ...(note === undefined ? {} : { note }),
       };
-      await perform(options, async (operator) => (await refunds()).refundPayment(operator, input), refundText);
+      await performWithEngine(
+        options,
+        async (operator) => (await refunds()).refundPayment(operator, input),
+        refundText,
+      );
     });
 
   verb(order, 'unsubscribe <order-no>', 'end an active order, with the events about it', [
@@ -56,7 +60,7 @@ export function addOrder(program: Command): void {
     .option('--reason <text>', 'why, kept with the order')
     .action(async (orderNo: string, { reason, ...options }: JsonOption & { readonly reason?: string }) => {
       const input = { orderNo, ...(reason === undefined ? {} : { reason }) };
-      await perform(
+      await performWithEngine(
         options,
         async (operator) => (await orders()).unsubscribeOrder(operator, input),
         ({ orderStatus, changed }) => `order ${orderNo} ${changed ? 'is' : 'was already'} ${orderStatus}`,
@@ -66,7 +70,7 @@ export function addOrder(program: Command): void {
   verb(order, 'retry <order-no>', 'try a period that has failed for now at once', ['retry 100000001000 3'])
     .addArgument(cycleNo())
     .action(async (orderNo: string, period: number, options: JsonOption) => {
-      await perform(
+      await performWithEngine(
         options,
         async (operator) => (await orders()).retryPeriod(operator, { orderNo, cycleNo: period }),
         ({ changed }) =>

@@ -3,7 +3,12 @@ import type { Database } from '../db/database.js';
 import { EVENTS_RETENTION_DAYS } from '../settings.js';
 import { benefitExpiry } from './housekeeping/expired-benefits.js';
 import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
-import { deleteOldAnswers, deleteOldSends, deleteOldUndelivered } from './housekeeping/old-rows.js';
+import {
+  deleteOldAlertMessages,
+  deleteOldAnswers,
+  deleteOldSends,
+  deleteOldUndelivered,
+} from './housekeeping/old-rows.js';
 import { patient } from './housekeeping/steps.js';
 import { deleteOldStrays, gatherStrays } from './housekeeping/strays.js';
 import { ATTEMPTS, dropOldWeek, EVENTS, makeWeeksAhead } from './housekeeping/weeks.js';
@@ -33,6 +38,7 @@ export function housekeeping({ log, eventsRetentionDays = EVENTS_RETENTION_DAYS,
     nonceSlotsEmptied: () => emptyStaleNonceSlot(database),
     answersDeleted: () => deleteOldAnswers(database),
     sendsDeleted: () => deleteOldSends(database),
+    alertMessagesDeleted: () => deleteOldAlertMessages(database),
     benefitsExpired: benefitExpiry(database),
   };
   type Chore = keyof typeof chores;

@@ -13,12 +13,14 @@ let page = '';
 
 beforeAll(async () => {
   page = await readPage('docs/command-line.md');
-  nouns = termsOf(await help()).map(firstWord);
-  for (const noun of nouns) {
+  const terms = termsOf(await help());
+  nouns = terms.map(firstWord);
+  for (const term of terms) {
+    const noun = firstWord(term);
     const text = await help(noun);
     const verbs = termsOf(text);
     // A noun that is a command by itself.
-    if (verbs.length === 0) commands.set(noun, optionsIn(text));
+    if (verbs.length === 0) commands.set(term, optionsIn(text));
     const optionsOfVerbs = await Promise.all(verbs.map(async (verb) => optionsIn(await help(noun, firstWord(verb)))));
     for (const [index, verb] of verbs.entries()) commands.set(`${noun} ${verb}`, optionsOfVerbs[index] ?? new Set());
   }

@@ -31,6 +31,8 @@ it('lists open ones, the latest first, each once with how often it was seen', as
       lastSeenAt: TIME,
       acknowledgedBy: null,
       acknowledgedAt: null,
+      resolvedAt: null,
+      resolvedBecause: null,
     },
     expect.objectContaining({ subject: '2', seen: 1 }),
   ]);

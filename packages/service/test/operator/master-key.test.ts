@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openCredentials } from '../../src/channels/credentials.js';
 import { findChannel } from '../../src/channels/sql.js';
+import type { Database } from '../../src/db/database.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { createChannel } from '../../src/operator/channels.js';
-import { rewrapKeys } from '../../src/operator/master-key.js';
+import { masterKeyStatus, rewrapKeys } from '../../src/operator/master-key.js';
 import { createPaymentChannel } from '../../src/operator/payment-channels.js';
 import { newKey, openVault } from '../../src/secrets/vault.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
@@ -35,14 +36,84 @@ it('after a rewrap the previous master key is needed no more, and the secrets ar
   };
   await expect(secret(current)).rejects.toThrow(/no master key/);
 
-  expect(await rewrapKeys(operator(current, previous))).toEqual({ channels: 2, paymentChannels: 1 });
+  expect(await rewrapKeys(operator(current, previous))).toEqual({ rewrapped: 3, already: 0, changed: true });
   expect(await secret(current)).toBe(created.appSecret);
   await expect(secret(previous)).rejects.toThrow(/no master key/);
-  const [entry] = await listAudit(operator(current), { subject: 'installation' });
-  expect(entry).toMatchObject({
-    action: 'master-key.rewrap',
-    actor: 'test',
-    detail: { channels: 2, paymentChannels: 1 },
+  const [keyId] = openVault([current]).keyIds;
+  expect(await listAudit(operator(current), { subject: 'installation' })).toMatchObject([
+    { action: 'master-key.rewrap', actor: 'test', detail: { place: 'keys of bridges', keys: 1, keyId } },
+    { action: 'master-key.rewrap', actor: 'test', detail: { place: 'data keys of channels', keys: 2, keyId } },
+  ]);
+});
+
+it('a rewrap that is repeated finds it done, and one that was interrupted goes on where it was', async () => {
+  const [previous, current] = [newKey(), newKey()];
+  const operator = (...keys: Uint8Array[]) =>
+    ({ database: fresh.database, vault: openVault(keys), environment: 'sandbox', actor: 'test' }) as const;
+  await fresh.database.query(
+    `insert into channels (app_id, name, data_key, app_secret, aes_key, callback_secret, rate_per_second, rate_burst)
+     select 'test_' || n, 'x', $1, 'x', 'x', 'x', 1, 1 from generate_series(1, 250) n`,
+    [openVault([previous]).wrapKey(newKey())],
+  );
+  let transactions = 0;
+  const { query, transaction } = fresh.database;
+  const dying: Database['transaction'] = (work, options) => {
+    transactions += 1;
+    return transactions > 2 ? Promise.reject(new Error('killed')) : transaction(work, options);
+  };
+  const interrupted = { ...operator(current, previous), database: { query, transaction: dying } };
+  await expect(rewrapKeys(interrupted)).rejects.toThrow('killed');
+  const counts = async () =>
+    (await masterKeyStatus(operator(current, previous))).keys.map(({ keyId, count }) => [keyId, count]);
+  const [now, before] = openVault([current, previous]).keyIds;
+  expect((await counts()).toSorted()).toEqual(
+    [
+      [now, 200],
+      [before, 50],
+    ].toSorted(),
+  );
+
+  expect(await rewrapKeys(operator(current, previous))).toEqual({ rewrapped: 50, already: 200, changed: true });
+  expect(await rewrapKeys(operator(current))).toEqual({ rewrapped: 0, already: 250, changed: false });
+  expect(await counts()).toEqual([[now, 250]]);
+});
+
+it('the status says which key protects what, and whether all of it opens', async () => {
+  const [previous, current] = [newKey(), newKey()];
+  const operator = (...keys: Uint8Array[]) =>
+    ({ database: fresh.database, vault: openVault(keys), environment: 'sandbox', actor: 'test' }) as const;
+  await createChannel(operator(previous), { name: 'Old' });
+  await createChannel(operator(current), { name: 'New' });
+  const [now = '', before = ''] = openVault([current, previous]).keyIds;
+  const what = 'data keys of channels';
+  expect(await masterKeyStatus(operator(current, previous))).toEqual({
+    currentKeyId: now,
+    previousKeyIds: [before],
+    keys: [
+      { what, keyId: before, count: 1, opened: 1 },
+      { what, keyId: now, count: 1, opened: 1 },
+    ],
+    channelSecrets: { count: 6, opened: 6 },
+    allOpen: true,
+    isRewrapped: false,
+  });
+  expect(await masterKeyStatus(operator(current))).toMatchObject({
+    previousKeyIds: [],
+    keys: [
+      { keyId: before, count: 1, opened: 0 },
+      { keyId: now, count: 1, opened: 1 },
+    ],
+    channelSecrets: { count: 6, opened: 3 },
+    allOpen: false,
+  });
+  // A key that opens and secrets that do not: somebody has meddled with a row.
+  await rewrapKeys(operator(current, previous));
+  await fresh.database.query(`update channels set aes_key = app_secret where name = 'Old'`);
+  expect(await masterKeyStatus(operator(current))).toMatchObject({
+    keys: [{ keyId: now, count: 2, opened: 2 }],
+    channelSecrets: { count: 6, opened: 3 },
+    allOpen: false,
+    isRewrapped: true,
   });
 });
 

@@ -76,6 +76,22 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: '90.5' }],
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: 'forever' }],
     ['MASTER_KEY', { ...PRODUCTION, MASTER_KEY: '' }],
+    ['ENGINE', { ENGINE: 'no' }],
+    ['ALERT_WEBHOOK_URL', { ALERT_WEBHOOK_URL: 'hooks.example', ALERT_WEBHOOK_SECRET: 'sixteen characters' }],
+    ['ALERT_WEBHOOK_URL', { ALERT_WEBHOOK_SECRET: 'sixteen characters' }],
+    ['ALERT_WEBHOOK_SECRET', { ALERT_WEBHOOK_URL: 'https://hooks.example/with-a-token-in-it' }],
+    [
+      'ALERT_WEBHOOK_SECRET',
+      { ALERT_WEBHOOK_URL: 'https://hooks.example/with-a-token-in-it', ALERT_WEBHOOK_SECRET: 'x' },
+    ],
+    ['SMTP_URL', { SMTP_URL: 'https://user:password@mail.example', ALERT_EMAIL: 'ann@example.com' }],
+    ['SMTP_URL', { ALERT_EMAIL: 'ann@example.com' }],
+    ['ALERT_EMAIL', { SMTP_URL: 'smtps://user:password@mail.example' }],
+    ['ALERT_EMAIL', { SMTP_URL: 'smtps://user:password@mail.example', ALERT_EMAIL: 'ann' }],
+    [
+      'ALERT_EMAIL_FROM',
+      { SMTP_URL: 'smtps://user:password@mail.example', ALERT_EMAIL: 'a@b.c', ALERT_EMAIL_FROM: 'x' },
+    ],
   ])('%s: %j', (name, env: Record<string, string>) => {
     const line = told(env);
     expect(line).toMatch(new RegExp(`^${name}\\b`));

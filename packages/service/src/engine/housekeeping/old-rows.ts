@@ -26,6 +26,18 @@ export const deleteOldSends = (database: Database): Promise<number> =>
     return rows.length;
   });
 
+/** Taken or not: an alert that is open is in the list, and its next message would say the same. */
+export const deleteOldAlertMessages = (database: Database): Promise<number> =>
+  inSteps(async () => {
+    const rows = await database.query(
+      `delete from alert_messages where ctid = any(array(
+         select ctid from alert_messages where written_at <= now() - interval '30 days' limit $1 for update skip locked))
+       returning 1`,
+      [STEP],
+    );
+    return rows.length;
+  });
+
 /** Together with the weeks of their events: nobody could send them any more. */
 export const deleteOldUndelivered = (database: Database, retentionDays: number): Promise<number> =>
   inSteps(async () => {

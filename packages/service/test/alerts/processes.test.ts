@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { raiseAlert } from '../../src/payments/alerts-sql.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
+import { type WebhookReceiver, webhookReceiver } from './receivers.js';
+
+/** Nodes as they run, with a receiver that is away and nodes that die. */
+let fresh: FreshDatabase;
+let dataDir: string;
+let receiver: WebhookReceiver;
+let env: Record<string, string>;
+const running: Running[] = [];
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-alerts-'));
+  receiver = await webhookReceiver();
+  env = {
+    DATABASE_URL: fresh.url,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    ALERT_WEBHOOK_URL: receiver.url,
+    ALERT_WEBHOOK_SECRET: 'a secret of the operator',
+  };
+});
+afterAll(async () => {
+  for (const node of running) node.child.kill('SIGKILL');
+  await Promise.all(running.map(({ exited }) => exited));
+  await receiver.close();
+  await fresh.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function node(): Promise<Running> {
+  const started = start(MAIN, env);
+  running.push(started);
+  await serviceUrl(started);
+  return started;
+}
+
+it('the receiver is away, every node is killed: the alert is told once it is back, and its end as well', async () => {
+  receiver.status = 503;
+  await Promise.all([node(), node()]);
+  await raiseAlert(fresh.database, 'pool-empty', 'COUPON', 'claims wait for codes to be imported');
+  await fresh.database.query(
+    `insert into claims (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, claimed_at)
+     values (1, 1, 1, 1, 'COUPON', 'POOL', 'PENDING', now())`,
+  );
+  await until('a try that failed', async () => {
+    const [row] = await fresh.database.query<{ failure: string }>('select failure from alert_messages');
+    return row?.failure === 'HTTP 503';
+  });
+  for (const { child } of running) child.kill('SIGKILL');
+  await Promise.all(running.map(({ exited }) => exited));
+
+  receiver.status = 200;
+  await Promise.all([node(), node()]);
+  await fresh.database.query('update alert_messages set send_at = now() where send_at is not null');
+  await until('the alert', () => receiver.taken.length > 0);
+  await fresh.database.query(`update claims set status = 'FULFILLED', code = 'sealed'`);
+  await until('its end', () => receiver.taken.length > 1, 60_000);
+  expect(receiver.taken.map(({ body }) => [body.type, body.kind, body.count])).toEqual([
+    ['alert.opened', 'pool-empty', 1],
+    ['alert.resolved', 'pool-empty', 1],
+  ]);
+  expect(running.map((one) => one.stdout() + one.stderr()).join()).not.toMatch(/in-the-address|a secret of/);
+});

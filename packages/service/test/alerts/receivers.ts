@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+
+export interface Taken {
+  readonly headers: http.IncomingHttpHeaders;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into messages freely
+  readonly body: any;
+}
+
+export interface WebhookReceiver {
+  readonly url: string;
+  readonly taken: Taken[];
+  /** What it answers from now on. */
+  status: number;
+  close(): Promise<void>;
+}
+
+/** Where an operator has alerts sent. */
+export async function webhookReceiver(port = 0): Promise<WebhookReceiver> {
+  const server = http.createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    if (receiver.status === 200) receiver.taken.push({ headers: request.headers, text, body: JSON.parse(text) });
+    response.writeHead(receiver.status).end('thank you');
+  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  const receiver: WebhookReceiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/alerts?token=in-the-address`,
+    taken: [],
+    status: 200,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+  return receiver;
+}
+
+export interface Mail {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly text: string;
+}
+
+export interface MailServer {
+  readonly url: string;
+  readonly mails: Mail[];
+  /** In place of taking a mail. */
+  refusal: string | undefined;
+  close(): Promise<void>;
+}
+
+/** As much of SMTP as a mailer needs. */
+export async function mailServer(): Promise<MailServer> {
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    let from = '';
+    let to: string[] = [];
+    let data: string[] | undefined;
+    let rest = '';
+    const say = (line: string) => socket.write(`${line}\r\n`);
+    say('220 mail.example ready');
+    socket.on('error', () => undefined);
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      const lines = `${rest}${chunk}`.split('\r\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (data) {
+          if (line !== '.') {
+            data.push(line);
+            continue;
+          }
+          if (on.refusal === undefined) on.mails.push({ from, to, text: data.join('\n') });
+          data = undefined;
+          say(on.refusal ?? '250 taken');
+          continue;
+        }
+        const [word = ''] = line.split(' ', 1);
+        if (word === 'MAIL') from = /<(.*)>/.exec(line)?.[1] ?? '';
+        if (word === 'MAIL') to = [];
+        if (word === 'RCPT') to.push(/<(.*)>/.exec(line)?.[1] ?? '');
+        if (word === 'DATA') data = [];
+        say(word === 'DATA' ? '354 go on' : word === 'QUIT' ? '221 bye' : '250 ok');
+      }
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const on: MailServer = {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    mails: [],
+    refusal: undefined,
+    async close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+  return on;
+}

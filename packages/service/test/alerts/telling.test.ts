@@ -1,0 +1,314 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { emailWay } from '../../src/alerts/email.js';
+import { sendMessages, writeMessages } from '../../src/alerts/tell.js';
+import type { AlertWay } from '../../src/alerts/way.js';
+import { webhookWay } from '../../src/alerts/webhook.js';
+import { systemClock } from '../../src/clock.js';
+import { acknowledgeAlert } from '../../src/operator/alerts.js';
+import { raiseAlert, raiseAlertOnce, resolveAlert } from '../../src/payments/alerts-sql.js';
+import { perennial } from '../cli/perennial.js';
+import { operatorOn } from '../operator/support.js';
+import { capturedLog } from '../support/captured-log.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { type MailServer, mailServer, type WebhookReceiver, webhookReceiver } from './receivers.js';
+
+const SECRET = 'a secret of the operator';
+
+let fresh: FreshDatabase;
+let receiver: WebhookReceiver;
+let mail: MailServer;
+let webhook: AlertWay;
+let email: AlertWay;
+beforeAll(async () => {
+  fresh = await freshDatabase();
+});
+afterAll(() => fresh.close());
+beforeEach(async () => {
+  await fresh.database.query('truncate alerts, alert_messages restart identity');
+  receiver = await webhookReceiver();
+  mail = await mailServer();
+  webhook = webhookWay({ url: receiver.url, secret: SECRET }, systemClock);
+  email = emailWay({ url: mail.url, from: 'perennial@example.com', to: ['ann@example.com', 'bob@example.com'] });
+});
+afterEach(async () => {
+  await Promise.all([webhook.close(), email.close()]);
+  await Promise.all([receiver.close(), mail.close()]);
+});
+
+const captured = capturedLog();
+const sender = () => ({ environment: 'production', service: 'https://pay.example' });
+const write = (ways = [webhook]) => writeMessages({ database: fresh.database, ways, sender });
+const send = (way = webhook) => sendMessages({ database: fresh.database, log: captured.log }, way);
+const turn = async () => {
+  await write();
+  await send();
+};
+const raise = (subject: string, detail = 'the card is closed') =>
+  raiseAlert(fresh.database, 'refund-refused', subject, detail);
+/** As if everything had happened so much earlier. */
+const later = (interval: string) =>
+  fresh.database.query(
+    `with a as (update alerts set told_at = told_at - interval '${interval}'),
+       m as (update alert_messages set written_at = written_at - interval '${interval}', send_at = send_at - interval '${interval}')
+     select 1`,
+  );
+const told = () => receiver.taken.map(({ body }) => `${body.type} ${body.count}`);
+
+describe('an alert', () => {
+  it('is told once, with what the list says about it', async () => {
+    await raise('R100000001000000101');
+    await raise('R100000001000000101');
+    await turn();
+    await raise('R100000001000000101');
+    await turn();
+    expect(receiver.taken.map(({ body }) => body)).toEqual([
+      {
+        messageId: '1',
+        type: 'alert.opened',
+        text: 'refund-refused: about R100000001000000101',
+        kind: 'refund-refused',
+        count: 1,
+        alerts: [
+          {
+            subject: 'R100000001000000101',
+            detail: 'the card is closed',
+            seen: 2,
+            firstSeenAt: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+            lastSeenAt: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+            resolvedBecause: null,
+          },
+        ],
+        environment: 'production',
+        service: 'https://pay.example',
+      },
+    ]);
+  });
+
+  it('is signed, so that its receiver can tell who sent it, and when', async () => {
+    await raise('1');
+    await turn();
+    const [taken] = receiver.taken;
+    if (!taken) throw new Error('nothing was sent');
+    const { headers, text } = taken;
+    const timestamp = String(headers['x-perennial-timestamp']);
+    const expected = createHmac('sha256', SECRET).update(`${timestamp}.${text}`).digest('hex');
+    expect(headers['x-perennial-signature']).toBe(expected);
+    expect(Math.abs(Number(timestamp) - systemClock.now() / 1000)).toBeLessThan(60);
+  });
+
+  it('that stays open is repeated after a day, once a day', async () => {
+    await raise('1');
+    await turn();
+    await later('23 hours 59 minutes');
+    await turn();
+    await later('2 minutes');
+    await turn();
+    await turn();
+    expect(told()).toEqual(['alert.opened 1', 'alert.still-open 1']);
+  });
+
+  it('that was acknowledged is not repeated, until it happens again', async () => {
+    await raise('1');
+    await turn();
+    await acknowledgeAlert(operatorOn(fresh.database), { kind: 'refund-refused', subject: '1' });
+    await later('2 days');
+    await turn();
+    await raise('1');
+    await turn();
+    expect(told()).toEqual(['alert.opened 1', 'alert.opened 1']);
+  });
+
+  it('is told when it ends, if it was told before', async () => {
+    await raise('1');
+    await turn();
+    await raise('2');
+    await resolveAlert(fresh.database, 'refund-refused', '1', 'a later refund has succeeded');
+    await resolveAlert(fresh.database, 'refund-refused', '2', 'a later refund has succeeded');
+    await turn();
+    await later('2 days');
+    await turn();
+    expect(told()).toEqual(['alert.opened 1', 'alert.resolved 1']);
+    expect(receiver.taken[1]?.body).toMatchObject({
+      text: 'refund-refused: about 1 (resolved)',
+      alerts: [{ subject: '1', resolvedBecause: 'a later refund has succeeded' }],
+    });
+  });
+
+  it('that begins again before its end was told was never over for those who were told', async () => {
+    await raise('1');
+    await turn();
+    await resolveAlert(fresh.database, 'refund-refused', '1', 'x');
+    await raise('1');
+    await turn();
+    expect(told()).toEqual(['alert.opened 1']);
+  });
+
+  it('that goes on is open again once it had ended', async () => {
+    await raiseAlertOnce(fresh.database, 'billing-failed', '1', 'x');
+    await turn();
+    await resolveAlert(fresh.database, 'billing-failed', '1', 'x');
+    await turn();
+    await later('10 minutes');
+    await raiseAlertOnce(fresh.database, 'billing-failed', '1', 'x');
+    await turn();
+    expect(told()).toEqual(['alert.opened 1', 'alert.resolved 1', 'alert.opened 1']);
+  });
+});
+
+describe('many alerts of one kind', () => {
+  it('are told together: the first at once, those of the next minutes in one message with their count', async () => {
+    await raise('first');
+    await turn();
+    for (let n = 1; n <= 30; n += 1) await raise(`R${n}`);
+    await turn();
+    expect(told()).toEqual(['alert.opened 1']);
+    await later('5 minutes');
+    await turn();
+    expect(told()).toEqual(['alert.opened 1', 'alert.opened 30']);
+    expect(receiver.taken[1]?.body).toMatchObject({ text: 'refund-refused: 30 alerts' });
+    expect(receiver.taken[1]?.body.alerts).toHaveLength(20);
+  });
+
+  it('do not hold back those of another kind', async () => {
+    await raise('1');
+    await turn();
+    await raiseAlert(fresh.database, 'pool-empty', 'COUPON', 'claims wait');
+    await turn();
+    expect(told()).toEqual(['alert.opened 1', 'alert.opened 1']);
+  });
+});
+
+describe('a message', () => {
+  it('is put together by one of two nodes, and sent by one', async () => {
+    for (let n = 1; n <= 5; n += 1) await raise(`${n}`);
+    await Promise.all([write(), write(), write()]);
+    await Promise.all([send(), send(), send()]);
+    expect(told()).toEqual(['alert.opened 5']);
+  });
+
+  it('waits for a receiver that is away, which is asked at growing distances; nothing is lost', async () => {
+    receiver.status = 503;
+    await raise('1');
+    await turn();
+    await send();
+    receiver.status = 200;
+    await send();
+    expect(told()).toEqual([]);
+    await later('1 minute');
+    receiver.status = 500;
+    await send();
+    receiver.status = 200;
+    await later('1 minute');
+    expect(await send()).toBe(0);
+    await later('1 minute');
+    expect(await send()).toBe(1);
+    expect(told()).toEqual(['alert.opened 1']);
+    expect(await fresh.database.query('select tries, failure, send_at from alert_messages')).toEqual([
+      { tries: 3, failure: null, send_at: null },
+    ]);
+    expect(captured.text()).toContain('HTTP 503');
+    expect(captured.text()).not.toMatch(/in-the-address|a secret of/);
+  });
+
+  it('is still there when its node has died over it', async () => {
+    await raise('1');
+    await write();
+    const dying: AlertWay = {
+      way: 'WEBHOOK',
+      send: () => Promise.reject(new Error('killed')),
+      close: async () => undefined,
+    };
+    await expect(send(dying)).rejects.toThrow('killed');
+    await later('1 minute');
+    await send();
+    expect(told()).toEqual(['alert.opened 1']);
+  });
+
+  it('goes each way, and one that fails does not hold up the other', async () => {
+    receiver.status = 500;
+    await raise('1');
+    await write([webhook, email]);
+    await Promise.all([send(webhook), send(email)]);
+    expect(told()).toEqual([]);
+    expect(mail.mails).toHaveLength(1);
+  });
+
+  it('holds no card number and no key, whatever an institution has said', async () => {
+    const key = randomBytes(32).toString('base64');
+    await raise('1', `card 6222020000001234567 of 13800000001 with ${key}`);
+    await turn();
+    expect(receiver.taken[0]?.body.alerts[0].detail).toBe('card … of … with …');
+  });
+});
+
+describe('a mail', () => {
+  it('says what an operator needs, to everybody who is set', async () => {
+    await raise('R1');
+    await write([email]);
+    await send(email);
+    const [{ from, to, text } = { from: '', to: [], text: '' }] = mail.mails;
+    expect({ from, to }).toEqual({ from: 'perennial@example.com', to: ['ann@example.com', 'bob@example.com'] });
+    expect(text).toContain('Subject: [Perennial production] refund-refused: about R1');
+    expect(text).toContain('Message-ID: <alert-1@pay.example>');
+    expect(text).toContain('R1: the card is closed');
+    expect(text).toContain('npx perennial alert list');
+  });
+
+  it('takes no line of a text for one of its own', async () => {
+    await raise('R1\r\nBcc: eve@example.com', 'first\nsecond');
+    await write([email]);
+    await send(email);
+    const [{ to, text } = { to: [], text: '' }] = mail.mails;
+    expect(to).toEqual(['ann@example.com', 'bob@example.com']);
+    expect(text).not.toMatch(/^Bcc:/m);
+    expect(text).toContain('first\\u{a}second');
+  });
+
+  it('that the server refuses is sent again; the server’s own words stay with it', async () => {
+    mail.refusal = '451 ann@example.com is over quota';
+    await raise('1');
+    await write([email]);
+    await send(email);
+    expect(await fresh.database.query('select failure from alert_messages')).toEqual([
+      { failure: expect.stringMatching(/^E[A-Z]+ \(SMTP 451\)$/) },
+    ]);
+    expect(captured.text()).not.toContain('over quota');
+    mail.refusal = undefined;
+    await later('1 minute');
+    await send(email);
+    expect(mail.mails).toHaveLength(1);
+  });
+});
+
+describe('perennial alert test', () => {
+  const settings = () => ({
+    ALERT_WEBHOOK_URL: receiver.url,
+    ALERT_WEBHOOK_SECRET: SECRET,
+    SMTP_URL: mail.url,
+    ALERT_EMAIL: 'ann@example.com',
+  });
+
+  it('sends by each way that is set, and says what came of it', async () => {
+    mail.refusal = '550 no';
+    const ran = await perennial(['alert', 'test'], settings());
+    expect(ran).toMatchObject({ code: 1, stderr: '' });
+    expect(ran.stdout).toMatch(/^webhook +taken$/m);
+    expect(ran.stdout).toMatch(/^email +not taken: E[A-Z]+ \(SMTP 550\)$/m);
+    mail.refusal = undefined;
+    expect(await perennial(['alert', 'test', '--json'], settings())).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: '{"items":[{"way":"WEBHOOK","failure":null},{"way":"EMAIL","failure":null}]}\n',
+    });
+    expect(receiver.taken.map(({ body }) => body.type)).toEqual(['alert.test', 'alert.test']);
+    expect(mail.mails).toHaveLength(1);
+  });
+
+  it('without a way: says so', async () => {
+    expect(await perennial(['alert', 'test'], {})).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('no way is set'),
+    });
+  });
+});

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { ENDPOINTS } from '@perennial/wire';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { perennial } from '../cli/perennial.js';
+import { type Stage, stage } from '../orders/support.js';
+import { type ChannelClient, channelClient, send } from '../support/channel-client.js';
+import { freshDatabase } from '../support/database.js';
+import { collectRequest, sharedRequest } from '../support/demo.js';
+import { MAIN, serviceUrl, start, until } from '../support/processes.js';
+import { anotherNode, type Node } from '../support/second-node.js';
+
+/** ENGINE=off: a copy of a database that somebody wants to look at, and that must not do anything. */
+let on: Stage;
+let copy: Node;
+let reader: ChannelClient;
+let orderNo: string;
+let redeemPath: string;
+beforeAll(async () => {
+  on = await stage();
+  const created = await on.channel.call('orders/create', sharedRequest(on.channel));
+  ({ orderNo } = created.data);
+  redeemPath = created.data.redeemUrl.replace(/^https:\/\/[^/]+/, '');
+  copy = await anotherNode(on.service, { gateways: { of: async () => on.institution }, readsOnly: true, engine: true });
+  reader = copy.client(on.channel);
+});
+afterAll(async () => {
+  await copy.close();
+  await on.close();
+});
+beforeEach(() => on.institution.reset());
+
+const asked = () => [...on.institution.debits, ...on.institution.queries, ...on.institution.cancellations];
+
+describe('a node with ENGINE=off', () => {
+  it('answers what only reads', async () => {
+    for (const [name, body] of [
+      ['products/list', {}],
+      ['payment-channels/list', {}],
+      ['orders/query', { orderNo }],
+      ['payments/query', { paymentOrderNo: `${orderNo}0001` }],
+      ['events/list', {}],
+    ] as const) {
+      expect((await reader.call(name, body)).code, name).toBe('0');
+    }
+    const page = await send(copy.baseUrl, 'GET', redeemPath, {}, Buffer.alloc(0));
+    expect(page.status).toBe(200);
+  });
+
+  it('503001 to everything that writes, before anything is stored or asked', async () => {
+    const writing = Object.values(ENDPOINTS).filter(({ write }) => write);
+    expect(writing.length).toBeGreaterThan(5);
+    for (const { name } of writing) {
+      const reply = await reader.call(name, {});
+      expect([reply.status, reply.code, reply.headers['retry-after']], name).toEqual([503, '503001', '60']);
+      expect(reply.envelope.message).toBe('the engine is off: this node serves reads only');
+    }
+    const before = await on.service.fresh.database.query('select count(*) from orders');
+    expect((await reader.call('orders/create', collectRequest(on.channel))).code).toBe('503001');
+    expect((await reader.call('orders/create', sharedRequest(on.channel))).code).toBe('503001');
+    expect(await on.service.fresh.database.query('select count(*) from orders')).toEqual(before);
+    expect(asked()).toEqual([]);
+  });
+
+  it('503 to the forms of the redemption page', async () => {
+    for (const form of ['/redeem/claim', '/redeem/unsubscribe']) {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+      expect((await send(copy.baseUrl, 'POST', form, headers, Buffer.from('a=b'))).status).toBe(503);
+    }
+  });
+
+  it('503001 to notices of institutions, which send again what was not kept', async () => {
+    const notice = { kind: 'agreement-canceled', institutionNo: 'x', reason: 'x' };
+    const body = Buffer.from(JSON.stringify(notice));
+    const reply = await send(copy.baseUrl, 'POST', '/gateway/v1/notices/MOCKPAY', {}, body);
+    expect([reply.status, reply.code]).toEqual([503, '503001']);
+  });
+
+  it('says so where its readiness is asked for', async () => {
+    const state = async (baseUrl: string) => (await send(baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).data;
+    expect(await state(copy.baseUrl)).toEqual({ status: 'ready', engine: 'off' });
+    expect(await state(on.service.baseUrl)).toEqual({ status: 'ready', engine: 'on' });
+  });
+});
+
+describe('a process with ENGINE=off', () => {
+  it('debits nothing, bills nothing, sends nothing; with the engine on all of it is done', async () => {
+    const fresh = await freshDatabase();
+    const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-engine-off-'));
+    const env = {
+      DATABASE_URL: fresh.url,
+      DATA_DIR: dataDir,
+      PORT: '0',
+      MASTER_KEY: randomBytes(32).toString('base64'),
+    };
+    try {
+      let node = start(MAIN, env);
+      const client = channelClient(await serviceUrl(node), await demoCredentials(dataDir));
+      expect((await client.call('orders/create', collectRequest(client))).code).toBe('0');
+      expect((await client.call('orders/create', sharedRequest(client))).code).toBe('0');
+      node.child.kill('SIGTERM');
+      await node.exited;
+      await fresh.database.query(`update orders set next_due_at = now() - interval '1 minute'`);
+      const state = () =>
+        fresh.database.query(
+          `select (select count(*) from payments) as periods, (select count(*) from debit_attempts) as debits,
+             (select count(*) from events) as events, (select count(*) from delivery_shards where owner is not null) as sending`,
+        );
+      const before = await state();
+
+      node = start(MAIN, { ...env, ENGINE: 'off' });
+      await serviceUrl(node);
+      expect(node.stderr()).toMatch(/Engine +off/);
+      expect(node.stdout()).toContain('ENGINE is off');
+      // The jobs of a node with its engine on would have had their turn three times.
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+      expect(await state()).toEqual(before);
+      const [row] = await fresh.database.query<{ orderNo: string }>(
+        `select order_no::text as "orderNo" from orders where settlement_mode = 'SVC_DEDUCT'`,
+      );
+      const ran = await perennial(['order', 'refund', row?.orderNo ?? '', '1'], { ...env, ENGINE: 'off' });
+      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('ENGINE is off') });
+      expect(await fresh.database.query('select * from refunds')).toEqual([]);
+      node.child.kill('SIGTERM');
+      await node.exited;
+
+      node = start(MAIN, env);
+      await until('periods of both orders', async () => {
+        const [{ periods } = { periods: 0 }] = (await state()) as { periods: number }[];
+        return periods === 4;
+      });
+      node.child.kill('SIGTERM');
+      await node.exited;
+    } finally {
+      await fresh.close();
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+});
+
+async function demoCredentials(dataDir: string) {
+  return JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8'));
+}
