@@ -1,6 +1,7 @@
 // npm run prove -- ha: see ha/README.md.
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { acknowledgedAgain } from './ha/checks.mjs';
 import { HELP, readOptions, UsageError } from './ha/options.mjs';
 import { play } from './ha/play.mjs';
@@ -14,6 +15,7 @@ const say = (text) => process.stderr.write(text);
 async function playAll({ plays, logs }, interrupted) {
   const rows = [];
   let stand;
+  let stands = 0;
   let history;
   const close = async () => {
     await stand?.close();
@@ -23,7 +25,8 @@ async function playAll({ plays, logs }, interrupted) {
     for (const fault of plays) {
       try {
         if (stand === undefined) {
-          stand = await openStand({ logs, interrupted, say });
+          stands += 1;
+          stand = await openStand({ logs: logs && path.join(logs, `stand-${stands}`), interrupted, say });
           history = { writes: [], reported: new Set() };
         }
         rows.push(await play(fault, stand, { history, say }));

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { ENVIRONMENT } from './children.mjs';
 import { POSTGRES_BIN, PROGRAMS } from './programs.mjs';
 import { postgresOf, signal } from './signals.mjs';
@@ -141,9 +142,27 @@ export async function startCluster({ folder, children, identity, interrupted }) 
     return found.map(({ name }) => named(name));
   }
 
+  const superuserUrl = `postgres://postgres:${superuserPassword}@${HOST}:${proxyPort}/postgres`;
+
+  /** Until its first checks, haproxy takes all servers for the primary, and leads to each in turn. */
+  async function leadsToPrimary() {
+    for (let turn = 0; turn < 2 * NAMES.length; turn += 1) {
+      const client = new pg.Client({ connectionString: superuserUrl, connectionTimeoutMillis: ASK_MS });
+      client.on('error', () => undefined);
+      await client.connect();
+      try {
+        const { rows } = await client.query('select pg_is_in_recovery() as "isStandby"');
+        if (rows[0].isStandby) return false;
+      } finally {
+        await client.end();
+      }
+    }
+    return true;
+  }
+
   const cluster = {
     servers,
-    superuserUrl: `postgres://postgres:${superuserPassword}@${HOST}:${proxyPort}/postgres`,
+    superuserUrl,
     urlOf: ({ user, password, database }) => `postgres://${user}:${password}@${HOST}:${proxyPort}/${database}`,
 
     /** The primary, the standby whose word a commit waits for, and the other one. */
@@ -181,6 +200,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
       proxy.child.kill('SIGTERM');
       await proxy.ended;
       await startProxy(options);
+      await until('haproxy leads to the primary alone', leadsToPrimary, { seconds: HEAL_SECONDS, interrupted });
     },
 
     /** Another primary than that one. */

@@ -1,12 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { call, isFinal } from './call.mjs';
+import { call, isFinal, isRefusal, PATIENCE_MS } from './call.mjs';
 import { startDue } from './due.mjs';
 import { collectedCreate, deductedCreate, unsubscribe } from './requests.mjs';
 
 /** Each sends, waits for the answer and then for the rest of its turn: some 35 requests a second together. */
 const CALLERS = 24;
 const TURN_MS = 650;
+/** Every other caller waits for so long: it also hears what the service says late. */
+const LONG_PATIENCE_MS = 60_000;
 /** As the interface tells callers to do first. */
 const RETRY_MS = 1_000;
 /** How long a write may still be sent again once no new ones are made. */
@@ -26,7 +28,7 @@ const MIX = [
   'query',
 ];
 
-/** Callers of all nodes, who resend what was not answered to the next node; and orders that fall due meanwhile. */
+/** Callers, each of one node, who resend what was not answered to the next one; and orders that fall due meanwhile. */
 export async function startLoad(stand) {
   const { nodes, channel } = stand;
   const record = { writes: [], findings: [], seen: new Map(), acknowledgedAt: [], tries: 0, longestWaitMs: 0 };
@@ -38,22 +40,23 @@ export async function startLoad(stand) {
   let stopping = false;
   let stoppedAt;
 
-  async function attempt(node, request) {
-    const answer = await call(node, channel, request);
+  async function attempt(node, request, caller) {
+    const patienceMs = Math.floor(caller / nodes.length) % 2 === 0 ? PATIENCE_MS : LONG_PATIENCE_MS;
+    const answer = await call(node, channel, request, patienceMs);
     record.tries += 1;
     if (answer.code !== '0') record.seen.set(answer.code, (record.seen.get(answer.code) ?? 0) + 1);
     return answer;
   }
 
   /** The same key until there is an answer, each time to another node. */
-  async function settle(request, first) {
+  async function settle(request, caller) {
     const write = { ...request, answer: undefined, node: undefined };
     record.writes.push(write);
     const sentAt = performance.now();
-    for (let turn = first; !stopping || performance.now() - stoppedAt < DRAIN_MS; turn += 1) {
+    for (let turn = caller; !stopping || performance.now() - stoppedAt < DRAIN_MS; turn += 1) {
       stand.interrupted.throwIfAborted();
       const node = nodes[turn % nodes.length];
-      const answer = await attempt(node, request);
+      const answer = await attempt(node, request, caller);
       if (isFinal(answer)) {
         const now = performance.now();
         record.acknowledgedAt.push(now);
@@ -68,36 +71,37 @@ export async function startLoad(stand) {
   }
 
   /** Nothing that was acknowledged may be unknown to any node, or still be going on after its end. */
-  async function query(first) {
+  async function query(caller) {
     const isEnded = ended.length > 0 && randomInt(4) === 0;
     const list = isEnded ? ended : active;
     const orderNo = list[randomInt(list.length)];
-    const { code, data } = await attempt(nodes[first % nodes.length], { endpoint: 'orders/query', body: { orderNo } });
-    if (code.startsWith('42')) record.findings.push({ kind: 'lost', text: `order ${orderNo} was not found (${code})` });
+    const request = { endpoint: 'orders/query', body: { orderNo } };
+    const { code, data } = await attempt(nodes[caller % nodes.length], request, caller);
+    if (isRefusal(code)) record.findings.push({ kind: 'lost', text: `order ${orderNo} was not found (${code})` });
     if (isEnded && code === '0' && data.orderStatus !== 'UNSUBSCRIBED') {
       record.findings.push({ kind: 'lost', text: `order ${orderNo} is ${data.orderStatus} after its unsubscribe` });
     }
   }
 
-  async function once(what, first) {
-    if (what === 'query' && active.length > 0) return query(first);
+  async function once(what, caller) {
+    if (what === 'query' && active.length > 0) return query(caller);
     if (what === 'unsubscribe' && active.length > 20) {
       const [orderNo] = active.splice(randomInt(active.length), 1);
-      const answer = await settle(unsubscribe(orderNo), first);
+      const answer = await settle(unsubscribe(orderNo), caller);
       if (answer?.code === '0') ended.push(orderNo);
       return undefined;
     }
     const create = what === 'deducted' ? deductedCreate(channel) : collectedCreate(channel);
-    const answer = await settle(create, first);
+    const answer = await settle(create, caller);
     if (answer?.data?.orderStatus === 'ACTIVE') active.push(answer.data.orderNo);
     return undefined;
   }
 
   const callers = Array.from({ length: CALLERS }, async (_, caller) => {
     await delay((TURN_MS * caller) / CALLERS);
-    for (let turn = caller; !stopping; turn += 1) {
+    while (!stopping) {
       const next = delay(TURN_MS);
-      await once(MIX[randomInt(MIX.length)], turn);
+      await once(MIX[randomInt(MIX.length)], caller);
       await next;
     }
   });
