@@ -1,9 +1,9 @@
 import os from 'node:os';
 import type { Command } from 'commander';
 import { systemClock } from '../clock.js';
-import { openFromSettings } from '../db/open.js';
+import { type OpenedDatabase, type OpenOptions, openFromSettings } from '../db/open.js';
 import type { OperatorWithGateways } from '../operator/operator.js';
-import { readSettings } from '../settings.js';
+import { readSettings, type Settings } from '../settings.js';
 import { jsonText } from '../visible.js';
 import { gatewaysOnDemand } from './gateways.js';
 import { type Shown, terminalText } from './shown.js';
@@ -22,20 +22,32 @@ export function verb(noun: Command, usage: string, description: string, examples
     .addHelpText('after', `\n${examples.length > 1 ? 'Examples' : 'Example'}:\n${lines.join('\n')}`);
 }
 
+/** The database of the settings, for a command. */
+export async function openForCommand(
+  settings: Settings,
+  log: (line: string) => void,
+  more: Pick<OpenOptions, 'anySchema'> = {},
+): Promise<OpenedDatabase> {
+  // In a mistyped folder a database of its own would say that all is well.
+  return openFromSettings(settings, { role: 'tool', mustExist: true, attempts: 3, log, ...more });
+}
+
+/** Where a command says what is going on. With --json a failure is one document on stderr, so nothing else may be there. */
+export function progress({ json = false }: JsonOption): (line: string) => void {
+  return json ? () => undefined : (line) => process.stderr.write(`${terminalText(line)}\n`);
+}
+
+export function print<T>({ json = false }: JsonOption, result: T, text: (result: T) => string | Shown): void {
+  process.stdout.write(`${json ? jsonText(result) : terminalText(text(result))}\n`);
+}
+
 /** Opens the database as the settings say, and acts. */
 export async function operate(
-  { json = false }: JsonOption,
+  options: JsonOption,
   act: (operator: OperatorWithGateways) => Promise<void>,
 ): Promise<void> {
   const settings = readSettings();
-  const opened = await openFromSettings(settings, {
-    role: 'tool',
-    // In a mistyped folder a database of its own would say that all is well.
-    mustExist: true,
-    attempts: 3,
-    // With --json a failure is one document on stderr, so nothing else may be there.
-    log: json ? () => undefined : (line) => process.stderr.write(`${terminalText(line)}\n`),
-  });
+  const opened = await openForCommand(settings, progress(options));
   const gateways = gatewaysOnDemand(opened, systemClock);
   try {
     await act({
@@ -62,7 +74,7 @@ export async function perform<T>(
   await operate(options, async (operator) => {
     const result = await act(operator);
     // Before closing: a secret that was just made must be seen even if the database then goes away.
-    process.stdout.write(`${options.json ? jsonText(result) : terminalText(text(result))}\n`);
+    print(options, result, text);
   });
 }
 

@@ -9,6 +9,7 @@ import { addChannel } from './channel.js';
 import { addEvents } from './events.js';
 import { addInstitution } from './institution.js';
 import { addMasterKey } from './master-key.js';
+import { addMigrate } from './migrate.js';
 import { addOrder } from './order.js';
 import { addPaymentChannel } from './payment-channel.js';
 import { addProduct } from './product.js';
@@ -47,6 +48,7 @@ function program(): Command {
   addInstitution(perennial);
   addSupplier(perennial);
   addMasterKey(perennial);
+  addMigrate(perennial);
   addAudit(perennial);
   return perennial;
 }

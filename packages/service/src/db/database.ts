@@ -56,11 +56,22 @@ export interface DatabaseOptions {
   readonly url: string;
   readonly pool: number;
   readonly name: string;
+  /** What a statement may take, if not as long as any; 0 for as long as it likes. */
+  readonly statementMs?: number;
   /** Told about connections that broke while nobody used them. */
   readonly onIdleError?: (error: Error) => void;
 }
 
-export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOptions): Database {
+/** What any statement may take. */
+const STATEMENT_MS = 30_000;
+
+export function openDatabase({
+  url,
+  pool: max,
+  name,
+  statementMs: longestMs = STATEMENT_MS,
+  onIdleError,
+}: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max,
@@ -69,7 +80,7 @@ export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOpti
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     // lock_timeout is what a twin of an idempotent request waits at most (docs/decisions/0003-idempotency.md).
-    options: `${SESSION} -c lock_timeout=10s -c statement_timeout=30s -c idle_in_transaction_session_timeout=30s`,
+    options: `${SESSION} -c lock_timeout=10s -c statement_timeout=${longestMs} -c idle_in_transaction_session_timeout=30s`,
   });
   pool.on('error', (error) => onIdleError?.(error));
   // Under synchronous replication a cancelled wait answers COMMIT with a warning: the outcome is unknown, not done.

@@ -5,12 +5,14 @@ import { openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
 import { type Database, openDatabase, Unavailable } from './database.js';
 import { holdsDatabase, openEmbedded } from './embedded/index.js';
-import { claimInstallation } from './installation.js';
-import { migrate } from './migrate.js';
+import { claimInstallation, isInstalled } from './installation.js';
+import { prepareSchema } from './prepare-schema.js';
 
 export interface OpenOptions {
   /** One service per embedded folder; any number of tools beside it or without it. */
   readonly role: 'service' | 'tool';
+  /** The schema is taken as it is: for what migrates it, or tells about it. */
+  readonly anySchema?: boolean;
   /** An embedded folder without a database is refused, and left as it is. Unset: one is made there. */
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
@@ -25,6 +27,8 @@ export interface OpenOptions {
 export interface OpenedDatabase {
   readonly database: Database;
   readonly vault: Vault;
+  /** With the password. */
+  readonly databaseUrl: string;
   close(): Promise<void>;
 }
 
@@ -48,8 +52,9 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
           description: `pid ${process.pid} port ${settings.port}`,
         })
       : undefined;
+  const url = databaseUrl ?? embedded?.url ?? '';
   const database = openDatabase({
-    url: settings.databaseUrl ?? embedded?.url ?? '',
+    url,
     pool: options.role === 'service' ? settings.databasePool : 2,
     name: `perennial ${options.role}`,
     ...(options.onIdleError ? { onIdleError: options.onIdleError } : {}),
@@ -60,9 +65,13 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
   };
   try {
     await reach(database, options);
-    await migrate(database);
-    await claimInstallation(database, settings.environment, vault);
-    return { database, vault, close };
+    // Before anything is changed: it may be the database of somebody else.
+    if (await isInstalled(database)) await claimInstallation(database, settings.environment, vault);
+    if (!options.anySchema) {
+      await prepareSchema(database, url, settings, options);
+      await claimInstallation(database, settings.environment, vault);
+    }
+    return { database, vault, databaseUrl: url, close };
   } catch (error) {
     await close();
     throw error;
