@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-/** Debian keeps servers where ordinary users do not look. */
-const FURTHER_FOLDERS = ['/usr/sbin', '/sbin'];
+/** Servers are often in folders that only root has on its PATH. */
+const MORE_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
 function isProgram(place) {
   try {
@@ -16,49 +16,46 @@ function isProgram(place) {
 }
 
 /**
- * The path of a program under any of its names. `variable` may name another one, and `places` are looked at first. Without it
- * some tests cannot run, and then the tests have not passed.
+ * The path of a program, under any of its names. A variable may name another one, and `places` are looked at first. Without it
+ * tests cannot run, and then they have not passed: the process ends.
  */
-export function program({ of, names, variable, places = [] }) {
+export function program(name, packageName = name, { names = [name], places = [] } = {}) {
+  const variable = name.toUpperCase();
   const found = () => {
-    const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), ...FURTHER_FOLDERS];
+    const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), ...MORE_FOLDERS];
     const candidates = [
       process.env[variable],
       ...places,
-      ...names.flatMap((name) => folders.map((folder) => path.join(folder, name))),
+      ...names.flatMap((one) => folders.map((folder) => path.join(folder, one))),
     ];
     return candidates.find((place) => place !== undefined && isProgram(place));
   };
   const there = found();
   if (there !== undefined) return there;
-  install(of);
+  install(packageName);
   const now = found();
-  if (now === undefined) {
-    process.stderr.write(`perennial: some tests need ${of}: install it, or set ${variable} to its path\n`);
-    process.exit(1);
-  }
-  return now;
+  if (now !== undefined) return now;
+  process.stderr.write(`perennial: some tests need ${name}: install ${packageName}, or set ${variable} to its path\n`);
+  process.exit(1);
 }
 
-function install(name) {
-  process.stderr.write(`  installing ${name} (apt-get)\n`);
-  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+/** As root, or as somebody who may become root without a password. */
+function install(packageName) {
+  process.stderr.write(`  installing ${packageName} (apt-get)\n`);
+  // A server that comes with its package is not started: tests start their own.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
   for (const args of [
     ['update', '-q'],
-    ['install', '-q', '-y', '--no-install-recommends', name],
+    ['install', '-q', '-y', '--no-install-recommends', packageName],
   ]) {
     const [command, ...rest] = [...asRoot, 'apt-get', ...args];
-    spawnSync(command, rest, { stdio: ['ignore', 2, 2], env: environment });
+    spawnSync(command, rest, { stdio: ['ignore', 2, 2], env });
   }
 }
 
 export const chromium = () =>
-  program({
-    of: 'chromium',
+  program('chromium', 'chromium', {
     names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
-    variable: 'CHROMIUM',
     places: ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
   });
-
-export const pgbouncer = () => program({ of: 'pgbouncer', names: ['pgbouncer'], variable: 'PGBOUNCER' });

@@ -1,18 +1,31 @@
-// npm run prove -- NAME [options]: what takes too long for the tests, each a program of packages/service/prove.
+// npm run prove -- NAME [options]: what takes too long for the tests, each a program of packages/service/prove. One in
+// JavaScript runs by being loaded; one in TypeScript exports a function, which is given the options.
 import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { program } from './debian.mjs';
 import { prepare, root } from './prepare.mjs';
 
-const folder = `${root}/packages/service/prove`;
-const names = readdirSync(folder)
-  .filter((file) => file.endsWith('.mjs'))
-  .map((file) => file.slice(0, -'.mjs'.length));
+const folder = path.join(root, 'packages', 'service', 'prove');
+const files = readdirSync(folder).filter((file) => /^[a-z]+\.(mjs|ts)$/.test(file));
 const [name] = process.argv.splice(2, 1);
+const file = files.find((one) => path.parse(one).name === name);
 
-if (names.includes(name)) {
-  await prepare();
-  await import(pathToFileURL(`${folder}/${name}.mjs`).href);
-} else {
-  process.stderr.write(`npm run prove -- NAME [options], where NAME is one of: ${names.join(', ')}\n`);
+if (file === undefined) {
+  const names = files.map((one) => path.parse(one).name).join(', ');
+  process.stderr.write(`npm run prove -- NAME [options], where NAME is one of: ${names}\n`);
   process.exitCode = 1;
+} else {
+  await prepare();
+  const place = path.join(folder, file);
+  if (file.endsWith('.mjs')) await import(pathToFileURL(place).href);
+  else await proveInTypeScript(place);
+}
+
+/** Loaded as the tests are: by Vite. */
+async function proveInTypeScript(place) {
+  const { runnerImport } = await import('vite');
+  const { module } = await runnerImport(place, { root, logLevel: 'error', configFile: false });
+  await module.default(process.argv.slice(2), { root, program });
+  process.exit();
 }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { chromium, pgbouncer } from './debian.mjs';
+import { chromium, program } from './debian.mjs';
 import { root } from './prepare.mjs';
 import './lint.mjs';
 import './typecheck.mjs';
@@ -29,7 +29,13 @@ const { status } = spawnSync(
   {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, CHROMIUM: chromium(), PGBOUNCER: pgbouncer(), TMPDIR: folder },
+    env: {
+      ...process.env,
+      CHROMIUM: chromium(),
+      HAPROXY: program('haproxy'),
+      PGBOUNCER: program('pgbouncer'),
+      TMPDIR: folder,
+    },
   },
 );
 rmSync(folder, { recursive: true, force: true });

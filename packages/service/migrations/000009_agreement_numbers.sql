@@ -1,30 +1,9 @@
 -- One agreement for each card that a user binds, and one channel for each number of an institution. Reasons:
 -- docs/decisions/0014-bindings.md.
 
--- As everywhere: orders first. Until the index is there nobody may bind a card or begin an order on one.
-lock table orders in share row exclusive mode;
-lock table agreements in access exclusive mode;
-
--- Of a binding that is REPLACED: the one of the same card that stands for it.
+-- Of a binding that is REPLACED: the one of the same card that stands for it. That there is one for each card is held by an
+-- index from 000017 on: nodes of the release before this one still bind a card twice.
 alter table agreements add column successor_id bigint;
-
--- Cards that were bound more than once before this rule: the latest binding takes over, as it would from now on.
-create temporary table taken_over on commit drop as
-  select agreement_id, first_value(agreement_id) over card as successor_id, institution_hash,
-    first_value(institution_hash) over card as successor_hash
-  from agreements where status = 'BIND_SUCCESS' and source = 'SELF_BINDING'
-  window card as (partition by channel_id, key_of(channel_user_id), payment_channel_code, card_hash
-    order by changed_at desc, agreement_id desc);
-delete from taken_over where agreement_id = successor_id;
-update orders o set agreement_id = t.successor_id from taken_over t
-  where o.agreement_id = t.agreement_id and o.status in ('ACTIVE', 'INITIALIZING');
-update agreements a set status = 'REPLACED', successor_id = t.successor_id, changed_at = now(), cancel_tries = 0,
-    cancel_at = case when t.institution_hash is distinct from t.successor_hash then now() end
-  from taken_over t where a.agreement_id = t.agreement_id;
-
-create unique index agreements_one_per_card
-  on agreements (channel_id, key_of(channel_user_id), payment_channel_code, card_hash)
-  where status = 'BIND_SUCCESS' and source = 'SELF_BINDING';
 
 -- Whether several channels may share the same number of this institution.
 alter table payment_channels add column common_numbers boolean not null default false;

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { alertWays } from './alerts/ways.js';
 import { systemClock } from './clock.js';
 import { type OpenedDatabase, openFromSettings } from './db/open.js';
@@ -8,7 +10,7 @@ import { createLog } from './log.js';
 import { provisionDemo } from './operator/demo.js';
 import { PlainError } from './plain-error.js';
 import { createService, type Service } from './service.js';
-import { readSettings, type Settings } from './settings.js';
+import { checkNodeSettings, readSettings, type Settings } from './settings.js';
 
 /** What is told to people goes to stderr, so that stdout is the log and nothing else. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -20,6 +22,10 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 async function main(): Promise<void> {
   const settings = readSettings();
   const log = createLog(settings.logLevel);
+  for (const warning of checkNodeSettings(settings)) {
+    say(`  Warning: ${warning}`);
+    log.warn(warning);
+  }
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -50,14 +56,16 @@ async function main(): Promise<void> {
     redeemUrl: () => settings.redeemUrl ?? publicUrl,
     localCallbacks,
     alertWays: alertWays(settings, systemClock),
+    isMonitoredApart: settings.metricsPort !== undefined,
   });
   try {
-    publicUrl = await listen(service, settings);
-    banner(settings, publicUrl, await demo(settings, opened, publicUrl));
+    const { here, operations } = await listen(service, settings);
+    publicUrl = settings.publicUrl ?? here;
+    banner(settings, { publicUrl, operations, demoFile: await demo(settings, opened, publicUrl) });
     log.info({ environment: settings.environment, baseUrl: publicUrl, engine: engineState(settings) }, 'serving');
     if (settings.readsOnly) log.warn('ENGINE is off: reads are served, everything else is refused or left undone');
     if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
-    say('Stopping: running requests are finished first. Press Ctrl-C again to stop at once.');
+    await leave(service, settings);
   } finally {
     await service.stop();
     await opened.close();
@@ -67,10 +75,36 @@ async function main(): Promise<void> {
 
 const engineState = ({ readsOnly }: Settings) => (readsOnly ? 'off' : 'on');
 
-async function listen(service: Service, { host, port, publicUrl }: Settings): Promise<string> {
-  await service.server.listen({ host, port });
-  const { port: taken } = service.server.server.address() as AddressInfo;
-  return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${taken}`;
+/** Load balancers are told first, and get their time to hear it. A second signal ends the process at any point. */
+async function leave(service: Service, { drainSeconds }: Settings): Promise<void> {
+  const atOnce = 'Press Ctrl-C again to stop at once.';
+  service.announceStop();
+  if (drainSeconds > 0) {
+    say(`Stopping: /readyz answers 503, and requests are served for another ${drainSeconds} s. ${atOnce}`);
+    await delay(drainSeconds * 1000);
+  }
+  say(`Stopping: running requests are finished first. ${atOnce}`);
+}
+
+/** The addresses that were really taken. */
+interface Listening {
+  readonly here: string;
+  /** Of /metrics and /healthz. */
+  readonly operations: string;
+}
+
+async function listen({ server, operations }: Service, settings: Settings): Promise<Listening> {
+  const { host, port, metricsHost, metricsPort = 0 } = settings;
+  await server.listen({ host, port });
+  const here = addressOf(server.server, host);
+  if (!operations) return { here, operations: here };
+  await operations.listen({ host: metricsHost, port: metricsPort });
+  return { here, operations: addressOf(operations.server, metricsHost) };
+}
+
+function addressOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 async function demo(settings: Settings, opened: OpenedDatabase, baseUrl: string): Promise<string | undefined> {
@@ -79,11 +113,18 @@ async function demo(settings: Settings, opened: OpenedDatabase, baseUrl: string)
   return provisionDemo(operator, { dataDir: settings.dataDir, baseUrl });
 }
 
-function banner(settings: Settings, baseUrl: string, demoFile: string | undefined): void {
+interface Ready {
+  readonly publicUrl: string;
+  readonly operations: string;
+  readonly demoFile: string | undefined;
+}
+
+/** What machines ask is named by where it is on this machine: under PUBLIC_URL nobody should find it. */
+function banner(settings: Settings, { publicUrl, operations, demoFile }: Ready): void {
   const database = settings.databaseUrl === undefined ? `embedded PostgreSQL in ${settings.dataDir}` : 'DATABASE_URL';
   const rows = [
-    ['Interface', `${baseUrl}/openapi/v1/`],
-    ['Operations', `${baseUrl}/healthz  /readyz  /metrics`],
+    ['Interface', `${publicUrl}/openapi/v1/`],
+    ['Operations', `${operations}/readyz  /healthz  /metrics`],
     ['Database', database],
     ...(settings.readsOnly ? [['Engine', 'off: only reads are served, and nothing is done without being asked']] : []),
     ...(demoFile === undefined ? [] : [['Demo channel', demoFile]]),

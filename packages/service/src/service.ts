@@ -56,6 +56,10 @@ export interface ServiceDeps {
   readonly trustedProxies: readonly string[];
   readonly authFailuresPerMinute: number;
   readonly httpLimits?: Partial<HttpLimits>;
+  /** Who asks for /metrics or /healthz has to send it. */
+  readonly metricsToken?: string | undefined;
+  /** /metrics and /healthz are not on the interface's listener but on one of their own. */
+  readonly isMonitoredApart?: boolean;
   /** In place of the usual ones, for a test that cannot send as much. */
   readonly largeBodies?: Partial<LargeBodyLimits>;
   /** In place of the usual ones, for a test that cannot send as much. */
@@ -121,6 +125,8 @@ export function createService(deps: ServiceDeps): Service {
     log,
     trustedProxies: deps.trustedProxies,
     readsOnly: deps.readsOnly === true,
+    metricsToken: deps.metricsToken,
+    isMonitoredApart: deps.isMonitoredApart === true,
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
     failures: callerFailures({ limit: minuteLimit(deps.authFailuresPerMinute, clock), channels, tokens }),
     bodies: largeBodies(deps.largeBodies),

@@ -22,6 +22,15 @@ export interface Settings {
   readonly databaseShare: number | undefined;
   /** The current key first, then those that old values may still be wrapped under. Unset: made in dataDir. */
   readonly masterKeys: readonly Uint8Array[] | undefined;
+  /** Whether the schema is brought up to date at a start, or by the command `migrate` alone. */
+  readonly migrate: MigrateMode;
+  /** How long a node that is asked to stop goes on serving, so that a load balancer hears of it in time. */
+  readonly drainSeconds: number;
+  /** A listener of its own for /metrics and /healthz. Unset: they are on the port of the interface. */
+  readonly metricsPort: number | undefined;
+  readonly metricsHost: string;
+  /** Who asks for /metrics or /healthz has to send it. */
+  readonly metricsToken: string | undefined;
   readonly logLevel: LogLevel;
   /** Addresses whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
@@ -45,6 +54,9 @@ export const EVENTS_RETENTION_DAYS = 180;
 /** Unless REDEEM_OPENS_PER_MINUTE says otherwise. */
 export const REDEEM_OPENS_PER_MINUTE = 600;
 
+const MIGRATE_MODES = ['auto', 'never'] as const;
+export type MigrateMode = (typeof MIGRATE_MODES)[number];
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -61,7 +73,8 @@ export function readSettings(env: Env = process.env): Settings {
   const databasePool = integer(env, 'DATABASE_POOL', DATABASE_POOL, 2, 1000);
   const databaseUrl = url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
   const masterKeys = keys(env);
-  if (environment === 'production' && !masterKeys) {
+  const isProduction = environment === 'production';
+  if (isProduction && !masterKeys) {
     throw new SettingsError('MASTER_KEY is required in production: 32 random bytes in base64');
   }
   return {
@@ -76,6 +89,11 @@ export function readSettings(env: Env = process.env): Settings {
     databasePool,
     databaseShare: optionalInteger(env, 'DATABASE_SHARE', 1, databasePool),
     masterKeys,
+    migrate: choice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
+    drainSeconds: integer(env, 'DRAIN_SECONDS', isProduction ? 5 : 0, 0, 300),
+    metricsPort: optionalInteger(env, 'METRICS_PORT', 0, 65_535),
+    metricsHost: text(env, 'METRICS_HOST') ?? '127.0.0.1',
+    metricsToken: token(env, 'METRICS_TOKEN'),
     logLevel: choice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     trustedProxies: addresses(env, 'TRUSTED_PROXIES'),
     authFailuresPerMinute: integer(env, 'AUTH_FAILURES_PER_MINUTE', 600, 1, 1_000_000),
@@ -84,6 +102,34 @@ export function readSettings(env: Env = process.env): Settings {
     alertEmail: alertEmail(env),
     readsOnly: choice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',
   };
+}
+
+/**
+ * What a node of production needs beyond what a command does. Gives warnings for what may be right; throws for what cannot
+ * be: users would get links to plain HTTP, and an embedded database has neither a standby nor a backup of its own.
+ */
+export function checkNodeSettings(settings: Settings): string[] {
+  const { environment, host, trustedProxies, databaseUrl, metricsPort, metricsHost, metricsToken } = settings;
+  if (environment !== 'production') return [];
+  for (const [name, value] of [
+    ['PUBLIC_URL', settings.publicUrl],
+    ['REDEEM_URL', settings.redeemUrl ?? settings.publicUrl],
+  ] as const) {
+    if (!value?.startsWith('https://')) throw new SettingsError(`${name} must start with https:// in production`);
+  }
+  if (databaseUrl === undefined) {
+    throw new SettingsError('DATABASE_URL is required in production: the embedded database is for trying things out');
+  }
+  const isOpen = (address: string) => address === '0.0.0.0' || address === '::';
+  const metricsAddress = metricsPort === undefined ? host : metricsHost;
+  return [
+    ...(isOpen(host) && trustedProxies.length === 0
+      ? ['HOST is every address and TRUSTED_PROXIES is empty: callers behind a proxy all count as one address']
+      : []),
+    ...(isOpen(metricsAddress) && metricsToken === undefined
+      ? ['/metrics and /healthz are on every address: set METRICS_TOKEN, or METRICS_PORT and METRICS_HOST']
+      : []),
+  ];
 }
 
 function text(env: Env, name: string): string | undefined {
@@ -132,6 +178,15 @@ function choice<T extends string>(env: Env, name: string, allowed: readonly T[],
   const found = allowed.find((one) => one === value);
   if (found === undefined) throw new SettingsError(`${name} must be one of ${allowed.join(', ')}, not "${value}"`);
   return found;
+}
+
+/** Never repeats the value. */
+function token(env: Env, name: string): string | undefined {
+  const value = text(env, name);
+  if (value !== undefined && !/^[\x21-\x7e]{16,}$/.test(value)) {
+    throw new SettingsError(`${name} must be at least 16 characters, without spaces`);
+  }
+  return value;
 }
 
 /** Never repeats the value: a connection string may hold a password. */

@@ -8,7 +8,7 @@ import { checkRestored, type RestoreCheck } from '../operator/restore-check.js';
 import { existingMasterKeys, masterKeyPlace } from '../secrets/master-key.js';
 import { openVault } from '../secrets/vault.js';
 import { readSettings } from '../settings.js';
-import { actor, type JsonOption, logTo, perform, show, verb } from './command.js';
+import { actor, type JsonOption, perform, progress, show, verb } from './command.js';
 import { lines, paragraphs, type Shown, shown } from './shown.js';
 import { record, table } from './table.js';
 
@@ -51,17 +51,18 @@ export function addBackup(perennial: Command): void {
 async function restore(file: string, replace: boolean, { json = false }: JsonOption): Promise<Restored> {
   const settings = readSettings();
   const keys = await existingMasterKeys(settings);
-  const { database, close } = await connectFromSettings(settings, {
+  const { database, databaseUrl, close } = await connectFromSettings(settings, {
     // Alone: no service may use the folder meanwhile.
     role: 'service',
     name: 'perennial restore',
     attempts: 3,
-    log: logTo(json),
+    log: progress({ json }),
   });
   try {
     return await restoreBackup(
       {
         database,
+        databaseUrl,
         environment: settings.environment,
         actor: actor(),
         vault: keys && openVault(keys),

@@ -1,9 +1,9 @@
 import os from 'node:os';
 import type { Command } from 'commander';
 import { systemClock } from '../clock.js';
-import { openFromSettings } from '../db/open.js';
+import { type OpenedDatabase, type OpenOptions, openFromSettings } from '../db/open.js';
 import { OperatorError, type OperatorWithGateways } from '../operator/operator.js';
-import { readSettings } from '../settings.js';
+import { readSettings, type Settings } from '../settings.js';
 import { jsonText } from '../visible.js';
 import { gatewaysOnDemand } from './gateways.js';
 import { type Shown, terminalText } from './shown.js';
@@ -24,19 +24,28 @@ export function verb(noun: Command, usage: string, description: string, examples
     .addHelpText('after', `\n${examples.length > 1 ? 'Examples' : 'Example'}:\n${lines.join('\n')}`);
 }
 
+/** The database of the settings, for a command. */
+export async function openForCommand(
+  settings: Settings,
+  log: (line: string) => void,
+  more: Pick<OpenOptions, 'anySchema'> = {},
+): Promise<OpenedDatabase> {
+  // In a mistyped folder a database of its own would say that all is well.
+  return openFromSettings(settings, { role: 'tool', mustExist: true, attempts: 3, log, ...more });
+}
+
+/** Where a command says what is going on. With --json a failure is one document on stderr, so nothing else may be there. */
+export function progress({ json = false }: JsonOption): (line: string) => void {
+  return json ? () => undefined : (line) => process.stderr.write(`${terminalText(line)}\n`);
+}
+
 /** Opens the database as the settings say, and acts. */
 export async function operate(
-  { json = false }: JsonOption,
+  options: JsonOption,
   act: (operator: OperatorWithGateways) => Promise<void>,
 ): Promise<void> {
   const settings = readSettings();
-  const opened = await openFromSettings(settings, {
-    role: 'tool',
-    // In a mistyped folder a database of its own would say that all is well.
-    mustExist: true,
-    attempts: 3,
-    log: logTo(json),
-  });
+  const opened = await openForCommand(settings, progress(options));
   const gateways = gatewaysOnDemand(opened, { clock: systemClock, readsOnly: settings.readsOnly });
   try {
     await act({
@@ -101,11 +110,6 @@ export async function performList<T>(
     async (operator) => ({ items: await act(operator) }),
     ({ items }) => text(items),
   );
-}
-
-/** With --json a failure is one document on stderr, so nothing else may be there. */
-export function logTo(json: boolean): (line: string) => void {
-  return json ? () => undefined : (line) => process.stderr.write(`${terminalText(line)}\n`);
 }
 
 /** As the audit table names whoever runs the command. */

@@ -10,6 +10,7 @@ import { addChannel } from './channel.js';
 import { addEvents } from './events.js';
 import { addInstitution } from './institution.js';
 import { addMasterKey } from './master-key.js';
+import { addMigrate } from './migrate.js';
 import { addOrder } from './order.js';
 import { addPaymentChannel } from './payment-channel.js';
 import { addProduct } from './product.js';
@@ -49,6 +50,7 @@ function program(): Command {
   addSupplier(perennial);
   addMasterKey(perennial);
   addBackup(perennial);
+  addMigrate(perennial);
   addAudit(perennial);
   return perennial;
 }

@@ -6,6 +6,12 @@ import type { Database, Queryable } from './database.js';
 
 export class InstallationError extends PlainError {}
 
+/** False for one without a schema. */
+export async function isInstalled(database: Database): Promise<boolean> {
+  const [row] = await database.query<{ there: boolean }>(`select to_regclass('installation') is not null as there`);
+  return row?.there === true;
+}
+
 /**
  * A database belongs to one environment and one family of master keys from its first start on. A node with another
  * would answer channels it cannot serve, or sell sandbox products for money, so it does not start.

@@ -6,8 +6,8 @@ import { openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
 import { type Database, openDatabase, PATIENT_MS, Unavailable } from './database.js';
 import { holdsDatabase, openEmbedded } from './embedded/index.js';
-import { claimInstallation } from './installation.js';
-import { migrate } from './migrate.js';
+import { claimInstallation, isInstalled } from './installation.js';
+import { prepareSchema } from './prepare-schema.js';
 import { moveSequences } from './sequences.js';
 import { UnfitConnection } from './session.js';
 
@@ -16,6 +16,8 @@ export interface OpenOptions {
   readonly role: 'service' | 'tool';
   /** As the database's own list of sessions has it. Unset: after the role. */
   readonly name?: string;
+  /** The schema is taken as it is: for what migrates it, or tells about it. */
+  readonly anySchema?: boolean;
   /** An embedded folder without a database is refused, and left as it is. Unset: one is made there. */
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
@@ -32,6 +34,8 @@ export interface OpenOptions {
 export interface OpenedDatabase {
   readonly database: Database;
   readonly vault: Vault;
+  /** With the password. */
+  readonly databaseUrl: string;
   close(): Promise<void>;
 }
 
@@ -47,10 +51,13 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
   const vault = openVault(await masterKeys(settings));
   const connected = await connectFromSettings(settings, options);
   try {
-    await migrate(connected.database);
-    await claimInstallation(connected.database, settings.environment, vault);
-    for (const sequence of await moveSequences(connected.database)) {
-      options.log(`sequence ${sequence} was behind its numbers`);
+    const { database } = connected;
+    // Before anything is changed: it may be the database of somebody else.
+    if (await isInstalled(database)) await claimInstallation(database, settings.environment, vault);
+    if (!options.anySchema) {
+      await prepareSchema(database, connected.databaseUrl, settings, options);
+      await claimInstallation(database, settings.environment, vault);
+      for (const sequence of await moveSequences(database)) options.log(`sequence ${sequence} was behind its numbers`);
     }
     return { ...connected, vault };
   } catch (error) {
@@ -74,8 +81,9 @@ export async function connectFromSettings(
           description: `pid ${process.pid} port ${settings.port}`,
         })
       : undefined;
+  const url = settings.databaseUrl ?? embedded?.url ?? '';
   const database = openDatabase({
-    url: settings.databaseUrl ?? embedded?.url ?? '',
+    url,
     pool: options.role === 'service' ? settings.databasePool : 2,
     name: options.name ?? `perennial ${options.role}`,
     ...(options.role === 'tool' ? { statementMs: PATIENT_MS } : {}),
@@ -88,7 +96,7 @@ export async function connectFromSettings(
   };
   try {
     await reach(database, options);
-    return { database, close };
+    return { database, databaseUrl: url, close };
   } catch (error) {
     await close();
     throw error;

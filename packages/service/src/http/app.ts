@@ -13,7 +13,7 @@ import { answerThenLinger } from './linger.js';
 import { answerSender } from './long-answers.js';
 import type { ServiceMetrics } from './metrics.js';
 import { type NoticeDeps, noticeRoutes } from './notices.js';
-import { operationsRoutes } from './operations.js';
+import { createOperationsApp, monitoringRoutes, readinessRoute } from './operations.js';
 import { type PipelineDeps, pipeline } from './pipeline.js';
 import { bodyReader } from './read-body.js';
 import { type RedeemDeps, redeemRoutes } from './redeem.js';
@@ -37,10 +37,20 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   /** Whether what would change anything is refused. */
   readonly readsOnly: boolean;
   readonly httpLimits?: Partial<HttpLimits>;
+  readonly metricsToken?: string | undefined;
+  /** /metrics and /healthz are not on the interface's listener but on one of their own. */
+  readonly isMonitoredApart?: boolean;
 }
 
 export interface App {
   readonly server: FastifyInstance;
+  /** What machines ask, if that is on a listener of its own. */
+  readonly operations: FastifyInstance | undefined;
+  /**
+   * /readyz answers 503 from now on, so that load balancers send their requests elsewhere. Those that come all the same are
+   * served, and their connections end with the answer.
+   */
+  announceStop(): void;
   /** Refuses new requests with 503001, lets the running ones finish, then closes. */
   drain(): Promise<void>;
 }
@@ -73,6 +83,7 @@ export function createApp(deps: AppDeps): App {
   const { routes, clock, metrics, log, failures, readsOnly } = deps;
   const limits = { ...HTTP_LIMITS, ...deps.httpLimits };
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, maxHeaderSize, lingerTime } = limits;
+  let leaving = false;
   let draining = false;
   const places = answerPlaces(limits);
   metrics.watchLongAnswers(places.counts);
@@ -168,8 +179,9 @@ export function createApp(deps: AppDeps): App {
   }
 
   app.addHook('onSend', (request, reply, payload, done) => {
-    // A connection kept alive would keep a draining node alive with it.
-    if (draining) void reply.header('connection', 'close');
+    // A connection kept alive would keep a draining node alive with it. Ended by an answer, none is cut while a request
+    // is on its way.
+    if (leaving) void reply.header('connection', 'close');
     if (!hasEnded(reply)) {
       unread.watch(reply);
       whenEnded(reply, () => note(request, reply));
@@ -196,17 +208,28 @@ export function createApp(deps: AppDeps): App {
   }
   noticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse, readsOnly });
   redeemRoutes(app, deps.redeem, { isDraining, load: deps.load, lingerMs: lingerTime, readsOnly });
-  operationsRoutes(app, { ...deps, isDraining });
+  const operationsDeps = { ...deps, isLeaving: () => leaving };
+  const operations = deps.isMonitoredApart ? createOperationsApp(operationsDeps) : undefined;
+  readinessRoute(app, operationsDeps);
+  if (!operations) monitoringRoutes(app, operationsDeps);
+
+  function announceStop(): void {
+    leaving = true;
+  }
 
   return {
     server: app,
+    operations,
+    announceStop,
     async drain() {
+      announceStop();
       draining = true;
       const timer = setTimeout(answers.cutAll, limits.drainTime);
       await app.close();
       clearTimeout(timer);
       unread.stop();
       tooMuch.stop();
+      await operations?.close();
     },
   };
 }

@@ -6,7 +6,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { type BackupHead, type BackupSummary, writeBackup } from '../db/backup.js';
 import type { Database } from '../db/database.js';
 import { findInstallation, masterKeyChecks } from '../db/installation.js';
-import { migrate, migrateTo } from '../db/migrate.js';
+import { migrate, SchemaTooNew } from '../db/migrate.js';
 import { BackupError, loadBackup, readHead } from '../db/restore.js';
 import { type SkippedNumbers, skipNumbers } from '../db/tables-sql.js';
 import type { Vault } from '../secrets/vault.js';
@@ -77,6 +77,8 @@ export interface RestoreInput {
 
 export interface RestoreDeps {
   readonly database: Database;
+  /** Of the same, with the password. */
+  readonly databaseUrl: string;
   readonly environment: Environment;
   readonly actor: string;
   /** Unset: there is no master key, and the restored rows would be of no use. */
@@ -94,7 +96,7 @@ export interface Restored {
 
 /** Judges the file and the database before anything is changed, then puts one in place of the other in one transaction. */
 export async function restoreBackup(deps: RestoreDeps, { file, replace = false }: RestoreInput): Promise<Restored> {
-  const { database, actor } = deps;
+  const { database, databaseUrl, actor } = deps;
   return withLines(file, async (lines) => {
     const head = await readHead(lines);
     checkFits(deps, head);
@@ -106,8 +108,8 @@ export async function restoreBackup(deps: RestoreDeps, { file, replace = false }
       }
       await refuseRunningNodes(database);
     }
-    await migrateTo(database, head.migrations).catch((error: unknown) => {
-      if (!(error instanceof Error) || !/start a newer build/.test(error.message)) throw error;
+    await migrate(databaseUrl, { only: head.migrations }).catch((error: unknown) => {
+      if (!(error instanceof SchemaTooNew)) throw error;
       throw new OperatorError('the database is newer than the backup: restore into an empty one');
     });
     const restored = await database.transaction(async (tx) => {
@@ -117,7 +119,7 @@ export async function restoreBackup(deps: RestoreDeps, { file, replace = false }
       await recordAudit(tx, { actor, action: 'restore', subject: 'installation', detail });
       return { takenAt: head.takenAt, ...loaded, skipped };
     });
-    await migrate(database);
+    await migrate(databaseUrl);
     await database.query('analyze');
     return restored;
   });

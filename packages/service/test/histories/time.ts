@@ -24,7 +24,7 @@ export async function historyTime(start: number): Promise<HistoryTime> {
   const name = new URL(fresh.url).pathname.slice(1);
   await fresh.database.query(`alter database ${name} set synchronous_commit = off`);
   const database = openDatabase({ url: databaseTime.url, pool: 8, name: 'history' });
-  await migrate(database);
+  await migrate(databaseTime.url);
   return {
     clock: { now: () => time },
     database,

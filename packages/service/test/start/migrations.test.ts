@@ -4,8 +4,11 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/database.js';
-import { migrate } from '../../src/db/migrate.js';
+import { type MigrateOptions, migrate } from '../../src/db/migrate.js';
+import { splitStatements } from '../../src/db/migration-file.js';
+import { readSchema } from '../../src/db/schema.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { until } from '../support/processes.js';
 
 let fresh: FreshDatabase;
 let folder: string;
@@ -19,28 +22,33 @@ afterEach(async () => {
 });
 
 const write = (name: string, sql: string) => writeFile(path.join(folder, name), sql);
-const run = () => migrate(fresh.database, pathToFileURL(`${folder}/`));
+const remove = (name: string) => rm(path.join(folder, name));
+const at = () => pathToFileURL(`${folder}/`);
+const run = (options: MigrateOptions = {}) => migrate(fresh.url, { folder: at(), ...options });
 const versions = async () =>
   (await fresh.database.query<{ version: number }>('select version from schema_migrations order by 1')).map(
     (row) => row.version,
   );
+const indexes = async (table: string) =>
+  fresh.database.query(
+    `select indexrelid::regclass::text as name, indisvalid as valid from pg_index where indrelid = to_regclass($1) order by 1`,
+    [table],
+  );
 
 describe('migrations', () => {
   it('ten nodes that start at once: one does the work, all find it done', async () => {
-    const nodes = Array.from({ length: 10 }, () => openDatabase({ url: fresh.url, pool: 1, name: 'node' }));
-    const results = await Promise.all(nodes.map((node) => migrate(node)));
-    expect(results.filter((result) => result.applied > 0)).toHaveLength(1);
+    const results = await Promise.all(Array.from({ length: 10 }, () => migrate(fresh.url)));
+    expect(results.filter((result) => result.applied.length > 0)).toHaveLength(1);
     expect(await fresh.database.query('select * from channels')).toEqual([]);
-    await Promise.all(nodes.map((node) => node.close()));
   });
 
   it('apply in the order of their numbers, each once', async () => {
     await write('000002_second.sql', 'insert into t values (2);');
     await write('000001_first.sql', 'create table t (n integer);');
-    expect(await run()).toEqual({ version: 2, applied: 2 });
+    expect(await run()).toEqual({ version: 2, applied: ['000001_first.sql', '000002_second.sql'] });
     await write('000003_third.sql', 'insert into t values (3);');
-    expect(await run()).toEqual({ version: 3, applied: 1 });
-    expect(await run()).toEqual({ version: 3, applied: 0 });
+    expect(await run()).toEqual({ version: 3, applied: ['000003_third.sql'] });
+    expect(await run()).toEqual({ version: 3, applied: [] });
     expect(await fresh.database.query('select n from t order by 1')).toEqual([{ n: 2 }, { n: 3 }]);
   });
 
@@ -52,7 +60,7 @@ describe('migrations', () => {
     expect(await versions()).toEqual([1]);
     expect(await fresh.database.query('select n from t')).toEqual([]);
     await write('000002_second.sql', 'insert into t values (2);');
-    expect(await run()).toEqual({ version: 2, applied: 1 });
+    expect(await run()).toMatchObject({ applied: ['000002_second.sql'] });
   });
 
   it('an applied one that was edited is refused', async () => {
@@ -61,4 +69,167 @@ describe('migrations', () => {
     await write('000001_first.sql', 'create table t (n bigint);');
     await expect(run()).rejects.toThrow(/000001_first\.sql.*never edited/);
   });
+
+  it('one that waits for a table lets others pass, and comes to its turn', async () => {
+    await write('000001_first.sql', 'create table t (n integer);');
+    await run();
+    await write('000002_second.sql', 'alter table t add column m integer;');
+    let letGo: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const reader = fresh.database.transaction(async (tx) => {
+      await tx.query('select from t');
+      await released;
+    });
+    const migrating = run();
+    await until('it has given up once', async () => {
+      const [row] = await fresh.database.query<{ tries: number }>(
+        `select count(*) as tries from pg_stat_activity where application_name = 'perennial migrate' and query = 'rollback'
+           and datname = current_database()`,
+      );
+      return row?.tries === 1;
+    });
+    // Behind a lock that waits, this would too.
+    expect(await fresh.database.query('select from t')).toEqual([]);
+    letGo();
+    await reader;
+    expect(await migrating).toMatchObject({ applied: ['000002_second.sql'] });
+  });
+});
+
+describe('what comes after the transaction of a migration', () => {
+  it('is split by semicolons that end a statement, and keeps no comments', () => {
+    expect(
+      splitStatements(`-- one; two
+        select ';' ; -- three
+        do $$ begin perform 1; end $$;
+        create function f() as $body$ select 1; $body$;
+        select 2 - 1, $1`),
+    ).toEqual([
+      "select ';'",
+      'do $$ begin perform 1; end $$',
+      'create function f() as $body$ select 1; $body$',
+      'select 2 - 1, $1',
+    ]);
+  });
+
+  it('is taken up again where it failed, and what it needs is not ready before', async () => {
+    await write(
+      '000001_first.sql',
+      `create table t (n integer); create table ready (n integer);
+       -- Afterwards:
+       insert into t values (1); select 1/count(*) from ready;`.replace(/^ +/gm, ''),
+    );
+    await expect(run()).rejects.toThrow(/division by zero/);
+    expect((await readSchema(fresh.database, at())).missing).toHaveLength(1);
+    await fresh.database.query('insert into ready values (1)');
+    expect(await run()).toMatchObject({ applied: ['000001_first.sql'] });
+    expect((await readSchema(fresh.database, at())).missing).toEqual([]);
+    // Twice, as it was begun twice.
+    expect(await fresh.database.query('select n from t')).toEqual([{ n: 1 }, { n: 1 }]);
+  });
+
+  it('builds an index while others write, and makes a half-built one anew', async () => {
+    await write('000001_first.sql', 'create table t (n integer); insert into t values (1), (1);');
+    await run();
+    const index = 'create unique index concurrently t_n on t (n)';
+    await expect(fresh.database.query(index)).rejects.toThrow(/duplicate|could not create/);
+    expect(await indexes('t')).toEqual([{ name: 't_n', valid: false }]);
+    // As a node would after the first had been ended in the middle. What stands before the index mends the rows.
+    await write(
+      '000002_second.sql',
+      `-- Afterwards:\ndelete from t a using t b where a.n = b.n and a.ctid > b.ctid;\n${index};`,
+    );
+    let letGo: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const writer = fresh.database.transaction(async (tx) => {
+      await tx.query('insert into t values (2)');
+      await released;
+    });
+    const migrating = run();
+    await until('the build waits for the writer', async () => {
+      const [row] = await fresh.database.query<{ n: number }>(
+        `select count(*) as n from pg_stat_activity where application_name = 'perennial migrate' and wait_event = 'virtualxid'
+           and datname = current_database()`,
+      );
+      return row?.n === 1;
+    });
+    await fresh.database.query('insert into t values (3)');
+    letGo();
+    await writer;
+    expect(await migrating).toMatchObject({ applied: ['000002_second.sql'] });
+    expect(await indexes('t')).toEqual([{ name: 't_n', valid: true }]);
+  });
+
+  it('builds the index of a table in partitions from those of each, and goes on where it was interrupted', async () => {
+    await write(
+      '000001_first.sql',
+      `create table t (n integer) partition by range (n);
+       create table t_1 partition of t for values from (0) to (10);
+       create table t_2 partition of t for values from (10) to (20);
+       insert into t values (1), (11), (11);`,
+    );
+    await run();
+    await write(
+      '000002_second.sql',
+      '-- Afterwards:\nselect 1/(3 - count(*)) from t;\ncreate unique index concurrently t_n on t (n);',
+    );
+    // As far as a build gets that is interrupted at the second partition.
+    await fresh.database.query('create unique index t_n on only t (n)');
+    await fresh.database.query('create unique index t_1_t_n on t_1 (n)');
+    await fresh.database.query('alter index t_n attach partition t_1_t_n');
+    await expect(fresh.database.query('create unique index concurrently t_2_t_n on t_2 (n)')).rejects.toThrow();
+    await fresh.database.query('delete from t where n = 11');
+    await fresh.database.query('create table t_3 partition of t for values from (20) to (30)');
+    expect(await run()).toMatchObject({ applied: ['000002_second.sql'] });
+    expect(await indexes('t')).toEqual([{ name: 't_n', valid: true }]);
+    for (const week of ['t_1', 't_2', 't_3']) expect(await indexes(week)).toMatchObject([{ valid: true }]);
+  });
+});
+
+describe('a contract', () => {
+  beforeEach(async () => {
+    await write('000001_first.sql', 'create table t (n integer, old integer);');
+    await run();
+    await write('000002_second.sql', '-- Contract: goes once nobody reads it.\nalter table t drop column old;');
+    await write('000003_third.sql', 'alter table t add column m integer;');
+  });
+
+  it('waits until it is asked for, and holds up nothing else', async () => {
+    expect(await run()).toEqual({ version: 3, applied: ['000003_third.sql'] });
+    expect((await readSchema(fresh.database, at())).missingContracts).toMatchObject([{ version: 2 }]);
+    expect(await run({ contract: true })).toEqual({ version: 3, applied: ['000002_second.sql'] });
+    expect((await readSchema(fresh.database, at())).missingContracts).toEqual([]);
+  });
+
+  it('is applied in its turn to a database that has no schema yet', async () => {
+    const other = await freshDatabase({ migrated: false });
+    expect((await migrate(other.url, { folder: at() })).applied).toHaveLength(3);
+    await other.close();
+  });
+
+  it('keeps out builds that do not know it; what only adds does not', async () => {
+    await run();
+    await remove('000003_third.sql');
+    expect((await readSchema(fresh.database, at())).missing).toEqual([]);
+    await run({ contract: true });
+    await remove('000002_second.sql');
+    await expect(readSchema(fresh.database, at())).rejects.toThrow(
+      /version 2, this build knows 1: start a newer build/,
+    );
+    await expect(run()).rejects.toThrow(/newer build/);
+  });
+});
+
+it('a database of the time before migrations were of two kinds is read as it is', async () => {
+  await write('000001_first.sql', 'create table t (n integer);');
+  await run();
+  await fresh.database.query('alter table schema_migrations drop column is_contract, drop column is_finished');
+  const database = openDatabase({ url: fresh.url, pool: 1, name: 'node' });
+  expect(await readSchema(database, at())).toMatchObject({ isEmpty: false, missing: [] });
+  await database.close();
+  expect(await run()).toMatchObject({ applied: [] });
 });

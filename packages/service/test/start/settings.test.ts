@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimInstallation } from '../../src/db/installation.js';
 import { PlainError } from '../../src/plain-error.js';
 import { openVault } from '../../src/secrets/vault.js';
-import { readSettings } from '../../src/settings.js';
+import { checkNodeSettings, readSettings } from '../../src/settings.js';
 import { freshDatabase } from '../support/database.js';
 import { MAIN, serviceUrl, start } from '../support/processes.js';
 
@@ -75,7 +75,16 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: '3651' }],
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: '90.5' }],
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: 'forever' }],
+    ['MIGRATE', { MIGRATE: 'sometimes' }],
+    ['DRAIN_SECONDS', { DRAIN_SECONDS: '301' }],
+    ['METRICS_PORT', { METRICS_PORT: 'many' }],
+    ['METRICS_TOKEN', { METRICS_TOKEN: 'short' }],
+    ['METRICS_TOKEN', { METRICS_TOKEN: 'sixteen or more, but in words' }],
     ['MASTER_KEY', { ...PRODUCTION, MASTER_KEY: '' }],
+    ['PUBLIC_URL', { ...PRODUCTION, PUBLIC_URL: '' }],
+    ['PUBLIC_URL', { ...PRODUCTION, PUBLIC_URL: 'http://pay.example' }],
+    ['REDEEM_URL', { ...PRODUCTION, REDEEM_URL: 'http://h5.example' }],
+    ['DATABASE_URL', { ...PRODUCTION, DATABASE_URL: '' }],
     ['ENGINE', { ENGINE: 'no' }],
     ['ALERT_WEBHOOK_URL', { ALERT_WEBHOOK_URL: 'hooks.example', ALERT_WEBHOOK_SECRET: 'sixteen characters' }],
     ['ALERT_WEBHOOK_URL', { ALERT_WEBHOOK_SECRET: 'sixteen characters' }],
@@ -116,7 +125,30 @@ describe('a bad setting stops the start with one line that names it', () => {
       redeemOpensPerMinute: 600,
       masterKeys: undefined,
       eventsRetentionDays: 180,
+      migrate: 'auto',
+      drainSeconds: 0,
+      metricsPort: undefined,
+      metricsHost: '127.0.0.1',
+      metricsToken: undefined,
     });
+    expect(readSettings(PRODUCTION)).toMatchObject({ migrate: 'never', drainSeconds: 5 });
+  });
+
+  it('production is warned of what may be right, but hardly is', () => {
+    const warnings = (more: Record<string, string>) => checkNodeSettings(readSettings({ ...PRODUCTION, ...more }));
+    expect(warnings({})).toEqual([]);
+    expect(warnings({ HOST: '10.0.0.7' })).toEqual([]);
+    const proxied = { HOST: '0.0.0.0', TRUSTED_PROXIES: '10.0.0.0/8' };
+    expect(warnings({ HOST: '::' })).toEqual([
+      expect.stringContaining('TRUSTED_PROXIES is empty'),
+      expect.stringContaining('/metrics and /healthz are on every address'),
+    ]);
+    expect(warnings(proxied)).toEqual([expect.stringContaining('/metrics')]);
+    expect(warnings({ ...proxied, METRICS_PORT: '9464' })).toEqual([]);
+    expect(warnings({ ...proxied, METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' })).toHaveLength(1);
+    expect(warnings({ ...proxied, METRICS_TOKEN: 'a-token-of-some-length' })).toEqual([]);
+    // In a sandbox everybody may do as they like.
+    expect(checkNodeSettings(readSettings({ HOST: '0.0.0.0' }))).toEqual([]);
   });
 
   it('events are kept for as many days as are named, from 30 to 3650', () => {
@@ -179,7 +211,9 @@ describe('a start that cannot work says why in one line', () => {
 
   it('the database is newer than this build', async () => {
     const fresh = await freshDatabase();
-    await fresh.database.query(`insert into schema_migrations (version, name, sha256) values (999, 'future', 'x')`);
+    await fresh.database.query(
+      `insert into schema_migrations (version, name, sha256, is_contract) values (999, 'future', 'x', true)`,
+    );
     expect(await refusal({ DATABASE_URL: fresh.url, MASTER_KEY: KEY })).toMatch(/version 999.*newer build/);
     await fresh.close();
   });

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -97,4 +98,43 @@ it('drains: running requests are finished and answered, nothing new is begun, ke
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     return `POST /openapi/v1/test/add HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${bytes}`;
   }
+});
+
+describe('DRAIN_SECONDS', () => {
+  const request = (port: number, place: string, agent: http.Agent) =>
+    new Promise<{ status: number; connection: string | undefined }>((resolve, reject) => {
+      http
+        .get({ port, host: '127.0.0.1', path: place, agent }, (answer) => {
+          answer.resume().on('end', () => {
+            resolve({ status: answer.statusCode ?? 0, connection: answer.headers.connection });
+          });
+        })
+        .on('error', reject);
+    });
+
+  it('/readyz is 503 first, requests go on being served and end their connections, and a second signal ends at once', async () => {
+    const running = start(MAIN, { DATA_DIR: dataDir, PORT: '0', DRAIN_SECONDS: '300' });
+    const { port } = new URL(await serviceUrl(running));
+    const agent = new http.Agent({ keepAlive: true });
+    expect(await request(Number(port), '/readyz', agent)).toEqual({ status: 200, connection: 'keep-alive' });
+    running.child.kill('SIGTERM');
+    await until('it is not ready', async () => (await request(Number(port), '/readyz', agent)).status === 503);
+    // Over a new connection, and with the answer that this connection is over.
+    expect(await request(Number(port), '/healthz', agent)).toEqual({ status: 200, connection: 'close' });
+    expect((await send(`http://127.0.0.1:${port}`, 'POST', '/openapi/v1/auth/token', {}, Buffer.alloc(0))).code).toBe(
+      '401001',
+    );
+    expect(running.stderr()).toMatch(/\/readyz answers 503, and requests are served for another 300 s/);
+    running.child.kill('SIGTERM');
+    expect(await running.exited).toBe(1);
+    agent.destroy();
+  });
+
+  it('when they are over it drains as ever', async () => {
+    const running = start(MAIN, { DATA_DIR: dataDir, PORT: '0', DRAIN_SECONDS: '1' });
+    await serviceUrl(running);
+    running.child.kill('SIGTERM');
+    expect(await running.exited).toBe(0);
+    expect(running.stderr()).toMatch(/another 1 s[\s\S]+running requests are finished first/);
+  });
 });

@@ -22,9 +22,7 @@ export default async function startServer(project: TestProject): Promise<() => P
   const admin = openDatabase({ url: embedded.url, pool: 1, name: 'test setup' });
   await admin.query(`create database ${TEMPLATE}`);
   await admin.close();
-  const template = openDatabase({ url: databaseUrl(embedded.url, TEMPLATE), pool: 1, name: 'test setup' });
-  await migrate(template);
-  await template.close();
+  await migrate(databaseUrl(embedded.url, TEMPLATE));
   project.provide('serverUrl', embedded.url);
   return async () => {
     await embedded.release();

@@ -1,83 +1,101 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
-import { migrate } from '../../src/db/migrate.js';
-import { freshDatabase } from '../support/database.js';
-import { packageRoot } from '../support/processes.js';
+import type { Database } from '../../src/db/database.js';
+import { stepwiseMigration } from '../support/stepwise-migration.js';
 
-it('what was there before is listed too: orders by user, and pushes with when their event was written', async () => {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-migrations-'));
-  const fresh = await freshDatabase({ migrated: false });
-  const { database } = fresh;
+/** As the release before this migration does it: the order and its number in one statement, the number first. */
+const storeOrder = (database: Database, orderNo: number, totalCycles: number) =>
+  database.query(
+    `with number as (
+       insert into external_orders (external_order_no, channel_id, order_no, user_key)
+       values ('order-' || $1::bigint, 20, $1, key_of('user')))
+     insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
+       period_type, period, total_cycles, amount_cent, created_at, cycle_no)
+     values ($1, 20, 'order-' || $1::bigint, 'user', 'P', 'CHANNEL_COLLECT', 'ACTIVE', 'MONTH', 1, $2, 100,
+       '2026-01-31 12:00:00+08', 1)`,
+    [orderNo, totalCycles],
+  );
+
+/** Two pushes of each event, and one of an event that is gone. */
+const storePushes = (database: Database) =>
+  database.query(
+    `insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, answer)
+     select 20, event_no, now() - n * interval '1 min', 0, case when n = 1 then 'ACCEPTED' else 'REFUSED' end::delivery_outcome,
+       2 - n, 200, 7, 'yes' from events, generate_series(1, 2) n
+     union all select 20, 999, '2020-01-01', 3, 'TIMEOUT', 0, null, 5000, null`,
+  );
+
+it('what was there is listed too, and what nodes of the release before go on storing', async () => {
+  const { database, migrateBefore, close } = await stepwiseMigration();
   try {
-    const all = path.join(packageRoot, 'migrations');
-    const names = await readdir(all);
-    const migrateBefore = async (next: string) => {
-      for (const name of names) if (name < next) await cp(path.join(all, name), path.join(folder, name));
-      return migrate(database, pathToFileURL(`${folder}/`));
-    };
     await migrateBefore('000011');
-    await database.query(
-      `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
-         period_type, period, total_cycles, amount_cent, created_at, cycle_no)
-       select n, 20, 'order-' || n, 'user', 'P', 'CHANNEL_COLLECT', 'ACTIVE', 'MONTH', 1, n, 100, '2026-01-31 12:00:00+08', 1
-       from generate_series(1, 2) n`,
-    );
-    await database.query(
-      `insert into external_orders (external_order_no, channel_id, order_no, user_key)
-       select external_order_no, channel_id, order_no, key_of(channel_user_id) from orders`,
-    );
+    await storeOrder(database, 1, 1);
     await database.query(
       `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at) values
          (20, 1, 'payment.status.changed', now(), '{}', now() - interval '1 h'),
          (20, 1, 'order.status.changed', now(), '{}', now() - interval '400 days')`,
     );
-    await database.query(
-      `insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, answer)
-       select 20, event_no, now() - n * interval '1 min', 0, case when n = 1 then 'ACCEPTED' else 'REFUSED' end::delivery_outcome,
-         2 - n, 200, 7, 'yes' from events, generate_series(1, 2) n
-       union all select 20, 999, '2020-01-01', 3, 'TIMEOUT', 0, null, 5000, null`,
-    );
-    const weeks = () =>
-      database.query(
-        `select c.relname, pg_get_expr(c.relpartbound, c.oid) from pg_inherits i join pg_class c on c.oid = i.inhrelid
-         where i.inhparent = 'delivery_attempts'::regclass order by 1`,
-      );
-    const before = await weeks();
-    expect(await migrateBefore('000012')).toMatchObject({ applied: 1 });
-    expect(await weeks()).toEqual(before);
-    expect(
-      await database.query(
-        'select order_no, single, e.created_at = o.created_at as same from external_orders e join orders o using (order_no) order by 1',
-      ),
-    ).toEqual([
-      { order_no: 1, single: true, same: true },
-      { order_no: 2, single: false, same: true },
-    ]);
-    expect(
-      await database.query(
+    await storePushes(database);
+    expect(await migrateBefore('000012')).toMatchObject({ applied: ['000011_lists.sql'] });
+    await storeOrder(database, 2, 12);
+    await storePushes(database);
+    for (const contract of [false, true]) {
+      await migrateBefore('000018', { contract });
+      expect(
+        await database.query(
+          'select order_no, single, e.created_at = o.created_at as same from external_orders e join orders o using (order_no) order by 1',
+        ),
+      ).toEqual([
+        { order_no: 1, single: true, same: true },
+        { order_no: 2, single: false, same: true },
+      ]);
+      const pushes = await database.query(
         `select a.event_no, a.outcome, a.retry_no, a.http_status, a.latency_ms, a.answer, a.is_payment,
            a.recorded_at = coalesce(e.recorded_at, a.at) as "isTheEvents"
-         from delivery_attempts a left join events e using (event_no) order by a.event_no, a.retry_no`,
-      ),
-    ).toEqual([
-      ...[1, 2].flatMap((event_no) =>
-        ['REFUSED', 'ACCEPTED'].map((outcome, retry_no) => ({
-          ...{ event_no, outcome, retry_no, http_status: 200, latency_ms: 7, answer: 'yes' },
-          is_payment: event_no === 1,
+         from delivery_attempts a left join events e using (event_no) order by a.event_no, a.retry_no, a.at`,
+      );
+      expect(pushes).toEqual([
+        ...[1, 2].flatMap((event_no) =>
+          ['REFUSED', 'REFUSED', 'ACCEPTED', 'ACCEPTED'].map((outcome, n) => ({
+            ...{ event_no, outcome, retry_no: n < 2 ? 0 : 1, http_status: 200, latency_ms: 7, answer: 'yes' },
+            is_payment: event_no === 1,
+            isTheEvents: true,
+          })),
+        ),
+        ...Array.from({ length: 2 }, () => ({
+          ...{ event_no: 999, outcome: 'TIMEOUT', retry_no: 0, http_status: null, latency_ms: 5000, answer: null },
+          is_payment: false,
           isTheEvents: true,
         })),
-      ),
-      {
-        ...{ event_no: 999, outcome: 'TIMEOUT', retry_no: 0, http_status: null, latency_ms: 5000, answer: null },
-        is_payment: false,
-        isTheEvents: true,
-      },
-    ]);
+      ]);
+    }
+    // From now on nobody may leave them out.
+    await expect(storeOrder(database, 3, 1)).rejects.toThrow(/external_orders_complete/);
+    await expect(storePushes(database)).rejects.toThrow(/delivery_attempts_complete/);
   } finally {
-    await fresh.close();
-    await rm(folder, { recursive: true, force: true });
+    await close();
+  }
+});
+
+it('each week of events and pushes has every index of its table, the weeks that are made later too', async () => {
+  const { database, migrateBefore, close } = await stepwiseMigration();
+  try {
+    await migrateBefore('000011');
+    await migrateBefore('000018');
+    await database.query(`select make_weeks('events', 6), make_weeks('delivery_attempts', 6)`);
+    expect(
+      await database.query(
+        `select p.inhparent::regclass::text as "table", count(distinct p.inhrelid) > 5 as "hasWeeks",
+           count(*) filter (where not x.indisvalid) as invalid,
+           count(*) = count(distinct p.inhrelid) * (select count(*) from pg_index i where i.indrelid = p.inhparent) as "isWhole"
+         from pg_inherits p join pg_index x on x.indrelid = p.inhrelid
+         where p.inhparent in ('events'::regclass, 'delivery_attempts'::regclass) group by p.inhparent order by 1`,
+      ),
+    ).toEqual([
+      { table: 'delivery_attempts', hasWeeks: true, invalid: 0, isWhole: true },
+      { table: 'events', hasWeeks: true, invalid: 0, isWhole: true },
+    ]);
+    expect(await database.query('select indexrelid::regclass::text from pg_index where not indisvalid')).toEqual([]);
+  } finally {
+    await close();
   }
 });

@@ -1,30 +1,16 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
-import { migrate } from '../../src/db/migrate.js';
-import { freshDatabase } from '../support/database.js';
-import { packageRoot } from '../support/processes.js';
+import { stepwiseMigration } from '../support/stepwise-migration.js';
 
 it('events that were written before anybody sent them are queued, each once', async () => {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-migrations-'));
-  const fresh = await freshDatabase({ migrated: false });
-  const { database } = fresh;
+  const { database, migrateBefore, close } = await stepwiseMigration();
   try {
-    const all = path.join(packageRoot, 'migrations');
-    const names = await readdir(all);
-    const migrateBefore = async (next: string) => {
-      for (const name of names) if (name < next) await cp(path.join(all, name), path.join(folder, name));
-      return migrate(database, pathToFileURL(`${folder}/`));
-    };
     await migrateBefore('000004');
     await database.query(
       `insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data) values
          (20, 1, 'payment.status.changed', 1, null, now(), '{}'), (20, 1, 'order.status.changed', null, null, now(), '{}'),
          (20, 1, 'payment.status.changed', 2, 7, now(), '{}'), (21, 2, 'order.status.changed', null, null, now(), '{}')`,
     );
-    expect(await migrateBefore('000005')).toMatchObject({ applied: 1 });
+    expect(await migrateBefore('000005')).toMatchObject({ applied: ['000004_webhooks.sql'] });
     expect(
       await database.query(
         'select shard, cycle_no, cycle_to, is_payment, retry_no from due_events order by next_at, event_no',
@@ -36,7 +22,6 @@ it('events that were written before anybody sent them are queued, each once', as
       { shard: 5, cycle_no: 0, cycle_to: null, is_payment: false, retry_no: 0 },
     ]);
   } finally {
-    await fresh.close();
-    await rm(folder, { recursive: true, force: true });
+    await close();
   }
 });

@@ -1,0 +1,41 @@
+import { rollingRestart } from '../test/support/rolling-restart.js';
+import type { Surroundings } from './support/surroundings.js';
+import { withTemporaryDatabase } from './support/temporary-database.js';
+
+/**
+ * npm run prove -- rolling [ROUNDS]: three nodes behind haproxy with the example's own file and the pauses of production, each
+ * restarted so many times while 16 callers go on.
+ */
+export default async function proveRolling(
+  [rounds = '3']: readonly string[],
+  { program }: Surroundings,
+): Promise<void> {
+  const say = (line: string) => process.stdout.write(`${line}\n`);
+  const figures = await withTemporaryDatabase((databaseUrl) =>
+    rollingRestart({
+      databaseUrl,
+      haproxy: program('haproxy'),
+      nodes: 3,
+      rounds: Number(rounds),
+      callers: 16,
+      drainSeconds: 5,
+      checkMs: 1000,
+      log: say,
+    }),
+  );
+  const { requests, failures, seconds, servers } = figures;
+  for (const failure of failures.slice(0, 20)) say(`failed: ${failure}`);
+  const sum = (of: 'connectionErrors' | 'responseErrors' | 'retries') =>
+    servers.reduce((total, server) => total + server[of], 0);
+  say(`restarts               ${figures.restarts}`);
+  say(`requests               ${requests} in ${seconds.toFixed(1)} s (${(requests / seconds).toFixed(0)} a second)`);
+  say(`failed requests        ${failures.length}`);
+  say(`orders answered/stored ${figures.ordersAnswered}/${figures.ordersStored}`);
+  say(`median, slowest        ${figures.medianMs.toFixed(1)} ms, ${figures.slowestMs.toFixed(0)} ms`);
+  say(
+    `haproxy: connection errors ${sum('connectionErrors')}, broken answers ${sum('responseErrors')}, retries ${sum('retries')}`,
+  );
+  const isProven =
+    failures.length === 0 && figures.ordersAnswered === figures.ordersStored && sum('responseErrors') === 0;
+  if (!isProven) process.exitCode = 1;
+}

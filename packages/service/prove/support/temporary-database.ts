@@ -1,0 +1,22 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { openDatabase } from '../../src/db/database.js';
+import { openEmbedded } from '../../src/db/embedded/index.js';
+
+/** A real PostgreSQL with an empty database, for as long as the work takes. */
+export async function withTemporaryDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-prove-'));
+  const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
+  try {
+    const admin = openDatabase({ url: embedded.url, pool: 1, name: 'prove' });
+    await admin.query('create database proof');
+    await admin.close();
+    const url = new URL(embedded.url);
+    url.pathname = '/proof';
+    return await work(url.href);
+  } finally {
+    await embedded.release();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,119 @@
+import type { Database } from '../../src/db/database.js';
+import { type ChannelCredentials, channelClient, type Reply } from '../../test/support/channel-client.js';
+import { collectRequest } from '../../test/support/demo.js';
+import { until } from '../../test/support/processes.js';
+
+const CALLERS = 6;
+const IN_PROGRESS = '409002';
+
+/** What happened in one phase of the upgrade. */
+interface Phase {
+  readonly name: string;
+  requests: number;
+  failed: number;
+  askedToResend: number;
+  slowestMs: number;
+}
+
+/**
+ * Callers who go on through the whole upgrade: an order at one node, the same request again at another, a look at it at a third
+ * and the list of its user at a fourth. 409002 is an answer that asks for a resend, and is counted apart.
+ */
+export function steadyCalls(credentials: ChannelCredentials, urls: readonly string[]) {
+  const clients = new Map(urls.map((url) => [url, channelClient(url, credentials)]));
+  const phases: Phase[] = [];
+  const failures: string[] = [];
+  const orders = new Set<string>();
+  let answered = 0;
+  let turn = 0;
+  let isOver = false;
+  const enter = (name: string) => {
+    const phase = { name, requests: 0, failed: 0, askedToResend: 0, slowestMs: 0 };
+    phases.push(phase);
+    return phase;
+  };
+  let phase = enter('older version');
+
+  function anyClient() {
+    turn += 1;
+    const url = urls[turn % urls.length] ?? '';
+    const client = clients.get(url) ?? channelClient(url, credentials);
+    clients.set(url, client);
+    return client;
+  }
+
+  async function call(name: string, body: unknown, idempotencyKey?: string): Promise<Reply | undefined> {
+    const begun = performance.now();
+    const during = phase;
+    try {
+      const reply = await anyClient().call(name, body, idempotencyKey === undefined ? {} : { idempotencyKey });
+      if (reply.code === IN_PROGRESS) during.askedToResend += 1;
+      else if (reply.code === '0') return reply;
+      else fail(during, `${name}: ${reply.text}`);
+    } catch (error) {
+      fail(during, `${name}: ${error instanceof Error ? error.message : error}`);
+    } finally {
+      answered += 1;
+      during.requests += 1;
+      during.slowestMs = Math.max(during.slowestMs, performance.now() - begun);
+    }
+    return undefined;
+  }
+
+  function fail(during: Phase, what: string): void {
+    during.failed += 1;
+    failures.push(`${during.name}: ${what.slice(0, 400)}`);
+  }
+
+  async function caller(): Promise<void> {
+    const [first] = clients.values();
+    if (!first) throw new Error('there is no node to call');
+    while (!isOver) {
+      const request = collectRequest(first);
+      const key = request.externalOrderNo;
+      const created = await call('orders/create', request, key);
+      if (!created) continue;
+      const { orderNo } = created.data;
+      orders.add(orderNo);
+      const again = await call('orders/create', request, key);
+      if (again && again.data.orderNo !== orderNo) fail(phase, `a resend of ${orderNo} made ${again.data.orderNo}`);
+      const found = await call('orders/query', { orderNo });
+      if (found && found.data.orderNo !== orderNo) fail(phase, `a query of ${orderNo} found ${found.data.orderNo}`);
+      const list = await call('orders/list', { channelUserId: request.channelUserId });
+      if (list && list.data.orders[0]?.orderNo !== orderNo) fail(phase, `${orderNo} is not listed: ${list.text}`);
+    }
+  }
+
+  const running = Promise.all(Array.from({ length: CALLERS }, caller));
+  return {
+    phase(name: string): void {
+      phase = enter(name);
+    },
+    /** So many more. */
+    async answered(count: number): Promise<void> {
+      const wanted = answered + count;
+      await until('calls are answered', () => answered >= wanted, 120_000);
+    },
+    async stop() {
+      isOver = true;
+      await running;
+      const columns = (cells: readonly (string | number)[]) =>
+        cells.map((cell, index) => (index === 0 ? String(cell).padEnd(36) : String(cell).padStart(12))).join('');
+      return {
+        failures,
+        table: [
+          columns(['phase', 'requests', 'failed', '409002', 'slowest ms']),
+          ...phases.map(({ name, requests, failed, askedToResend, slowestMs }) =>
+            columns([name, requests, failed, askedToResend, Math.round(slowestMs)]),
+          ),
+        ],
+      };
+    },
+    /** Orders that callers were told of and that are not there. */
+    async lost(database: Database): Promise<string[]> {
+      const rows = await database.query<{ orderNo: string }>('select order_no::text as "orderNo" from external_orders');
+      const there = new Set(rows.map(({ orderNo }) => orderNo));
+      return [...orders].filter((orderNo) => !there.has(orderNo)).map((orderNo) => `order ${orderNo} is lost`);
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readMigrations } from '../../src/db/migration-file.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { MAIN, serviceUrl, start, until } from '../support/processes.js';
+import { perennial } from './perennial.js';
+
+let fresh: FreshDatabase;
+let dataDir: string;
+let production: Record<string, string>;
+beforeEach(async () => {
+  fresh = await freshDatabase({ migrated: false });
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-migrate-'));
+  production = {
+    SVC_ENVIRONMENT: 'production',
+    DATABASE_URL: fresh.url,
+    MASTER_KEY: Buffer.alloc(32, 9).toString('base64'),
+    PUBLIC_URL: 'https://subscriptions.example',
+    DATA_DIR: dataDir,
+  };
+});
+afterEach(async () => {
+  await fresh.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** As the release before left it: without the last migrations. */
+const forget = (from: number) => fresh.database.query('delete from schema_migrations where version >= $1', [from]);
+
+describe('perennial migrate', () => {
+  it('makes the schema of a new database, says what it did, and the second time finds nothing missing', async () => {
+    const migrations = await readMigrations();
+    const last = migrations.at(-1)?.version;
+    const made = await perennial(['migrate'], production);
+    expect(made).toMatchObject({
+      code: 0,
+      stdout: `migrations applied: ${migrations.length}; the schema is at ${last}\n`,
+    });
+    expect(made.stderr).toContain(`applied ${migrations[0]?.name}\n`);
+    const again = await perennial(['migrate', '--json'], production);
+    expect(JSON.parse(again.stdout)).toEqual({ version: last, applied: [], waiting: [] });
+    // It is production's from now on.
+    const astray = await perennial(['migrate'], { DATABASE_URL: fresh.url, DATA_DIR: dataDir });
+    expect(astray).toMatchObject({ code: 1, stderr: expect.stringContaining('belongs to the production environment') });
+  });
+
+  it('--status lists every migration with its state, and changes nothing', async () => {
+    const before = await perennial(['migrate', '--status', '--json'], production);
+    const { items } = JSON.parse(before.stdout);
+    expect(items[0]).toEqual({ name: '000001_ground.sql', kind: 'expand', state: 'missing', appliedAt: null });
+    expect(await fresh.database.query(`select to_regclass('schema_migrations') as there`)).toEqual([{ there: null }]);
+    await perennial(['migrate'], production);
+    await forget(17);
+    const after = await perennial(['migrate', '--status'], production);
+    expect(after.stdout).toMatch(/^MIGRATION +KIND +STATE +APPLIED AT\n000001_ground\.sql +expand +applied +\d{4}-/);
+    expect(after.stdout).toMatch(/000017_without_older_nodes\.sql +contract +missing\n/);
+    expect(await perennial(['migrate', '--status', '--contract'], production)).toMatchObject({ code: 1 });
+  });
+
+  it('leaves a contract for --contract, and says so', async () => {
+    await perennial(['migrate'], production);
+    await forget(17);
+    expect((await perennial(['migrate'], production)).stdout).toMatch(
+      /nothing was missing; .*; 000017_without_older_nodes\.sql waits for --contract, once no older node runs\n$/,
+    );
+  });
+});
+
+describe('in production nobody else migrates', () => {
+  it('another command says what is missing, in one line', async () => {
+    const refused = await perennial(['channel', 'list'], production);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^perennial: the schema lacks 000001_ground\.sql, .*: run perennial migrate\n$/);
+    const asked = await perennial(['channel', 'list'], { ...production, MIGRATE: 'auto' });
+    expect(asked).toMatchObject({ code: 1, stderr: refused.stderr });
+  });
+
+  it('a node waits until it is done, and starts then', async () => {
+    const node = start(MAIN, { ...production, PORT: '0', DRAIN_SECONDS: '0' });
+    await until('it waits', () => /the schema lacks .*: run perennial migrate; waiting for that/.test(node.stderr()));
+    expect((await perennial(['migrate'], production)).code).toBe(0);
+    await serviceUrl(node);
+    node.child.kill('SIGTERM');
+    expect(await node.exited).toBe(0);
+  });
+
+  it('unless it is told to: MIGRATE=auto', async () => {
+    const node = start(MAIN, { ...production, PORT: '0', DRAIN_SECONDS: '0', MIGRATE: 'auto' });
+    await serviceUrl(node);
+    node.child.kill('SIGTERM');
+    expect(await node.exited).toBe(0);
+  });
+
+  it('a node goes on before a contract is done, and says that it waits', async () => {
+    await perennial(['migrate'], production);
+    await forget(17);
+    const node = start(MAIN, { ...production, PORT: '0', DRAIN_SECONDS: '0' });
+    await serviceUrl(node);
+    expect(node.stderr()).toMatch(/000017_without_older_nodes\.sql waits for: perennial migrate --contract/);
+    node.child.kill('SIGTERM');
+    expect(await node.exited).toBe(0);
+  });
+});

@@ -1,0 +1,194 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { readSettings } from '../../src/settings.js';
+import { packageRoot } from '../support/processes.js';
+import { testService } from '../support/service.js';
+
+const run = promisify(execFile);
+const ROOT = path.join(packageRoot, '..', '..');
+const FOLDER = path.join(ROOT, 'deploy');
+const names = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$|file$/i.test(name));
+const text = (name: string) => readFileSync(path.join(FOLDER, name), 'utf8');
+const yaml = (name: string) => parseAllDocuments(text(name), { merge: true });
+// biome-ignore lint/suspicious/noExplicitAny: these files have many shapes
+const documents = (name: string): any[] => yaml(name).map((document) => document.toJS());
+
+/** Every variable that the service reads. */
+const settings = new Set<string>();
+readSettings(
+  new Proxy<Record<string, string | undefined>>(
+    { MASTER_KEY: Buffer.alloc(32).toString('base64') },
+    { get: (of, name) => settings.add(String(name)) && of[String(name)] },
+  ),
+);
+
+/** Words of the same look that are not ours. */
+const OTHERS = /^(NODE_ENV|POSTGRES_(USER|DB|PASSWORD)|AF_(INET6?|UNIX)|SIG[A-Z]+|HAPROXY_.*)$/;
+
+describe('deploy/', () => {
+  it('is on its own page, folder by folder', () => {
+    const folders = readdirSync(FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const listed = [...text('README.md').matchAll(/^\| \[(\w+)\]\(\1\)/gm)].map(([, name]) => name);
+    expect(listed.toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
+  });
+
+  it.each(names)('%s names no variable that the service does not read', (name) => {
+    const found = [...text(name).matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)].map(([word]) => word);
+    expect(found.filter((word) => !settings.has(word) && !OTHERS.test(word))).toEqual([]);
+  });
+
+  it.each(names.filter((name) => /\.ya?ml$/.test(name)))('%s is YAML', (name) => {
+    expect(yaml(name).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
+    expect(documents(name).every((one) => typeof one === 'object' && one !== null)).toBe(true);
+  });
+});
+
+describe('the image', () => {
+  const dockerfile = text('docker/Dockerfile');
+  const set = (name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(dockerfile)?.[1];
+
+  it('copies what is there, and its ignore file lets all of it through', () => {
+    const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources = '']) =>
+      sources.split(' '),
+    );
+    expect(copied.length).toBeGreaterThan(3);
+    const allowed = readFileSync(path.join(ROOT, '.dockerignore'), 'utf8').split('\n');
+    for (const source of copied) {
+      expect(existsSync(path.join(ROOT, source)), source).toBe(true);
+      expect(allowed).toContain(`!${source}`);
+    }
+  });
+
+  it('runs what a build makes, as an ordinary user, on the ports it says', () => {
+    const programs = [...dockerfile.matchAll(/packages\/service\/[\w/]+\.js/g)].map(([place]) => place);
+    expect(programs).toContain('packages/service/dist/main.js');
+    for (const place of programs) expect(existsSync(path.join(ROOT, place)), place).toBe(true);
+    expect(/^USER (\w+)$/m.exec(dockerfile)?.[1]).toBe('node');
+    expect(/^EXPOSE (.+)$/m.exec(dockerfile)?.[1]).toBe(`${set('PORT')} ${set('METRICS_PORT')}`);
+    expect(dockerfile).toMatch(/^HEALTHCHECK[\s\S]+\/healthz/m);
+  });
+
+  it('has settings with which a node of production starts, given the three that are secret or of the place', () => {
+    const given = {
+      MASTER_KEY: Buffer.alloc(32).toString('base64'),
+      DATABASE_URL: 'postgres://x',
+      PUBLIC_URL: 'https://x',
+    };
+    const env = Object.fromEntries([...settings].flatMap((name) => (set(name) ? [[name, set(name)]] : [])));
+    expect(readSettings({ ...env, ...given })).toMatchObject({
+      environment: 'production',
+      port: 8080,
+      metricsPort: 9464,
+    });
+  });
+});
+
+describe('compose.yaml', () => {
+  const [compose] = documents('docker/compose.yaml');
+
+  it('builds and mounts files that are there', () => {
+    for (const { build, volumes = [], env_file: envFile } of Object.values<Record<string, never>>(compose.services)) {
+      const { context, dockerfile } = (build ?? { context: '.', dockerfile: 'Dockerfile' }) as Record<string, string>;
+      expect(existsSync(path.join(FOLDER, 'docker', context ?? '', dockerfile ?? ''))).toBe(true);
+      for (const volume of volumes as string[]) {
+        const [source = ''] = volume.split(':');
+        if (source.startsWith('.')) expect(existsSync(path.join(FOLDER, 'docker', source)), source).toBe(true);
+      }
+      if (envFile) expect(existsSync(path.join(FOLDER, 'docker', `${envFile}.example`))).toBe(true);
+    }
+  });
+
+  it('gives nodes longer to stop than they drain, and starts them on a migrated schema', () => {
+    const { node } = compose.services;
+    expect(Number.parseInt(node.stop_grace_period, 10)).toBeGreaterThan(5 + 10);
+    expect(node.depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
+  });
+});
+
+describe('kubernetes', () => {
+  const manifests = documents('kubernetes/perennial.yaml');
+  const of = (kind: string) => manifests.find((one) => one.kind === kind);
+  const [container] = of('Deployment').spec.template.spec.containers;
+
+  it('sets, opens and probes the same ports', () => {
+    const { data } = of('ConfigMap');
+    expect(container.ports).toEqual([
+      { name: 'http', containerPort: 8080 },
+      { name: 'metrics', containerPort: Number(data.METRICS_PORT) },
+    ]);
+    expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
+    expect(container.livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'metrics' });
+    expect(data.METRICS_HOST).toBe('0.0.0.0');
+  });
+
+  it('waits longer than a node drains, and hears of it in time', () => {
+    const drain = Number(of('ConfigMap').data.DRAIN_SECONDS);
+    expect(of('Deployment').spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(drain + 10);
+    expect(container.readinessProbe.periodSeconds * container.readinessProbe.failureThreshold * 2).toBeLessThan(drain);
+  });
+
+  it('runs the command that migrates from the same image', () => {
+    const [job] = documents('kubernetes/migrate.yaml');
+    const [migrate] = job.spec.template.spec.containers;
+    expect(migrate.image).toBe(container.image);
+    expect(migrate.command).toEqual(['node', 'packages/service/bin/perennial.js', 'migrate']);
+  });
+});
+
+describe('proxies', () => {
+  const PUBLIC = ['/gateway/', '/openapi/', '/redeem'];
+
+  it('let through what callers and users need, and nothing that machines ask', () => {
+    for (const name of ['haproxy/haproxy.cfg', 'docker/haproxy.cfg']) {
+      const [, paths = ''] = /acl public path_beg (.+)/.exec(text(name)) ?? [];
+      expect(paths.split(' ').toSorted(), name).toEqual(PUBLIC);
+    }
+    const nginx = [...text('nginx/perennial.conf').matchAll(/location (\S+) \{ proxy_pass/g)].map(([, place]) => place);
+    expect(nginx.toSorted()).toEqual(PUBLIC);
+    const [ingress] = documents('kubernetes/perennial.yaml').filter((one) => one.kind === 'Ingress');
+    const paths = ingress.spec.rules[0].http.paths.map((one: { path: string }) => one.path);
+    expect(paths.toSorted()).toEqual(PUBLIC);
+  });
+
+  it('lead to paths that are served, and check one that is', async () => {
+    const service = await testService();
+    const codeOf = async (method: string, place: string) => {
+      const answer = await fetch(service.baseUrl + place, { method, redirect: 'manual' });
+      return /"code":"(\d+)"/.exec(await answer.text())?.[1];
+    };
+    expect(await codeOf('GET', '/openapi/v1/auth/token')).toBe('405001');
+    expect(await codeOf('POST', '/gateway/v1/notices/MOCKPAY')).not.toBe('404001');
+    expect(await codeOf('GET', '/redeem')).not.toBe('404001');
+    expect(await codeOf('GET', '/readyz')).toBe('0');
+    expect(await codeOf('GET', '/healthz')).toBe('0');
+    await service.close();
+  });
+});
+
+it('the programs that read these files accept them, as far as they are on this machine', async () => {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-deploy-'));
+  const at = (name: string) => path.join(FOLDER, name);
+  const nginx = path.join(folder, 'nginx.conf');
+  await writeFile(nginx, `pid ${folder}/pid; events {} http { include ${at('nginx/perennial.conf')}; }`);
+  const haproxy = process.env['HAPROXY'] ?? '/usr/sbin/haproxy';
+  const checks: [string, string[]][] = [
+    [haproxy, ['-c', '-f', at('haproxy/haproxy.cfg')]],
+    [haproxy, ['-c', '-f', at('docker/haproxy.cfg')]],
+    [haproxy, ['-c', '-f', at('patroni/haproxy.cfg')]],
+    ['/usr/sbin/nginx', ['-t', '-c', nginx, '-e', path.join(folder, 'error.log')]],
+    ['/usr/bin/systemd-analyze', ['verify', at('systemd/perennial.service')]],
+  ];
+  for (const [program, args] of checks) {
+    if (!existsSync(program)) continue;
+    const { stdout, stderr } = await run(program, args).catch((error) => error);
+    expect(`${stdout}${stderr}`, args.join(' ')).not.toMatch(/ALERT|emerg|\berror\b|fatal|ignoring|Unknown/i);
+  }
+  expect(existsSync(haproxy)).toBe(true);
+  await rm(folder, { recursive: true, force: true });
+});

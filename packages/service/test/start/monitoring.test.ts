@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { MAIN, type Running, serviceUrl, start } from '../support/processes.js';
+
+const TOKEN = 'a-token-of-some-length';
+let fresh: FreshDatabase;
+let dataDir: string;
+const started: Running[] = [];
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-monitoring-'));
+});
+afterAll(async () => {
+  for (const { child } of started) child.kill('SIGKILL');
+  await Promise.all(started.map(({ exited }) => exited));
+  await fresh.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const key = randomBytes(32).toString('base64');
+
+/** Where the interface is, and where the banner says that machines may ask. */
+async function serve(more: Record<string, string>) {
+  const running = start(MAIN, { DATABASE_URL: fresh.url, MASTER_KEY: key, DATA_DIR: dataDir, PORT: '0', ...more });
+  started.push(running);
+  const interfaceUrl = await serviceUrl(running);
+  const operationsUrl = /Operations\s+(\S+)\/readyz {2}\/healthz {2}\/metrics/.exec(running.stderr())?.[1] ?? '';
+  return { interfaceUrl, operationsUrl, running };
+}
+
+const statuses = async (url: string, headers: Record<string, string> = {}) =>
+  Object.fromEntries(
+    await Promise.all(
+      ['readyz', 'healthz', 'metrics'].map(async (name) => [name, (await fetch(`${url}/${name}`, { headers })).status]),
+    ),
+  );
+
+describe('what machines ask', () => {
+  it('is on the port of the interface, unless settings say otherwise', async () => {
+    const { interfaceUrl, operationsUrl } = await serve({});
+    expect(operationsUrl).toBe(interfaceUrl);
+    expect(await statuses(interfaceUrl)).toEqual({ readyz: 200, healthz: 200, metrics: 200 });
+  });
+
+  it('METRICS_PORT: /metrics and /healthz are there alone, /readyz on both', async () => {
+    const { interfaceUrl, operationsUrl } = await serve({ METRICS_PORT: '0' });
+    expect(operationsUrl).not.toBe(interfaceUrl);
+    expect(new URL(operationsUrl).hostname).toBe('127.0.0.1');
+    expect(await statuses(interfaceUrl)).toEqual({ readyz: 200, healthz: 404, metrics: 404 });
+    expect(await statuses(operationsUrl)).toEqual({ readyz: 200, healthz: 200, metrics: 200 });
+    const metrics = await (await fetch(`${operationsUrl}/metrics`)).text();
+    expect(metrics).toContain('perennial_http_requests_total{endpoint="unknown",status="404",code="404001"} 2');
+    const elsewhere = await fetch(`${operationsUrl}/openapi/v1/auth/token`, { method: 'POST' });
+    expect([elsewhere.status, (await elsewhere.json()).code]).toEqual([404, '404001']);
+  });
+
+  it('METRICS_TOKEN: /metrics and /healthz want it, /readyz does not', async () => {
+    const { interfaceUrl } = await serve({ METRICS_TOKEN: TOKEN });
+    expect(await statuses(interfaceUrl)).toEqual({ readyz: 200, healthz: 401, metrics: 401 });
+    expect(await statuses(interfaceUrl, { authorization: `Bearer ${TOKEN}x` })).toMatchObject({ metrics: 401 });
+    expect(await statuses(interfaceUrl, { authorization: `Bearer ${TOKEN}` })).toEqual({
+      readyz: 200,
+      healthz: 200,
+      metrics: 200,
+    });
+    const refused = await fetch(`${interfaceUrl}/metrics`);
+    expect(await refused.json()).toMatchObject({ code: '401005', data: null });
+  });
+
+  it('is not named under PUBLIC_URL when the service starts', async () => {
+    const { running, operationsUrl } = await serve({ PUBLIC_URL: 'https://pay.example' });
+    expect(operationsUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(running.stderr()).not.toContain('https://pay.example/healthz');
+  });
+});

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { freshDatabase } from '../support/database.js';
+import { rollingRestart } from '../support/rolling-restart.js';
+
+it('behind haproxy every node is restarted in turn, and no request fails or has to be sent again', async () => {
+  const fresh = await freshDatabase();
+  try {
+    const { failures, requests, restarts, ordersAnswered, ordersStored, servers } = await rollingRestart({
+      databaseUrl: fresh.url,
+      haproxy: process.env['HAPROXY'] ?? '/usr/sbin/haproxy',
+      nodes: 3,
+      rounds: 1,
+      callers: 8,
+      drainSeconds: 1,
+      checkMs: 100,
+    });
+    expect(failures).toEqual([]);
+    expect(restarts).toBe(3);
+    expect(requests).toBeGreaterThan(100);
+    expect(ordersStored).toBe(ordersAnswered);
+    for (const server of servers) {
+      expect(server).toMatchObject({ isUp: true, connectionErrors: 0, responseErrors: 0, retries: 0 });
+      expect(server.requests).toBeGreaterThan(0);
+    }
+  } finally {
+    await fresh.close();
+  }
+});

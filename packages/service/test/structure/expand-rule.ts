@@ -1,0 +1,89 @@
+/**
+ * What a migration may do while nodes of the release before run on the same tables: add, and nothing else
+ * (docs/decisions/0026-upgrades.md). What takes away is a contract, which waits for them to be gone. Neither may lock a table
+ * for longer than a moment.
+ */
+import { type Migration, splitStatements } from '../../src/db/migration-file.js';
+
+/** Written by operators alone, some dozens of rows: whatever is done to them takes no time. */
+const SMALL_TABLES = new Set([
+  ...[
+    'installation',
+    'channels',
+    'callback_urls',
+    'products',
+    'product_benefits',
+    'channel_products',
+    'payment_channels',
+  ],
+  ...['channel_payment_channels', 'look_up_keys', 'alerts', 'debit_paces', 'reconciliations', 'job_marks'],
+  ...['delivery_nodes', 'delivery_shards', 'delivery_pauses', 'benefit_fulfilments'],
+]);
+
+/** Unique by how their columns are made: no node can break them. */
+const UNIQUE_BY_NATURE = new Set(['events_number']);
+
+/** What is wrong with it, one line each; nothing if it may be applied. */
+export function violationsOf(migration: Migration): string[] {
+  const inTransaction = splitStatements(migration.sql);
+  const all = [...inTransaction, ...migration.afterwards].map(simple);
+  const made = new Set(
+    all.flatMap((one) => /^create (?:unlogged )?table (?:if not exists )?(\w+)/.exec(one)?.[1] ?? []),
+  );
+  const isFree = (table: string | undefined) => table !== undefined && (made.has(table) || SMALL_TABLES.has(table));
+  const findings = new Set<string>();
+  const find = (what: string, one: string) => findings.add(`${what}: ${one.slice(0, 80)}`);
+
+  for (const one of all) {
+    const table = /^(?:alter table|update|delete from|truncate|lock table)(?: if exists)?(?: only)? (\w+)/.exec(
+      one,
+    )?.[1];
+    const isOfOthers = !made.has(table ?? '');
+    if (!migration.isContract && isOfOthers) {
+      if (/^drop |\bdrop (column|default|not null)/.test(one)) find('takes away', one);
+      if (/\brename\b/.test(one)) find('renames', one);
+      if (/\balter (column )?\w+ (set data )?type\b/.test(one)) find('changes a type', one);
+      if (/\bset not null\b/.test(one)) find('demands a value that older nodes do not write', one);
+      if (added(one).some((column) => /\bnot null\b/.test(column) && !/\bdefault\b/.test(column))) {
+        find('adds a column that older nodes leave empty', one);
+      }
+      const dropped = /\bdrop constraint (?:if exists )?(\w+)/.exec(one)?.[1];
+      if (dropped !== undefined && !all.some((other) => other.includes(`add constraint ${dropped} `))) {
+        find('takes away', one);
+      }
+      const unique = /^create unique index concurrently (\w+)/.exec(one)?.[1];
+      if (unique !== undefined && !UNIQUE_BY_NATURE.has(unique)) find('demands what older nodes may break', one);
+    }
+    if (isOfOthers && !isFree(table)) {
+      if (/\badd constraint\b/.test(one) && !/\bnot valid$/.test(one)) find('reads a whole table under its lock', one);
+      if (/\bset not null\b/.test(one)) find('reads a whole table under its lock', one);
+      if (/\badd column [^,]*\bdefault (?:clock_timestamp|random|gen_random_uuid|nextval)\b/.test(one)) {
+        find('rewrites a whole table', one);
+      }
+    }
+    const indexed = /^create (?:unique )?index (concurrently )?(?:if not exists )?(?:\w+ )?on (?:only )?(\w+)/.exec(
+      one,
+    );
+    if (indexed && !indexed[1] && !isFree(indexed[2])) find('locks out writers while an index is built', one);
+  }
+  for (const one of inTransaction.map(simple)) {
+    const written = /^(?:update|delete from|truncate|lock table) (\w+)/.exec(one)?.[1];
+    if (written !== undefined && !isFree(written)) find('changes many rows in one transaction', one);
+    if (/ concurrently /.test(one)) find('cannot be in a transaction', one);
+  }
+  return [...findings];
+}
+
+/** On one line, in small letters; what is between dollars is for later and says nothing about this moment. */
+function simple(statement: string): string {
+  return statement
+    .replace(/\$(\w*)\$.*?\$\1\$/gs, '$$$$')
+    .replace(/\s+/g, ' ')
+    .toLowerCase();
+}
+
+/** The columns that a statement adds, each with its type and what it demands. */
+function added(one: string): string[] {
+  const parts = one.split(/,(?![^(]*\))/);
+  return parts.filter((part) => /\badd (?!constraint\b)/.test(part));
+}

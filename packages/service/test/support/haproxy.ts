@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { packageRoot, type Running, until, watch } from './processes.js';
+
+export const HAPROXY_EXAMPLE = path.join(packageRoot, '..', '..', 'deploy', 'haproxy', 'haproxy.cfg');
+
+/** Of one server, as haproxy counts. */
+export interface ServerFigures {
+  readonly isUp: boolean;
+  readonly requests: number;
+  /** Connections that failed, answers that broke off, requests that were sent once more. */
+  readonly connectionErrors: number;
+  readonly responseErrors: number;
+  readonly retries: number;
+}
+
+export interface Haproxy {
+  readonly running: Running;
+  /** Of the servers, in their order. */
+  figures(): Promise<ServerFigures[]>;
+  stop(): Promise<void>;
+}
+
+export interface HaproxyOptions {
+  readonly program: string;
+  readonly folder: string;
+  readonly frontPort: number;
+  readonly statisticsPort: number;
+  readonly nodePorts: readonly number[];
+  /** In place of the example's interval between two checks. */
+  readonly checkMs?: number;
+}
+
+/** haproxy as the example has it, with other ports, a shorter interval where there is less time, and figures to read. */
+export async function startHaproxy(options: HaproxyOptions): Promise<Haproxy> {
+  const { program, folder, frontPort, statisticsPort, nodePorts, checkMs = 1000 } = options;
+  const file = path.join(folder, 'haproxy.cfg');
+  const example = await readFile(HAPROXY_EXAMPLE, 'utf8');
+  const ours = example
+    .replace('log /dev/log local0', 'log stderr format raw local0 err')
+    .replace('bind 127.0.0.1:8443', `bind 127.0.0.1:${frontPort}`)
+    .replace('inter 1s', `inter ${checkMs}ms`)
+    .replace(/127\.0\.0\.1:808(\d)/g, (_, n: string) => `127.0.0.1:${nodePorts[Number(n) - 1]}`);
+  const statistics = `\nfrontend statistics\n  bind 127.0.0.1:${statisticsPort}\n  stats enable\n  stats uri /\n`;
+  await writeFile(file, ours + statistics);
+  const running = watch(spawn(program, ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] }));
+
+  async function figures(): Promise<ServerFigures[]> {
+    const csv = await (await fetch(`http://127.0.0.1:${statisticsPort}/;csv`)).text();
+    const [names = [], ...rows] = csv
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/^# /, '').split(','));
+    const records = rows.map((row) => Object.fromEntries(names.map((name, column) => [name, row[column] ?? ''])));
+    return records
+      .filter(({ pxname, svname }) => pxname === 'nodes' && svname !== 'BACKEND')
+      .map((row) => ({
+        isUp: row['status']?.startsWith('UP') === true,
+        requests: Number(row['stot']),
+        connectionErrors: Number(row['econ']),
+        responseErrors: Number(row['eresp']),
+        retries: Number(row['wretr']) + Number(row['wredis']),
+      }));
+  }
+
+  await until('haproxy serves', async () => {
+    if (running.child.exitCode !== null) throw new Error(`haproxy ended: ${running.stderr()}`);
+    return (await figures().catch(() => [])).length > 0;
+  });
+  return {
+    running,
+    figures,
+    async stop() {
+      running.child.kill('SIGTERM');
+      await running.exited;
+    },
+  };
+}

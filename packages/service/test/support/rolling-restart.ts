@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { openDatabase } from '../../src/db/database.js';
+import { setLimits } from '../../src/operator/channel-settings.js';
+import { openVault } from '../../src/secrets/vault.js';
+import { type ChannelClient, channelClient } from './channel-client.js';
+import { collectRequest } from './demo.js';
+import { freePort } from './free-port.js';
+import { type ServerFigures, startHaproxy } from './haproxy.js';
+import { MAIN, type Running, serviceUrl, start, until } from './processes.js';
+
+export interface RollingOptions {
+  /** Of an empty database of its own. */
+  readonly databaseUrl: string;
+  readonly haproxy: string;
+  readonly nodes: 3;
+  readonly rounds: number;
+  readonly callers: number;
+  readonly drainSeconds: number;
+  readonly checkMs: number;
+  readonly log?: (line: string) => void;
+}
+
+export interface RollingFigures {
+  readonly requests: number;
+  /** What went wrong, one line each. */
+  readonly failures: readonly string[];
+  readonly seconds: number;
+  readonly medianMs: number;
+  readonly slowestMs: number;
+  readonly restarts: number;
+  /** Orders that callers were told of, and orders that there are. */
+  readonly ordersAnswered: number;
+  readonly ordersStored: number;
+  readonly servers: readonly ServerFigures[];
+}
+
+/** Every node of an installation is stopped and started again, one after another, while callers go on without a pause. */
+export async function rollingRestart(options: RollingOptions): Promise<RollingFigures> {
+  const { databaseUrl, drainSeconds, checkMs, callers, rounds, log = () => undefined } = options;
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-rolling-'));
+  const masterKey = randomBytes(32);
+  const nodePorts: number[] = [];
+  while (nodePorts.length < options.nodes) nodePorts.push(await freePort());
+  const [frontPort, statisticsPort] = [await freePort(), await freePort()];
+  const startNode = (port: number): Running =>
+    start(MAIN, {
+      DATABASE_URL: databaseUrl,
+      MASTER_KEY: masterKey.toString('base64'),
+      DATA_DIR: folder,
+      PORT: String(port),
+      TRUSTED_PROXIES: '127.0.0.1',
+      DRAIN_SECONDS: String(drainSeconds),
+      DATABASE_POOL: '8',
+      LOG_LEVEL: 'warn',
+    });
+  // One first: it makes the schema and the demo channel.
+  const nodes: Running[] = [];
+  for (const port of nodePorts) {
+    const node = startNode(port);
+    nodes.push(node);
+    await serviceUrl(node);
+  }
+  const credentials = JSON.parse(await readFile(path.join(folder, 'demo-channel.json'), 'utf8'));
+  const database = openDatabase({ url: databaseUrl, pool: 2, name: 'rolling restart' });
+  const operator = { database, vault: openVault([masterKey]), environment: 'sandbox', actor: 'test' } as const;
+  await setLimits(operator, { appId: credentials.appId, ratePerSecond: 100_000 });
+  const haproxy = await startHaproxy({
+    program: options.haproxy,
+    folder,
+    frontPort,
+    statisticsPort,
+    nodePorts,
+    checkMs,
+  });
+  const allUp = () =>
+    until('haproxy has every node', async () => (await haproxy.figures()).every(({ isUp }) => isUp) || undefined);
+  try {
+    await allUp();
+    const client = channelClient(`http://127.0.0.1:${frontPort}`, credentials);
+    const load = steadyLoad(client, callers);
+    let restarts = 0;
+    for (let round = 1; round <= rounds; round += 1) {
+      for (const [index, port] of nodePorts.entries()) {
+        await load.answered(callers * 4);
+        nodes[index]?.child.kill('SIGTERM');
+        const code = await nodes[index]?.exited;
+        if (code !== 0) throw new Error(`a node ended with ${code}: ${nodes[index]?.stderr()}`);
+        const node = startNode(port);
+        nodes[index] = node;
+        await serviceUrl(node);
+        await allUp();
+        restarts += 1;
+        log(`restarted ${restarts} of ${rounds * nodePorts.length}: ${load.requests()} requests so far`);
+      }
+    }
+    await load.answered(callers * 4);
+    const figures = await load.stop();
+    const [stored] = await database.query<{ orders: number }>('select count(*) as orders from orders');
+    return { ...figures, restarts, ordersStored: stored?.orders ?? 0, servers: await haproxy.figures() };
+  } finally {
+    await haproxy.stop();
+    for (const node of nodes) node.child.kill('SIGKILL');
+    await Promise.all(nodes.map((node) => node.exited));
+    await database.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Callers who each send the next request when the last was answered: an order, a look at it, and so on. */
+function steadyLoad(client: ChannelClient, callers: number) {
+  const since = performance.now();
+  const latencies: number[] = [];
+  const failures: string[] = [];
+  let orders = 0;
+  let isOver = false;
+
+  async function timed(what: string, call: () => ReturnType<ChannelClient['call']>): Promise<string | undefined> {
+    const begun = performance.now();
+    try {
+      const { code, text, data } = await call();
+      if (code === '0') return data.orderNo;
+      failures.push(`${what}: ${text}`);
+    } catch (error) {
+      failures.push(`${what}: ${error instanceof Error ? error.message : error}`);
+    } finally {
+      latencies.push(performance.now() - begun);
+    }
+    return undefined;
+  }
+
+  async function caller(): Promise<void> {
+    while (!isOver) {
+      const request = collectRequest(client);
+      const orderNo = await timed('create', () =>
+        client.call('orders/create', request, { idempotencyKey: request.externalOrderNo }),
+      );
+      if (orderNo === undefined) continue;
+      orders += 1;
+      await timed('query', () => client.call('orders/query', { orderNo }));
+    }
+  }
+
+  const running = Promise.all(Array.from({ length: callers }, caller));
+  return {
+    requests: () => latencies.length,
+    /** So many more. */
+    async answered(count: number): Promise<void> {
+      const wanted = latencies.length + count;
+      await until('requests are answered', () => latencies.length >= wanted);
+    },
+    async stop() {
+      isOver = true;
+      await running;
+      const sorted = latencies.toSorted((a, b) => a - b);
+      return {
+        requests: sorted.length,
+        failures,
+        ordersAnswered: orders,
+        seconds: (performance.now() - since) / 1000,
+        medianMs: sorted[Math.floor(sorted.length / 2)] ?? 0,
+        slowestMs: sorted.at(-1) ?? 0,
+      };
+    },
+  };
+}
