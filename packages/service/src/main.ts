@@ -18,7 +18,10 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 /** Composition root: settings, database, service, signals. */
 async function main(): Promise<void> {
   const settings = readSettings();
-  const log = createLog(settings.logLevel);
+  const log = createLog(settings.logLevel, undefined, {
+    node: settings.nodeId,
+    format: settings.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json'),
+  });
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -30,7 +33,7 @@ async function main(): Promise<void> {
   const opened = await openFromSettings(settings, {
     role: 'service',
     log: (line) => say(`  ${line}`),
-    onIdleError: (err) => log.warn({ err }, 'a database connection broke'),
+    onIdleError: (err) => log.warn({ err, cause: 'idle connections to the database break' }, 'a connection broke'),
     signal: stopping.signal,
     onTakenOver: (error) => {
       say(`perennial: ${error.message}`);

@@ -6,6 +6,7 @@ import type { Clock } from './clock.js';
 import type { Database } from './db/database.js';
 import { channelShares, shareLimits } from './db/shares.js';
 import { startEngine } from './engine/engine.js';
+import type { CompareClocks } from './engine/readings.js';
 import { type Fulfilments, fulfilmentRegistry } from './fulfilment/registry.js';
 import { bridgeGateway } from './gateways/bridge/bridge.js';
 import { noticeVerifier } from './gateways/notice-verifier.js';
@@ -66,6 +67,8 @@ export interface ServiceDeps {
   readonly localCallbacks?: boolean;
   /** How long events are kept. */
   readonly eventsRetentionDays?: number;
+  /** In place of the engine's own comparison of this node's clock with the database's. */
+  readonly compareClocks?: CompareClocks;
   /** Whether this node also does what no request asks for. */
   readonly engine?: boolean;
 }
@@ -93,11 +96,12 @@ export function createService(deps: ServiceDeps): Service {
       bridge: (url, wrappedKey) => bridgeGateway({ url, key: vault.unwrapKey(wrappedKey), clock, log }),
     });
   const fulfilments = deps.fulfilments ?? fulfilmentRegistry({ database, vault, clock, log });
-  const settle = settleTogether(database, clock);
+  const { counts } = metrics.business;
+  const settle = settleTogether(database, clock, counts);
   const redeemUrl = deps.redeemUrl ?? deps.publicUrl;
   const app = createApp({
     routes: [
-      ...interfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles }),
+      ...interfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles, counts }),
       ...(deps.moreRoutes ?? []),
     ],
     database,
@@ -120,7 +124,7 @@ export function createService(deps: ServiceDeps): Service {
       log,
       redeemUrl,
       limits: redeemLimits(deps.redeemOpensPerMinute ?? REDEEM_OPENS_PER_MINUTE, clock),
-      claim: claimer({ clock, log, fulfilments }),
+      claim: claimer({ clock, log, fulfilments, counts }),
       unsubscribe: unsubscriber(clock),
     },
     notices: {
@@ -134,11 +138,15 @@ export function createService(deps: ServiceDeps): Service {
       }),
     },
   });
-  const engine = deps.engine === false ? undefined : startEngine({ ...deps, channels, gateways, fulfilments, settle });
+  const engine =
+    deps.engine === false
+      ? undefined
+      : startEngine({ ...deps, channels, gateways, fulfilments, settle, metrics: metrics.business });
   return {
     ...app,
     async stop() {
       await Promise.all([app.drain(), engine?.stop()]);
+      metrics.business.stop();
       await Promise.all([gateways.close?.(), fulfilments.close()]);
     },
   };

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import os from 'node:os';
 import path from 'node:path';
 import { PlainError } from './plain-error.js';
 
@@ -23,6 +24,10 @@ export interface Settings {
   /** The current key first, then those that old values may still be wrapped under. Unset: made in dataDir. */
   readonly masterKeys: readonly Uint8Array[] | undefined;
   readonly logLevel: LogLevel;
+  /** Unset: pretty on a terminal, else JSON. */
+  readonly logFormat: LogFormat | undefined;
+  /** What the log calls this node. */
+  readonly nodeId: string;
   /** Addresses whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   /** Failed authentications per minute after which an address is refused under that app id without a signature check. */
@@ -42,6 +47,9 @@ export const REDEEM_OPENS_PER_MINUTE = 600;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const LOG_FORMATS = ['json', 'pretty'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** A value that cannot be used: the message is one line that names the variable. */
 export class SettingsError extends PlainError {}
@@ -72,6 +80,8 @@ export function readSettings(env: Env = process.env): Settings {
     databaseShare: optionalInteger(env, 'DATABASE_SHARE', 1, databasePool),
     masterKeys,
     logLevel: choice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+    logFormat: text(env, 'LOG_FORMAT') === undefined ? undefined : choice(env, 'LOG_FORMAT', LOG_FORMATS, 'json'),
+    nodeId: name(env, 'NODE_ID') ?? `${os.hostname()}-${process.pid}`,
     trustedProxies: addresses(env, 'TRUSTED_PROXIES'),
     authFailuresPerMinute: integer(env, 'AUTH_FAILURES_PER_MINUTE', 600, 1, 1_000_000),
     eventsRetentionDays: integer(env, 'EVENTS_RETENTION_DAYS', EVENTS_RETENTION_DAYS, 30, 3650),
@@ -81,6 +91,14 @@ export function readSettings(env: Env = process.env): Settings {
 function text(env: Env, name: string): string | undefined {
   const value = env[name]?.trim();
   return value === undefined || value === '' ? undefined : value;
+}
+
+function name(env: Env, variable: string): string | undefined {
+  const value = text(env, variable);
+  if (value !== undefined && !/^[!-~]{1,64}$/.test(value)) {
+    throw new SettingsError(`${variable} must be 1 to 64 visible ASCII characters`);
+  }
+  return value;
 }
 
 function list(env: Env, name: string): string[] {

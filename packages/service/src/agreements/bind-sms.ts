@@ -47,7 +47,8 @@ interface Sending {
 export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
   const limited = environment === 'production';
 
-  const action: Action<BindSmsRequest, BindSmsData> = async ({ channel, database, once, answer }, request) => {
+  const action: Action<BindSmsRequest, BindSmsData> = async (context, request) => {
+    const { channel, origin, database, once, answer } = context;
     const mobile = readPlaintext(channel, 'mobile', request.mobileEncrypted, 'mobileEncrypted');
     const card = readCard(channel, request);
     // The limit is the phone's and not the channel's, so that no two channels text the same one at a time.
@@ -89,7 +90,7 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
     const gateway = await gateways.of(paymentChannelCode, database);
     const bindOrderNo = String(sending.agreementId);
     const { appId } = channel;
-    const outcome = await gateway.sendBindCode({ appId, bindOrderNo, bankCode: request.bankCode, card });
+    const outcome = await gateway.sendBindCode({ appId, origin, bindOrderNo, bankCode: request.bankCode, card });
 
     return database.transaction(async (tx) => {
       const failReason = await store(tx, sending, outcome);

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { failSpan, findTracing, type Tracing } from '../tracing.js';
 
 /** What SQL functions are given: a connection in a transaction, or the pool for a statement of its own. */
 export interface Queryable {
@@ -72,6 +73,7 @@ export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOpti
     options: `${SESSION} -c lock_timeout=10s -c statement_timeout=30s -c idle_in_transaction_session_timeout=30s`,
   });
   pool.on('error', (error) => onIdleError?.(error));
+  const run = statementRunner(findTracing());
   // Under synchronous replication a cancelled wait answers COMMIT with a warning: the outcome is unknown, not done.
   const doubtful = new WeakSet<pg.ClientBase>();
   pool.on('connect', (client) => {
@@ -123,7 +125,32 @@ export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOpti
   };
 }
 
-async function run<Row>(client: pg.ClientBase, statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+type Run = <Row>(client: pg.ClientBase, statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
+
+/** With a span for each statement where somebody takes them: its name, never its values. */
+function statementRunner(tracing: Tracing | undefined): Run {
+  if (!tracing) return runStatement;
+  return async (client, statement, values) => {
+    const started = tracing.statement(typeof statement === 'string' ? firstWord(statement) : statement.name);
+    if (!started) return runStatement(client, statement, values);
+    try {
+      const rows = await runStatement<never>(client, statement, values);
+      started.span.end();
+      return rows;
+    } catch (error) {
+      failSpan(started.span, error);
+      throw error;
+    }
+  };
+}
+
+const firstWord = (text: string) => /[a-z]+/i.exec(text)?.[0] ?? 'statement';
+
+async function runStatement<Row>(
+  client: pg.ClientBase,
+  statement: Statement,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
   const query = typeof statement === 'string' ? { text: statement } : statement;
   const result = await client.query({ ...query, values: [...values] });
   return result.rows as Row[];

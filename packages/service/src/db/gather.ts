@@ -1,3 +1,6 @@
+import type { Context } from '@opentelemetry/api';
+import { findTracing } from '../tracing.js';
+
 /**
  * Lets calls that wait at the same time share a round trip. A call goes at once while nothing is under way; what comes
  * meanwhile goes together when that is back. So nothing is delayed when there is little to do, and batches grow by
@@ -23,7 +26,9 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
     readonly item: Item;
     readonly resolve: (answer: Answer) => void;
     readonly reject: (reason: unknown) => void;
+    readonly context: Context | undefined;
   }
+  const tracing = findTracing();
   let queue: Waiting[] = [];
   let running = 0;
   let late = 0;
@@ -70,7 +75,10 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
       schedule();
     }, LATE_MS);
     try {
-      const answers = await run(batch.map((waiting) => waiting.item));
+      const items = batch.map((waiting) => waiting.item);
+      const context = batch[0]?.context;
+      // In a trace, the batch belongs to the first who waited for it.
+      const answers = await (tracing && context ? tracing.within({ context }, () => run(items)) : run(items));
       batch.forEach((waiting, position) => {
         waiting.resolve(answers[position] as Answer);
       });
@@ -86,7 +94,7 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
 
   return (item: Item): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      queue.push({ item, resolve, reject });
+      queue.push({ item, resolve, reject, context: tracing?.current() });
       schedule();
     });
 }

@@ -5,12 +5,14 @@ import type { Database } from '../db/database.js';
 import type { Fulfilments } from '../fulfilment/registry.js';
 import { suppliedBenefits } from '../fulfilment/settings-sql.js';
 import type { Gateways } from '../gateways/registry.js';
+import type { BusinessMetrics } from '../metrics/business.js';
 import { openPaymentChannels } from '../payment-channels/pace-sql.js';
 import { paymentChannelCodes } from '../payment-channels/sql.js';
 import type { SettleTogether } from '../payments/settle-together.js';
 import type { Vault } from '../secrets/vault.js';
 import { connections } from '../webhooks/connections.js';
 import { cancelAtInstitutions } from './agreement-cancellations.js';
+import { logAlerts } from './alert-lines.js';
 import { billCollected } from './billing.js';
 import { deliverer } from './deliveries.js';
 import { housekeeping } from './housekeeping.js';
@@ -18,6 +20,7 @@ import { askAboutPendingClaims, serveWaitingClaims } from './pending-claims.js';
 import { askAboutPendingDebits } from './pending-debits.js';
 import { askAboutPendingRefunds } from './pending-refunds.js';
 import { perCode } from './per-code.js';
+import { businessReader, type CompareClocks } from './readings.js';
 import { reconcileDays } from './reconciliation.js';
 import { renewDeducted } from './renewals.js';
 import { every } from './timer.js';
@@ -32,6 +35,10 @@ export interface EngineDeps {
   readonly settle: SettleTogether;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Shown by this node's /metrics. */
+  readonly metrics?: BusinessMetrics;
+  /** In place of the engine's own comparison of the two clocks. */
+  readonly compareClocks?: CompareClocks | undefined;
   readonly debitDeadlineMs?: number;
   readonly eventsRetentionDays?: number;
   /** Events may also go to this machine: a sandbox on its embedded database. */
@@ -42,9 +49,10 @@ export interface EngineDeps {
 export function startEngine(engine: EngineDeps) {
   const { database, log } = engine;
   let stopped = false;
-  const deps = { ...engine, stopping: () => stopped };
+  const { metrics } = engine;
+  const deps = { ...engine, ...(metrics ? { counts: metrics.counts } : {}), stopping: () => stopped };
   const failed = (job: string) => (err: unknown, code: string) =>
-    log.warn({ err, job, of: code }, 'a background job failed and will be run again');
+    log.warn({ err, job, of: code, cause: `job ${job} of ${code}` }, 'a background job failed and will be run again');
   const renewals = perCode(
     () => openPaymentChannels(database),
     (pace) => renewDeducted(deps, pace),
@@ -72,6 +80,8 @@ export function startEngine(engine: EngineDeps) {
     every(5, 'agreement cancellations', log, () => cancelAtInstitutions(deps)),
     every(300, 'reconciliation', log, () => reconcileDays(deps)),
     every(60, 'housekeeping', log, housekeeping(engine), { atOnce: true }),
+    every(5, 'alert lines', log, () => logAlerts(deps)),
+    ...(metrics ? [every(15, 'readings', log, businessReader({ ...deps, metrics }), { atOnce: true })] : []),
   ];
   return {
     async stop(): Promise<void> {

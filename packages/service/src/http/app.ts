@@ -5,6 +5,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
+import { findTracing } from '../tracing.js';
 import { answerPlaces } from './answer-places.js';
 import { malformedHttpHandler } from './client-error.js';
 import { answerThenLinger } from './linger.js';
@@ -15,6 +16,7 @@ import { operationsRoutes } from './operations.js';
 import { type PipelineDeps, pipeline } from './pipeline.js';
 import { bodyReader } from './read-body.js';
 import { type RedeemDeps, redeemRoutes } from './redeem.js';
+import { traceRequests } from './request-spans.js';
 import { bodyTooLarge, Draining, JSON_TYPE, type Refusal, refusalOf } from './respond.js';
 import type { Route } from './routes.js';
 import { usableRequestId } from './signed-headers.js';
@@ -131,6 +133,8 @@ export function createApp(deps: AppDeps): App {
     return refuse(reply, refusalOf(new Rejection(known ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND')));
   };
   app.setNotFoundHandler(notFound);
+  const tracing = findTracing();
+  if (tracing) traceRequests(app, tracing);
   const warnOfUndeclaredProxy = undeclaredProxyWarning(deps.trustedProxies, log);
   app.addHook('onRequest', (request, _reply, done) => {
     warnOfUndeclaredProxy(request);

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.js';
 import type { Shares } from '../db/shares.js';
 import type { Once, onceRunner } from '../idempotency/once.js';
 import { serializer } from '../serialize.js';
+import { type Origin, TRACEPARENT, usableTraceparent } from '../tracing.js';
 import type { admission } from './admission.js';
 import { type AnswerPlaces, RequestPlace } from './answer-places.js';
 import type { CallerFailures } from './failures.js';
@@ -94,7 +95,7 @@ export function pipeline(
     const { reserve } = place;
     const act = (once: Once) =>
       limitFields(channel, () =>
-        route.action({ channel, requestId: request.id, database, once, answer, reserve }, body),
+        route.action({ channel, origin: originOf(request), database, once, answer, reserve }, body),
       );
     try {
       const result = await place.whenFree(() => runOnce(onceRequest, act));
@@ -106,6 +107,10 @@ export function pipeline(
   }
 
   return { open, serve };
+}
+
+function originOf({ id, headers }: FastifyRequest): Origin {
+  return { requestId: id, traceparent: usableTraceparent(headers[TRACEPARENT]) };
 }
 
 /** A malformed key is a parameter error, and those are answered after authentication. */

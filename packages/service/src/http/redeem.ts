@@ -155,10 +155,10 @@ export function redeemRoutes(
       if (!benefit || !isToken(fields.get('claim')?.split('-').slice(2).join('-'), visited, claimAction(benefit))) {
         return refusePost(reply);
       }
-      const outcome = await deps.claim(shares.of(visited.channel.channelId), visited.channel, {
-        ...benefit,
-        orderNo: visited.link.orderNo,
-      });
+      const { channel, link } = visited;
+      const claimed = { ...benefit, orderNo: link.orderNo };
+      const origin = { requestId: request.id };
+      const outcome = await deps.claim(shares.of(channel.channelId), channel, claimed, origin);
       const frame = frameOf(request);
       const notice = claimNotice(frame.texts, outcome);
       const from = referenceOf(fields.get('from'));

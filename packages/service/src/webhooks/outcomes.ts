@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Database, Unavailable } from '../db/database.js';
+import type { BusinessCounts } from '../metrics/counts.js';
 import { raiseAlert } from '../payments/alerts-sql.js';
 import { keyOf } from './due-sql.js';
 import { finishPushes, type Pushed } from './finish-sql.js';
@@ -9,6 +10,7 @@ import { RETRY_DELAYS_SECONDS } from './schedule.js';
 export interface OutcomesDeps<One extends Pushed> {
   readonly database: Database;
   readonly log: Logger;
+  readonly counts?: BusinessCounts | undefined;
   /** No longer worth trying: the node ends, and its lease with it. */
   readonly givingUp: () => boolean;
   /** They are written down, or are another node's matter by now; or they could not be written down. */
@@ -25,7 +27,7 @@ const PAUSE_MS = 20;
  * Writes down how pushes ended, many in one statement. While the database is away they wait: nobody else has sent them. Not by
  * `gather`: nobody waits for a single one, and a promise and a closure for each were part of what a push took.
  */
-export function outcomes<One extends Pushed>({ database, log, givingUp, over }: OutcomesDeps<One>) {
+export function outcomes<One extends Pushed>({ database, log, counts, givingUp, over }: OutcomesDeps<One>) {
   let queue: One[] = [];
   let running = 0;
   let isScheduled = false;
@@ -56,13 +58,14 @@ export function outcomes<One extends Pushed>({ database, log, givingUp, over }: 
   async function writeDown(batch: readonly One[]): Promise<boolean> {
     for (;;) {
       try {
-        if (batch.some(isLast)) await writeWithAlerts(database, batch);
+        if (batch.some(isLast)) counts?.givenUp(await writeWithAlerts(database, batch));
         else await finishPushes(database, batch);
         return true;
       } catch (err) {
         if (!(err instanceof Unavailable) || givingUp()) {
           for (const { due } of batch) {
-            log.warn({ err, eventId: String(keyOf(due)) }, 'how a push ended could not be written down');
+            const cause = 'writing down how pushes ended';
+            log.warn({ err, eventId: String(keyOf(due)), cause }, 'how a push ended could not be written down');
           }
           return false;
         }
@@ -83,10 +86,13 @@ export function outcomes<One extends Pushed>({ database, log, givingUp, over }: 
 const isLast = ({ outcome, due, isHopeless }: Pushed) =>
   outcome !== 'ACCEPTED' && (isHopeless || due.step >= RETRY_DELAYS_SECONDS.length);
 
-async function writeWithAlerts(database: Database, pushed: readonly Pushed[]): Promise<void> {
-  await database.transaction(async (tx) => {
-    for (const { appId, count } of await finishPushes(tx, pushed)) {
+/** How many were given up. */
+async function writeWithAlerts(database: Database, pushed: readonly Pushed[]): Promise<number> {
+  return database.transaction(async (tx) => {
+    const givenUp = await finishPushes(tx, pushed);
+    for (const { appId, count } of givenUp) {
       await raiseAlert(tx, 'webhook-given-up', appId, `${count} given up at once`);
     }
+    return givenUp.reduce((sum, { count }) => sum + count, 0);
   });
 }

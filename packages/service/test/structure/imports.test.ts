@@ -10,7 +10,7 @@ import { packageRoot } from '../support/processes.js';
 const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   [
     'ground',
-    /^(clock|plain-error|settings|log|answer|serialize|turns|visible)\.ts$|^db\/(database|gather)\.ts$|^db\/embedded\/|^secrets\//,
+    /^(clock|plain-error|settings|log|repeated-lines|pretty-lines|tracing|version|answer|serialize|turns|visible)\.ts$|^metrics\/(counts|business)\.ts$|^db\/(database|gather)\.ts$|^db\/embedded\/|^secrets\//,
   ],
   ['database', /^db\//],
   ['gateways', /^gateways\/|^(institution|supplier)\//],
