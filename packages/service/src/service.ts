@@ -69,6 +69,8 @@ export interface ServiceDeps {
   readonly eventsRetentionDays?: number;
   /** In place of the engine's own comparison of this node's clock with the database's. */
   readonly compareClocks?: CompareClocks;
+  /** In place of the usual 15, for a test that cannot wait. */
+  readonly readingSeconds?: number;
   /** Whether this node also does what no request asks for. */
   readonly engine?: boolean;
 }

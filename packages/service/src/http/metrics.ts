@@ -42,6 +42,7 @@ export function serviceMetrics(database: Database, shares: Shares) {
     labelNames: ['why'],
     registers: [registry],
   });
+  for (const why of ['hung-up', 'unread', 'slow', 'fault', 'stopping']) cut.inc({ why }, 0);
   new Gauge({
     name: 'perennial_share_waiting',
     help: 'Requests that wait because their channel uses its share of the connections, or all channels theirs',

@@ -96,7 +96,12 @@ describe('chores', () => {
     );
     expect(await tidy()).toEqual({ nonceSlotsEmptied: 1, sendsDeleted: 1 });
     const [failed, done, ...more] = log.lines();
-    expect(failed).toMatchObject({ level: 'warn', job: 'housekeeping', chore: 'answersDeleted', err: { code: '42P01' } });
+    expect(failed).toMatchObject({
+      level: 'warn',
+      job: 'housekeeping',
+      chore: 'answersDeleted',
+      err: { code: '42P01' },
+    });
     expect(done).toMatchObject({ level: 'info', msg: 'housekeeping', nonceSlotsEmptied: 1, sendsDeleted: 1 });
     expect(more).toEqual([]);
   });
