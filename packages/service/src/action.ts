@@ -3,11 +3,13 @@ import type { Caller } from './caller.js';
 import type { Channel } from './channels/channel.js';
 import type { Transactional } from './db/database.js';
 import type { Once } from './idempotency/once.js';
+import type { Origin } from './tracing.js';
 
 /** What an action is given beside the request. */
 export interface ActionContext<Data> {
   readonly channel: Channel;
-  readonly requestId: string;
+  /** The request itself, for the log and for what is called because of it. */
+  readonly origin: Origin;
   readonly caller: Caller;
   /** What the action asks the database with: the channel's share of this node's connections. */
   readonly database: Transactional;

@@ -11,6 +11,7 @@ import type { Clock } from './clock.js';
 import type { Database } from './db/database.js';
 import type { Gateways } from './gateways/registry.js';
 import { describedRoute, type Route, route } from './http/routes.js';
+import type { BusinessCounts } from './metrics/counts.js';
 import { advanceOrder } from './orders/advance.js';
 import { createOrder } from './orders/create.js';
 import { createDeduct } from './orders/create-deduct.js';
@@ -40,6 +41,7 @@ export interface InterfaceDeps {
   readonly environment: Environment;
   /** Where redemption links lead; asked for each, since a free port is known only once it is taken. */
   readonly redeemUrl: () => string;
+  readonly counts?: BusinessCounts;
   readonly debitDeadlineMs?: number;
 }
 

@@ -1,5 +1,8 @@
-import { type DestinationStream, type Logger, pino } from 'pino';
-import type { LogLevel } from './settings.js';
+import { type DestinationStream, type LogFn, type Logger, pino } from 'pino';
+import { isAway } from './db/database.js';
+import { prettyLine } from './pretty-lines.js';
+import { repeatedLines } from './repeated-lines.js';
+import type { LogFormat, LogLevel } from './settings.js';
 
 /** Names under which a secret, a token or personal data could come by. Redacted wherever they stand. */
 const SENSITIVE = [
@@ -33,17 +36,66 @@ const SENSITIVE = [
 
 const isSensitive = new Set(SENSITIVE);
 
-export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
-  return pino(
+export interface LogOptions {
+  /** Which node it is, in every line. */
+  readonly node?: string;
+  readonly format?: LogFormat;
+}
+
+const STDOUT = 1;
+
+/**
+ * Lines at warn and above that name their `cause` are written once for as long as it lasts. What fails because the database
+ * is away has that for its cause, whoever writes the line.
+ */
+export function createLog(level: LogLevel, destination?: DestinationStream, options: LogOptions = {}): Logger {
+  let isSummary = false;
+  const summary = (message: string) => (repeated: object) => {
+    isSummary = true;
+    log.warn(repeated, message);
+    isSummary = false;
+  };
+  const lines = repeatedLines({ still: summary('it goes on'), over: summary('it is over') });
+  const log: Logger = pino(
     {
       level,
-      base: null,
+      base: options.node === undefined ? null : { node: options.node },
+      timestamp: pino.stdTimeFunctions.isoTime,
       // Not pino's own redaction: its wildcards cost 170 microseconds a line, this walk less than three.
-      formatters: { log: redactedLine },
+      formatters: { log: redactedLine, level: (label) => ({ level: label }) },
       serializers: { err: describeError, error: describeError },
+      hooks: {
+        logMethod(args, method, number) {
+          const cause = number < WARN || isSummary ? undefined : causeOf(args[0]);
+          if (cause === undefined) return method.apply(this, args);
+          const [fields, ...message] = args as unknown as [object, ...string[]];
+          const named = [{ ...fields, cause }, ...message] as unknown as Parameters<LogFn>;
+          return lines.line(cause, () => method.apply(this, named));
+        },
+      },
     },
-    ...(destination ? [destination] : []),
+    ...streamOf(destination, options.format),
   );
+  return log;
+}
+
+const WARN = pino.levels.values['warn'] ?? 40;
+const DATABASE_AWAY = 'the database is away';
+
+/** With the kind of the error: when another one follows, it is written as well. */
+function causeOf(fields: unknown): string | undefined {
+  if (typeof fields !== 'object' || fields === null) return undefined;
+  const err = 'err' in fields && fields.err instanceof Error ? fields.err : undefined;
+  // What the database or the way to it has said is its cause; what has none was said by somebody here.
+  if (isAway(err) && err.cause !== undefined) return DATABASE_AWAY;
+  if (!('cause' in fields) || typeof fields.cause !== 'string') return undefined;
+  return err === undefined ? fields.cause : `${fields.cause}: ${codeOf(err) ?? err.name}`;
+}
+
+function streamOf(destination: DestinationStream | undefined, format: LogFormat = 'json'): DestinationStream[] {
+  if (format === 'json') return destination ? [destination] : [];
+  const out = destination ?? pino.destination(STDOUT);
+  return [{ write: (line) => out.write(prettyLine(line)) }];
 }
 
 const DEEPEST = 6;
@@ -68,7 +120,7 @@ function redacted(value: unknown, depth: number): unknown {
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack } = error;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const code = codeOf(error);
   const constraint = 'constraint' in error && typeof error.constraint === 'string' ? error.constraint : undefined;
   return {
     type: name,
@@ -78,6 +130,10 @@ function describeError(error: unknown): unknown {
     stack: placesOf(stack ?? ''),
     ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
   };
+}
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 /**

@@ -21,7 +21,10 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 /** Composition root: settings, database, service, signals. */
 async function main(): Promise<void> {
   const settings = readSettings();
-  const log = createLog(settings.logLevel);
+  const log = createLog(settings.logLevel, undefined, {
+    node: settings.nodeId,
+    format: settings.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json'),
+  });
   for (const warning of checkNodeSettings(settings)) {
     say(`  Warning: ${warning}`);
     log.warn(warning);
@@ -37,7 +40,7 @@ async function main(): Promise<void> {
   const opened = await openFromSettings(settings, {
     role: 'service',
     log: (line) => say(`  ${line}`),
-    onIdleError: (err) => log.warn({ err }, 'a database connection broke'),
+    onIdleError: (err) => log.warn({ err, cause: 'idle connections to the database break' }, 'a connection broke'),
     onSilence: (isSilent) => log.warn(isSilent ? 'the database does not answer' : 'the database answers again'),
     signal: stopping.signal,
     onTakenOver: (error) => {

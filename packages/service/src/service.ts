@@ -77,6 +77,8 @@ export interface ServiceDeps {
   readonly localCallbacks?: boolean;
   /** How long events are kept. */
   readonly eventsRetentionDays?: number;
+  /** In place of the usual 15, for a test that cannot wait. */
+  readonly readingSeconds?: number;
   /** Whether this node also does what no request asks for. */
   readonly engine?: boolean;
   /** It does not, and refuses what writes: a copy that somebody wants to look at. */
@@ -109,11 +111,12 @@ export function createService(deps: ServiceDeps): Service {
       bridge: (url, wrappedKey) => bridgeGateway({ url, key: vault.unwrapKey(wrappedKey), clock, log }),
     });
   const fulfilments = deps.fulfilments ?? fulfilmentRegistry({ database, vault, clock, log });
-  const settle = settleTogether(database, clock);
+  const { counts } = metrics.business;
+  const settle = settleTogether(database, clock, counts);
   const redeemUrl = deps.redeemUrl ?? deps.publicUrl;
   const app = createApp({
     routes: [
-      ...interfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles }),
+      ...interfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles, counts }),
       ...(deps.moreRoutes ?? []),
     ],
     load: nodeLoad(deps.load),
@@ -141,7 +144,7 @@ export function createService(deps: ServiceDeps): Service {
       log,
       redeemUrl,
       limits: redeemLimits(deps.redeemOpensPerMinute ?? REDEEM_OPENS_PER_MINUTE, clock),
-      claim: claimer({ clock, log, fulfilments }),
+      claim: claimer({ clock, log, fulfilments, counts }),
       unsubscribe: unsubscriber(clock),
     },
     notices: {
@@ -159,11 +162,21 @@ export function createService(deps: ServiceDeps): Service {
   const engine =
     deps.engine === false || deps.readsOnly
       ? undefined
-      : startEngine({ ...deps, channels, gateways, fulfilments, settle, alertSender, clockWatch: watch });
+      : startEngine({
+          ...deps,
+          channels,
+          gateways,
+          fulfilments,
+          settle,
+          alertSender,
+          clockWatch: watch,
+          metrics: metrics.business,
+        });
   return {
     ...app,
     async stop() {
       await Promise.all([app.drain(), engine?.stop()]);
+      metrics.business.stop();
       await Promise.all([gateways.close?.(), fulfilments.close()]);
     },
   };

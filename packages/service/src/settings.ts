@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import os from 'node:os';
 import path from 'node:path';
 import { PlainError } from './plain-error.js';
 
@@ -32,6 +33,10 @@ export interface Settings {
   /** Who asks for /metrics or /healthz has to send it. */
   readonly metricsToken: string | undefined;
   readonly logLevel: LogLevel;
+  /** Unset: pretty on a terminal, else JSON. */
+  readonly logFormat: LogFormat | undefined;
+  /** What the log calls this node. */
+  readonly nodeId: string;
   /** Addresses whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   /** Failed authentications per minute after which an address is refused under that app id without a signature check. */
@@ -59,6 +64,9 @@ export type MigrateMode = (typeof MIGRATE_MODES)[number];
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const LOG_FORMATS = ['json', 'pretty'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** A value that cannot be used: the message is one line that names the variable. */
 export class SettingsError extends PlainError {}
@@ -95,6 +103,8 @@ export function readSettings(env: Env = process.env): Settings {
     metricsHost: text(env, 'METRICS_HOST') ?? '127.0.0.1',
     metricsToken: token(env, 'METRICS_TOKEN'),
     logLevel: choice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+    logFormat: text(env, 'LOG_FORMAT') === undefined ? undefined : choice(env, 'LOG_FORMAT', LOG_FORMATS, 'json'),
+    nodeId: name(env, 'NODE_ID') ?? `${os.hostname()}-${process.pid}`,
     trustedProxies: addresses(env, 'TRUSTED_PROXIES'),
     authFailuresPerMinute: integer(env, 'AUTH_FAILURES_PER_MINUTE', 600, 1, 1_000_000),
     eventsRetentionDays: integer(env, 'EVENTS_RETENTION_DAYS', EVENTS_RETENTION_DAYS, 30, 3650),
@@ -135,6 +145,14 @@ export function checkNodeSettings(settings: Settings): string[] {
 function text(env: Env, name: string): string | undefined {
   const value = env[name]?.trim();
   return value === undefined || value === '' ? undefined : value;
+}
+
+function name(env: Env, variable: string): string | undefined {
+  const value = text(env, variable);
+  if (value !== undefined && !/^[!-~]{1,64}$/.test(value)) {
+    throw new SettingsError(`${variable} must be 1 to 64 visible ASCII characters`);
+  }
+  return value;
 }
 
 function list(env: Env, name: string): string[] {

@@ -1,6 +1,5 @@
 import { type BindConfirmData, type BindConfirmRequest, Rejection } from '@perennial/wire';
-import type { Action } from '../action.js';
-import type { Caller } from '../caller.js';
+import type { Action, ActionContext } from '../action.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
 import { type Queryable, type Transactional, Unavailable } from '../db/database.js';
@@ -28,21 +27,21 @@ const MOST_WRONG_CODES = 5;
 /** An outcome that says something. */
 type Verdict = Exclude<BindOutcome, { readonly kind: 'unknown' }>;
 
+type Asking = Pick<ActionContext<never>, 'database' | 'caller' | 'channel' | 'origin'>;
+
 /**
  * agreements/bind-confirm. The first transaction counts the try; then the institution is asked about the code; the
  * second, under the binding's row lock, writes what it said. Of two that come through, the first to get the lock decides. A
  * card that was bound before is the new binding's from then on, with the orders that run on it.
  */
 export function bindConfirm({ gateways, institutionNumbers, clock, environment }: BindConfirmDeps) {
-  const action: Action<BindConfirmRequest, BindConfirmData> = async (
-    { channel, caller, database, once, answer },
-    request,
-  ) => {
+  const action: Action<BindConfirmRequest, BindConfirmData> = async (context, request) => {
+    const { channel, database, once, answer } = context;
     const smsCode = readPlaintext(channel, 'code', request.smsCodeEncrypted, 'smsCodeEncrypted');
     const asked = await (once.interrupted === undefined
       ? begin(database, channel, once, request.bindOrderNo)
       : takeUp(database, channel, once.interrupted));
-    const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await ask(database, caller, channel, asked, smsCode);
+    const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await ask(context, asked, smsCode);
     return untilCardIsFree(() =>
       database.transaction(async (tx) => once.finish(tx, answer(await settle(tx, channel, asked, verdict)))),
     );
@@ -80,15 +79,14 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
   }
 
   async function ask(
-    database: Queryable,
-    caller: Caller,
-    { appId }: Channel,
+    { database, caller, channel, origin }: Asking,
     asked: BindingRow,
     smsCode: string,
   ): Promise<Verdict> {
     const gateway = await gateways.of(asked.paymentChannelCode, database);
     const confirmation = {
-      appId,
+      appId: channel.appId,
+      origin,
       bindOrderNo: String(asked.agreementId),
       reference: asked.gatewayReference ?? undefined,
       smsCode,

@@ -47,7 +47,8 @@ interface Sending {
 export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
   const limited = environment === 'production';
 
-  const action: Action<BindSmsRequest, BindSmsData> = async ({ channel, caller, database, once, answer }, request) => {
+  const action: Action<BindSmsRequest, BindSmsData> = async (context, request) => {
+    const { channel, origin, caller, database, once, answer } = context;
     const mobile = readPlaintext(channel, 'mobile', request.mobileEncrypted, 'mobileEncrypted');
     const card = readCard(channel, request);
     // The limit is the phone's and not the channel's, so that no two channels text the same one at a time.
@@ -90,7 +91,7 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
     const bindOrderNo = String(sending.agreementId);
     const { appId } = channel;
     const { bankCode } = request;
-    const outcome = await caller.outside(() => gateway.sendBindCode({ appId, bindOrderNo, bankCode, card }));
+    const outcome = await caller.outside(() => gateway.sendBindCode({ appId, origin, bindOrderNo, bankCode, card }));
 
     return database.transaction(async (tx) => {
       const failReason = await store(tx, sending, outcome);

@@ -5,8 +5,10 @@ import type { Clock } from '../clock.js';
 import type { Queryable, Transactional } from '../db/database.js';
 import type { ClaimToFulfil, Supplier } from '../fulfilment/fulfilment.js';
 import type { Fulfilments } from '../fulfilment/registry.js';
+import type { BusinessCounts, CountedClaim } from '../metrics/counts.js';
 import { raiseAlert } from '../payments/alerts-sql.js';
 import { FIRST_ASK_SECONDS } from '../payments/policy.js';
+import type { Origin } from '../tracing.js';
 import { sealCode } from './claim-code.js';
 import { type BenefitReference, claimNoOf } from './claim-numbers.js';
 import { settleClaim, wholeSeconds } from './claim-supplier.js';
@@ -22,17 +24,24 @@ export type Claimer = (
   database: Transactional,
   channel: Channel,
   benefit: BenefitReference,
-  caller?: Caller,
+  asking?: Asking,
 ) => Promise<ClaimOutcome>;
+
+/** Who asks, if somebody does who waits for it. */
+export interface Asking {
+  readonly origin?: Origin;
+  readonly caller?: Caller | undefined;
+}
 
 export interface ClaimDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly fulfilments: Fulfilments;
+  readonly counts?: BusinessCounts;
 }
 
 export function claimer(deps: ClaimDeps): Claimer {
-  const { clock, log } = deps;
+  const { clock, log, counts } = deps;
   /** Calls to suppliers by claim number: who presses twice waits for the same call. */
   const underWay = new Map<string, Promise<void>>();
 
@@ -42,21 +51,29 @@ export function claimer(deps: ClaimDeps): Claimer {
     benefit: BenefitReference,
     { supplier, claim }: ToCall,
   ): Promise<void> {
+    let counted: CountedClaim = 'waiting';
     try {
-      await settleClaim({ database, clock }, channel, benefit, await supplier.fulfil(claim));
+      const outcome = await supplier.fulfil(claim);
+      await settleClaim({ database, clock }, channel, benefit, outcome);
+      if (outcome.kind === 'fulfilled') counted = 'fulfilled';
     } catch (err) {
+      const { claimNo, origin } = claim;
       // The claim stands, and the supplier is asked about it.
-      log.warn({ err, claimNo: claim.claimNo }, 'the answer about a claim could not be stored');
+      log.warn({ err, requestId: origin?.requestId, claimNo }, 'the answer about a claim could not be stored');
     } finally {
+      counts?.claim(counted);
       underWay.delete(claim.claimNo);
     }
   }
 
-  return async (database, channel, benefit, caller = PATIENT) => {
+  return async (database, channel, benefit, { origin, caller = PATIENT } = {}) => {
     const claimed = await database.transaction((tx) => claimIn(tx, deps, channel, benefit));
-    if (typeof claimed === 'object') underWay.set(claimed.claim.claimNo, call(database, channel, benefit, claimed));
+    if ('supplier' in claimed) {
+      const toCall = origin ? { ...claimed, claim: { ...claimed.claim, origin } } : claimed;
+      underWay.set(claimed.claim.claimNo, call(database, channel, benefit, toCall));
+    } else counts?.claim(claimed.counted);
     await caller.outside(async () => underWay.get(claimNoOf(benefit)));
-    return typeof claimed === 'object' ? 'CLAIMED' : claimed;
+    return 'supplier' in claimed ? 'CLAIMED' : claimed.outcome;
   };
 }
 
@@ -66,12 +83,18 @@ interface ToCall {
   readonly claim: ClaimToFulfil;
 }
 
+/** A claim that nothing is left to be done about. */
+interface Concluded {
+  readonly outcome: ClaimOutcome;
+  readonly counted: CountedClaim;
+}
+
 async function claimIn(
   tx: Queryable,
   { clock, fulfilments }: ClaimDeps,
   channel: Channel,
   benefit: BenefitReference,
-): Promise<ToCall | ClaimOutcome> {
+): Promise<ToCall | Concluded> {
   const { channelId } = channel;
   const { orderNo, cycleNo } = benefit;
   const claimNo = claimNoOf(benefit);
@@ -93,14 +116,15 @@ async function claimIn(
     askAfterSeconds: fulfilment.kind === 'SUPPLIER' ? FIRST_ASK_SECONDS : undefined,
   });
   if (fulfilment.kind === 'SUPPLIER') return { supplier: fulfilment, claim };
-  if (code === undefined) await raiseAlert(tx, 'pool-empty', benefitCode, 'claims wait for codes to be imported');
-  return 'CLAIMED';
+  if (code !== undefined) return { outcome: 'CLAIMED', counted: 'fulfilled' };
+  await raiseAlert(tx, 'pool-empty', benefitCode, 'claims wait for codes to be imported');
+  return { outcome: 'CLAIMED', counted: 'waiting' };
 }
 
 /** Why there was nothing to claim. One that is still ISSUED has passed its time, and nobody has marked it yet. */
-async function refusal(tx: Queryable, channelId: number, benefit: BenefitReference): Promise<ClaimOutcome> {
+async function refusal(tx: Queryable, channelId: number, benefit: BenefitReference): Promise<Concluded> {
   const status = await findBenefitStatus(tx, channelId, benefit);
-  if (status === undefined) return 'UNKNOWN';
-  if (status === 'CLAIMED') return 'CLAIMED_BEFORE';
-  return status === 'REVOKED' ? 'REVOKED' : 'EXPIRED';
+  if (status === 'CLAIMED') return { outcome: 'CLAIMED_BEFORE', counted: 'repeated' };
+  if (status === undefined) return { outcome: 'UNKNOWN', counted: 'gone' };
+  return { outcome: status === 'REVOKED' ? 'REVOKED' : 'EXPIRED', counted: 'gone' };
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { VERSION } from '../version.js';
 import { jsonText } from '../visible.js';
 import { addAgreement } from './agreement.js';
 import { addAlert } from './alert.js';
@@ -25,7 +25,7 @@ const json = argv.includes('--json');
 function program(): Command {
   const perennial = new Command('perennial')
     .description('Provisioning and operation of the subscription service. Settings are those of the service itself.')
-    .version(version(), '--version')
+    .version(VERSION, '--version')
     // Every command made below takes these over, so they come first.
     .exitOverride()
     .configureOutput({
@@ -53,11 +53,6 @@ function program(): Command {
   addMigrate(perennial);
   addAudit(perennial);
   return perennial;
-}
-
-function version(): string {
-  const file: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return typeof file === 'object' && file !== null && 'version' in file ? String(file.version) : '';
 }
 
 /** The one line, or nothing when commander has already shown what was asked for. */

@@ -4,6 +4,7 @@ import { isNumberTaken, isUnconfirmedCommit, NumberTaken, Outdated, Unavailable,
 import type { Statement, Transaction, Transactional, TransactionOptions } from './queryable.js';
 import { moveSequences } from './sequences.js';
 import { POOLED_STATEMENTS, prepareSession, type SessionSettings, STATEMENT_MS, UnfitConnection } from './session.js';
+import { withSpans } from './statement-spans.js';
 import { watchStatements } from './watch.js';
 
 export { constraintOf, HeldUp, isAway, NumberTaken, sqlState, Unavailable } from './failures.js';
@@ -129,7 +130,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     throw new NumberTaken('a sequence was behind its numbers', { cause: error });
   }
 
-  async function run<Row>(
+  const run = withSpans(runStatement);
+
+  async function runStatement<Row>(
     client: pg.ClientBase,
     limitMs: number,
     statement: Statement,

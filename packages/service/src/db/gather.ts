@@ -1,4 +1,6 @@
+import type { Context } from '@opentelemetry/api';
 import { type Caller, NotBegun, PATIENT } from '../caller.js';
+import { findTracing } from '../tracing.js';
 
 /**
  * Lets calls that wait at the same time share a round trip. A call goes at once while nothing is under way; what comes
@@ -30,7 +32,9 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
     readonly caller: Caller;
     readonly resolve: (answer: Answer) => void;
     readonly reject: (reason: unknown) => void;
+    readonly context: Context | undefined;
   }
+  const tracing = findTracing();
   let queue: Waiting[] = [];
   let running = 0;
   let late = 0;
@@ -85,7 +89,10 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
       schedule();
     }, LATE_MS);
     try {
-      const answers = await run(batch.map((waiting) => waiting.item));
+      const items = batch.map((waiting) => waiting.item);
+      const context = batch[0]?.context;
+      // In a trace, the batch belongs to the first who waited for it.
+      const answers = await (tracing && context ? tracing.within({ context }, () => run(items)) : run(items));
       batch.forEach((waiting, position) => {
         waiting.resolve(answers[position] as Answer);
       });
@@ -112,7 +119,7 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
 
   return (item: Item, caller = PATIENT): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      queue.push({ item, caller, resolve, reject });
+      queue.push({ item, caller, resolve, reject, context: tracing?.current() });
       schedule();
       refuseLate();
     });

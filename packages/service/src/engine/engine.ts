@@ -6,12 +6,14 @@ import type { Database } from '../db/database.js';
 import type { Fulfilments } from '../fulfilment/registry.js';
 import { suppliedBenefits } from '../fulfilment/settings-sql.js';
 import type { Gateways } from '../gateways/registry.js';
+import type { BusinessMetrics } from '../metrics/business.js';
 import { openPaymentChannels } from '../payment-channels/pace-sql.js';
 import { paymentChannelCodes } from '../payment-channels/sql.js';
 import type { SettleTogether } from '../payments/settle-together.js';
 import type { Vault } from '../secrets/vault.js';
 import { connections } from '../webhooks/connections.js';
 import { cancelAtInstitutions } from './agreement-cancellations.js';
+import { logAlerts } from './alert-lines.js';
 import { type AlertingDeps, alerting } from './alerts.js';
 import { billCollected } from './billing.js';
 import { deliverer } from './deliveries.js';
@@ -21,6 +23,7 @@ import { askAboutPendingClaims, serveWaitingClaims } from './pending-claims.js';
 import { askAboutPendingDebits } from './pending-debits.js';
 import { askAboutPendingRefunds } from './pending-refunds.js';
 import { perCode } from './per-code.js';
+import { businessReader } from './readings.js';
 import { reconcileDays } from './reconciliation.js';
 import { renewDeducted } from './renewals.js';
 import { every } from './timer.js';
@@ -36,6 +39,10 @@ export interface EngineDeps extends AlertingDeps {
   readonly clock: Clock;
   readonly clockWatch: ClockWatch;
   readonly log: Logger;
+  /** Shown by this node's /metrics. */
+  readonly metrics?: BusinessMetrics;
+  /** In place of the usual 15, for a test that cannot wait. */
+  readonly readingSeconds?: number;
   readonly debitDeadlineMs?: number;
   readonly eventsRetentionDays?: number;
   /** Events may also go to this machine: a sandbox on its embedded database. */
@@ -45,12 +52,17 @@ export interface EngineDeps extends AlertingDeps {
 /** How often the clock is compared with the database's. */
 const CLOCK_SECONDS = 5;
 
+/** What the gauges of the installation show is that old at most, while the database is there. */
+const READING_SECONDS = 15;
+
 /** What a node does without being asked. Any number of nodes may do it at once. */
 export function startEngine(engine: EngineDeps) {
   const { database, log, clockWatch } = engine;
   let stopped = false;
+  const { metrics } = engine;
   // What a node whose clock is wrong has begun it leaves off where it may, as one does that is about to end.
-  const deps = { ...engine, stopping: () => stopped || !clockWatch.isRight() };
+  const stopping = () => stopped || !clockWatch.isRight();
+  const deps = { ...engine, ...(metrics ? { counts: metrics.counts } : {}), stopping };
   const compareClocks = every(CLOCK_SECONDS, 'clock', log, () => clockWatch.compare(), { atOnce: true });
   const mendTimes = every(CLOCK_SECONDS, 'times of limits', log, () => mendFutureTimes(database));
   /** What depends on the time is begun only by a node that knows it. */
@@ -59,7 +71,7 @@ export function startEngine(engine: EngineDeps) {
     return clockWatch.isRight() ? job() : undefined;
   };
   const failed = (job: string) => (err: unknown, code: string) =>
-    log.warn({ err, job, of: code }, 'a background job failed and will be run again');
+    log.warn({ err, job, of: code, cause: `job ${job} of ${code}` }, 'a background job failed and will be run again');
   const renewals = perCode(
     () => openPaymentChannels(database),
     (pace) => renewDeducted(deps, pace),
@@ -92,6 +104,14 @@ export function startEngine(engine: EngineDeps) {
     inTimeEvery(5, 'agreement cancellations', () => cancelAtInstitutions(deps)),
     inTimeEvery(300, 'reconciliation', () => reconcileDays(deps)),
     every(60, 'housekeeping', log, inTime(housekeeping(engine)), { atOnce: true }),
+    every(5, 'alert lines', log, () => logAlerts(deps)),
+    ...(metrics
+      ? [
+          every(engine.readingSeconds ?? READING_SECONDS, 'readings', log, businessReader({ ...deps, metrics }), {
+            atOnce: true,
+          }),
+        ]
+      : []),
   ];
   return {
     async stop(): Promise<void> {

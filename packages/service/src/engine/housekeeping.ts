@@ -51,7 +51,8 @@ export function housekeeping({ log, eventsRetentionDays = EVENTS_RETENTION_DAYS,
         const count = await run();
         if (count > 0) done[chore] = count;
       } catch (err) {
-        log.warn({ err, job: 'housekeeping', chore }, 'a background job failed and will be run again');
+        const cause = `housekeeping ${chore}`;
+        log.warn({ err, job: 'housekeeping', chore, cause }, 'a background job failed and will be run again');
       }
     }
     if (Object.keys(done).length > 0) log.info(done, 'housekeeping');

@@ -6,6 +6,7 @@ import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
 import type { Gateway } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
+import type { BusinessCounts } from '../metrics/counts.js';
 import { type DueCursor, FROM_THE_START } from '../orders/due-sql.js';
 import { endLeftOverOrders } from '../orders/end-agreements.js';
 import { attemptNo } from '../orders/numbers.js';
@@ -23,6 +24,7 @@ export interface RenewalDeps {
   readonly settle: SettleTogether;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly counts?: BusinessCounts;
   readonly stopping?: () => boolean;
   /** In place of the policy's, for a test that cannot wait. */
   readonly debitDeadlineMs?: number;
@@ -111,6 +113,7 @@ async function renew(
       await settle({ attempt: renewal, outcome });
       return;
     }
+    deps.counts?.debit(renewal.paymentChannelCode, outcome.kind);
     await askAgainIn(database, renewal, namedAskSeconds(outcome, clock.now()) || FIRST_ASK_SECONDS);
   } catch (err) {
     const number = attemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);

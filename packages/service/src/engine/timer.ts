@@ -15,7 +15,7 @@ export function every(
     try {
       await job();
     } catch (error) {
-      log.warn({ err: error, job: name }, 'a background job failed and will be run again');
+      log.warn({ err: error, job: name, cause: `job ${name}` }, 'a background job failed and will be run again');
     }
     if (!stopped) schedule(seconds);
   };

@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.js';
+import type { Origin } from '../tracing.js';
 
 export const FULFILMENTS = ['GENERATED', 'POOL', 'SUPPLIER'] as const;
 export type FulfilmentKind = (typeof FULFILMENTS)[number];
@@ -10,6 +11,8 @@ export interface ClaimToFulfil {
   readonly faceValueCent: number;
   readonly orderNo: number;
   readonly cycleNo: number;
+  /** The request that it is claimed by; undefined when a job goes on with it. */
+  readonly origin?: Origin;
 }
 
 /** Has the code in the claim's own transaction, or nothing while there is none to be had. */

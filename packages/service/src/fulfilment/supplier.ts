@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import { bridgeClient } from '../gateways/bridge/client.js';
 import { type Fields, MAX_MESSAGE_BYTES, reasonOf, textOf } from '../gateways/bridge/protocol.js';
+import type { Origin } from '../tracing.js';
 import {
   type ClaimToFulfil,
   MAX_CODE_LENGTH,
@@ -32,22 +33,22 @@ export interface AttachedSupplier extends Supplier {
 /** A supplier behind the protocol of docs/supplier.md. */
 export function supplierAt({ url, key, clock, log, deadlineMs }: SupplierOptions): AttachedSupplier {
   const client = bridgeClient({ url, key, clock, connections: CONNECTIONS, log, peer: 'supplier' });
-  const call = (operation: 'fulfil' | 'fulfil-query', body: object, number?: string) =>
+  const call = (operation: 'fulfil' | 'fulfil-query', body: object, about: { number?: string; origin?: Origin }) =>
     client.call({
       operation,
       body,
-      ...(number === undefined ? {} : { number }),
+      ...about,
       deadlineMs: deadlineMs ?? SUPPLIER_DEADLINE_MS,
       maxBytes: MAX_MESSAGE_BYTES,
     });
   return {
     kind: 'SUPPLIER',
-    async fulfil({ claimNo, benefitCode, faceValueCent, orderNo, cycleNo }: ClaimToFulfil) {
+    async fulfil({ claimNo, benefitCode, faceValueCent, orderNo, cycleNo, origin }: ClaimToFulfil) {
       const body = { claimNo, benefitCode, faceValueCent, orderNo: String(orderNo), cycleNo };
-      return outcomeOf(await call('fulfil', body, claimNo), claimNo);
+      return outcomeOf(await call('fulfil', body, { number: claimNo, ...(origin ? { origin } : {}) }), claimNo);
     },
     async query({ claimNo }) {
-      const answer = await call('fulfil-query', { claimNo });
+      const answer = await call('fulfil-query', { claimNo }, {});
       return isNeverHeard(answer, claimNo) ? NEVER_HEARD : outcomeOf(answer, claimNo);
     },
     close: () => client.close(),

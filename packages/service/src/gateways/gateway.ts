@@ -1,3 +1,5 @@
+import type { Origin } from '../tracing.js';
+
 /**
  * The port to a payment institution. An adapter translates; it decides nothing about orders, and keeps nothing that
  * must survive. Every call has a deadline of its own. `unknown` means that the institution may or may not have acted:
@@ -33,6 +35,8 @@ export interface CardDetails {
 /** On whose behalf: an institution may know which channel an agreement is of, and object to another. */
 export interface OnBehalf {
   readonly appId: string;
+  /** The request that it is done for; undefined when no request asked for it. */
+  readonly origin?: Origin | undefined;
 }
 
 export interface BindCodeRequest extends OnBehalf {

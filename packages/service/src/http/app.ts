@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { ClockWatch } from '../db/clock-watch.js';
 import type { Database } from '../db/database.js';
+import { findTracing } from '../tracing.js';
 import { answerPlaces } from './answer-places.js';
 import { malformedHttpHandler } from './client-error.js';
 import { hasEnded, whenEnded } from './ended.js';
@@ -18,6 +19,7 @@ import { type PipelineDeps, pipeline } from './pipeline.js';
 import { bodyReader } from './read-body.js';
 import { type RedeemDeps, redeemRoutes } from './redeem.js';
 import { refuseEarly } from './refuse-early.js';
+import { traceRequests } from './request-spans.js';
 import { bodyTooLarge, Draining, JSON_TYPE, ReadsOnly, type Refusal, refusalOf } from './respond.js';
 import type { Route } from './routes.js';
 import { usableRequestId } from './signed-headers.js';
@@ -155,6 +157,8 @@ export function createApp(deps: AppDeps): App {
     return refuse(reply, refusalOf(new Rejection(known ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND')));
   };
   app.setNotFoundHandler(notFound);
+  const tracing = findTracing();
+  if (tracing) traceRequests(app, tracing);
   const warnOfUndeclaredProxy = undeclaredProxyWarning(deps.trustedProxies, log);
   app.addHook('onRequest', (request, _reply, done) => {
     warnOfUndeclaredProxy(request);

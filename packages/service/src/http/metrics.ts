@@ -1,6 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../db/database.js';
 import type { Shares } from '../db/shares.js';
+import { businessMetrics } from '../metrics/business.js';
+import { VERSION } from '../version.js';
 
 /** No label ever holds a channel, an order or anything else that grows or identifies somebody. */
 export function serviceMetrics(database: Database, shares: Shares) {
@@ -40,6 +42,7 @@ export function serviceMetrics(database: Database, shares: Shares) {
     labelNames: ['why'],
     registers: [registry],
   });
+  for (const why of ['hung-up', 'unread', 'slow', 'fault', 'stopping']) cut.inc({ why }, 0);
   new Gauge({
     name: 'perennial_share_waiting',
     help: 'Requests that wait because their channel uses its share of the connections, or all channels theirs',
@@ -50,6 +53,7 @@ export function serviceMetrics(database: Database, shares: Shares) {
   });
   return {
     registry,
+    business: businessMetrics(registry, VERSION),
     watchLongAnswers(counts: () => { readonly open: number; readonly waiting: number }): void {
       new Gauge({
         name: 'perennial_long_answers',

@@ -6,6 +6,7 @@ import type { Clock } from '../clock.js';
 import type { Shares } from '../db/shares.js';
 import type { Once, onceRunner } from '../idempotency/once.js';
 import { serializer } from '../serialize.js';
+import { type Origin, TRACEPARENT, usableTraceparent } from '../tracing.js';
 import type { admission } from './admission.js';
 import { type AnswerPlaces, RequestPlace } from './answer-places.js';
 import type { CallerFailures } from './failures.js';
@@ -109,7 +110,7 @@ export function pipeline(
     const place = new RequestPlace(places, channelId, caller);
     const act = (once: Once) =>
       limitFields(channel, () =>
-        route.action({ channel, requestId: request.id, caller, database, once, answer, place }, body),
+        route.action({ channel, origin: originOf(request), caller, database, once, answer, place }, body),
       );
     try {
       const result = await place.whenFree(() => runOnce(onceRequest, act));
@@ -130,6 +131,10 @@ export function pipeline(
   }
 
   return { open, serve };
+}
+
+function originOf({ id, headers }: FastifyRequest): Origin {
+  return { requestId: id, traceparent: usableTraceparent(headers[TRACEPARENT]) };
 }
 
 /** A malformed key is a parameter error, and those are answered after authentication. */

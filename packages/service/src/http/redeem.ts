@@ -173,7 +173,8 @@ export function redeemRoutes(
       }
       const { channel, link } = visited;
       const asked = { ...benefit, orderNo: link.orderNo };
-      const outcome = await deps.claim(shares.of(channel.channelId), channel, asked, callers.get(request));
+      const asking = { origin: { requestId: request.id }, caller: callers.get(request) };
+      const outcome = await deps.claim(shares.of(channel.channelId), channel, asked, asking);
       const frame = frameOf(request);
       const notice = claimNotice(frame.texts, outcome);
       const from = referenceOf(fields.get('from'));

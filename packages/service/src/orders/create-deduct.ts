@@ -15,6 +15,7 @@ import type { Clock } from '../clock.js';
 import { NumberTaken, type Queryable } from '../db/database.js';
 import type { DebitOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
+import type { BusinessCounts } from '../metrics/counts.js';
 import { type Attempt, askAgainIn, findFirstAttempt } from '../payments/attempts-sql.js';
 import { askDebit, debitRequest, sendDebit, trusted } from '../payments/debit.js';
 import { FIRST_ASK_SECONDS, namedAskSeconds } from '../payments/policy.js';
@@ -45,6 +46,7 @@ export interface DeductDeps {
   readonly links: RedeemLinks;
   readonly nextOrderNo: NextOrderNo;
   readonly store: StoreOrder;
+  readonly counts?: BusinessCounts;
   /** In place of the policy's, for a test that cannot wait. */
   readonly debitDeadlineMs?: number;
 }
@@ -58,14 +60,16 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
 
   async function conclude(context: Context, attempt: Attempt, outcome: DebitOutcome): Promise<Answer> {
     const { channel, database, once, answer } = context;
-    return database.transaction(async (tx) => {
-      if (outcome.kind === 'success' || outcome.kind === 'declined') await settleOne(tx, attempt, outcome, clock.now());
-      else {
-        const named = namedAskSeconds(outcome, clock.now());
-        if (named !== undefined) await askAgainIn(tx, attempt, named);
-      }
-      return once.finish(tx, answer(await describe(tx, channel, attempt.orderNo)));
+    const isFinal = outcome.kind === 'success' || outcome.kind === 'declined';
+    const concluded = await database.transaction(async (tx) => {
+      const settled = isFinal ? await settleOne(tx, attempt, outcome, clock.now()) : undefined;
+      const named = namedAskSeconds(outcome, clock.now());
+      if (named !== undefined) await askAgainIn(tx, attempt, named);
+      const finished = await once.finish(tx, answer(await describe(tx, channel, attempt.orderNo)));
+      return { finished, isSettled: settled?.changed === true };
     });
+    if (concluded.isSettled) deps.counts?.debit(attempt.paymentChannelCode, outcome.kind);
+    return concluded.finished;
   }
 
   async function describe(tx: Queryable, channel: Channel, orderNo: number): Promise<OrderDescription> {
@@ -133,9 +137,13 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         externalOrderNo: order.externalOrderNo,
       };
       const gateway = await gateways.of(agreement.paymentChannelCode, database);
-      const request = debitRequest(attempt, channel, agreement.institutionNo);
-      const outcome = await caller.outside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
-      return conclude(context, attempt, await trusted(database, attempt, outcome));
+      const request = debitRequest(attempt, channel, agreement.institutionNo, context.origin);
+      const said = await caller.outside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
+      const outcome = await trusted(database, attempt, said);
+      if (outcome.kind === 'pending' || outcome.kind === 'unknown') {
+        deps.counts?.debit(attempt.paymentChannelCode, outcome.kind);
+      }
+      return conclude(context, attempt, outcome);
     },
 
     async resume(context, subject) {
@@ -146,7 +154,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       if (attempt.status !== 'STARTED') return conclude(context, attempt, { kind: 'unknown' });
       const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
       const gateway = await gateways.of(attempt.paymentChannelCode, database);
-      const request = debitRequest(attempt, channel, institutionNo);
+      const request = debitRequest(attempt, channel, institutionNo, context.origin);
       const outcome = await caller.outside(() => askDebit(gateway, request, deps.debitDeadlineMs));
       return conclude(context, attempt, await trusted(database, attempt, outcome));
     },

@@ -140,3 +140,24 @@ export async function storeAcknowledged(tx: Queryable, kind: string, subject: st
   if (!alert) throw new Error('an alert that is locked has a row');
   return alert;
 }
+
+export interface AlertToLog {
+  readonly kind: string;
+  readonly subject: string;
+  readonly detail: string;
+  /** Since it was last logged. */
+  readonly times: number;
+  readonly seen: number;
+}
+
+/** Alerts that were raised and stand in no log yet, for whoever takes them; from then on they count as logged. */
+export async function takeAlertsToLog(db: Queryable, limit: number): Promise<AlertToLog[]> {
+  return db.query<AlertToLog>(
+    `with raised as materialized (
+       select kind, subject, seen, logged from alerts where logged < seen order by last_seen_at limit $1
+       for update skip locked)
+     update alerts a set logged = r.seen from raised r where a.kind = r.kind and a.subject = r.subject
+     returning a.kind, a.subject, a.detail, r.seen - r.logged as times, a.seen`,
+    [limit],
+  );
+}

@@ -2,15 +2,22 @@ import type { Channel } from '../channels/channel.js';
 import type { Queryable } from '../db/database.js';
 import type { DebitOutcome, DebitRequest, Gateway } from '../gateways/gateway.js';
 import { attemptNo } from '../orders/numbers.js';
+import type { Origin } from '../tracing.js';
 import { raiseAlertOnChange } from './alerts-sql.js';
 import type { Attempt } from './attempts-sql.js';
 import { withinDeadline } from './deadline.js';
 import { DEBIT_DEADLINE_MS } from './policy.js';
 
 /** What an attempt says to the institution, on behalf of its channel. */
-export function debitRequest(attempt: Attempt, { appId }: Channel, institutionNo: string): DebitRequest {
+export function debitRequest(
+  attempt: Attempt,
+  { appId }: Channel,
+  institutionNo: string,
+  origin?: Origin,
+): DebitRequest {
   return {
     appId,
+    origin,
     attemptNo: attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo),
     institutionNo,
     amountCent: attempt.amountCent,

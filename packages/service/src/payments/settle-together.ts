@@ -1,12 +1,17 @@
 import type { Clock } from '../clock.js';
 import { type Database, isAway } from '../db/database.js';
 import { gather } from '../db/gather.js';
+import type { BusinessCounts } from '../metrics/counts.js';
 import { type Settled, type Settlement, settle } from './settle.js';
 
-export type SettleTogether = (settlement: Settlement) => Promise<Settled>;
+export interface SettlementOf extends Settlement {
+  readonly attempt: Settlement['attempt'] & { readonly paymentChannelCode: string };
+}
+
+export type SettleTogether = (settlement: SettlementOf) => Promise<Settled>;
 
 /** Outcomes that are known at the same time share a transaction. What is wrong with one is not the others' business. */
-export function settleTogether(database: Database, clock: Clock): SettleTogether {
+export function settleTogether(database: Database, clock: Clock, counts?: BusinessCounts): SettleTogether {
   const settleBatch = (settlements: readonly Settlement[]) =>
     database.transaction((tx) => settle(tx, settlements, clock.now()));
   const alone = async (settlement: Settlement): Promise<Settled | Error> => {
@@ -39,6 +44,7 @@ export function settleTogether(database: Database, clock: Clock): SettleTogether
   return async (settlement) => {
     const result = await together(settlement);
     if (result instanceof Error) throw result;
+    if (result.changed) counts?.debit(settlement.attempt.paymentChannelCode, settlement.outcome.kind);
     return result;
   };
 }

@@ -4,12 +4,16 @@ import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../channels/registry.js';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/database.js';
+import type { BusinessCounts, CountedPush } from '../metrics/counts.js';
+import { findTracing } from '../tracing.js';
 import type { Connections, PushResult } from './connections.js';
 import { type EventKey, keyOf } from './due-sql.js';
 import { filling } from './filling.js';
+import type { DeliveryOutcome } from './finish-sql.js';
 import { ended, isFull, type Lane, start } from './lane.js';
 import { type Message, signPush } from './message.js';
 import { outcomes } from './outcomes.js';
+import { pushSpans } from './push-spans.js';
 import { shardReading } from './reading.js';
 import { type Receiver, receiverRegistry } from './receivers.js';
 import { runningOut } from './running-out.js';
@@ -23,6 +27,7 @@ export interface DeliveryDeps {
   readonly connections: Connections;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly counts?: BusinessCounts | undefined;
   /** Due times by this clock instead of the database's: for tests. */
   readonly dueBy?: Clock;
 }
@@ -34,6 +39,13 @@ const SLOW_MS = 1_000;
 const MOST_CONNECTIONS = 2_048;
 /** Outcomes that are not written down yet: with more, nothing new is sent. */
 const MOST_UNWRITTEN = 2_000;
+const COUNTED: Readonly<Record<DeliveryOutcome, CountedPush>> = {
+  ACCEPTED: 'accepted',
+  REFUSED: 'refused',
+  TIMEOUT: 'timeout',
+  UNREACHABLE: 'unreachable',
+  FORBIDDEN: 'forbidden',
+};
 /** Before its lease ends, a node stops sending early enough for a push and for writing down how it ended. */
 const QUIET_MS = DEADLINE_MS + 1_000;
 /** For a lease that was renewed at this moment or a little later. */
@@ -44,8 +56,10 @@ const lastSend = (renewedAt: number) => renewedAt + LEASE_SECONDS * 1000 - QUIET
  * came of a push is written down only while the shard is still held under the same epoch.
  */
 export function deliveries(deps: DeliveryDeps) {
-  const { database, channels, connections, clock, log, dueBy } = deps;
+  const { database, channels, connections, clock, log, counts, dueBy } = deps;
   const node = randomUUID();
+  const tracing = findTracing();
+  const spans = tracing && pushSpans(tracing);
   const receivers = receiverRegistry(database, channels);
   const shards = new Map<number, Shard>();
   /** Lanes with something to send, each in its turn. */
@@ -78,6 +92,7 @@ export function deliveries(deps: DeliveryDeps) {
   const written = outcomes<Ended>({
     database,
     log,
+    counts,
     over: writtenDown,
     heldUp,
     givingUp: () => stopped && performance.now() > sendUntil + QUIET_MS,
@@ -209,8 +224,11 @@ export function deliveries(deps: DeliveryDeps) {
       return;
     }
     let sent: Promise<PushResult>;
+    const sign = () => signPush(receiver, lane.path, message, clock.now());
     try {
-      sent = connections.push(lane.url, () => signPush(receiver, lane.path, message, clock.now()));
+      sent = spans
+        ? spans.push(message, lane.url, sign, (traced) => connections.push(lane.url, traced))
+        : connections.push(lane.url, sign);
     } catch (err) {
       queueMicrotask(() => notBegun(shard, lane, message, err));
       return;
@@ -228,13 +246,17 @@ export function deliveries(deps: DeliveryDeps) {
     const { outcome, httpStatus, answer } = result;
     const endedAt = performance.now();
     const latencyMs = Math.round(endedAt - began);
+    counts?.push(COUNTED[outcome]);
     free(shard, lane, message);
     record({ shard, due, outcome, httpStatus, answer, latencyMs, endedAt, at: dueBy?.now() });
     pump();
   }
 
   function notBegun(shard: Shard, lane: Lane, message: Message, err?: unknown): void {
-    if (err) log.warn({ err, eventId: message.eventId }, 'a push could not be begun and will be');
+    if (err) {
+      const { eventId } = message;
+      log.warn({ err, eventId, cause: 'beginning pushes' }, 'a push could not be begun and will be');
+    }
     free(shard, lane, message);
     forget(shard, lane, [message.due]);
     pump();

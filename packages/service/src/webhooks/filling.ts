@@ -35,7 +35,7 @@ export function filling({ database, receivers, log, record, reading, now }: Fill
       taken = take(lane, LOAD);
       await load(shard, lane, taken);
     } catch (err) {
-      log.warn({ err }, 'events could not be read and will be read again');
+      log.warn({ err, cause: 'reading events' }, 'events could not be read and will be read again');
       forget(shard, lane, taken);
     } finally {
       lane.isFilling = false;

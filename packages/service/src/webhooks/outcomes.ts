@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Database, HeldUp, Unavailable } from '../db/database.js';
+import type { BusinessCounts } from '../metrics/counts.js';
 import { raiseAlert } from '../payments/alerts-sql.js';
 import { keyOf } from './due-sql.js';
 import { findUnfinished, finishPushes, type Pushed } from './finish-sql.js';
@@ -9,6 +10,7 @@ import { RETRY_DELAYS_SECONDS } from './schedule.js';
 export interface OutcomesDeps<One extends Pushed> {
   readonly database: Database;
   readonly log: Logger;
+  readonly counts?: BusinessCounts | undefined;
   /** No longer worth trying: the node ends, and its lease with it. */
   readonly givingUp: () => boolean;
   /** They are written down, or are another node's matter by now; or they could not be written down. */
@@ -30,7 +32,7 @@ const AGAIN_MS = 200;
  * somebody else holds waits by itself, and is tried again; as long as there is such, everything else passes it over. Not by
  * `gather`: nobody waits for a single one, and a promise and a closure for each were part of what a push took.
  */
-export function outcomes<One extends Pushed>({ database, log, givingUp, over, heldUp }: OutcomesDeps<One>) {
+export function outcomes<One extends Pushed>({ database, log, counts, givingUp, over, heldUp }: OutcomesDeps<One>) {
   let queue: One[] = [];
   /** What could not be written down, because somebody else holds it. */
   let held: One[] = [];
@@ -91,13 +93,14 @@ export function outcomes<One extends Pushed>({ database, log, givingUp, over, he
   async function writeDown(batch: readonly One[]): Promise<readonly One[] | undefined> {
     for (let isPassing = held.length > 0; ; ) {
       try {
-        if (batch.some(isLast)) await writeWithAlerts(database, batch, isPassing);
+        if (batch.some(isLast)) counts?.givenUp(await writeWithAlerts(database, batch, isPassing));
         else await finishPushes(database, batch, isPassing);
         return isPassing ? await findUnfinished(database, batch) : [];
       } catch (err) {
         if (!(err instanceof Unavailable) || givingUp()) {
           for (const { due } of batch) {
-            log.warn({ err, eventId: String(keyOf(due)) }, 'how a push ended could not be written down');
+            const cause = 'writing down how pushes ended';
+            log.warn({ err, eventId: String(keyOf(due)), cause }, 'how a push ended could not be written down');
           }
           return undefined;
         }
@@ -124,10 +127,13 @@ function without<One>(all: readonly One[], some: readonly One[]): One[] {
 const isLast = ({ outcome, due, isHopeless }: Pushed) =>
   outcome !== 'ACCEPTED' && (isHopeless || due.step >= RETRY_DELAYS_SECONDS.length);
 
-async function writeWithAlerts(database: Database, pushed: readonly Pushed[], isPassing: boolean): Promise<void> {
-  await database.transaction(async (tx) => {
-    for (const { appId, count } of await finishPushes(tx, pushed, isPassing)) {
+/** How many were given up. */
+async function writeWithAlerts(database: Database, pushed: readonly Pushed[], isPassing: boolean): Promise<number> {
+  return database.transaction(async (tx) => {
+    const givenUp = await finishPushes(tx, pushed, isPassing);
+    for (const { appId, count } of givenUp) {
       await raiseAlert(tx, 'webhook-given-up', appId, `${count} given up at once`);
     }
+    return givenUp.reduce((sum, { count }) => sum + count, 0);
   });
 }

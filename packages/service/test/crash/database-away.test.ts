@@ -61,6 +61,16 @@ it('a DATABASE_URL that goes away: 503001 and not ready meanwhile, well again wi
   expect((await send(baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).status).toBe(503);
   expect((await send(baseUrl, 'GET', '/healthz', {}, Buffer.alloc(0))).status).toBe(200);
 
+  // Whatever failed meanwhile, every second and for every request, is one line.
+  const lines = running
+    .stdout()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const faults = lines.filter(({ level }) => level !== 'info');
+  expect(faults.filter(({ cause }) => cause === 'the database is away')).toHaveLength(1);
+  expect(new Set(faults.map(({ cause }) => cause)).size).toBe(faults.length);
+
   servers.push(await openServer());
   await until('ready again', async () => (await send(baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).status === 200);
   expect((await client.call('products/list', {})).code).toBe('0');

@@ -96,8 +96,13 @@ describe('chores', () => {
     );
     expect(await tidy()).toEqual({ nonceSlotsEmptied: 1, sendsDeleted: 1 });
     const [failed, done, ...more] = log.lines();
-    expect(failed).toMatchObject({ level: 40, job: 'housekeeping', chore: 'answersDeleted', err: { code: '42P01' } });
-    expect(done).toMatchObject({ level: 30, msg: 'housekeeping', nonceSlotsEmptied: 1, sendsDeleted: 1 });
+    expect(failed).toMatchObject({
+      level: 'warn',
+      job: 'housekeeping',
+      chore: 'answersDeleted',
+      err: { code: '42P01' },
+    });
+    expect(done).toMatchObject({ level: 'info', msg: 'housekeeping', nonceSlotsEmptied: 1, sendsDeleted: 1 });
     expect(more).toEqual([]);
   });
 

@@ -120,7 +120,7 @@ describe('a notice that is rightly signed and cannot be used', () => {
     const why = 'the notice has no result that is known';
     expect(newLines()).toEqual([
       expect.objectContaining({
-        level: 40,
+        level: 'warn',
         requestId,
         paymentChannelCode: 'REFBANK',
         why,
@@ -141,7 +141,7 @@ describe('a notice that is rightly signed and cannot be used', () => {
     const reply = await send(service.baseUrl, 'POST', PATH, headers, body);
     expect(reply.status).toBe(400);
     expectEnvelope(reply.envelope, '400001');
-    expect(newLines()).toEqual([expect.objectContaining({ level: 40, why: reply.envelope.message })]);
+    expect(newLines()).toEqual([expect.objectContaining({ level: 'warn', why: reply.envelope.message })]);
   });
 
   it('400: it ends before its end', async () => {
@@ -167,6 +167,6 @@ describe('a notice that may be anybody’s', () => {
     expect(reply.status).toBe(401);
     expectEnvelope(reply.envelope, '401002');
     expect(reply.envelope.message).toBe('signature does not match');
-    expect(newLines()).toEqual([expect.objectContaining({ level: 40, paymentChannelCode: 'REFBANK', why })]);
+    expect(newLines()).toEqual([expect.objectContaining({ level: 'warn', paymentChannelCode: 'REFBANK', why })]);
   });
 });

@@ -183,7 +183,7 @@ describe('the log', () => {
 
   it('has one line for an address and a payment channel, and says how many more there were', async () => {
     for (let n = 0; n < 5; n += 1) await notice('REFBANK', { key: WRONG });
-    const first = { level: 40, address: HERE, paymentChannelCode: 'REFBANK', why: 'the signature does not match' };
+    const first = { level: 'warn', address: HERE, paymentChannelCode: 'REFBANK', why: 'the signature does not match' };
     expect(lines()).toEqual([expect.objectContaining({ ...first, msg: 'a notice was refused' })]);
     await notice('REFBANK', { key: WRONG, address: THERE });
     await notice('NOBANK');

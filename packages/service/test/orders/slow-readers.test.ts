@@ -179,7 +179,7 @@ describe('500001 in the middle of an answer', () => {
       );
       await expect(caller.readAll()).rejects.toThrow(/ECONNRESET/);
       expect(await lineOf(on, 'fault-1')).toMatchObject({ status: 200, code: '500001', cut: 'fault' });
-      const fault = on.log.lines().find((line) => line.level === 50 && line.requestId === 'fault-1');
+      const fault = on.log.lines().find((line) => line.level === 'error' && line.requestId === 'fault-1');
       expect(fault).toMatchObject({ msg: 'fault in the middle of an answer', path: '/openapi/v1/orders/list' });
       expect(await open(on)).toBe(0);
     },
@@ -292,7 +292,7 @@ describe('the places for long answers', () => {
     const reply = await third.client.call('orders/query', { orderNo: third.orderNo });
     expect(refusal(reply)).toEqual({ status: 503, code: '503001', retryAfter: '1' });
     // The node is busy, and nothing is wrong with it.
-    expect(on.log.lines().filter((line) => line.level >= 50)).toEqual([]);
+    expect(on.log.lines().filter((line) => line.level === 'error' || line.level === 'fatal')).toEqual([]);
     for (const caller of held) caller.hangUp();
     await until('the places are free', async () => (await open(on)) === 0);
     expect((await third.client.call('orders/query', { orderNo: third.orderNo })).code).toBe('0');

@@ -117,7 +117,7 @@ describe('a fault', () => {
       expect(reply.envelope).toMatchObject({ requestId, message: 'internal error' });
       expect(reply.text).not.toContain(INNER);
       const line = captured.lines().find((one) => one.requestId === requestId && one.msg === 'fault');
-      expect(line).toMatchObject({ level: 50, path: PATH_PREFIX + name });
+      expect(line).toMatchObject({ level: 'error', path: PATH_PREFIX + name });
       expect(line.err).toBeDefined();
     },
   );

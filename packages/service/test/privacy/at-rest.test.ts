@@ -262,7 +262,7 @@ it('the search finds what is there, or it would prove nothing', async () => {
   const { tables, log: lines, answers: texts, metrics } = await places();
   expect(tables).toContain('user-');
   expect(lines).toContain('/openapi/v1/orders/create');
-  expect(lines).toContain('"level":50');
+  expect(lines).toContain('"level":"error"');
   expect(lines).toContain('a bug that quotes');
   expect(lines).toContain('cancelling an agreement failed');
   expect(texts).toContain('svc_aes_v1:');

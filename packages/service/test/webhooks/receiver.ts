@@ -33,6 +33,7 @@ export interface ReceivedPush {
   readonly nonce: string;
   readonly path: string;
   readonly host: string | undefined;
+  readonly traceparent: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into events freely
   readonly data: any;
   readonly raw: Buffer;
@@ -205,6 +206,7 @@ function received({ url = '', headers }: http.IncomingMessage, raw: Buffer, conn
     nonce: String(headers[HEADER_KEYS.nonce]),
     path: url,
     host: headers.host,
+    traceparent: headers['traceparent']?.toString(),
     data,
     raw,
     connection,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.js';
 import { PlainError } from '../../plain-error.js';
+import type { Origin } from '../../tracing.js';
 import { type Gateway, NoticeRefused, type StatementLine } from '../gateway.js';
 import { bridgeClient } from './client.js';
 import {
@@ -49,6 +50,12 @@ export interface BridgeGateway extends Gateway {
   close(): Promise<void>;
 }
 
+/** Its number, if it has one that it may be repeated under, and the request that it is made for. */
+interface CallFor {
+  readonly number?: string;
+  readonly origin?: Origin | undefined;
+}
+
 /** The day cannot be had as a whole; lines that were yielded before are no statement. */
 export class StatementUnavailable extends PlainError {}
 
@@ -57,44 +64,53 @@ export function bridgeGateway({ url, key, clock, deadlineMs, connections, log }:
   const deadlines = { ...DEADLINES, ...deadlineMs };
   const client = bridgeClient({ url, key, clock, connections: connections ?? CONNECTIONS, log });
 
-  const call = (operation: Operation, body: object, number?: string): Promise<Fields | undefined> =>
+  const call = (operation: Operation, body: object, { number, origin }: CallFor = {}): Promise<Fields | undefined> =>
     client.call({
       operation,
       body,
+      origin,
       ...(number === undefined ? {} : { number }),
       deadlineMs: operation === 'debit' ? deadlines.debit : deadlines.other,
       maxBytes: operation === 'statement' ? MAX_STATEMENT_BYTES : MAX_MESSAGE_BYTES,
     });
 
   return {
-    async sendBindCode({ appId, bindOrderNo, bankCode, card }) {
+    async sendBindCode({ appId, origin, bindOrderNo, bankCode, card }) {
       const { bankCardNo, certificateNo, certType, realName, bankMobile } = card;
       return bindCodeOutcome(
-        await call('bind-code', {
-          appId,
-          bindOrderNo,
-          bankCode: bankCode ?? null,
-          card: { bankCardNo, certificateNo, certType, realName, bankMobile },
-        }),
+        await call(
+          'bind-code',
+          {
+            appId,
+            bindOrderNo,
+            bankCode: bankCode ?? null,
+            card: { bankCardNo, certificateNo, certType, realName, bankMobile },
+          },
+          { origin },
+        ),
       );
     },
 
-    async confirmBind({ appId, bindOrderNo, reference, smsCode }) {
-      return bindOutcome(await call('bind-confirm', { appId, bindOrderNo, reference: reference ?? null, smsCode }));
+    async confirmBind({ appId, origin, bindOrderNo, reference, smsCode }) {
+      const body = { appId, bindOrderNo, reference: reference ?? null, smsCode };
+      return bindOutcome(await call('bind-confirm', body, { origin }));
     },
 
-    async debit({ appId, attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
+    async debit({ appId, origin, attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
       const body = { appId, attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
-      return debitOutcome(await call('debit', body, attemptNo), attemptNo);
+      return debitOutcome(await call('debit', body, { number: attemptNo, origin }), attemptNo);
     },
 
-    async queryDebit({ appId, attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
+    async queryDebit({ appId, origin, attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
       const body = { appId, attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
-      return debitQueryOutcome(await call('debit-query', body), attemptNo);
+      return debitQueryOutcome(await call('debit-query', body, { origin }), attemptNo);
     },
 
     async refund({ appId, refundNo, attemptNo, amountCent }) {
-      return refundOutcome(await call('refund', { appId, refundNo, attemptNo, amountCent }, refundNo), refundNo);
+      return refundOutcome(
+        await call('refund', { appId, refundNo, attemptNo, amountCent }, { number: refundNo }),
+        refundNo,
+      );
     },
 
     async queryRefund({ appId, refundNo }) {

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { Pool } from 'undici';
 import type { Clock } from '../../clock.js';
 import { PlainError } from '../../plain-error.js';
+import { failSpan, findTracing, type Origin, TRACEPARENT, traceparentOf } from '../../tracing.js';
 import {
   BRIDGE_HEADERS,
   CONTENT_TYPE,
@@ -30,6 +31,8 @@ export interface Call {
   /** May hold card data: it is sent, and otherwise never looked at. */
   readonly body: object;
   readonly number?: string;
+  /** The request that it is made for. */
+  readonly origin?: Origin | undefined;
   readonly deadlineMs: number;
   readonly maxBytes: number;
 }
@@ -41,12 +44,14 @@ export interface BridgeClient {
 }
 
 export function bridgeClient({ url, key, clock, connections, log, peer = 'bridge' }: ClientOptions): BridgeClient {
-  const { origin, basePath } = addressOf(url);
+  const { origin: address, basePath } = addressOf(url);
   if (key.length !== KEY_BYTES) throw new PlainError(`the key of a bridge must have ${KEY_BYTES} bytes`);
   // One request at a time on a connection: with pipelining, one slow debit would hold up those behind it.
-  const pool = new Pool(origin, { connections, pipelining: 1, allowH2: false });
+  const pool = new Pool(address, { connections, pipelining: 1, allowH2: false });
 
-  async function exchange(call: Call, requestId: string): Promise<Fields> {
+  const tracing = findTracing();
+
+  async function exchange(call: Call, requestId: string, traceparent: string | undefined): Promise<Fields> {
     const path = `${basePath}/${call.operation}`;
     const body = Buffer.from(JSON.stringify(call.body));
     const headers = signedHeaders({ path, body, now: clock.now(), requestId }, key);
@@ -58,6 +63,7 @@ export function bridgeClient({ url, key, clock, connections, log, peer = 'bridge
         'content-type': CONTENT_TYPE,
         ...headers,
         ...(call.number === undefined ? {} : { [BRIDGE_HEADERS.idempotencyKey]: call.number }),
+        ...(traceparent === undefined ? {} : { [TRACEPARENT]: traceparent }),
       },
       // The one deadline: waiting for a connection, making it, headers and body.
       signal: AbortSignal.timeout(call.deadlineMs),
@@ -77,12 +83,21 @@ export function bridgeClient({ url, key, clock, connections, log, peer = 'bridge
 
   return {
     async call(call) {
-      const requestId = randomUUID();
+      const callId = randomUUID();
+      const { operation, number, origin } = call;
+      const span = tracing?.call(`${peer} ${operation}`, {
+        'server.address': address,
+        'perennial.operation': operation,
+      }).span;
       try {
-        return await exchange(call, requestId);
+        const fields = await exchange(call, callId, span ? traceparentOf(span) : origin?.traceparent);
+        span?.end();
+        return fields;
       } catch (error) {
+        if (span) failSpan(span, error);
+        const why = describe(error);
         log?.warn(
-          { operation: call.operation, number: call.number, requestId, why: describe(error) },
+          { requestId: origin?.requestId, callId, operation, number, why, cause: `${peer} at ${address}: ${why}` },
           `no answer of the ${peer} that could be trusted`,
         );
         return undefined;

@@ -1,0 +1,38 @@
+import { SpanStatusCode } from '@opentelemetry/api';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Started, TRACEPARENT, type Tracing, usableTraceparent } from '../tracing.js';
+
+/** What machines ask every few seconds, and paths that are none of ours. */
+const isTraced = (route: string | undefined) => route !== undefined && /^\/(openapi|gateway|redeem)\b/.test(route);
+
+/** A span for each request, from its headers to the end of its answer, with all that is done for it below. */
+export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
+  const underWay = new WeakMap<FastifyRequest, Started>();
+  app.addHook('onRequest', (request, reply, done) => {
+    const { url: route } = request.routeOptions;
+    if (request.is404 || route === undefined || !isTraced(route)) return done();
+    // Users of the page are nobody's callee: theirs is a trace of its own.
+    const caller = route.startsWith('/redeem') ? undefined : usableTraceparent(request.headers[TRACEPARENT]);
+    const started = tracing.request(`${request.method} ${route}`, caller);
+    const { span } = started;
+    span.setAttributes({
+      'http.request.method': request.method,
+      'http.route': route,
+      'perennial.request_id': request.id,
+    });
+    underWay.set(request, started);
+    reply.raw.once('close', () => {
+      span.setAttribute('http.response.status_code', reply.statusCode);
+      if (reply.resultCode !== undefined) span.setAttribute('perennial.code', reply.resultCode);
+      if (reply.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    });
+    done();
+  });
+  // Not before: what reads a body runs on behalf of its connection.
+  app.addHook('preHandler', (request, _reply, done) => {
+    const started = underWay.get(request);
+    if (started) tracing.within(started, done);
+    else done();
+  });
+}

@@ -1,0 +1,76 @@
+/**
+ * Lines of one cause: the first as it is, one a minute with the count of those that followed, and one when it is over. So an
+ * outage is a few lines, whatever number of requests and jobs it meets.
+ */
+export interface RepeatedLines {
+  /** Writes the line, or counts it if one of the same cause was written a moment ago. */
+  line(cause: string, write: () => void): void;
+}
+
+export interface Repeated {
+  readonly cause: string;
+  /** Lines of this cause, the first one included. */
+  readonly times: number;
+  /** Since the first of them. */
+  readonly seconds: number;
+}
+
+export interface RepeatedLinesOptions {
+  readonly still: (repeated: Repeated) => void;
+  readonly over: (repeated: Repeated) => void;
+}
+
+const LOOK_MS = 10_000;
+const SUMMARY_MS = 60_000;
+/** Jobs that fail are tried again within seconds: whatever is silent for so long is over. */
+const QUIET_MS = 30_000;
+/** Causes that are kept apart at a time. */
+const MAX_CAUSES = 1_000;
+const OTHERS = 'others';
+
+interface Running {
+  readonly began: number;
+  last: number;
+  told: number;
+  times: number;
+  timesTold: number;
+}
+
+export function repeatedLines({ still, over }: RepeatedLinesOptions): RepeatedLines {
+  const running = new Map<string, Running>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function look(): void {
+    const now = performance.now();
+    for (const [cause, one] of running) {
+      const seconds = (until: number) => Math.round((until - one.began) / 1000);
+      if (now - one.last >= QUIET_MS) {
+        running.delete(cause);
+        if (one.times > 1) over({ cause, times: one.times, seconds: seconds(one.last) });
+      } else if (now - one.told >= SUMMARY_MS && one.times > one.timesTold) {
+        one.told = now;
+        one.timesTold = one.times;
+        still({ cause, times: one.times, seconds: seconds(now) });
+      }
+    }
+    if (running.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    line(cause, write) {
+      const now = performance.now();
+      const name = running.has(cause) || running.size < MAX_CAUSES ? cause : OTHERS;
+      const known = running.get(name);
+      if (known) {
+        known.last = now;
+        known.times += 1;
+        return;
+      }
+      running.set(name, { began: now, last: now, told: now, times: 1, timesTold: 1 });
+      timer ??= setInterval(look, LOOK_MS).unref();
+      write();
+    },
+  };
+}

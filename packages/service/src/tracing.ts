@@ -1,0 +1,104 @@
+import {
+  type Context,
+  context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+
+/** The header of W3C Trace Context that says which trace a call belongs to. */
+export const TRACEPARENT = 'traceparent';
+
+/** Where a call comes from: in the log and in the headers of what is called because of it. */
+export interface Origin {
+  readonly requestId: string;
+  /** As the caller has sent it, if that can be passed on. */
+  readonly traceparent?: string | undefined;
+}
+
+export interface Started {
+  readonly span: Span;
+  readonly context: Context;
+}
+
+type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+/** Spans, for somebody who has started the process with an SDK that takes them. */
+export interface Tracing {
+  /** Under the caller's span, or a trace of its own. */
+  request(name: string, traceparent: string | undefined): Started;
+  /** A call to somebody else, under what is under way, or a trace of its own. */
+  call(name: string, attributes: Attributes): Started;
+  /** A statement, if something is under way that it belongs to: jobs ask for work many times a second. */
+  statement(name: string): Started | undefined;
+  /** Runs work so that what it begins belongs to the span. */
+  within<T>(started: Pick<Started, 'context'>, work: () => T): T;
+  /** What is under way where this is called. */
+  current(): Context;
+}
+
+/**
+ * Undefined when nobody takes spans: then none is made, and whoever asked need not look again. Asked once by each part when it
+ * is made, as an SDK registers itself before the service starts (node --import).
+ */
+export function findTracing(): Tracing | undefined {
+  const tracer = registeredTracer();
+  if (!tracer) return undefined;
+  const started = (span: Span, parent: Context): Started => ({ span, context: trace.setSpan(parent, span) });
+  return {
+    request(name, traceparent) {
+      const remote = traceparent === undefined ? undefined : parseTraceparent(traceparent);
+      const parent = remote ? trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true }) : ROOT_CONTEXT;
+      return started(tracer.startSpan(name, { kind: SpanKind.SERVER }, parent), parent);
+    },
+    call(name, attributes) {
+      const parent = context.active();
+      return started(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent), parent);
+    },
+    statement(name) {
+      const parent = context.active();
+      if (trace.getSpan(parent) === undefined) return undefined;
+      const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': name };
+      return started(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent), parent);
+    },
+    within: ({ context: at }, work) => context.with(at, work),
+    current: () => context.active(),
+  };
+}
+
+/** Behind the API's own stand-in, which is there whether or not anybody is. */
+function registeredTracer(): Tracer | undefined {
+  const provider = trace.getTracerProvider();
+  const name = 'perennial';
+  return 'getDelegateTracer' in provider
+    ? (provider as { getDelegateTracer(name: string): Tracer | undefined }).getDelegateTracer(name)
+    : provider.getTracer(name);
+}
+
+/** Ends the span of work that has failed. Only the kind of the error: a message may repeat what it was given. */
+export function failSpan(span: Span, error: unknown): void {
+  span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : typeof error });
+  span.end();
+}
+
+/** The header of a call made within the span. */
+export function traceparentOf(span: Span): string {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+}
+
+const FORM = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+function parseTraceparent(value: string) {
+  const [, traceId = '', spanId = '', flags = ''] = FORM.exec(value) ?? [];
+  if (traceId === '' || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
+}
+
+/** A header that can be passed on as it came; anything else is left out. */
+export function usableTraceparent(value: unknown): string | undefined {
+  return typeof value === 'string' && parseTraceparent(value) ? value : undefined;
+}

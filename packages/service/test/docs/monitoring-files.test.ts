@@ -1,0 +1,135 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type SeenNode, seenNode } from '../metrics/world.js';
+import { labelsOf, type Metric } from '../support/scrape.js';
+import { ROOT, readPage } from './pages.js';
+
+interface Expression {
+  readonly where: string;
+  readonly expr: string;
+  /** What the reader is shown of each series. */
+  readonly shown: string;
+}
+
+const rules = await readPage('deploy/prometheus/rules.yaml');
+const dashboard: { panels: Panel[] } = JSON.parse(await readPage('deploy/grafana/perennial.json'));
+interface Panel {
+  readonly title: string;
+  readonly type: string;
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+
+/** Each rule begins with its name; an expression is the rest of its line, or the lines below it. */
+const ruleExpressions: Expression[] = rules
+  .split(/^ +- alert: /m)
+  .slice(1)
+  .map((rule) => ({
+    where: rule.split('\n')[0] ?? '',
+    expr: /^ +expr: (?:\|\n((?: {10,}.*\n)+)|(.*))/m.exec(rule)?.slice(1).filter(Boolean)[0] ?? '',
+    shown: /summary: (.*)/.exec(rule)?.[1] ?? '',
+  }));
+const panelExpressions: Expression[] = dashboard.panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr, legendFormat }) => ({ where: title, expr, shown: legendFormat })),
+);
+
+const KEYWORDS = new Set(['by', 'le', 'job', 'instance']);
+
+/** The metrics of an expression, each with the labels that are asked of it. */
+function asked(expr: string): { name: string; labels: string[] }[] {
+  return [...expr.matchAll(/\b(perennial_\w+)(?:\{([^}]*)\})?/g)].map(([, name = '', matchers = '']) => ({
+    name,
+    labels: [...matchers.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label),
+  }));
+}
+
+/** Labels that series are grouped by or shown with. */
+function grouped({ expr, shown }: Expression): string[] {
+  const by = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) =>
+    list.split(',').map((one) => one.trim()),
+  );
+  const legend = [...shown.matchAll(/\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g)].map(([, label = '']) => label);
+  return [...by, ...legend];
+}
+
+describe.each([
+  ['deploy/prometheus/rules.yaml', ruleExpressions],
+  ['deploy/grafana/perennial.json', panelExpressions],
+])('%s', (_file, expressions) => {
+  let node: SeenNode;
+  let metrics: Map<string, Metric>;
+  beforeAll(async () => {
+    node = await seenNode();
+    metrics = await node.scrape();
+  });
+  afterAll(() => node.close());
+
+  const metricOf = (name: string) => metrics.get(name) ?? metrics.get(name.replace(/_(bucket|sum|count)$/, ''));
+
+  it('asks for metrics that the service has, by labels that they have', () => {
+    expect(expressions.length).toBeGreaterThan(10);
+    for (const one of expressions) {
+      expect(one.expr, one.where).not.toBe('');
+      const names = asked(one.expr);
+      for (const { name, labels } of names) {
+        expect(metricOf(name), `${one.where}: ${name}`).toBeDefined();
+        for (const label of labels) {
+          if (!KEYWORDS.has(label)) expect(labelsOf(metricOf(name)), `${one.where}: ${name}`).toContain(label);
+        }
+      }
+      const known = new Set([...KEYWORDS, ...names.flatMap(({ name }) => labelsOf(metricOf(name)))]);
+      expect(
+        grouped(one).filter((label) => !known.has(label)),
+        one.where,
+      ).toEqual([]);
+    }
+  });
+
+  it('asks for values of labels that can be', () => {
+    for (const { where, expr } of expressions) {
+      for (const [, name = '', value = ''] of expr.matchAll(/\b(perennial_\w+)\{[^}]*\boutcome=~?"([^"]*)"/g)) {
+        const outcomes = metricOf(name)?.samples.map(({ labels }) => labels['outcome']);
+        for (const outcome of value.split('|')) expect(outcomes, where).toContain(outcome);
+      }
+    }
+  });
+});
+
+describe('the two of them', () => {
+  it('every panel and every rule says what it shows', () => {
+    expect(new Set(panelExpressions.map(({ where }) => where)).size).toBe(
+      dashboard.panels.filter(({ type }) => type !== 'row').length,
+    );
+    for (const { where, shown } of [...ruleExpressions, ...panelExpressions]) expect(shown, where).not.toBe('');
+  });
+
+  it('use every metric of the business', async () => {
+    const listed = (await readPage('docs/operations.md')).match(/^\| `(perennial_\w+)`/gm) ?? [];
+    const used = new Set(
+      [...ruleExpressions, ...panelExpressions].flatMap(({ expr }) => asked(expr)).map(({ name }) => name),
+    );
+    const unused = listed
+      .map((row) => row.slice(3, -1))
+      .filter((name) => !used.has(name) && !used.has(`${name}_bucket`));
+    // Of a node's inside; worth a look when a node is slow.
+    expect(unused).toEqual([
+      'perennial_http_answers_cut_total',
+      'perennial_long_answers',
+      'perennial_admission_batch_size',
+    ]);
+  });
+
+  it('promtool takes the rules and the scrape, where there is one', () => {
+    for (const args of [
+      ['rules', 'rules.yaml'],
+      ['config', 'prometheus.yaml'],
+    ]) {
+      const [what = '', file = ''] = args;
+      const checked = spawnSync('promtool', ['check', what, path.join(ROOT, 'deploy/prometheus', file)], {
+        encoding: 'utf8',
+      });
+      if (checked.error === undefined) expect(checked.status, checked.stdout + checked.stderr).toBe(0);
+      else expect(checked.error).toMatchObject({ code: 'ENOENT' });
+    }
+  });
+});

@@ -1,0 +1,55 @@
+import os from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { createLog, type LogOptions } from '../../src/log.js';
+import { readSettings } from '../../src/settings.js';
+
+function written(options: LogOptions, write: (log: ReturnType<typeof createLog>) => void): string {
+  let text = '';
+  const keep = (line: string) => {
+    text += line;
+  };
+  const log = createLog('info', { write: keep }, options);
+  write(log);
+  return text;
+}
+
+describe('LOG_FORMAT=json', () => {
+  it('names the level, the time in UTC and the node in every line', () => {
+    const line = written({ node: 'a-1', format: 'json' }, (log) => log.warn({ requestId: 'r' }, 'words'));
+    expect(JSON.parse(line)).toEqual({
+      level: 'warn',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      node: 'a-1',
+      requestId: 'r',
+      msg: 'words',
+    });
+  });
+});
+
+describe('LOG_FORMAT=pretty', () => {
+  it('is one line for people', () => {
+    const line = written({ node: 'a-1', format: 'pretty' }, (log) => log.info({ code: '0', ms: 2.5 }, 'request'));
+    expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}INFO {3}request {2}code=0 {2}ms=2\.5\n$/);
+  });
+
+  it('shows the kind and the places of an error, redacts as ever, and does nothing to a terminal', () => {
+    const text = written({ format: 'pretty' }, (log) =>
+      log.error({ err: new TypeError('bad "sesame"'), token: 'sesame', appId: '\u001b[31mred\n' }, 'fault'),
+    );
+    expect(text).toMatch(/ERROR {2}fault {2}token=\[redacted\] .*TypeError: bad "…"\n +at .*format\.test/s);
+    expect(text).not.toContain('sesame');
+    expect(text).toContain('appId=\\u{1b}[31mred\\u{a}');
+  });
+});
+
+describe('settings', () => {
+  it('NODE_ID is the host and the process unless it is given', () => {
+    expect(readSettings({}).nodeId).toBe(`${os.hostname()}-${process.pid}`);
+    expect(readSettings({ NODE_ID: 'east-1' }).nodeId).toBe('east-1');
+  });
+
+  it('LOG_FORMAT is left to the terminal unless it is given', () => {
+    expect(readSettings({}).logFormat).toBeUndefined();
+    expect(readSettings({ LOG_FORMAT: 'json' }).logFormat).toBe('json');
+  });
+});

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { HeldUp, Unavailable } from '../../src/db/database.js';
+import { capturedLog } from '../support/captured-log.js';
+
+const away = () => new Unavailable('database unavailable: ECONNREFUSED', { cause: new Error('ECONNREFUSED') });
+
+describe('lines of one cause', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('are one when it begins, one a minute with the count, and one when it is over', async () => {
+    const { log, lines } = capturedLog();
+    for (let second = 0; second < 150; second += 1) {
+      log.warn({ err: away(), job: 'billing' }, 'a background job failed and will be run again');
+      log.error({ err: away(), requestId: `r-${second}` }, 'fault');
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    await vi.advanceTimersByTimeAsync(120_000);
+    const cause = 'the database is away';
+    expect(lines()).toMatchObject([
+      { level: 'warn', cause, job: 'billing', err: { message: 'database unavailable: ECONNREFUSED' } },
+      { level: 'warn', cause, msg: 'it goes on', times: 120, seconds: 60 },
+      { level: 'warn', cause, msg: 'it goes on', times: 240, seconds: 120 },
+      { level: 'warn', cause, msg: 'it is over', times: 300, seconds: 149 },
+    ]);
+    log.error({ err: away(), requestId: 'later' }, 'fault');
+    expect(lines().at(-1)).toMatchObject({ msg: 'fault', requestId: 'later', cause });
+  });
+
+  it('are kept apart by what they name and by the kind of error', () => {
+    const { log, lines } = capturedLog();
+    for (let n = 0; n < 10; n += 1) {
+      log.warn({ cause: 'bridge at http://a', why: 'ECONNRESET' }, 'no answer');
+      log.warn({ cause: 'bridge at http://b', why: 'ECONNRESET' }, 'no answer');
+      log.warn({ cause: 'job billing', err: new TypeError('x') }, 'a job failed');
+      log.warn({ cause: 'job billing', err: Object.assign(new Error('x'), { code: '42P01' }) }, 'a job failed');
+    }
+    expect(lines().map(({ cause }) => cause)).toEqual([
+      'bridge at http://a',
+      'bridge at http://b',
+      'job billing: TypeError',
+      'job billing: 42P01',
+    ]);
+  });
+
+  it('that happen once say nothing more', async () => {
+    const { log, lines } = capturedLog();
+    log.warn({ cause: 'once' }, 'no answer');
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(lines()).toHaveLength(1);
+  });
+
+  it('faults that are not the database’s absence have a line each, with their request id', () => {
+    const { log, lines } = capturedLog();
+    const faults = [new Error('a bug'), new HeldUp('55P03', { cause: new Error() }), new Unavailable('no word')];
+    for (const [n, err] of [...faults, ...faults].entries()) log.error({ err, requestId: `r-${n}` }, 'fault');
+    expect(lines().map(({ requestId }) => requestId)).toEqual(['r-0', 'r-1', 'r-2', 'r-3', 'r-4', 'r-5']);
+  });
+
+  it('secrets in lines that are counted are as little there as in others', async () => {
+    const { log, text } = capturedLog();
+    for (let n = 0; n < 3; n += 1) log.warn({ cause: 'x', token: 'sesame', err: new Error('"sesame"') }, 'no answer');
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(text()).not.toContain('sesame');
+    expect(text()).toContain('it is over');
+  });
+});

@@ -1,0 +1,175 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { clockWatch } from '../../src/db/clock-watch.js';
+import { businessReader } from '../../src/engine/readings.js';
+import { businessMetrics } from '../../src/metrics/business.js';
+import type { ReadingBounds } from '../../src/metrics/readings-sql.js';
+import { pauseEvents } from '../../src/operator/events.js';
+import { raiseAlert } from '../../src/payments/alerts-sql.js';
+import { type RefundStage, refundStage } from '../refunds/support.js';
+import { collectRequest, sharedRequest } from '../support/demo.js';
+import { type Metric, readMetrics, sampleValue } from '../support/scrape.js';
+
+let on: RefundStage;
+beforeAll(async () => {
+  on = await refundStage();
+});
+afterAll(() => on.close());
+beforeEach(async () => {
+  on.institution.reset();
+  on.bank.reset();
+  const { database } = on.service.fresh;
+  await database.query('delete from due_events');
+  await database.query('update orders set next_due_at = null');
+  await database.query('update debit_attempts set ask_at = null');
+});
+
+const sql = (text: string, values: unknown[] = []) => on.service.fresh.database.query(text, values);
+
+/** A node's reader: each call reads once and says what a scrape would then show. */
+function reader(bounds: Partial<ReadingBounds> = {}) {
+  const registry = new Registry();
+  const metrics = businessMetrics(registry, '1.2.3');
+  const { clock, fresh } = on.service;
+  const watch = clockWatch({ database: fresh.database, clock, log: pino({ level: 'silent' }) });
+  const read = businessReader({ database: fresh.database, clock, metrics, clockWatch: watch, bounds });
+  return async (): Promise<Map<string, Metric>> => {
+    await watch.compare();
+    await read();
+    const text = await registry.metrics();
+    metrics.stop();
+    return readMetrics(text);
+  };
+}
+const readOnce = (bounds?: Partial<ReadingBounds>) => reader(bounds)();
+
+describe('events', () => {
+  const backlog = async () => sampleValue(await readOnce(), 'perennial_webhook_backlog');
+
+  it('those that are due count, and the oldest says for how long; those that wait for their retry do not', async () => {
+    await on.channel.call('orders/create', collectRequest(on.channel));
+    await sql(`update due_events set next_at = now() - interval '90 s'`);
+    const due = await readOnce();
+    expect(sampleValue(due, 'perennial_webhook_backlog')).toBe(2);
+    expect(sampleValue(due, 'perennial_webhook_oldest_seconds')).toBeGreaterThanOrEqual(90);
+    expect(sampleValue(due, 'perennial_webhook_oldest_seconds')).toBeLessThan(120);
+    await sql(`update due_events set next_at = now() + interval '1 h'`);
+    const later = await readOnce();
+    expect(sampleValue(later, 'perennial_webhook_backlog')).toBe(0);
+    expect(sampleValue(later, 'perennial_webhook_oldest_seconds')).toBe(0);
+  });
+
+  it('what an operator holds back is not late', async () => {
+    await on.channel.call('orders/create', collectRequest(on.channel));
+    const { appId } = on.channel.credentials;
+    await pauseEvents(on.operator, { appId, eventType: 'payment.status.changed' });
+    expect(await backlog()).toBe(1);
+    await pauseEvents(on.operator, { appId });
+    expect(await backlog()).toBe(0);
+    await sql('delete from delivery_pauses');
+    expect(await backlog()).toBe(2);
+  });
+});
+
+describe('renewals', () => {
+  it('of both modes count, and the oldest says for how long', async () => {
+    const collected = await on.collectedOrder();
+    const deducted = await on.paidOrder();
+    await sql(`update orders set next_due_at = now() - interval '20 min' where order_no = $1`, [collected]);
+    await sql(`update orders set next_due_at = now() - interval '10 min' where order_no = $1`, [deducted]);
+    const due = await readOnce();
+    expect(sampleValue(due, 'perennial_renewals_due')).toBe(2);
+    expect(sampleValue(due, 'perennial_renewals_oldest_seconds')).toBeGreaterThanOrEqual(1200);
+    expect(sampleValue(due, 'perennial_renewals_oldest_seconds')).toBeLessThan(1260);
+  });
+
+  it('of a payment channel that takes none at this hour are not late', async () => {
+    const deducted = await on.paidOrder();
+    await sql(`update orders set next_due_at = now() - interval '10 min' where order_no = $1`, [deducted]);
+    const hours = `extract(hour from now() + interval '2 h')::integer, debit_hour_to = extract(hour from now() + interval '2 h')::integer + 1`;
+    await sql(`update payment_channels set debit_hour_from = ${hours}`);
+    const closed = await readOnce();
+    await sql('update payment_channels set debit_hour_from = null, debit_hour_to = null');
+    expect(sampleValue(closed, 'perennial_renewals_due')).toBe(0);
+    expect(sampleValue(closed, 'perennial_renewals_oldest_seconds')).toBe(0);
+  });
+});
+
+it('debits without a result count once they were asked about', async () => {
+  on.institution.onDebit = async () => ({ kind: 'unknown' });
+  on.institution.onQuery = async () => ({ kind: 'unknown' });
+  await on.channel.call('orders/create', sharedRequest(on.channel));
+  expect(sampleValue(await readOnce(), 'perennial_debits_unknown')).toBe(0);
+  await on.askPending();
+  expect(sampleValue(await readOnce(), 'perennial_debits_unknown')).toBe(1);
+  on.institution.reset();
+  await on.askPending();
+  expect(sampleValue(await readOnce(), 'perennial_debits_unknown')).toBe(0);
+});
+
+it('refunds count whoever settled them, each once, by what came of them; those without a result for themselves', async () => {
+  const read = reader();
+  const refunds = async () => {
+    const shown = await read();
+    return {
+      success: sampleValue(shown, 'perennial_refunds_total', { outcome: 'success' }),
+      refused: sampleValue(shown, 'perennial_refunds_total', { outcome: 'refused' }),
+      unknown: sampleValue(shown, 'perennial_refunds_unknown'),
+    };
+  };
+  expect(await refunds()).toEqual({ success: 0, refused: 0, unknown: 0 });
+  const orderNo = await on.paidOrder();
+  on.service.clock.advance(1_000);
+  await on.refund({ orderNo, cycleNo: 1, amountCent: 1 });
+  expect(await refunds()).toEqual({ success: 1, refused: 0, unknown: 0 });
+  on.bank.onRefund = async () => ({ kind: 'refused', reason: 'no' });
+  await expect(on.refund({ orderNo, cycleNo: 1, amountCent: 1 })).rejects.toThrow('refused');
+  expect(await refunds()).toEqual({ success: 1, refused: 1, unknown: 0 });
+  on.bank.onRefund = async () => ({ kind: 'unknown' });
+  on.bank.onQuery = async () => ({ kind: 'unknown' });
+  await on.refund({ orderNo, cycleNo: 1, amountCent: 1 });
+  await on.askAll();
+  expect(await refunds()).toEqual({ success: 1, refused: 1, unknown: 1 });
+  on.service.clock.advance(3_600_000);
+  expect(await refunds()).toEqual({ success: 1, refused: 1, unknown: 1 });
+});
+
+it('alerts count by kind until somebody has acknowledged them', async () => {
+  const { database } = on.service.fresh;
+  await raiseAlert(database, 'pool-empty', 'A', 'nothing left');
+  await raiseAlert(database, 'pool-empty', 'B', 'nothing left');
+  const open = await readOnce();
+  expect(sampleValue(open, 'perennial_alerts_open', { kind: 'pool-empty' })).toBe(2);
+  expect(sampleValue(open, 'perennial_alerts_open', { kind: 'billing-failed' })).toBe(0);
+  await sql(`update alerts set acknowledged_at = now(), acknowledged_by = 'ann' where subject = 'A'`);
+  expect(sampleValue(await readOnce(), 'perennial_alerts_open', { kind: 'pool-empty' })).toBe(1);
+});
+
+it('the clock of the node is compared with that of the database', async () => {
+  on.service.clock.set(Date.now() + 60_000);
+  const ahead = sampleValue(await readOnce(), 'perennial_clock_skew_seconds');
+  expect(ahead).toBeGreaterThan(50);
+  expect(ahead).toBeLessThan(61);
+});
+
+it('counting stops at its bound, and a hundred payment channels have names of their own', async () => {
+  const { database } = on.service.fresh;
+  await on.channel.call('orders/create', collectRequest(on.channel));
+  await on.channel.call('orders/create', collectRequest(on.channel));
+  await sql(`update orders set next_due_at = now() where status = 'ACTIVE'`);
+  await raiseAlert(database, 'pool-empty', 'C', 'nothing left');
+  await raiseAlert(database, 'pool-empty', 'D', 'nothing left');
+  const few = await readOnce({ rows: 3, alertsOfKind: 1 });
+  expect(sampleValue(few, 'perennial_webhook_backlog')).toBe(3);
+  expect(sampleValue(few, 'perennial_renewals_due')).toBe(3);
+  expect(sampleValue(few, 'perennial_alerts_open', { kind: 'pool-empty' })).toBe(1);
+
+  const registry = new Registry();
+  const { counts, stop } = businessMetrics(registry, '1');
+  for (let n = 0; n < 150; n += 1) counts.debit(`PC${n}`, 'success');
+  stop();
+  const shown = readMetrics(await registry.metrics()).get('perennial_debits_total')?.samples ?? [];
+  expect(shown).toHaveLength(101);
+  expect(shown.find(({ labels }) => labels['payment_channel'] === 'other')?.value).toBe(50);
+});

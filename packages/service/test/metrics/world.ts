@@ -1,0 +1,32 @@
+import { importCodes, setFulfilment } from '../../src/operator/benefits.js';
+import type { ServiceDeps } from '../../src/service.js';
+import { type Stage, stage } from '../orders/support.js';
+import { until } from '../support/processes.js';
+import { type Metric, sampleValue, scrape } from '../support/scrape.js';
+
+/** A node that also does what no request asks for, with three codes of a benefit in its pool. */
+export interface SeenNode extends Stage {
+  scrape(): Promise<Map<string, Metric>>;
+  /** Comes back when a reading says so. */
+  reads(name: string, value: number, labels?: Record<string, string>): Promise<void>;
+}
+
+export async function seenNode(more: Partial<ServiceDeps> = {}): Promise<SeenNode> {
+  const on = await stage({ engine: true, readingSeconds: 0.05, ...more });
+  const { operator, clock, baseUrl } = on.service;
+  const node: SeenNode = {
+    ...on,
+    scrape: () => scrape(baseUrl),
+    async reads(name, value, labels) {
+      await until(`${name} is ${value}`, async () => sampleValue(await scrape(baseUrl), name, labels) === value);
+    },
+  };
+  await setFulfilment(operator, { benefitCode: 'COUPON', kind: 'pool' });
+  async function* file() {
+    yield Buffer.from('one\ntwo\nthree\n');
+  }
+  await importCodes({ ...operator, clock }, { benefitCode: 'COUPON', file: file() });
+  await on.channel.call('products/list', {});
+  await node.reads('perennial_benefit_codes_left', 3, { benefit: 'COUPON' });
+  return node;
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel } from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { type TestService, testService } from '../support/service.js';
+import type { TestReceiver } from '../webhooks/receiver.js';
+import { receiverFor, sendingNode } from '../webhooks/sending.js';
+import { type SilentBridge, silentBridge } from './bridge.js';
+import { type RecordedSpan, recordSpans, stopRecording } from './recorder.js';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = 'b7ad6b7169203331';
+
+describe('with an SDK', () => {
+  let spans: RecordedSpan[];
+  let service: TestService;
+  let channel: ChannelClient;
+  let bridge: SilentBridge;
+  let receiver: TestReceiver;
+  const pushHeaders: string[] = [];
+  beforeAll(async () => {
+    spans = recordSpans();
+    service = await testService();
+    channel = await demoChannel(service);
+    bridge = await silentBridge(service, channel);
+    receiver = await receiverFor(service, channel, {
+      answer: ({ traceparent = '' }) => {
+        pushHeaders.push(traceparent);
+        return 'accept';
+      },
+    });
+  });
+  afterAll(async () => {
+    await service.close();
+    await bridge.close();
+    await receiver.close();
+    stopRecording();
+  });
+
+  it('a request is a span under its caller’s, with its statements and the call to the institution below', async () => {
+    await channel.getToken();
+    spans.length = 0;
+    await bridge.debit({ traceparent: `00-${TRACE}-${PARENT}-01` });
+    const request = await until('the span', () => spans.find(({ kind, hasEnded }) => kind === 'SERVER' && hasEnded));
+    expect(request).toMatchObject({
+      name: 'POST /openapi/v1/orders/create',
+      traceId: TRACE,
+      parentId: PARENT,
+      attributes: {
+        'http.request.method': 'POST',
+        'http.route': '/openapi/v1/orders/create',
+        'http.response.status_code': 200,
+        'perennial.code': '0',
+        'perennial.request_id': expect.stringMatching(/^traced-/),
+      },
+      hasFailed: false,
+    });
+    const below = spans.filter(({ parentId }) => parentId === request.spanId);
+    const call = below.find(({ name }) => name === 'bridge debit');
+    expect(call).toMatchObject({ kind: 'CLIENT', traceId: TRACE, hasFailed: true, hasEnded: true });
+    expect(bridge.calls.at(-1)?.headers['traceparent']).toBe(`00-${TRACE}-${call?.spanId}-01`);
+    const statements = below.filter(({ attributes }) => attributes['db.system.name'] === 'postgresql');
+    expect(statements.map(({ name }) => name)).toEqual(expect.arrayContaining(['admit', 'find-gateway']));
+    expect(statements.every(({ hasEnded }) => hasEnded)).toBe(true);
+    expect(spans.filter(({ traceId }) => traceId !== TRACE)).toEqual([]);
+  });
+
+  it('no span holds a value of a request or a statement', () => {
+    const text = JSON.stringify(spans);
+    for (const secret of ['6222020000001234567', '13800000001', '张三', channel.credentials.appSecret]) {
+      expect(text).not.toContain(secret);
+    }
+  });
+
+  it('a request without a traceparent begins a trace of its own', async () => {
+    spans.length = 0;
+    await channel.call('products/list', {}, { headers: { traceparent: 'nonsense' } });
+    await until('the span', () => spans.find(({ kind, hasEnded }) => kind === 'SERVER' && hasEnded));
+    expect(spans.find(({ kind }) => kind === 'SERVER')).toMatchObject({ parentId: undefined });
+  });
+
+  it('a push is a trace of its own, and its receiver is told of it', async () => {
+    await channel.call('orders/create', collectRequest(channel));
+    spans.length = 0;
+    const node = sendingNode(service);
+    await node.turn();
+    await node.stop();
+    const pushes = spans.filter(({ name }) => name === 'push');
+    expect(pushes.length).toBeGreaterThan(0);
+    expect(pushes.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`).toSorted()).toEqual(
+      pushHeaders.toSorted(),
+    );
+    for (const push of pushes) {
+      expect(push).toMatchObject({ kind: 'CLIENT', parentId: undefined, hasEnded: true });
+      expect(push.attributes).toMatchObject({ 'perennial.outcome': 'ACCEPTED', 'http.response.status_code': 200 });
+    }
+  });
+});

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findTracing } from '../../src/tracing.js';
+import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { demoChannel } from '../support/demo.js';
+import { type TestService, testService } from '../support/service.js';
+import { type SilentBridge, silentBridge } from './bridge.js';
+
+const CALLER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+describe('without an SDK', () => {
+  let service: TestService;
+  let channel: ChannelClient;
+  let bridge: SilentBridge;
+  let captured: CapturedLog;
+  beforeAll(async () => {
+    captured = capturedLog();
+    service = await testService({ log: captured.log });
+    channel = await demoChannel(service);
+    bridge = await silentBridge(service, channel);
+  });
+  afterAll(async () => {
+    await service.close();
+    await bridge.close();
+  });
+
+  it('nothing is traced', () => {
+    expect(findTracing()).toBeUndefined();
+  });
+
+  it('a traceparent is passed on to the institution as it came', async () => {
+    await bridge.debit({ traceparent: CALLER });
+    expect(bridge.calls.at(-1)).toMatchObject({ operation: 'debit', headers: { traceparent: CALLER } });
+  });
+
+  it.each([
+    'no traceparent',
+    '00-00000000000000000000000000000000-b7ad6b7169203331-01',
+    '00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01',
+    `${CALLER}-more`,
+    '',
+  ])('what is no traceparent is not: %j', async (traceparent) => {
+    await bridge.debit({ traceparent });
+    expect(bridge.calls.at(-1)?.headers['traceparent']).toBeUndefined();
+  });
+
+  it('the line about a call without an answer names the request that it was made for', async () => {
+    const reply = await bridge.debit({});
+    const line = captured.lines().find(({ msg }) => msg === 'no answer of the bridge that could be trusted');
+    expect(line).toMatchObject({
+      level: 'warn',
+      operation: 'debit',
+      why: 'HTTP status 500',
+      callId: expect.any(String),
+    });
+    expect(line.requestId).toMatch(/^traced-/);
+    expect(reply.code).toBe('0');
+  });
+});
