@@ -10,6 +10,7 @@ import { findTracing } from '../tracing.js';
 import { answerPlaces } from './answer-places.js';
 import { malformedHttpHandler } from './client-error.js';
 import { hasEnded, whenEnded } from './ended.js';
+import { limitInOneGo } from './in-one-go.js';
 import { answerThenLinger } from './linger.js';
 import { answerSender } from './long-answers.js';
 import type { ServiceMetrics } from './metrics.js';
@@ -98,8 +99,8 @@ export function createApp(deps: AppDeps): App {
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
-    serverFactory: (handler) =>
-      http.createServer(
+    serverFactory: (handler) => {
+      const server = http.createServer(
         {
           headersTimeout,
           requestTimeout,
@@ -109,8 +110,12 @@ export function createApp(deps: AppDeps): App {
           // Nothing here depends on Host, and Node's own answer to a request without one has no envelope.
           requireHostHeader: false,
         },
-        tooMuch.before(handler),
-      ),
+        limitInOneGo(tooMuch.before(handler)),
+      );
+      // All of what fits into maxHeaderSize: Node would leave out those beyond 2,000 without a word.
+      server.maxHeadersCount = 0;
+      return server;
+    },
     forceCloseConnections: 'idle',
     // Fastify's own answers have no envelope: this app says 503001 itself.
     return503OnClosing: false,

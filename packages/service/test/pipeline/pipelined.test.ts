@@ -5,7 +5,7 @@ import { copyOrder, dailyProduct, type Stage, stage } from '../orders/support.js
 import { send } from '../support/channel-client.js';
 import { collectRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
-import { requestBytes } from '../support/raw-http.js';
+import { rawConnection, requestBytes } from '../support/raw-http.js';
 
 /** Answers to requests that were sent in one go wait for one another. Node tells nobody when the connection of those ends. */
 let on: Stage;
@@ -56,9 +56,39 @@ describe('a caller who sends many requests in one go and hangs up before the ans
 
   it('leaves nothing behind: each of the answers is known to have ended', async () => {
     const before = await hungUp();
-    const socket = await sendUnread({ long: 1, short: 40 });
+    const socket = await sendUnread({ long: 1, short: 16 });
     await until('the long answer', async () => (await openAnswers()) === 1);
     socket.resetAndDestroy();
-    await until('all of them', async () => (await hungUp()) === before + 41);
+    await until('all of them', async () => (await hungUp()) === before + 17);
   });
+
+  it('beyond sixteen that wait for their turn, the connection ends, and none of the rest is begun', async () => {
+    const nowhere = () => metric('perennial_http_requests_total{endpoint="unknown",status="404",code="404001"}');
+    const [before, cut] = [await nowhere(), await hungUp()];
+    const socket = await sendUnread({ long: 1, short: 3_000 });
+    await until('the end of all that were begun', async () => (await hungUp()) === cut + 17);
+    expect((await nowhere()) - before).toBe(16);
+    expect(await openAnswers()).toBe(0);
+    socket.destroy();
+    expect((await on.channel.call('orders/query', { orderNo: longOrder })).code).toBe('0');
+  });
+});
+
+it('sixteen short ones in one go are answered, each in its turn', async () => {
+  const raw = rawConnection(on.service.baseUrl);
+  raw.write(Buffer.concat(Array.from({ length: 17 }, (_, n) => requestBytes(`/nowhere/${n}`, {}, '', 'GET'))));
+  expect((await raw.replies(17)).map(({ code }) => code)).toEqual(Array.from({ length: 17 }, () => '404001'));
+  raw.close();
+});
+
+it('headers count however many there are', async () => {
+  const token = await on.channel.getToken();
+  const body = Buffer.from('{}');
+  const many = Object.fromEntries(Array.from({ length: 2_500 }, (_, n) => [`a${n.toString(36)}`, '']));
+  const signed = on.channel.signedHeaders('products/list', body, { token });
+  const headers = { ...many, ...signed, 'Content-Length': String(body.length) };
+  const raw = rawConnection(on.service.baseUrl);
+  raw.write(requestBytes(`${PATH_PREFIX}products/list`, headers, body));
+  expect((await raw.replies(1))[0]?.code).toBe('0');
+  raw.close();
 });
