@@ -3,9 +3,16 @@ import { readAddress } from './address.js';
 import { isNumberTaken, isUnconfirmedCommit, NumberTaken, Outdated, Unavailable, unavailableOf } from './failures.js';
 import type { Statement, Transaction, Transactional, TransactionOptions } from './queryable.js';
 import { moveSequences } from './sequences.js';
-import { POOLED_STATEMENTS, prepareSession, type SessionSettings, STATEMENT_MS, UnfitConnection } from './session.js';
+import {
+  POOLED_STATEMENTS,
+  prepareSession,
+  type Session,
+  type SessionSettings,
+  STATEMENT_MS,
+  UnfitConnection,
+} from './session.js';
 import { withSpans } from './statement-spans.js';
-import { watchStatements } from './watch.js';
+import { type Watched, watchStatements } from './watch.js';
 
 export { constraintOf, HeldUp, isAway, NumberTaken, sqlState, Unavailable } from './failures.js';
 export type { Queryable, Statement, Transaction, Transactional, TransactionOptions } from './queryable.js';
@@ -49,23 +56,30 @@ export interface DatabaseOptions {
   readonly onSilence?: (isSilent: boolean) => void;
 }
 
+/** A connection of the pool, and what is known of it. */
+interface Connection extends Watched {
+  readonly client: pg.ClientBase;
+  readonly generation: number;
+  session: Session | undefined;
+  /** Nothing can be asked over it any more. */
+  isBroken: boolean;
+  /** Its last commit was not confirmed. */
+  isUnconfirmed: boolean;
+}
+
 export function openDatabase(options: DatabaseOptions): Database {
   const { pool: max, name, onIdleError, onSilence, statementMs = STATEMENT_MS } = options;
   const { settings: asked, ...address } = readAddress(options.url);
   const settings = { ...asked, statement_timeout: `${statementMs}ms`, ...options.settings };
   /** Raised when connections that are open may be of no use: those from before it are not used again. */
   let generation = 0;
-  const generations = new WeakMap<pg.ClientBase, number>();
-  const broken = new WeakSet<pg.ClientBase>();
-  const unconfirmed = new WeakSet<pg.ClientBase>();
-  const sessions = new WeakMap<pg.ClientBase, Awaited<ReturnType<typeof prepareSession>>>();
+  const connections = new WeakMap<pg.ClientBase, Connection>();
 
   const config = { ...address, application_name: name, keepAlive: true };
-  const watch = watchStatements({ config, onSilence }, (client) => {
-    broken.add(client);
+  const watch = watchStatements<Connection>({ config, onSilence }, (connection) => {
+    connection.isBroken = true;
     // Where one is not answered, those that were opened with it will hardly be.
     generation += 1;
-    return sessions.get(client)?.backend;
   });
   const pool = new pg.Pool({
     ...config,
@@ -77,54 +91,73 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('error', (error) => onIdleError?.(error));
 
   async function prepare(client: pg.ClientBase): Promise<void> {
-    generations.set(client, generation);
+    const connection: Connection = {
+      client,
+      generation,
+      session: undefined,
+      isBroken: false,
+      isUnconfirmed: false,
+      since: 0,
+      limit: 0,
+      get backend() {
+        return this.session?.backend;
+      },
+    };
+    connections.set(client, connection);
+    watch.add(connection);
     // The pool listens to idle clients alone: one that breaks while it is checked out would end the process.
-    client.on('error', () => broken.add(client));
-    client.on('notice', (notice) => {
-      if (isUnconfirmedCommit(notice)) unconfirmed.add(client);
+    client.on('error', () => {
+      connection.isBroken = true;
     });
-    await watched(client, CHECK_MS, async () => {
-      sessions.set(client, await prepareSession(client, settings));
+    client.on('end', () => watch.remove(connection));
+    client.on('notice', (notice) => {
+      if (isUnconfirmedCommit(notice)) connection.isUnconfirmed = true;
+    });
+    await within(connection, CHECK_MS, async () => {
+      connection.session = await prepareSession(client, settings);
     });
   }
 
-  async function watched<T>(client: pg.ClientBase, limitMs: number, work: () => Promise<T>): Promise<T> {
-    watch.begin(client, limitMs);
+  async function within<T>(connection: Connection, limitMs: number, work: () => Promise<T>): Promise<T> {
+    watch.begin(connection, limitMs);
     try {
       return await work();
     } catch (error) {
-      const unavailable = unavailableOf(error) ?? (broken.has(client) ? lost(error) : undefined);
-      if (unavailable instanceof Outdated) generation += 1;
-      throw unavailable ?? error;
+      throw meaningOf(connection, error);
     } finally {
-      watch.end(client);
+      watch.end(connection);
     }
   }
 
-  async function connect(): Promise<pg.PoolClient> {
-    for (;;) {
-      if (watch.isSilent) throw new Unavailable('database unavailable: it does not answer');
-      // Whatever is the matter, nothing was asked of the database yet.
-      const client = await pool.connect().catch((error: unknown) => {
-        throw unavailableOf(error) ?? lost(error);
-      });
-      if (generations.get(client) === generation) return client;
+  function meaningOf({ isBroken }: Connection, error: unknown): unknown {
+    const unavailable = unavailableOf(error) ?? (isBroken ? lost(error) : undefined);
+    if (unavailable instanceof Outdated) generation += 1;
+    return unavailable ?? error;
+  }
+
+  /** `again`: a statement that was not begun may go once more, over a new connection. */
+  async function withConnection<T>(work: (connection: Connection) => Promise<T>, again = false): Promise<T> {
+    if (watch.isSilent) throw new Unavailable('database unavailable: it does not answer');
+    // Whatever is the matter, nothing was asked of the database yet.
+    const client = await pool.connect().catch((error: unknown) => {
+      throw unavailableOf(error) ?? lost(error);
+    });
+    const connection = connections.get(client);
+    if (connection?.generation !== generation) {
       client.release(true);
+      return withConnection(work, again);
     }
-  }
-
-  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await connect();
     let error: unknown;
     try {
-      const result = await work(client);
-      if (unconfirmed.has(client)) throw new Unavailable('the commit was not confirmed by the replicas');
+      const result = await work(connection);
+      if (connection.isUnconfirmed) throw new Unavailable('the commit was not confirmed by the replicas');
       return result;
     } catch (caught) {
       error = caught;
     } finally {
-      client.release(broken.has(client) || unconfirmed.has(client) || generations.get(client) !== generation);
+      client.release(connection.isBroken || connection.isUnconfirmed || connection.generation !== generation);
     }
+    if (again && error instanceof Outdated) return withConnection(work);
     if (!isNumberTaken(error)) throw error;
     await moveSequences(database);
     throw new NumberTaken('a sequence was behind its numbers', { cause: error });
@@ -132,40 +165,51 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   const run = withSpans(runStatement);
 
+  /** As `within`, in one step: every statement comes here. */
   async function runStatement<Row>(
-    client: pg.ClientBase,
+    connection: Connection,
     limitMs: number,
     statement: Statement,
     values: readonly unknown[] = [],
   ): Promise<Row[]> {
     const query = typeof statement === 'string' ? { text: statement } : statement;
-    const { rows } = await watched(client, limitMs, () => client.query({ ...query, values: [...values] }));
-    return rows as Row[];
+    watch.begin(connection, limitMs);
+    try {
+      const { rows } = await connection.client.query({ ...query, values: [...values] });
+      return rows as Row[];
+    } catch (error) {
+      throw meaningOf(connection, error);
+    } finally {
+      watch.end(connection);
+    }
   }
 
   async function inTransaction<T>(
-    client: pg.ClientBase,
+    connection: Connection,
     work: (tx: Transaction) => Promise<T>,
     { statementMs: ownMs, readOnly = false }: TransactionOptions,
   ): Promise<T> {
+    const { client } = connection;
     let limitMs = limitOf(ownMs ?? statementMs);
     const begin = `begin${readOnly ? ' read only' : ''}${ownMs === undefined ? '' : `; ${setLimit(ownMs)}`}`;
-    await watched(client, limitMs, () => client.query(begin));
+    await within(connection, limitMs, () => client.query(begin));
     try {
       const result = await work({
-        query: (statement, values) => run(client, limitMs, statement, values),
+        query: (statement, values) => run(connection, limitMs, statement, values),
         async allow(ms) {
-          await run(client, limitMs, setLimit(ms));
+          await run(connection, limitMs, setLimit(ms));
           limitMs = limitOf(ms);
         },
       });
-      const { command } = await watched(client, limitMs, () => client.query('commit'));
+      const { command } = await within(connection, limitMs, () => client.query('commit'));
       // PostgreSQL answers so when a statement of the transaction has failed and nobody minded.
       if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command}`);
       return result;
     } catch (error) {
-      if (!broken.has(client)) {
-        await watched(client, CHECK_MS, () => client.query('rollback')).catch(() => broken.add(client));
+      if (!connection.isBroken) {
+        await within(connection, CHECK_MS, () => client.query('rollback')).catch(() => {
+          connection.isBroken = true;
+        });
       }
       throw error;
     }
@@ -173,17 +217,10 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   let pinging: Promise<unknown> | undefined;
   const database: Database = {
-    async query(statement, values) {
-      const once = () => withClient((client) => run<never>(client, limitOf(statementMs), statement, values));
-      try {
-        return await once();
-      } catch (error) {
-        if (!(error instanceof Outdated)) throw error;
-        return await once();
-      }
-    },
+    query: (statement, values) =>
+      withConnection((connection) => run(connection, limitOf(statementMs), statement, values), true),
     transaction: (work, transactionOptions = {}) =>
-      withClient((client) => inTransaction(client, work, transactionOptions)),
+      withConnection((connection) => inTransaction(connection, work, transactionOptions)),
     async ping(withinMs) {
       pinging ??= database.query('select').finally(() => {
         pinging = undefined;
@@ -195,12 +232,11 @@ export function openDatabase(options: DatabaseOptions): Database {
       await Promise.race([pinging, late]).finally(() => clearTimeout(timer));
     },
     inspect: () =>
-      withClient((one) =>
+      withConnection((one) =>
         // Opened while the first is held: a pooler of statements gives the second what the first has just used.
-        withClient(async (other) => {
-          for (const client of [one, other, one]) {
-            const session = sessions.get(client);
-            const isOurs = await watched(client, CHECK_MS, async () => session?.isStillOurs());
+        withConnection(async (other) => {
+          for (const connection of [one, other, one]) {
+            const isOurs = await within(connection, CHECK_MS, async () => connection.session?.isStillOurs());
             if (!isOurs) throw new UnfitConnection(POOLED_STATEMENTS);
           }
           const [row] = await run<{ version: number }>(

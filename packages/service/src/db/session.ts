@@ -49,7 +49,13 @@ export interface Backend {
   readonly startedAt: string;
 }
 
-interface Session extends Backend {
+/** A session that is ours alone. */
+export interface Session {
+  readonly backend: Backend;
+  readonly isStillOurs: () => Promise<boolean>;
+}
+
+interface Reading extends Backend {
   /** Who has set the mark before: nobody, on a session of our own. */
   readonly former?: string | null;
   readonly mark: string;
@@ -60,10 +66,7 @@ interface Session extends Backend {
  * Sets what the service needs by statement, since startup options may not pass a pooler, and reads it back with a second:
  * both reach the same session, which was nobody's before, or the connection is refused.
  */
-export async function prepareSession(
-  client: pg.ClientBase,
-  more: SessionSettings,
-): Promise<{ readonly backend: Backend; readonly isStillOurs: () => Promise<boolean> }> {
+export async function prepareSession(client: pg.ClientBase, more: SessionSettings): Promise<Session> {
   const wanted = Object.entries({ ...SETTINGS, ...more });
   const mark = randomBytes(12).toString('hex');
   const set = ([name, value]: readonly [string, string]) =>
@@ -79,7 +82,7 @@ export async function prepareSession(
       `select ${BACKEND}, coalesce(current_setting('${MARK}', true), '') as mark,
          array[${wanted.map(([name]) => `current_setting(${pg.escapeLiteral(name)})`).join(', ')}] as settings`,
     );
-  const isSame = (after: Session) =>
+  const isSame = (after: Reading) =>
     after.pid === before.pid &&
     after.startedAt === before.startedAt &&
     after.mark === mark &&
@@ -94,9 +97,9 @@ export const STARTED_AT = '(extract(epoch from a.backend_start) * 1000000)::bigi
 const BACKEND = `pg_backend_pid() as pid,
   (select ${STARTED_AT}::text from pg_stat_activity a where a.pid = pg_backend_pid()) as "startedAt"`;
 
-async function ask(client: pg.ClientBase, text: string): Promise<Session> {
+async function ask(client: pg.ClientBase, text: string): Promise<Reading> {
   try {
-    const { rows } = await client.query<Session & pg.QueryResultRow>(text);
+    const { rows } = await client.query<Reading & pg.QueryResultRow>(text);
     if (!rows[0]) throw new Error('a select of one row has one');
     return rows[0];
   } catch (error) {

@@ -2,6 +2,16 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 import { type Backend, STARTED_AT } from './session.js';
 
+/** A connection, as far as it is watched. It has one statement at a time. */
+export interface Watched {
+  readonly client: pg.ClientBase;
+  /** The process behind it, once it is known. */
+  readonly backend: Backend | undefined;
+  /** In turns of the watch: when its statement began, and how long it may take. 0: no statement, or one without a limit. */
+  since: number;
+  limit: number;
+}
+
 export interface WatchOptions {
   /** How a connection of the watch's own is made. */
   readonly config: pg.ClientConfig;
@@ -19,10 +29,13 @@ const turnsIn = (ms: number) => Math.ceil(ms / TURN_MS);
 /** A statement that takes longer is reason to ask whether the database answers at all, and a question is given as long. */
 const SUSPICIOUS = turnsIn(2_000);
 
-/** Statements that wait for an answer, and the limit of each. A connection has one at a time. */
-export interface Watch {
-  begin(client: pg.ClientBase, limitMs: number): void;
-  end(client: pg.ClientBase): void;
+/** Statements that wait for an answer, and the limit of each. */
+export interface Watch<Connection extends Watched> {
+  add(connection: Connection): void;
+  remove(connection: Connection): void;
+  /** A statement without a limit has 0. */
+  begin(connection: Connection, limitMs: number): void;
+  end(connection: Connection): void;
   /** Neither a statement nor a new connection is answered: whoever comes need not wait to find out. */
   readonly isSilent: boolean;
   stop(): void;
@@ -33,30 +46,27 @@ export interface Watch {
  * sockets open and says nothing, so each statement is given up here too, some time after the database would have done it. Its
  * connection is destroyed: a late answer must not be taken for that of the next statement.
  */
-export function watchStatements(
+export function watchStatements<Connection extends Watched>(
   { config, onSilence }: WatchOptions,
-  giveUp: (client: pg.ClientBase) => Backend | undefined,
-): Watch {
-  const underWay = new Map<pg.ClientBase, { readonly since: number; readonly limit: number }>();
+  giveUp: (connection: Connection) => void,
+): Watch<Connection> {
+  const connections = new Set<Connection>();
   /** Processes that still work, or wait, for a statement that was given up. */
   const abandoned: Backend[] = [];
   let turn = 0;
   let isSilent = false;
-  /** Statements of an age are asked about once for each so many turns. */
+  /** Slow statements are asked about once for each so many turns. */
   let heardAt = 0;
   let asking: { readonly client: pg.Client; readonly since: number } | undefined;
 
   const timer = setInterval(() => {
     turn += 1;
     let isSuspicious = false;
-    for (const [client, { since, limit }] of underWay) {
-      const age = turn - since;
-      if (age > limit || (isSilent && age > SUSPICIOUS)) {
-        underWay.delete(client);
-        destroy(client);
-        const backend = giveUp(client);
-        if (backend) abandoned.push(backend);
-      } else isSuspicious ||= age > SUSPICIOUS;
+    for (const connection of connections) {
+      if (connection.limit === 0) continue;
+      const age = turn - connection.since;
+      if (age > connection.limit || (isSilent && age > SUSPICIOUS)) abandon(connection);
+      else isSuspicious ||= age > SUSPICIOUS;
     }
     if (asking) {
       if (turn - asking.since > SUSPICIOUS) {
@@ -67,6 +77,13 @@ export function watchStatements(
     } else if (isSilent || abandoned.length > 0 || (isSuspicious && turn - heardAt > SUSPICIOUS)) void ask();
   }, TURN_MS);
   timer.unref();
+
+  function abandon(connection: Connection): void {
+    connections.delete(connection);
+    giveUp(connection);
+    destroy(connection.client);
+    if (connection.backend) abandoned.push(connection.backend);
+  }
 
   /** Any answer will do, a refusal too: then everybody hears it for himself. */
   async function ask(): Promise<void> {
@@ -95,10 +112,15 @@ export function watchStatements(
   }
 
   return {
-    begin(client, limitMs) {
-      if (limitMs > 0) underWay.set(client, { since: turn, limit: turnsIn(limitMs) });
+    add: (connection) => void connections.add(connection),
+    remove: (connection) => void connections.delete(connection),
+    begin(connection, limitMs) {
+      connection.since = turn;
+      connection.limit = turnsIn(limitMs);
     },
-    end: (client) => void underWay.delete(client),
+    end(connection) {
+      connection.limit = 0;
+    },
     get isSilent() {
       return isSilent;
     },

@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { gather } from '../../src/db/gather.js';
+import { Unavailable } from '../../src/db/failures.js';
+import { type GatherOptions, gather } from '../../src/db/gather.js';
 
 /** Batches that end when the test says so. */
-function controlled(slots: number, maxBatch: number, channelOf?: (item: number) => number) {
+function controlled(
+  slots: number,
+  maxBatch: number,
+  more: Pick<GatherOptions<number, string>, 'channelOf' | 'mostWaitMs'> = {},
+) {
   const batches: { items: readonly number[]; end: (failure?: Error) => void }[] = [];
   const arrived: (() => void)[] = [];
   const ask = gather<number, string>({
     slots,
     maxBatch,
-    ...(channelOf ? { channelOf } : {}),
+    ...more,
     run: (items) =>
       new Promise((resolve, reject) => {
         batches.push({
@@ -33,6 +38,20 @@ describe('gathered calls', () => {
     expect(first.items).toEqual([1, 2, 3]);
     first.end();
     expect(await answers).toEqual(['answer 1', 'answer 2', 'answer 3']);
+  });
+
+  it('while every batch hangs the others are refused after a while, and were not begun', async () => {
+    const { ask, batch, batches } = controlled(1, 2, { mostWaitMs: 40 });
+    const one = ask(1);
+    const hanging = await batch(0);
+    await expect(Promise.all([2, 3].map(ask))).rejects.toThrow(Unavailable);
+    await expect(ask(4)).rejects.toThrow('every statement of its kind is held up');
+    hanging.end();
+    expect(await one).toBe('answer 1');
+    const five = ask(5);
+    (await batch(1)).end();
+    expect(await five).toBe('answer 5');
+    expect(batches.map(({ items }) => items)).toEqual([[1], [5]]);
   });
 
   it('while all slots are busy the others wait, and then go together up to the limit', async () => {
@@ -106,7 +125,7 @@ describe('gathered calls', () => {
   });
 
   it('when more wait than go together, each channel has its turn, in the order in which its own came', async () => {
-    const { ask, batch, batches } = controlled(1, 4, (item) => Math.floor(item / 100));
+    const { ask, batch, batches } = controlled(1, 4, { channelOf: (item) => Math.floor(item / 100) });
     const first = ask(0);
     await batch(0);
     const rest = Promise.all([101, 102, 103, 104, 105, 106, 201, 202, 301].map((n) => ask(n)));
