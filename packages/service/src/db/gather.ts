@@ -20,6 +20,8 @@ export interface GatherOptions<Item, Answer> {
 
 /** Several times what a batch takes. */
 const LATE_MS = 25;
+/** How often those are looked for whom nobody waits for any more. */
+const SWEEP_MS = 100;
 
 export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: GatherOptions<Item, Answer>) {
   interface Waiting {
@@ -32,6 +34,7 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
   let running = 0;
   let late = 0;
   let scheduled = false;
+  let isSweeping = false;
 
   const mayStart = () => queue.length > 0 && running < slots && (running === late || queue.length >= maxBatch);
 
@@ -63,6 +66,17 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
     );
     queue = queue.filter((waiting) => !batch.has(waiting));
     return [...batch];
+  }
+
+  /** Whoever waits in vain is told so in time, not when its turn comes. */
+  function sweep(): void {
+    if (isSweeping || queue.length === 0) return;
+    isSweeping = true;
+    setTimeout(() => {
+      isSweeping = false;
+      queue = queue.filter(isStillWanted);
+      sweep();
+    }, SWEEP_MS).unref();
   }
 
   function isStillWanted({ caller, reject }: Waiting): boolean {
@@ -99,5 +113,6 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
     new Promise((resolve, reject) => {
       queue.push({ item, caller, resolve, reject });
       schedule();
+      if (running > 0) sweep();
     });
 }
