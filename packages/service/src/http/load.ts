@@ -141,7 +141,7 @@ function measuredRate(now: () => number, inside: () => number) {
   let known: number | undefined;
   let knownAt = 0;
 
-  function endTick(): void {
+  function endTick(at: number): void {
     ticks = [...ticks.slice(1 - TICKS), { served, isBusy: fewest >= BUSY }];
     const perSecond = served * TICKS_PER_SECOND;
     served = 0;
@@ -150,17 +150,17 @@ function measuredRate(now: () => number, inside: () => number) {
     const busy = ticks.slice(quiet + 1);
     if (busy.length >= TICKS_PER_SECOND) {
       known = (busy.reduce((sum, tick) => sum + tick.served, 0) * TICKS_PER_SECOND) / busy.length;
-      knownAt = now();
+      knownAt = at;
     } else if (known !== undefined && perSecond > known) {
       // It can do at least what it just did.
       known = perSecond;
-      knownAt = now();
+      knownAt = at;
     }
   }
 
   function look(): void {
     const passed = Math.floor((now() - began) / TICK_MS);
-    for (let tick = 0; tick < Math.min(passed, TICKS); tick += 1) endTick();
+    for (let tick = 1; tick <= Math.min(passed, TICKS); tick += 1) endTick(began + tick * TICK_MS);
     began += passed * TICK_MS;
     fewest = Math.min(fewest, inside());
   }
