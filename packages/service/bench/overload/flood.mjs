@@ -1,5 +1,8 @@
 // Callers who do not wait for one another, in a process of their own: so many requests a second, whatever becomes of them.
-// Each has a connection for itself while it waits, and hangs up when its patience is over.
+// They share connections that are open beforehand, as behind a proxy that keeps them: Node accepts one new connection in a
+// turn of its event loop, so that a flood of those waits in the kernel, where no node can refuse it. Each request has a
+// connection for itself while it waits, and its caller hangs up when its patience is over.
+import { once } from 'node:events';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { rowNamed } from '../rows.mjs';
@@ -8,6 +11,7 @@ import { requestOf } from '../signed.mjs';
 const END_OF_HEADERS = '\r\n\r\n';
 const PATIENCE_MS = 10_000;
 const EVERY_MS = 5;
+const CONNECTIONS = 500;
 
 let prepared = [];
 
@@ -21,7 +25,7 @@ const commands = {
   },
   /** Of each stream, all that became of its requests: when it was sent, how long it took, and the result code. */
   async run({ port, seconds }) {
-    const idle = [];
+    const idle = await Promise.all(Array.from({ length: CONNECTIONS }, () => connected(port)));
     const began = performance.now();
     const results = await Promise.all(prepared.map((requests) => stream(port, idle, requests, seconds, began)));
     for (const socket of idle) socket.destroy();
@@ -43,6 +47,12 @@ function asBytes({ path, headers, body }) {
   return Buffer.from(
     `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
   );
+}
+
+async function connected(port) {
+  const socket = net.connect({ host: '127.0.0.1', port, noDelay: true });
+  await once(socket, 'connect');
+  return socket;
 }
 
 /** Evenly over the seconds. A timer that comes late sends what is due by then. */

@@ -20,11 +20,10 @@ export interface GatherOptions<Item, Answer> {
   readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>;
 }
 
-/** How often those are looked for who have waited too long. */
-const LOOK_MS = 500;
-
 /** Several times what a batch takes. */
 const LATE_MS = 25;
+/** How often those are looked for whom nobody waits for any more. */
+const SWEEP_MS = 100;
 
 export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: GatherOptions<Item, Answer>) {
   interface Waiting {
@@ -39,7 +38,7 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
   let running = 0;
   let late = 0;
   let scheduled = false;
-  let isLooking = false;
+  let isSweeping = false;
 
   const mayStart = () => queue.length > 0 && running < slots && (running === late || queue.length >= maxBatch);
 
@@ -71,6 +70,17 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
     );
     queue = queue.filter((waiting) => !batch.has(waiting));
     return [...batch];
+  }
+
+  /** Whoever waits in vain is told so in time, not when its turn comes. */
+  function sweep(): void {
+    if (isSweeping || queue.length === 0) return;
+    isSweeping = true;
+    setTimeout(() => {
+      isSweeping = false;
+      queue = queue.filter(isStillWanted);
+      sweep();
+    }, SWEEP_MS).unref();
   }
 
   function isStillWanted({ caller, reject }: Waiting): boolean {
@@ -106,21 +116,10 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
     }
   }
 
-  /** One timer for all that wait, while every batch that is under way hangs: who has waited for long enough is told so. */
-  function refuseLate(): void {
-    if (isLooking || queue.length === 0) return;
-    isLooking = true;
-    setTimeout(() => {
-      isLooking = false;
-      if (!mayStart()) queue = queue.filter(isStillWanted);
-      refuseLate();
-    }, LOOK_MS).unref();
-  }
-
   return (item: Item, caller = PATIENT): Promise<Answer> =>
     new Promise((resolve, reject) => {
       queue.push({ item, caller, resolve, reject, context: tracing?.current() });
       schedule();
-      refuseLate();
+      if (running > 0) sweep();
     });
 }

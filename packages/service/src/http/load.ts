@@ -13,7 +13,7 @@ export interface LoadLimits {
   readonly patienceMs: number;
 }
 
-const LIMITS: LoadLimits = { backlogMs: 1_000, fewest: 100, unmeasured: 1_000, patienceMs: 2_000 };
+const LIMITS: LoadLimits = { backlogMs: 1_000, fewest: 50, unmeasured: 1_000, patienceMs: 2_000 };
 
 /** A request that this node has taken in. */
 export interface Visit {
@@ -42,7 +42,7 @@ const TICKS_PER_SECOND = 1_000 / TICK_MS;
 /** Of so many ticks, the last ones that were busy make the rate; with less than a second of them it stays as it was. */
 const TICKS = 8;
 /** Always so many inside: then what is served is what can be served. */
-const BUSY = 32;
+const BUSY = 16;
 /** After so long without a busy second, the rate says nothing any more. */
 const FORGET_MS = 60_000;
 /** So many times as many as all may be, while those of a channel that has less than its part are let in. */
@@ -141,7 +141,7 @@ function measuredRate(now: () => number, inside: () => number) {
   let known: number | undefined;
   let knownAt = 0;
 
-  function endTick(): void {
+  function endTick(at: number): void {
     ticks = [...ticks.slice(1 - TICKS), { served, isBusy: fewest >= BUSY }];
     const perSecond = served * TICKS_PER_SECOND;
     served = 0;
@@ -150,17 +150,17 @@ function measuredRate(now: () => number, inside: () => number) {
     const busy = ticks.slice(quiet + 1);
     if (busy.length >= TICKS_PER_SECOND) {
       known = (busy.reduce((sum, tick) => sum + tick.served, 0) * TICKS_PER_SECOND) / busy.length;
-      knownAt = now();
+      knownAt = at;
     } else if (known !== undefined && perSecond > known) {
       // It can do at least what it just did.
       known = perSecond;
-      knownAt = now();
+      knownAt = at;
     }
   }
 
   function look(): void {
     const passed = Math.floor((now() - began) / TICK_MS);
-    for (let tick = 0; tick < Math.min(passed, TICKS); tick += 1) endTick();
+    for (let tick = 1; tick <= Math.min(passed, TICKS); tick += 1) endTick(began + tick * TICK_MS);
     began += passed * TICK_MS;
     fewest = Math.min(fewest, inside());
   }
