@@ -4,10 +4,10 @@ import { createLog, type LogOptions } from '../../src/log.js';
 import { readSettings } from '../../src/settings.js';
 
 function written(options: LogOptions, write: (log: ReturnType<typeof createLog>) => void): string {
-  let text = '';
-  const log = createLog('info', { write: (line) => void (text += line) }, options);
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) }, options);
   write(log);
-  return text;
+  return lines.join('');
 }
 
 describe('LOG_FORMAT=json', () => {
