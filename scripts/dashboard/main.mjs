@@ -15,6 +15,8 @@ import { makeTraffic } from './traffic.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const seconds = Number(process.argv[2] ?? 90);
+/** Until rates are what they will be. */
+const WARM_UP_SECONDS = 25;
 const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-dashboard-'));
 const ends = [() => rm(folder, { recursive: true, force: true })];
 try {
@@ -22,13 +24,15 @@ try {
   ends.push(service.stop);
   const prometheus = await startPrometheus({ folder, target: new URL(service.baseUrl).host });
   ends.push(prometheus.stop);
-  await makeTraffic({ root, service, seconds });
+  const until = Date.now() / 1000 + seconds;
+  const from = until - seconds + WARM_UP_SECONDS;
+  await makeTraffic({ root, service, until });
   const { panels } = JSON.parse(await readFile(path.join(root, 'deploy/grafana/perennial.json'), 'utf8'));
   const file = path.join(root, 'docs/images/dashboard.png');
   const answered = await Promise.all(
-    panels.map(async (panel) => ({ ...panel, series: await prometheus.seriesOf(panel, seconds) })),
+    panels.map(async (panel) => ({ ...panel, series: await prometheus.seriesOf(panel, from, until) })),
   );
-  await drawPicture(answered, file);
+  await drawPicture(answered, { from, until, file });
   const empty = answered.filter(({ type, series }) => type !== 'row' && series.length === 0).map(({ title }) => title);
   process.stdout.write(`${file}\nwithout data: ${empty.join(', ') || 'none'}\n`);
 } finally {

@@ -7,14 +7,14 @@ const COLOURS = ['#2f6fb5', '#d9822b', '#3a9a5c', '#b8405e', '#7a57b0', '#8a7a3a
 const MOST_NAMES = 6;
 
 /** The panels as a page, and the page as a picture. */
-export async function drawPicture(panels, file) {
+export async function drawPicture(panels, { from, until, file }) {
   const browser = await playwright.launch({
     executablePath: chromium(),
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });
   try {
     const page = await browser.newPage({ viewport: { width: WIDTH, height: 900 }, deviceScaleFactor: 1.5 });
-    await page.setContent(pageOf(panels));
+    await page.setContent(pageOf(panels, { from, until }));
     await page.screenshot({ path: file, fullPage: true });
   } finally {
     await browser.close();
@@ -23,8 +23,10 @@ export async function drawPicture(panels, file) {
 
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
-function pageOf(panels) {
-  const parts = panels.map((panel) => (panel.type === 'row' ? `<h2>${escaped(panel.title)}</h2>` : panelOf(panel)));
+function pageOf(panels, span) {
+  const parts = panels.map((panel) =>
+    panel.type === 'row' ? `<h2>${escaped(panel.title)}</h2>` : panelOf(panel, span),
+  );
   return `<!doctype html><meta charset="utf-8"><style>
     body { margin: 24px; font: 13px/1.4 system-ui, "DejaVu Sans", sans-serif; color: #1f2933; background: #fff;
       display: grid; grid-template-columns: repeat(3, 1fr); gap: 14px; }
@@ -41,17 +43,17 @@ function pageOf(panels) {
   </style><h1>Perennial</h1>${parts.join('')}`;
 }
 
-function panelOf({ title, series, fieldConfig }) {
+function panelOf({ title, series, fieldConfig }, span) {
   const { unit, min } = fieldConfig.defaults;
   const names = series.slice(0, MOST_NAMES).map(({ name, points }, place) => {
     const last = shown(points.at(-1)[1], unit);
     return `<li><i style="background:${COLOURS[place % COLOURS.length]}"></i>${escaped(name)} ${last}</li>`;
   });
   if (series.length > MOST_NAMES) names.push(`<li>and ${series.length - MOST_NAMES} more</li>`);
-  return `<section><h3>${escaped(title)}</h3>${plotOf(series, unit, min)}<ul>${names.join('')}</ul></section>`;
+  return `<section><h3>${escaped(title)}</h3>${plotOf(series, { unit, min, ...span })}<ul>${names.join('')}</ul></section>`;
 }
 
-function plotOf(series, unit, min) {
+function plotOf(series, { unit, min, from, until }) {
   const { width, height, left, right, top, bottom } = PLOT;
   const inner = { right: width - right, bottom: height - bottom };
   const frame = `<rect x="${left}" y="${top}" width="${inner.right - left}" height="${inner.bottom - top}" fill="#f8fafc"/>`;
@@ -59,18 +61,16 @@ function plotOf(series, unit, min) {
     const middle = (left + inner.right) / 2;
     return `<svg viewBox="0 0 ${width} ${height}">${frame}<text x="${middle}" y="${height / 2}" text-anchor="middle">nothing happened</text></svg>`;
   }
-  const times = series.flatMap(({ points }) => points.map(([at]) => at));
   const values = series.flatMap(({ points }) => points.map(([, value]) => value));
-  const [from, to] = [Math.min(...times), Math.max(...times)];
   const scale = scaleOf(min === undefined ? Math.min(0, ...values) : min, Math.max(...values), unit);
-  const x = (at) => left + ((at - from) / (to - from || 1)) * (inner.right - left);
+  const x = (at) => left + ((at - from) / (until - from)) * (inner.right - left);
   const y = (value) => inner.bottom - ((value - scale.from) / (scale.to - scale.from)) * (inner.bottom - top);
   const lines = scale.steps.map(
     (value) =>
       `<line x1="${left}" x2="${inner.right}" y1="${y(value)}" y2="${y(value)}" stroke="#e4e9ee"/>` +
       `<text x="${left - 6}" y="${y(value) + 3.5}" text-anchor="end">${shown(value, unit)}</text>`,
   );
-  const clock = [from, (from + to) / 2, to].map((at, place) => {
+  const clock = [from, (from + until) / 2, until].map((at, place) => {
     const text = new Date(at * 1000).toISOString().slice(11, 19);
     return `<text x="${x(at)}" y="${height - 5}" text-anchor="${['start', 'middle', 'end'][place]}">${text}</text>`;
   });

@@ -45,12 +45,11 @@ scrape_configs: [{ job_name: perennial, static_configs: [{ targets: ['${target}'
   return {
     stop: () => end(child),
     /** What the panel would show, as Grafana would ask for it. */
-    async seriesOf({ targets = [] }, seconds) {
-      const now = Date.now() / 1000;
+    async seriesOf({ targets = [] }, from, until) {
       const series = [];
       for (const { expr, legendFormat } of targets) {
         const query = expr.replaceAll('$__rate_interval', RATE_INTERVAL);
-        const found = await ask('/api/v1/query_range', { query, start: now - seconds, end: now, step: SCRAPE_SECONDS });
+        const found = await ask('/api/v1/query_range', { query, start: from, end: until, step: SCRAPE_SECONDS });
         for (const { metric, values } of found) {
           const name = legendFormat.replace(/\{\{(\w+)\}\}/g, (_, label) => metric[label] ?? '');
           series.push({

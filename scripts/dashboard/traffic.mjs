@@ -10,7 +10,7 @@ import { CONTENT_TYPE, ENDPOINTS, encryptField, HEADERS, sha256Hex, signRequest 
 const run = promisify(execFile);
 
 /** A small shop: orders of all kinds, some that are declined or take their time, claims, one receiver that is down. */
-export async function makeTraffic({ root, service, seconds }) {
+export async function makeTraffic({ root, service, until }) {
   const { baseUrl, dataDir, channel } = service;
   const receivers = await startReceivers();
   const perennial = async (...args) => {
@@ -33,9 +33,8 @@ export async function makeTraffic({ root, service, seconds }) {
 
   const client = clientOf(baseUrl, channel);
   await client.login();
-  const until = Date.now() + seconds * 1000;
   const work = async (pauseMs, step) => {
-    while (Date.now() < until) {
+    while (Date.now() / 1000 < until) {
       await step().catch(() => undefined);
       await delay(pauseMs * (0.5 + Math.random()));
     }
@@ -52,7 +51,7 @@ export async function makeTraffic({ root, service, seconds }) {
     work(400, async () => claimAll(baseUrl, await client.create('CHANNEL_COLLECT'))),
     work(250, () => client.call('orders/query', { orderNo: '1' })),
     // A burst above the rate from time to time.
-    work(25_000, () =>
+    work(9_000, () =>
       Promise.all(Array.from({ length: 150 }, () => client.call('products/list', {}).catch(() => undefined))),
     ),
     work(12_000, async () => {

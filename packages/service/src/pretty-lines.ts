@@ -7,8 +7,8 @@ export function prettyLine(line: string): string {
   const fields = Object.entries(rest).map(([name, value]) => `${name}=${shown(value)}`);
   const why = failure === undefined ? [] : [`${failure.type}: ${visible(failure.message ?? '')}`];
   const head = [String(time).slice(11, 23), String(level).toUpperCase().padEnd(5), visible(String(msg ?? ''))];
-  const places = failure?.stack ? `\n${failure.stack.split('\n').map(visible).join('\n')}` : '';
-  return `${[...head, ...fields, ...why].join('  ')}${places}\n`;
+  const places = (failure?.stack || undefined)?.split('\n').map((place) => `\n    ${visible(place.trim())}`) ?? [];
+  return `${[...head, ...fields, ...why].join('  ')}${places.join('')}\n`;
 }
 
 function shown(value: unknown): string {

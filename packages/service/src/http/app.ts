@@ -165,7 +165,9 @@ export function createApp(deps: AppDeps): App {
   const tracing = findTracing();
   if (tracing) traceRequests(app, tracing);
   const warnOfUndeclaredProxy = undeclaredProxyWarning(deps.trustedProxies, log);
+  app.decorateRequest('startedAt', 0);
   app.addHook('onRequest', (request, _reply, done) => {
+    request.startedAt = performance.now();
     warnOfUndeclaredProxy(request);
     done();
   });
@@ -178,11 +180,12 @@ export function createApp(deps: AppDeps): App {
     const endpoint = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
     const code = reply.resultCode ?? '';
     const cut = reply.raw.writableFinished ? undefined : (reply.cut ?? 'hung-up');
-    metrics.observeRequest(endpoint, reply.statusCode, code, reply.elapsedTime);
+    const elapsedMs = performance.now() - request.startedAt;
+    metrics.observeRequest(endpoint, reply.statusCode, code, elapsedMs);
     if (cut) metrics.observeCut(cut);
     if (endpoint.startsWith('/openapi/')) {
       const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
-      const ms = Math.round(reply.elapsedTime * 10) / 10;
+      const ms = Math.round(elapsedMs * 10) / 10;
       log.info({ requestId: request.id, appId, endpoint, status: reply.statusCode, code, ms, cut }, 'request');
     }
   }

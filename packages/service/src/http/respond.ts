@@ -7,6 +7,10 @@ import { TooManyAtOnce } from '../turns.js';
 import { RateLimited } from './address-limit.js';
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** When its headers were there, as performance.now() says. Fastify's own is kept only for hooks that come too early. */
+    startedAt: number;
+  }
   interface FastifyReply {
     /** The result code that was answered, for the log line and the metrics. */
     resultCode?: string;

@@ -4,13 +4,10 @@ import { createLog, type LogOptions } from '../../src/log.js';
 import { readSettings } from '../../src/settings.js';
 
 function written(options: LogOptions, write: (log: ReturnType<typeof createLog>) => void): string {
-  let text = '';
-  const keep = (line: string) => {
-    text += line;
-  };
-  const log = createLog('info', { write: keep }, options);
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) }, options);
   write(log);
-  return text;
+  return lines.join('');
 }
 
 describe('LOG_FORMAT=json', () => {

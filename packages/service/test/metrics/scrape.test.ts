@@ -1,7 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { VERSION } from '../../src/version.js';
+import { capturedLog } from '../support/captured-log.js';
 import { until } from '../support/processes.js';
-import { sampleValue } from '../support/scrape.js';
+import { sampleValue, scrape } from '../support/scrape.js';
+import { testService } from '../support/service.js';
+import { DONE, testRoute } from '../support/test-endpoint.js';
 import { type SeenNode, seenNode } from './world.js';
 
 let node: SeenNode | undefined;
@@ -25,4 +29,25 @@ it('a scrape asks the database for nothing: without one it answers, and says how
   expect(sampleValue(metrics, 'perennial_benefit_codes_left', { benefit: 'COUPON' })).toBe(3);
   expect(sampleValue(metrics, 'perennial_build_info', { version: VERSION })).toBe(1);
   expect(sampleValue(metrics, 'perennial_event_loop_lag_seconds')).toBeGreaterThanOrEqual(0);
+});
+
+it('the time of a request is what it took, in the histogram and in the log', async () => {
+  const took = 80;
+  const captured = capturedLog();
+  const moreRoutes = [
+    testRoute('test/slow', async ({ answer }) => {
+      await delay(took);
+      return answer(DONE);
+    }),
+  ];
+  const service = await testService({ moreRoutes, log: captured.log });
+  const channel = await service.channel();
+  await channel.call('test/slow', { orderNo: '1' });
+  const line = await until('the line', () => captured.lines().find(({ endpoint }) => endpoint?.endsWith('test/slow')));
+  // A timer may come a little early by another clock.
+  expect(line.ms).toBeGreaterThan(took - 5);
+  const histogram = (await scrape(service.baseUrl)).get('perennial_http_request_seconds')?.samples ?? [];
+  const sum = histogram.find(({ name, labels }) => name.endsWith('_sum') && labels['endpoint']?.endsWith('test/slow'));
+  expect(sum?.value).toBeGreaterThan((took - 5) / 1000);
+  await service.close();
 });

@@ -38,7 +38,9 @@ describe('with an SDK', () => {
   });
 
   it('a request is a span under its caller’s, with its statements and the call to the institution below', async () => {
-    await channel.getToken();
+    // With it the client has its token.
+    await channel.call('products/list', {});
+    await until('its end', () => spans.filter(({ kind }) => kind === 'SERVER').every(({ hasEnded }) => hasEnded));
     spans.length = 0;
     await bridge.debit({ traceparent: `00-${TRACE}-${PARENT}-01` });
     const request = await until('the span', () => spans.find(({ kind, hasEnded }) => kind === 'SERVER' && hasEnded));
