@@ -44,11 +44,11 @@ export async function findWaiting(db: Queryable): Promise<Waiting[]> {
   );
 }
 
-/** Of what is written all the time. Nothing in a database that nothing was done with. */
+/** Of what is written all the time, but not by restoring. Nothing in a database that nothing was done with. */
 export async function findLastWrite(db: Queryable): Promise<{ at: string | null; secondsAgo: number | null }> {
   const [row] = await db.query<{ at: string | null; secondsAgo: number | null }>(
     `select ${written('max(at)')} as at, floor(extract(epoch from now() - max(at)))::bigint as "secondsAgo" from (
-       select max(at) as at from audit_log
+       select max(at) as at from audit_log where action not in ('restore', 'numbers.skip')
        union all select max(created_at) from orders
        union all select greatest(max(started_at), max(settled_at)) from debit_attempts
        union all select greatest(max(started_at), max(settled_at)) from refunds

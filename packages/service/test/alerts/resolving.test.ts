@@ -162,6 +162,10 @@ it('events that were given up, once they were replayed and taken', async () => {
      select channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, 10, 'GIVE_UP' from given_up
      order by event_no desc limit 1 returning event_no::text as "eventId"`,
   );
+  await database.query(
+    `insert into delivery_attempts (channel_id, event_no, recorded_at, at, cycle_no, outcome, retry_no, latency_ms, is_payment)
+     select channel_id, event_no, recorded_at, now(), cycle_no, 'REFUSED', retry_no, 1, is_payment from undelivered_events`,
+  );
   await raiseAlert(database, 'webhook-given-up', appId, 'x');
   expect((await on.channel.call('events/replay', { eventIds: [event?.eventId] })).code).toBe('0');
   await endsWith(database, `webhook-given-up ${appId}`, () => database.query('delete from due_events'));
