@@ -6,7 +6,10 @@ import { withTemporaryDatabase } from './support/temporary-database.js';
  * npm run prove -- rolling [ROUNDS]: three nodes behind haproxy with the example's own file and the pauses of production, each
  * restarted so many times while 16 callers go on.
  */
-export default async function proveRolling([rounds = '3']: readonly string[], { program }: Surroundings): Promise<void> {
+export default async function proveRolling(
+  [rounds = '3']: readonly string[],
+  { program }: Surroundings,
+): Promise<void> {
   const say = (line: string) => process.stdout.write(`${line}\n`);
   const figures = await withTemporaryDatabase((databaseUrl) =>
     rollingRestart({
@@ -29,7 +32,10 @@ export default async function proveRolling([rounds = '3']: readonly string[], { 
   say(`failed requests        ${failures.length}`);
   say(`orders answered/stored ${figures.ordersAnswered}/${figures.ordersStored}`);
   say(`median, slowest        ${figures.medianMs.toFixed(1)} ms, ${figures.slowestMs.toFixed(0)} ms`);
-  say(`haproxy: connection errors ${sum('connectionErrors')}, broken answers ${sum('responseErrors')}, retries ${sum('retries')}`);
-  const isProven = failures.length === 0 && figures.ordersAnswered === figures.ordersStored && sum('responseErrors') === 0;
+  say(
+    `haproxy: connection errors ${sum('connectionErrors')}, broken answers ${sum('responseErrors')}, retries ${sum('retries')}`,
+  );
+  const isProven =
+    failures.length === 0 && figures.ordersAnswered === figures.ordersStored && sum('responseErrors') === 0;
   if (!isProven) process.exitCode = 1;
 }

@@ -5,7 +5,12 @@ import { createChannel } from '../../src/operator/channels.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
 import { authorizeProduct } from '../../src/operator/products.js';
-import { type ChannelClient, type ChannelCredentials, channelClient, type Reply } from '../../test/support/channel-client.js';
+import {
+  type ChannelClient,
+  type ChannelCredentials,
+  channelClient,
+  type Reply,
+} from '../../test/support/channel-client.js';
 import { collectRequest, encrypted, mobileOf, sharedRequest, unique } from '../../test/support/demo.js';
 import { until } from '../../test/support/processes.js';
 import { receiver } from './receiver.js';
@@ -78,7 +83,10 @@ export async function crossVersionPlay({ operator, older, newer, say }: PlayOpti
       const nodes = { older: older[n % older.length] ?? '', newer: newer[n % newer.length] ?? '' };
       for (const first of ['older', 'newer'] as const) {
         for (const second of ['older', 'newer'] as const) {
-          const at = { first: channelClient(nodes[first], credentials), second: channelClient(nodes[second], credentials) };
+          const at = {
+            first: channelClient(nodes[first], credentials),
+            second: channelClient(nodes[second], credentials),
+          };
           await scenario(at).catch((error: unknown) => {
             findings.push(`${first} then ${second}: ${error instanceof Error ? error.message : error}`);
           });
@@ -126,7 +134,12 @@ export async function crossVersionPlay({ operator, older, newer, say }: PlayOpti
   events.close();
 
   /** The answer, which must be a success. */
-  async function call(client: ChannelClient, name: string, body: unknown, idempotencyKey = unique('key')): Promise<Reply> {
+  async function call(
+    client: ChannelClient,
+    name: string,
+    body: unknown,
+    idempotencyKey = unique('key'),
+  ): Promise<Reply> {
     const reply = await client.call(name, body, { idempotencyKey });
     if (reply.code !== '0') throw new Error(`${name} answered ${reply.text}`);
     return reply;
@@ -186,7 +199,8 @@ export async function crossVersionPlay({ operator, older, newer, say }: PlayOpti
     async afterwards(url: string): Promise<string[]> {
       for (const { client, name, body, key, data } of toResend) {
         const again = await channelClient(url, client).call(name, body, { idempotencyKey: key });
-        if (!isDeepStrictEqual(again.data, data)) findings.push(`${name}, sent again at the end, answered ${again.text}`);
+        if (!isDeepStrictEqual(again.data, data))
+          findings.push(`${name}, sent again at the end, answered ${again.text}`);
       }
       const wrong = await database.query<{ orderNo: string }>(
         `select o.order_no::text as "orderNo" from orders o where o.order_no = any($1::bigint[]) and (o.paid_cycles <> 2

@@ -15,7 +15,13 @@ export async function receiver() {
     const said = (name: 'timestamp' | 'nonce' | 'eventId' | 'signature') => String(headers[HEADER_KEYS[name]]);
     const secret = secrets.get(url);
     const eventId = said('eventId');
-    const parts = { path: url, bodySha256: sha256Hex(raw), timestamp: said('timestamp'), nonce: said('nonce'), eventId };
+    const parts = {
+      path: url,
+      bodySha256: sha256Hex(raw),
+      timestamp: said('timestamp'),
+      nonce: said('nonce'),
+      eventId,
+    };
     if (!secret || !verifySignature(said('signature'), signWebhook(parts, secret))) {
       forged.push(`a push to ${url} is not signed as it should be`);
       response.writeHead(401).end();

@@ -1,6 +1,7 @@
 import type { Database } from './database.js';
 
-const CONCURRENT_INDEX = /^create (?<unique>unique )?index concurrently (?<name>\w+)\s+on (?<table>\w+)\s+(?<rest>.+)$/is;
+const CONCURRENT_INDEX =
+  /^create (?<unique>unique )?index concurrently (?<name>\w+)\s+on (?<table>\w+)\s+(?<rest>.+)$/is;
 
 export interface IndexDefinition {
   readonly name: string;

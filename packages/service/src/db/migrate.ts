@@ -77,11 +77,7 @@ interface Circumstances {
   readonly isAlone: boolean;
 }
 
-async function apply(
-  database: Database,
-  migration: Migration,
-  { isBegun, isAlone }: Circumstances,
-): Promise<void> {
+async function apply(database: Database, migration: Migration, { isBegun, isAlone }: Circumstances): Promise<void> {
   const { version, name, sha256, isContract, sql, afterwards } = migration;
   if (!isBegun) {
     await untilItPasses({ name, isAfterwards: false }, () =>

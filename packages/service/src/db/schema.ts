@@ -54,10 +54,7 @@ export async function readSchema(db: Queryable, folder?: URL): Promise<SchemaSta
 }
 
 /** A build runs on a schema that is newer, as long as nothing was taken away from it. */
-function refuseSurprises(
-  migrations: readonly Migration[],
-  applied: ReadonlyMap<number, AppliedMigration>,
-): void {
+function refuseSurprises(migrations: readonly Migration[], applied: ReadonlyMap<number, AppliedMigration>): void {
   const last = migrations.at(-1)?.version ?? 0;
   const contract = [...applied.values()].find(({ version, isContract }) => version > last && isContract);
   if (contract) {

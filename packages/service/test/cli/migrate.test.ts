@@ -34,7 +34,10 @@ describe('perennial migrate', () => {
     const migrations = await readMigrations();
     const last = migrations.at(-1)?.version;
     const made = await perennial(['migrate'], production);
-    expect(made).toMatchObject({ code: 0, stdout: `migrations applied: ${migrations.length}; the schema is at ${last}\n` });
+    expect(made).toMatchObject({
+      code: 0,
+      stdout: `migrations applied: ${migrations.length}; the schema is at ${last}\n`,
+    });
     expect(made.stderr).toContain(`applied ${migrations[0]?.name}\n`);
     const again = await perennial(['migrate', '--json'], production);
     expect(JSON.parse(again.stdout)).toEqual({ version: last, applied: [], waiting: [] });

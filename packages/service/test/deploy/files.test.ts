@@ -29,8 +29,7 @@ readSettings(
 );
 
 /** Words of the same look that are not ours. */
-const OTHERS =
-  /^(NODE_ENV|POSTGRES_(USER|DB|PASSWORD)|AF_(INET6?|UNIX)|SIG[A-Z]+|HAPROXY_.*)$/;
+const OTHERS = /^(NODE_ENV|POSTGRES_(USER|DB|PASSWORD)|AF_(INET6?|UNIX)|SIG[A-Z]+|HAPROXY_.*)$/;
 
 describe('deploy/', () => {
   it('is on its own page, folder by folder', () => {
@@ -50,17 +49,43 @@ describe('deploy/', () => {
   });
 });
 
+/** As Docker reads the file: the last line that matches the path or a folder above it decides. */
+function isIgnored(place: string): boolean {
+  const lines = readFileSync(path.join(ROOT, '.dockerignore'), 'utf8').split('\n');
+  let ignored = false;
+  for (const line of lines.filter((one) => one !== '' && !one.startsWith('#'))) {
+    const glob = line.replace(/^!/, '').replace(/[.+]/g, '\\$&');
+    const pattern = glob.replace(/^\*\*\//, '(.*/)?').replace(/^\*\*$/, '.*').replace(/(?<![.)])\*/g, '[^/]*');
+    if (new RegExp(`^${pattern}(/.*)?$`).test(place)) ignored = !line.startsWith('!');
+  }
+  return ignored;
+}
+
 describe('the image', () => {
   const dockerfile = text('docker/Dockerfile');
   const set = (name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(dockerfile)?.[1];
 
   it('copies what is there, and its ignore file lets all of it through', () => {
-    const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources = '']) => sources.split(' '));
+    const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources = '']) =>
+      sources.split(' '),
+    );
     expect(copied.length).toBeGreaterThan(3);
-    const allowed = readFileSync(path.join(ROOT, '.dockerignore'), 'utf8').split('\n');
     for (const source of copied) {
       expect(existsSync(path.join(ROOT, source)), source).toBe(true);
-      expect(allowed).toContain(`!${source}`);
+      expect(isIgnored(source), source).toBe(false);
+    }
+  });
+
+  it('is given every source file, and nothing of a working copy that is not one', () => {
+    const sources = ['src', 'migrations', 'assets', 'bin'].flatMap((folder) => {
+      const place = `packages/service/${folder}`;
+      const entries = readdirSync(path.join(ROOT, place), { recursive: true, encoding: 'utf8' });
+      return entries.map((entry) => `${place}/${entry}`);
+    });
+    expect(sources).toContain('packages/service/src/db/database.ts');
+    expect(sources.filter(isIgnored)).toEqual([]);
+    for (const place of ['data/master-key', '.git/config', 'docs/request.md', 'packages/service/data/postgres']) {
+      expect(isIgnored(place), place).toBe(true);
     }
   });
 
@@ -74,9 +99,17 @@ describe('the image', () => {
   });
 
   it('has settings with which a node of production starts, given the three that are secret or of the place', () => {
-    const given = { MASTER_KEY: Buffer.alloc(32).toString('base64'), DATABASE_URL: 'postgres://x', PUBLIC_URL: 'https://x' };
+    const given = {
+      MASTER_KEY: Buffer.alloc(32).toString('base64'),
+      DATABASE_URL: 'postgres://x',
+      PUBLIC_URL: 'https://x',
+    };
     const env = Object.fromEntries([...settings].flatMap((name) => (set(name) ? [[name, set(name)]] : [])));
-    expect(readSettings({ ...env, ...given })).toMatchObject({ environment: 'production', port: 8080, metricsPort: 9464 });
+    expect(readSettings({ ...env, ...given })).toMatchObject({
+      environment: 'production',
+      port: 8080,
+      metricsPort: 9464,
+    });
   });
 });
 

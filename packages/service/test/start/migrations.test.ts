@@ -173,7 +173,10 @@ describe('what comes after the transaction of a migration', () => {
        insert into t values (1), (11), (11);`,
     );
     await run();
-    await write('000002_second.sql', '-- Afterwards:\nselect 1/(3 - count(*)) from t;\ncreate unique index concurrently t_n on t (n);');
+    await write(
+      '000002_second.sql',
+      '-- Afterwards:\nselect 1/(3 - count(*)) from t;\ncreate unique index concurrently t_n on t (n);',
+    );
     // As far as a build gets that is interrupted at the second partition.
     await fresh.database.query('create unique index t_n on only t (n)');
     await fresh.database.query('create unique index t_1_t_n on t_1 (n)');
@@ -214,7 +217,9 @@ describe('a contract', () => {
     expect((await readSchema(fresh.database, at())).missing).toEqual([]);
     await run({ contract: true });
     await remove('000002_second.sql');
-    await expect(readSchema(fresh.database, at())).rejects.toThrow(/version 2, this build knows 1: start a newer build/);
+    await expect(readSchema(fresh.database, at())).rejects.toThrow(
+      /version 2, this build knows 1: start a newer build/,
+    );
     await expect(run()).rejects.toThrow(/newer build/);
   });
 });

@@ -7,7 +7,15 @@ import { type Migration, splitStatements } from '../../src/db/migration-file.js'
 
 /** Written by operators alone, some dozens of rows: whatever is done to them takes no time. */
 const SMALL_TABLES = new Set([
-  ...['installation', 'channels', 'callback_urls', 'products', 'product_benefits', 'channel_products', 'payment_channels'],
+  ...[
+    'installation',
+    'channels',
+    'callback_urls',
+    'products',
+    'product_benefits',
+    'channel_products',
+    'payment_channels',
+  ],
   ...['channel_payment_channels', 'look_up_keys', 'alerts', 'debit_paces', 'reconciliations', 'job_marks'],
   ...['delivery_nodes', 'delivery_shards', 'delivery_pauses', 'benefit_fulfilments'],
 ]);
@@ -19,13 +27,17 @@ const UNIQUE_BY_NATURE = new Set(['events_number']);
 export function violationsOf(migration: Migration): string[] {
   const inTransaction = splitStatements(migration.sql);
   const all = [...inTransaction, ...migration.afterwards].map(simple);
-  const made = new Set(all.flatMap((one) => /^create (?:unlogged )?table (?:if not exists )?(\w+)/.exec(one)?.[1] ?? []));
+  const made = new Set(
+    all.flatMap((one) => /^create (?:unlogged )?table (?:if not exists )?(\w+)/.exec(one)?.[1] ?? []),
+  );
   const isFree = (table: string | undefined) => table !== undefined && (made.has(table) || SMALL_TABLES.has(table));
   const findings = new Set<string>();
   const find = (what: string, one: string) => findings.add(`${what}: ${one.slice(0, 80)}`);
 
   for (const one of all) {
-    const table = /^(?:alter table|update|delete from|truncate|lock table)(?: if exists)?(?: only)? (\w+)/.exec(one)?.[1];
+    const table = /^(?:alter table|update|delete from|truncate|lock table)(?: if exists)?(?: only)? (\w+)/.exec(
+      one,
+    )?.[1];
     const isOfOthers = !made.has(table ?? '');
     if (!migration.isContract && isOfOthers) {
       if (/^drop |\bdrop (column|default|not null)/.test(one)) find('takes away', one);
@@ -49,7 +61,9 @@ export function violationsOf(migration: Migration): string[] {
         find('rewrites a whole table', one);
       }
     }
-    const indexed = /^create (?:unique )?index (concurrently )?(?:if not exists )?(?:\w+ )?on (?:only )?(\w+)/.exec(one);
+    const indexed = /^create (?:unique )?index (concurrently )?(?:if not exists )?(?:\w+ )?on (?:only )?(\w+)/.exec(
+      one,
+    );
     if (indexed && !indexed[1] && !isFree(indexed[2])) find('locks out writers while an index is built', one);
   }
   for (const one of inTransaction.map(simple)) {

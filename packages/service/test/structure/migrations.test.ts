@@ -39,7 +39,10 @@ describe('migrations after the last release', () => {
     ['alter table orders alter column note type integer', /changes a type/],
     ['alter table orders alter column note set not null', /older nodes do not write/],
     ['alter table orders add column note text not null', /older nodes leave empty/],
-    ['alter table orders add column a int not null default 1, add column note text not null', /older nodes leave empty/],
+    [
+      'alter table orders add column a int not null default 1, add column note text not null',
+      /older nodes leave empty/,
+    ],
     ['alter table orders add constraint c check (note is not null)', /reads a whole table/],
     ['-- Contract: x.\nalter table orders alter column note set not null', /reads a whole table/],
     ['alter table orders add column note uuid default gen_random_uuid()', /rewrites a whole table/],
