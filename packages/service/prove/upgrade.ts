@@ -3,10 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { openDatabase } from '../src/db/database.js';
-import { setLimits } from '../src/operator/channel-settings.js';
 import { openVault } from '../src/secrets/vault.js';
 import { freePort } from '../test/support/free-port.js';
-import { COMMAND_LINE, ledgerPort, type Running, start } from '../test/support/processes.js';
+import { ledgerPort, type Running, start } from '../test/support/processes.js';
 import { lastRelease, withCheckout } from './support/checkout.js';
 import type { Surroundings } from './support/surroundings.js';
 import { withTemporaryDatabase } from './support/temporary-database.js';
@@ -26,7 +25,7 @@ export default async function proveUpgrade([given]: readonly string[], { root }:
   const findings = await withCheckout(root, ref, (older) =>
     withTemporaryDatabase((databaseUrl) => upgrade({ older, newer: root, databaseUrl })),
   );
-  for (const finding of findings) say(`WRONG: ${finding}`);
+  for (const finding of findings.slice(0, 20)) say(`WRONG: ${finding}`);
   say(findings.length === 0 ? 'nothing failed and nothing was lost' : `${findings.length} findings`);
   if (findings.length > 0) process.exitCode = 1;
 }
@@ -55,8 +54,8 @@ async function upgrade({ older, newer, databaseUrl }: Upgrade): Promise<string[]
     started.push(running);
     return { running, url: `http://127.0.0.1:${await ledgerPort(running)}` };
   };
-  const command = async (...args: string[]) => {
-    const running = start(COMMAND_LINE, env, args);
+  const command = async (checkout: string, ...args: string[]) => {
+    const running = start(path.join(checkout, 'packages/service/bin/perennial.js'), env, args);
     const code = await running.exited;
     if (code !== 0) throw new Error(`perennial ${args.join(' ')} ended with ${code}: ${running.stderr()}`);
     return running.stdout().trim();
@@ -66,6 +65,7 @@ async function upgrade({ older, newer, databaseUrl }: Upgrade): Promise<string[]
     const olderNodes = [await startNode(older), await startNode(older)];
     say('2 nodes of the older version serve');
     const credentials = JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8'));
+    await command(older, 'channel', 'set-limits', credentials.appId, '--rate', '10000');
     const seeded = await seedRows(database);
     say(`rows from before: ${seeded}`);
     const urls = olderNodes.map(({ url }) => url);
@@ -74,7 +74,7 @@ async function upgrade({ older, newer, databaseUrl }: Upgrade): Promise<string[]
 
     calls.phase('schema migrated under older nodes');
     const begun = performance.now();
-    say(await command('migrate'));
+    say(await command(newer, 'migrate'));
     say(`that took ${((performance.now() - begun) / 1000).toFixed(1)} s`);
     await calls.answered(200);
 
@@ -83,7 +83,6 @@ async function upgrade({ older, newer, databaseUrl }: Upgrade): Promise<string[]
     urls.push(...newerNodes.map(({ url }) => url));
     say('2 nodes of this version serve beside them');
     const operator = { database, vault: openVault([masterKey]), environment: 'sandbox', actor: 'prove' } as const;
-    await setLimits(operator, { appId: credentials.appId, ratePerSecond: 100_000 });
     const play = await crossVersionPlay({
       operator,
       older: olderNodes.map(({ url }) => url),
@@ -101,7 +100,7 @@ async function upgrade({ older, newer, databaseUrl }: Upgrade): Promise<string[]
       if ((await running.exited) !== 0) findings.push(`an older node ended badly: ${running.stderr().slice(-500)}`);
     }
     calls.phase('contract');
-    say(await command('migrate', '--contract'));
+    say(await command(newer, 'migrate', '--contract'));
     await calls.answered(200);
     findings.push(...(await play.afterwards(newerNodes[0]?.url ?? '')));
 

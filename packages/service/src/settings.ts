@@ -137,7 +137,7 @@ export function checkNodeSettings(settings: Settings): string[] {
       ? ['HOST is every address and TRUSTED_PROXIES is empty: callers behind a proxy all count as one address']
       : []),
     ...(isOpen(metricsAddress) && metricsToken === undefined
-      ? ['/metrics and /healthz are on every address: set METRICS_TOKEN, or METRICS_PORT and METRICS_HOST']
+      ? ['/metrics and /healthz are on every address without METRICS_TOKEN: let only your own machines reach them']
       : []),
   ];
 }

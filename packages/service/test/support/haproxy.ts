@@ -39,8 +39,10 @@ export async function startHaproxy(options: HaproxyOptions): Promise<Haproxy> {
   const example = await readFile(HAPROXY_EXAMPLE, 'utf8');
   const ours = example
     .replace('log /dev/log local0', 'log stderr format raw local0 err')
+    // More than twice as many files may be open than a shell allows.
+    .replace('maxconn 20000', 'maxconn 2000')
     .replace('bind 127.0.0.1:8443', `bind 127.0.0.1:${frontPort}`)
-    .replace('inter 1s', `inter ${checkMs}ms`)
+    .replace('inter 1s fastinter 200ms', `inter ${checkMs}ms`)
     .replace(/127\.0\.0\.1:808(\d)/g, (_, n: string) => `127.0.0.1:${nodePorts[Number(n) - 1]}`);
   const statistics = `\nfrontend statistics\n  bind 127.0.0.1:${statisticsPort}\n  stats enable\n  stats uri /\n`;
   await writeFile(file, ours + statistics);

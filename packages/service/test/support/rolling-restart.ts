@@ -21,6 +21,8 @@ export interface RollingOptions {
   readonly drainSeconds: number;
   readonly checkMs: number;
   readonly log?: (line: string) => void;
+  /** Told of each process, so that none outlives a test that is given up. */
+  readonly onStarted?: (running: Running) => void;
 }
 
 export interface RollingFigures {
@@ -39,14 +41,15 @@ export interface RollingFigures {
 
 /** Every node of an installation is stopped and started again, one after another, while callers go on without a pause. */
 export async function rollingRestart(options: RollingOptions): Promise<RollingFigures> {
-  const { databaseUrl, drainSeconds, checkMs, callers, rounds, log = () => undefined } = options;
+  const { databaseUrl, drainSeconds, checkMs, callers, rounds } = options;
+  const { log = () => undefined, onStarted = () => undefined } = options;
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-rolling-'));
   const masterKey = randomBytes(32);
   const nodePorts: number[] = [];
   while (nodePorts.length < options.nodes) nodePorts.push(await freePort());
   const [frontPort, statisticsPort] = [await freePort(), await freePort()];
-  const startNode = (port: number): Running =>
-    start(MAIN, {
+  const startNode = (port: number): Running => {
+    const node = start(MAIN, {
       DATABASE_URL: databaseUrl,
       MASTER_KEY: masterKey.toString('base64'),
       DATA_DIR: folder,
@@ -56,6 +59,9 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
       DATABASE_POOL: '8',
       LOG_LEVEL: 'warn',
     });
+    onStarted(node);
+    return node;
+  };
   // One first: it makes the schema and the demo channel.
   const nodes: Running[] = [];
   for (const port of nodePorts) {
@@ -75,6 +81,7 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
     nodePorts,
     checkMs,
   });
+  onStarted(haproxy.running);
   const allUp = () =>
     until('haproxy has every node', async () => (await haproxy.figures()).every(({ isUp }) => isUp) || undefined);
   try {
