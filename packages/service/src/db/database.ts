@@ -5,8 +5,15 @@ export interface Queryable {
   query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A named statement is parsed and planned once per connection: for the hot ones. */
-export type Statement = string | { readonly name: string; readonly text: string };
+export type Statement =
+  | string
+  | {
+      /** A named statement is parsed and planned once per connection: for the hot ones. */
+      readonly name: string;
+      readonly text: string;
+      /** How long it may take outside a transaction, if that is less than any may: it is HeldUp then. */
+      readonly limitMs?: number;
+    };
 
 export interface Transactional extends Queryable {
   /** No network call belongs inside `work`: it would hold locks for as long as a stranger likes. */
@@ -100,8 +107,44 @@ export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOpti
     }
   }
 
+  /**
+   * Ends what a connection is doing, from another one. A timeout that is set for one statement takes a transaction, two more
+   * trips to the database for each; this costs nothing until it is needed. Should it fail, the session's own timeout is left.
+   */
+  async function interrupt(pid: number): Promise<void> {
+    const client = new pg.Client({ connectionString: url, application_name: name, connectionTimeoutMillis: 5_000 });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.query('select pg_cancel_backend($1)', [pid]);
+    } catch {
+      // Whatever is wrong with the database, the statement itself will say so.
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  /** The connection is free again when nobody is about to interrupt it any more. */
+  async function runWithin<Row>(client: pg.PoolClient, limitMs: number, work: () => Promise<Row[]>): Promise<Row[]> {
+    let interruption: Promise<void> | undefined;
+    const timer = setTimeout(() => {
+      interruption = interrupt((client as pg.PoolClient & { readonly processID: number }).processID);
+    }, limitMs);
+    try {
+      return await work();
+    } finally {
+      clearTimeout(timer);
+      await interruption;
+    }
+  }
+
   return {
-    query: (statement, values) => withClient((client) => run(client, statement, values)),
+    query: (statement, values) =>
+      withClient((client) => {
+        const limitMs = typeof statement === 'string' ? undefined : statement.limitMs;
+        const work = () => run<never>(client, statement, values);
+        return limitMs === undefined ? work() : runWithin(client, limitMs, work);
+      }),
     transaction: (work, { statementMs } = {}) =>
       withClient(async (client) => {
         await client.query(
@@ -124,7 +167,7 @@ export function openDatabase({ url, pool: max, name, onIdleError }: DatabaseOpti
 }
 
 async function run<Row>(client: pg.ClientBase, statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
-  const query = typeof statement === 'string' ? { text: statement } : statement;
+  const query = typeof statement === 'string' ? { text: statement } : { name: statement.name, text: statement.text };
   const result = await client.query({ ...query, values: [...values] });
   return result.rows as Row[];
 }
@@ -145,6 +188,11 @@ function asUnavailable(error: unknown): Unavailable | undefined {
   if (HELD_UP_STATE.has(code)) return new HeldUp(`held up in the database: ${code}`, { cause: error });
   const gone = UNAVAILABLE_STATE.test(code) || UNAVAILABLE_ERRNO.test(code) || UNAVAILABLE_TEXT.test(error.message);
   return gone ? new Unavailable(`database unavailable: ${code || error.message}`, { cause: error }) : undefined;
+}
+
+/** A lock or a statement took longer than it may: the same at once would only take as long again. */
+export function isOutOfTime(error: unknown): error is HeldUp {
+  return error instanceof HeldUp && ['55P03', '57014'].includes(sqlState(error) ?? '');
 }
 
 /** The SQLSTATE of a database error, if it is one. */

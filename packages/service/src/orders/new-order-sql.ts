@@ -1,4 +1,4 @@
-import { lockNumber } from '../agreements/foreign-number-sql.js';
+import { lockNumber } from '../agreements/number-sql.js';
 import type { Queryable } from '../db/database.js';
 import { leaseOf } from '../idempotency/sql.js';
 
@@ -190,12 +190,13 @@ with asked as (
 select order_no, refusal from judged where refusal is not null`,
 };
 
-/** For each row in turn: why it was refused, or nothing. */
+/** For each row in turn: why it was refused, or nothing. HeldUp when it takes longer than this. */
 export async function insertOrders(
   db: Queryable,
   rows: readonly NewOrderRow[],
+  limitMs: number,
 ): Promise<(NewOrderRefusal | undefined)[]> {
-  const refused = await db.query<{ order_no: number; refusal: NewOrderRefusal }>(STORE, [
+  const refused = await db.query<{ order_no: number; refusal: NewOrderRefusal }>({ ...STORE, limitMs }, [
     JSON.stringify(rows.toSorted(inOrderOfLocks).map(({ benefits: _1, events: _2, idempotency: _3, ...row }) => row)),
     JSON.stringify(rows.flatMap(({ order_no, benefits }) => numbered(order_no, benefits))),
     JSON.stringify(rows.flatMap(({ order_no, events }) => numbered(order_no, events))),

@@ -1,6 +1,6 @@
 import { IDEMPOTENCY_WINDOW_MS, Rejection } from '@perennial/wire';
 import { NumberOfAnotherChannel } from '../agreements/shared.js';
-import { constraintOf, type Database, isAway, sqlState } from '../db/database.js';
+import { constraintOf, type Database, HeldUp, isAway, isOutOfTime, sqlState } from '../db/database.js';
 import { gather } from '../db/gather.js';
 import { KeyTaken } from '../idempotency/once.js';
 import { deleteExpiredKey, insertOrders, type NewOrderRefusal, type NewOrderRow } from './new-order-sql.js';
@@ -10,6 +10,12 @@ export type StoreOrder = (row: NewOrderRow) => Promise<void>;
 type Verdict = NewOrderRefusal | 'KEY_TAKEN' | Error | undefined;
 
 const DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
+
+/** How long a statement may take, a hundred times what it does: others wait for its slot. */
+const TOGETHER_MS = 3_000;
+const ALONE_MS = 1_000;
+/** Orders of one channel that may run out of time, one at a time, before its others in the batch are not tried. */
+const MOST_OUT_OF_TIME = 3;
 
 /**
  * Writes a new order down, together with others that are created at the same time (docs/decisions/0012). Throws the
@@ -39,15 +45,25 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
       verdicts.set(row, judged[index]);
     });
   };
+  const outOfTime = new Map<number, number>();
+  const storeOneByOne = async (some: readonly NewOrderRow[]) => {
+    for (const row of some) {
+      const before = outOfTime.get(row.channel_id) ?? 0;
+      const verdict = before < MOST_OUT_OF_TIME ? await storeAlone(database, row) : new HeldUp('others took too long');
+      if (isOutOfTime(verdict)) outOfTime.set(row.channel_id, before + 1);
+      keep([row], [verdict]);
+    }
+  };
   try {
-    keep(first, await insertOrders(database, first));
+    keep(first, await insertOrders(database, first, TOGETHER_MS));
   } catch (error) {
     // Whatever is wrong with one of them is not the others' business; a database that is away is everybody's.
     if (isAway(error)) throw error;
-    for (const row of first) keep([row], [await storeAlone(database, row)]);
+    if (first.length === 1 && isOutOfTime(error)) keep(first, [error]);
+    else await storeOneByOne(first);
   }
   // Each sees what the one before it has left.
-  for (const row of rest) keep([row], [await storeAlone(database, row)]);
+  await storeOneByOne(rest);
   return rows.map((row) => verdicts.get(row));
 }
 
@@ -58,7 +74,7 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
 async function storeAlone(database: Database, row: NewOrderRow): Promise<Verdict> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const [verdict] = await insertOrders(database, [row]);
+      const [verdict] = await insertOrders(database, [row], ALONE_MS);
       return verdict;
     } catch (error) {
       if (isAway(error)) throw error;
