@@ -37,29 +37,6 @@ end $$;
 create trigger complete_delivery_attempt before insert on delivery_attempts
   for each row when (new.recorded_at is null) execute function complete_delivery_attempt();
 
--- An update of many rows, for migrations: some pages of the table at a time, or of each partition, with a commit after each, so
--- that nobody waits for more than a moment. Repeated after an interruption, it comes to the same if the condition leaves out
--- what is done. The row is t, in `assignments`, `source` and `condition`.
-create procedure update_in_steps(target regclass, assignments text, source text, condition text)
-  language plpgsql as $$
-declare
-  step constant integer := 250;
-  part regclass;
-  pages bigint;
-begin
-  for part in
-    select inhrelid from pg_inherits where inhparent = target
-    union all select target where not exists (select from pg_partitioned_table where partrelid = target)
-  loop
-    pages := pg_relation_size(part) / current_setting('block_size')::integer;
-    for page in 0 .. pages by step loop
-      execute format('update %s t set %s %s where %s and t.ctid >= ''(%s,0)'' and t.ctid < ''(%s,0)''', part, assignments,
-        'from ' || source, condition, page, page + step);
-      commit;
-    end loop;
-  end loop;
-end $$;
-
 -- Afterwards:
 
 call update_in_steps('external_orders', 'created_at = o.created_at, single = o.total_cycles = 1',

@@ -1,4 +1,5 @@
 import { ENDPOINTS } from '@perennial/wire';
+import type { Logger } from 'pino';
 import { bindConfirm } from './agreements/bind-confirm.js';
 import { bindSms } from './agreements/bind-sms.js';
 import { replaceAgreement } from './agreements/replace.js';
@@ -38,6 +39,7 @@ export interface InterfaceDeps {
   readonly institutionNumbers: LookUp;
   readonly bankMobiles: LookUp;
   readonly clock: Clock;
+  readonly log: Logger;
   readonly environment: Environment;
   /** Where redemption links lead; asked for each, since a free port is known only once it is taken. */
   readonly redeemUrl: () => string;

@@ -1,16 +1,16 @@
 import type { Queryable } from '../db/database.js';
 
-/** The agreements that an institution knows by this number; a channel may have shared one more than once. */
+/** One of the agreements that an institution knows by this number, whatever has become of it. */
 export async function findByInstitutionNo(
   db: Queryable,
   paymentChannelCode: string,
   institutionHash: Buffer,
-): Promise<number[]> {
-  const rows = await db.query<{ agreementId: number }>(
-    `select agreement_id as "agreementId" from agreements where payment_channel_code = $1 and institution_hash = $2`,
+): Promise<number | undefined> {
+  const [row] = await db.query<{ agreementId: number }>(
+    `select agreement_id as "agreementId" from agreements where payment_channel_code = $1 and institution_hash = $2 limit 1`,
     [paymentChannelCode, institutionHash],
   );
-  return rows.map(({ agreementId }) => agreementId);
+  return row?.agreementId;
 }
 
 /** One row of a number at an institution, and what runs on it. */
@@ -25,7 +25,10 @@ export interface NumberedAgreement {
 const RUNNING = (agreementId: string) =>
   `select o.order_no from orders o where o.agreement_id = ${agreementId} and o.status in ('ACTIVE', 'INITIALIZING')`;
 
-/** All rows of the numbers of these agreements, of whichever channel, as of one moment. */
+/**
+ * These agreements and all that are bound under their numbers, of whichever channel, as of one moment. Those that have ended
+ * before may be any number, and need not be ended.
+ */
 export async function findSameNumbers(
   db: Queryable,
   agreementIds: readonly number[],
@@ -33,8 +36,12 @@ export async function findSameNumbers(
   return db.query<NumberedAgreement>(
     `select g.agreement_id as "agreementId", n.payment_channel_code || ' ' || encode(n.institution_hash, 'hex') as number,
        array_to_json(array(${RUNNING('g.agreement_id')})) as "orderNos"
-     from (select distinct payment_channel_code, institution_hash from agreements where agreement_id = any($1::bigint[])) n
-       join agreements g on g.payment_channel_code = n.payment_channel_code and g.institution_hash = n.institution_hash`,
+     from (select distinct payment_channel_code, institution_hash from agreements where agreement_id = any($1::bigint[])) n,
+       lateral (
+         select agreement_id from agreements where agreement_id = any($1::bigint[])
+           and payment_channel_code = n.payment_channel_code and institution_hash = n.institution_hash
+         union select agreement_id from agreements where payment_channel_code = n.payment_channel_code
+           and institution_hash = n.institution_hash and status = 'BIND_SUCCESS') g`,
     [agreementIds],
   );
 }

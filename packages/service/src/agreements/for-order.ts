@@ -8,7 +8,7 @@ import type { Catalog } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
 import { checkUserMobile, userRow } from '../users/mobile.js';
 import { institutionNo } from './card.js';
-import type { NumberAtInstitution } from './foreign-number-sql.js';
+import type { NumberAtInstitution } from './number-sql.js';
 import { requireShareable } from './payment-channel.js';
 import { readPlaintext } from './plaintext.js';
 import { readSharedCard, sharedAgreementRow } from './shared.js';

@@ -1,14 +1,27 @@
+import type { Logger } from 'pino';
 import type { Channel } from '../channels/channel.js';
 import type { Queryable } from '../db/database.js';
 import { raiseAlert } from '../payments/alerts-sql.js';
-import { findForeignAgreement, type NumberAtInstitution } from './foreign-number-sql.js';
+import { findForeignAgreement, type NumberAtInstitution } from './number-sql.js';
 
-/** A channel was refused a number that another has: an operator hears whose it is, the channel does not. */
+/**
+ * A channel was refused a number that another has: an operator hears whose it is, the channel does not. The refusal is the
+ * channel's answer whether or not an alert can be written; if not, the log says so.
+ */
 export async function alertForeignNumber(
-  db: Queryable,
-  { channelId, appId }: Channel,
+  { log, database }: { readonly log: Logger; readonly database: Queryable },
+  channel: Channel,
   number: NumberAtInstitution,
 ): Promise<void> {
+  try {
+    await raise(database, channel, number);
+  } catch (err) {
+    const { appId } = channel;
+    log.error({ err, appId }, 'a number of another channel was refused, and no alert could be written');
+  }
+}
+
+async function raise(db: Queryable, { channelId, appId }: Channel, number: NumberAtInstitution): Promise<void> {
   const subject = `${appId} ${number.institutionHash.toString('hex').slice(0, 16)}`;
   const theirs = await findForeignAgreement(db, channelId, number);
   const whose = theirs === undefined ? '' : `, in force as ${theirs.agreementNo} of ${theirs.appId}`;

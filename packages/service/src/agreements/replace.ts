@@ -1,4 +1,5 @@
 import { Rejection, type ReplaceRequest, type RetriedPayment } from '@perennial/wire';
+import type { Logger } from 'pino';
 import type { Action } from '../action.js';
 import type { Clock } from '../clock.js';
 import type { Queryable } from '../db/database.js';
@@ -12,7 +13,7 @@ import { isLong } from '../orders/text.js';
 import type { Catalog } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
 import { alertForeignNumber } from './foreign-number.js';
-import { mayShareNumber } from './foreign-number-sql.js';
+import { mayShareNumber } from './number-sql.js';
 import { requireShareable } from './payment-channel.js';
 import { switchAgreement } from './replace-sql.js';
 import type { AffectedRun, ReplaceDescription } from './replace-text.js';
@@ -23,11 +24,12 @@ export interface ReplaceDeps {
   readonly catalog: Catalog;
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;
+  readonly log: Logger;
 }
 
 /** Everything takes effect in one transaction before the answer; no event tells of it. */
 export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
-  const { catalog, institutionNumbers, clock } = deps;
+  const { catalog, institutionNumbers, clock, log } = deps;
   return async ({ channel, database, once, answer, place }, request) => {
     const shared = request.newSharedAgreement;
     const card = readSharedCard(channel, shared, 'newSharedAgreement');
@@ -72,7 +74,7 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
     try {
       return await database.transaction(replace);
     } catch (error) {
-      if (error instanceof NumberOfAnotherChannel) await alertForeignNumber(database, channel, number);
+      if (error instanceof NumberOfAnotherChannel) await alertForeignNumber({ log, database }, channel, number);
       throw error;
     }
   };

@@ -77,17 +77,25 @@ export async function moveOrders(tx: Queryable, { fromId, toId, orders, institut
   );
 }
 
-/** The former's number is canceled at the institution in the background, unless that gave both the same. */
-export async function storeSuccessor(
+/**
+ * The new one goes on with the line of the former, whose number is canceled at the institution in the background, unless that
+ * gave both the same.
+ */
+export async function storeSuccession(
   tx: Queryable,
   { fromId, toId, institutionHash }: Succession,
   status: AgreementStatus,
   now: number,
 ): Promise<void> {
   await tx.query(
-    `update agreements set status = $3, successor_id = $2, changed_at = ${instant('$4')}, cancel_tries = 0,
-       cancel_at = case when institution_hash is distinct from $5 then now() end
+    `update agreements set status = $2, changed_at = ${instant('$3')}, cancel_tries = 0,
+       cancel_at = case when institution_hash is distinct from $4 then now() end
      where agreement_id = $1`,
-    [fromId, toId, status, now, institutionHash],
+    [fromId, status, now, institutionHash],
+  );
+  await tx.query(
+    `update agreements a set line_id = coalesce(f.line_id, f.agreement_id) from agreements f
+     where a.agreement_id = $2 and f.agreement_id = $1`,
+    [fromId, toId],
   );
 }

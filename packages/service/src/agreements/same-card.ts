@@ -7,7 +7,7 @@ import {
   moveOrders,
   ONE_PER_CARD,
   type Succession,
-  storeSuccessor,
+  storeSuccession,
 } from './same-card-sql.js';
 import type { BindingRow } from './sql.js';
 import { agreementAfter } from './states.js';
@@ -42,7 +42,7 @@ export async function replaceEarlierBinding(tx: Queryable, succession: Successio
   const step = agreementAfter('BIND_SUCCESS', 'bound-again');
   if (!step) throw new Error('the state table has no row for a card that is bound again');
   await moveOrders(tx, succession);
-  await storeSuccessor(tx, succession, step.to, now);
+  await storeSuccession(tx, succession, step.to, now);
 }
 
 /** Each further try means that somebody else was at the same card in that moment. */

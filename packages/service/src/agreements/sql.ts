@@ -112,7 +112,8 @@ export async function findBinding(
 
 /**
  * The binding in force that a number stands for: of one that was replaced by another of the same card, the last of those
- * that followed.
+ * that followed, if that is bound. It is found by the card, as the conditions are those of the index: one look-up, however
+ * many followed. A card that was bound anew after its line had ended has begun another one.
  */
 export async function findBindingInForce(
   db: Queryable,
@@ -122,14 +123,13 @@ export async function findBindingInForce(
   const named = await findBinding(db, channelId, bindOrderNo);
   if (named?.status !== 'REPLACED') return named;
   const [last] = await db.query<BindingRow>(
-    `with recursive line as (
-       select * from agreements where agreement_id = $1
-       union all select next.* from line join agreements next on next.agreement_id = line.successor_id
-     )
-     select ${BINDING_COLUMNS} from line a where a.successor_id is null`,
+    `select ${BINDING_COLUMNS} from agreements n join agreements a on a.channel_id = n.channel_id
+       and key_of(a.channel_user_id) = key_of(n.channel_user_id) and a.payment_channel_code = n.payment_channel_code
+       and a.card_hash = n.card_hash and a.status = 'BIND_SUCCESS' and a.source = 'SELF_BINDING'
+     where n.agreement_id = $1 and a.line_id = coalesce(n.line_id, n.agreement_id)`,
     [named.agreementId],
   );
-  return last;
+  return last ?? named;
 }
 
 /** Under its row lock: everything that changes a binding takes it first. */

@@ -13,8 +13,8 @@ export interface AccessTokens {
   issue(channel: Channel): { accessToken: string; expiresAt: number };
   /** Throws TOKEN_INVALID or TOKEN_EXPIRED. */
   check(token: string, channel: Channel): void;
-  /** Whether this installation has issued it, whoever it is for and however long ago. */
-  isGenuine(token: string): boolean;
+  /** The channel that this installation has issued it to, however long ago. Nothing for any other text. */
+  channelIdOf(token: string): number | undefined;
   isLive(token: string, channel: Channel | undefined): boolean;
 }
 
@@ -54,7 +54,7 @@ export function accessTokens(vault: Vault, clock: Clock): AccessTokens {
       const fault = faultOf(token, channel);
       if (fault) throw new Rejection(fault);
     },
-    isGenuine: (token) => genuineClaims(token) !== undefined,
+    channelIdOf: (token) => genuineClaims(token)?.channelId,
     isLive: (token, channel) => channel !== undefined && faultOf(token, channel) === undefined,
   };
 

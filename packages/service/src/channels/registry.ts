@@ -15,6 +15,8 @@ export interface ChannelRegistry {
   /** Only what is in memory. */
   known(appId: string): Channel | undefined;
   reload(appId: string): Promise<Channel | undefined>;
+  /** Read once for each channel: it never changes. */
+  appIdOf(channelId: number): Promise<string | undefined>;
   /** For work that no request asked for. */
   byId(channelId: number): Promise<Channel>;
 }
@@ -22,6 +24,7 @@ export interface ChannelRegistry {
 export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
   const known = new Map<string, Channel>();
   const loading = new Map<string, Promise<Channel | undefined>>();
+  const appIds = new Map<number, Promise<string | undefined>>();
   const fieldFailures = new Map<number, FieldFailures>();
 
   async function load(appId: string): Promise<Channel | undefined> {
@@ -67,10 +70,18 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
     return promise;
   }
 
+  function appIdOf(channelId: number): Promise<string | undefined> {
+    const promise = appIds.get(channelId) ?? findAppId(db, channelId);
+    appIds.set(channelId, promise);
+    promise.catch(() => appIds.delete(channelId));
+    return promise;
+  }
+
   return {
     known: (appId) => known.get(appId),
     get: async (appId) => known.get(appId) ?? loading.get(appId) ?? reload(appId),
     reload,
+    appIdOf,
     async byId(channelId) {
       const appId = await findAppId(db, channelId);
       const channel = appId === undefined ? undefined : await reload(appId);

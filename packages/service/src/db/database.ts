@@ -14,7 +14,7 @@ import {
 import { withSpans } from './statement-spans.js';
 import { type Watched, watchStatements } from './watch.js';
 
-export { constraintOf, HeldUp, isAway, NumberTaken, sqlState, Unavailable } from './failures.js';
+export { constraintOf, HeldUp, isAway, isOutOfTime, NumberTaken, sqlState, Unavailable } from './failures.js';
 export type { Queryable, Statement, Transaction, Transactional, TransactionOptions } from './queryable.js';
 
 export interface Database extends Transactional {

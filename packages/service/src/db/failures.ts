@@ -26,6 +26,11 @@ export function isAway(error: unknown): error is Unavailable {
   return error instanceof Unavailable && !(error instanceof HeldUp);
 }
 
+/** A lock or a statement took longer than it may: the same at once would only take as long again. */
+export function isOutOfTime(error: unknown): error is HeldUp {
+  return error instanceof HeldUp && ['55P03', '57014'].includes(sqlState(error) ?? '');
+}
+
 /** What a failed statement means: an Unavailable of this kind. Any other state is a mistake of ours, or of the data. */
 export type Meaning = 'away' | 'held up' | 'outdated';
 

@@ -93,17 +93,11 @@ async function claim(db: Queryable): Promise<Canceled[]> {
 const isBoundAgain = (a: string) => `exists (
   select from agreements other
   where other.payment_channel_code = ${a}.payment_channel_code and other.institution_hash = ${a}.institution_hash
-    and other.status = 'BIND_SUCCESS' and other.source = 'SELF_BINDING')`;
+    and other.status = 'BIND_SUCCESS' and not other.number_released and other.source = 'SELF_BINDING')`;
 
-/** Of a binding that another replaced: an order that moved to one of those that followed, with a debit still on this one. */
-const isBeingDebited = (a: string) => `exists (
-  with recursive followed(id) as (
-    select ${a}.successor_id
-    union all select g.successor_id from followed f join agreements g on g.agreement_id = f.id
-  )
-  select from followed f join orders o on o.agreement_id = f.id and o.status in ('ACTIVE', 'INITIALIZING')
-    join debit_attempts d on d.order_no = o.order_no and d.cycle_no = o.cycle_no
-  where d.status = 'STARTED' and d.agreement_id = ${a}.agreement_id)`;
+/** Of a binding that another of the same card replaced: its orders have moved there, but a debit is still on this one. */
+const isBeingDebited = (a: string) => `(${a}.status = 'REPLACED' and exists (
+  select from debit_attempts d where d.agreement_id = ${a}.agreement_id and d.status = 'STARTED'))`;
 
 async function finish(db: Queryable, agreementId: number): Promise<void> {
   await db.query('update agreements set cancel_at = null where agreement_id = $1', [agreementId]);

@@ -41,9 +41,13 @@ export function callerFailures({ limit, channels, tokens }: CallerFailuresDeps):
 
   async function holdsToken({ headers }: FastifyRequest): Promise<boolean> {
     const [, token] = BEARER.exec(headers.authorization ?? '') ?? [];
-    // Whether it is genuine is known without the database, so that nobody else can have channels looked up here.
-    if (token === undefined || !tokens.isGenuine(token)) return false;
-    return tokens.isLive(token, await channels.get(String(headers[HEADER_KEYS.appId])));
+    // Whether it is genuine is known without the database, and whose it is after one look at that. So nobody has anything
+    // looked up here by the names that they send, which may be as many as they like.
+    const channelId = token === undefined ? undefined : tokens.channelIdOf(token);
+    if (token === undefined || channelId === undefined) return false;
+    const appId = await channels.appIdOf(channelId);
+    if (appId === undefined || appId !== headers[HEADER_KEYS.appId]) return false;
+    return tokens.isLive(token, await channels.get(appId));
   }
 
   return {

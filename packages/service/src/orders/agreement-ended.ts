@@ -19,7 +19,7 @@ export function agreementEnder({ database, institutionNumbers, clock }: Agreemen
   return async (paymentChannelCode: string, institutionNo: string, reason: string): Promise<void> => {
     const hash = await institutionNumbers.hash(institutionNo);
     const known = await findByInstitutionNo(database, paymentChannelCode, hash);
-    if (known.length === 0) {
+    if (known === undefined) {
       return raiseAlert(
         database,
         'notice-for-unknown-agreement',
@@ -28,7 +28,7 @@ export function agreementEnder({ database, institutionNumbers, clock }: Agreemen
       );
     }
     await database.transaction(async (tx) => {
-      const { orders, agreements } = await holdAgreements(tx, known);
+      const { orders, agreements } = await holdAgreements(tx, [known]);
       const agreementIds = agreements.map(({ agreementId }) => agreementId);
       const by = saidByInstitution(reason);
       await endAgreements(tx, { agreementIds, orders: orders.values(), by }, clock.now());

@@ -1,4 +1,5 @@
 import { type OrdersCreateRequest, Rejection } from '@perennial/wire';
+import type { Logger } from 'pino';
 import type { ActionContext } from '../action.js';
 import {
   type AgreementForOrder,
@@ -43,6 +44,7 @@ export interface DeductDeps {
   readonly gateways: Gateways;
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;
+  readonly log: Logger;
   readonly links: RedeemLinks;
   readonly nextOrderNo: NextOrderNo;
   readonly store: StoreOrder;
@@ -109,7 +111,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         return writeDown(context, request, personal, product, orderNo);
       }
       if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
-        await alertForeignNumber(database, channel, agreement.exclusiveNumber);
+        await alertForeignNumber({ ...deps, database }, channel, agreement.exclusiveNumber);
       }
       const binding = isNotBound(error) && (await bindingInForceNow(database, channel, personal));
       if (!binding) throw error;

@@ -1,4 +1,4 @@
-import { lockNumber } from '../agreements/foreign-number-sql.js';
+import { lockNumber } from '../agreements/number-sql.js';
 import type { Queryable } from '../db/database.js';
 import { leaseOf } from '../idempotency/sql.js';
 

@@ -1,7 +1,7 @@
 import { IDEMPOTENCY_WINDOW_MS, Rejection } from '@perennial/wire';
 import { NumberOfAnotherChannel } from '../agreements/shared.js';
 import type { Caller } from '../caller.js';
-import { constraintOf, type Database, isAway, NumberTaken, sqlState } from '../db/database.js';
+import { constraintOf, type Database, HeldUp, isAway, isOutOfTime, NumberTaken, sqlState } from '../db/database.js';
 import { gather } from '../db/gather.js';
 import { moveSequences } from '../db/sequences.js';
 import { KeyTaken } from '../idempotency/once.js';
@@ -15,6 +15,9 @@ type Verdict = NewOrderRefusal | 'KEY_TAKEN' | Error | undefined;
 const OF_ITS_NUMBER = /^(payments|debit_attempts|benefits)_pkey$/;
 
 const DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
+
+/** Orders of one channel that may run out of time, one at a time, before its others in the batch are not tried. */
+const MOST_OUT_OF_TIME = 1;
 
 /**
  * Writes a new order down, together with others that are created at the same time (docs/decisions/0012). Throws the
@@ -45,15 +48,25 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
       verdicts.set(row, judged[index]);
     });
   };
+  const outOfTime = new Map<number, number>();
+  const storeOneByOne = async (some: readonly NewOrderRow[]) => {
+    for (const row of some) {
+      const before = outOfTime.get(row.channel_id) ?? 0;
+      const verdict = before < MOST_OUT_OF_TIME ? await storeAlone(database, row) : new HeldUp('others took too long');
+      if (isOutOfTime(verdict)) outOfTime.set(row.channel_id, before + 1);
+      keep([row], [verdict]);
+    }
+  };
   try {
     keep(first, await insertOrders(database, first));
   } catch (error) {
     // Whatever is wrong with one of them is not the others' business; a database that is away is everybody's.
     if (isAway(error)) throw error;
-    for (const row of first) keep([row], [await storeAlone(database, row)]);
+    if (first.length === 1 && isOutOfTime(error)) keep(first, [error]);
+    else await storeOneByOne(first);
   }
   // Each sees what the one before it has left.
-  for (const row of rest) keep([row], [await storeAlone(database, row)]);
+  await storeOneByOne(rest);
   return rows.map((row) => verdicts.get(row));
 }
 

@@ -1,3 +1,4 @@
+import { releaseNumbers } from '../agreements/cancel-sql.js';
 import { lockAgreements } from '../agreements/ended-sql.js';
 import type { Queryable } from '../db/database.js';
 import { endOrders } from '../orders/end.js';
@@ -48,6 +49,7 @@ export async function settle(tx: Queryable, settlements: readonly Settlement[], 
   });
   const rows = all.flatMap(({ attempt, outcome, after }) => (after ? [rowOf(attempt, outcome, after)] : []));
   if (rows.length > 0) await storeSettled(tx, rows, now);
+  await releaseUndebited(tx, rows);
   const orders = await endWhatHasEnded(
     tx,
     held,
@@ -81,6 +83,14 @@ async function hold(tx: Queryable, settlements: readonly Settlement[]): Promise<
   const firsts = agreementsOfFirstDebits([...orders.values()]);
   if (firsts.length > 1) await lockAgreements(tx, firsts);
   return { orders, agreements: [] };
+}
+
+/** What was shared for an order whose first debit failed holds no number. The agreements are locked. */
+async function releaseUndebited(tx: Queryable, rows: readonly SettledRow[]): Promise<void> {
+  const undebited = rows.flatMap(({ order }) =>
+    order.status === 'TERMINATED' && order.agreementId !== null ? [order.agreementId] : [],
+  );
+  if (undebited.length > 0) await releaseNumbers(tx, undebited);
 }
 
 const endsAgreement = (outcome: FinalOutcome): outcome is Extract<FinalOutcome, { kind: 'declined' }> =>

@@ -77,13 +77,13 @@ it(`${CARDS} cards are bound again while the service is killed at each point of 
   expect([...canceledAgreements].sort()).toEqual([...olds].sort());
   for (const { orderNo, first, second } of again) {
     const rows = await fresh.database.query(
-      `select a.agreement_id::text as id, a.status, a.successor_id::text as successor, o.order_no::text as order
+      `select a.agreement_id::text as id, a.status, a.line_id::text as line, o.order_no::text as order
        from agreements a left join orders o using (agreement_id) where a.agreement_id = any($1) order by 1`,
       [[first, second]],
     );
     expect(rows).toEqual([
-      { id: first, status: 'REPLACED', successor: second, order: null },
-      { id: second, status: 'BIND_SUCCESS', successor: null, order: orderNo },
+      { id: first, status: 'REPLACED', line: null, order: null },
+      { id: second, status: 'BIND_SUCCESS', line: first, order: orderNo },
     ]);
   }
 }, 240_000);

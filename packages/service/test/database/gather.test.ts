@@ -1,19 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { Unavailable } from '../../src/db/failures.js';
-import { type GatherOptions, gather } from '../../src/db/gather.js';
+import { NotBegun, PATIENT } from '../../src/caller.js';
+import { gather } from '../../src/db/gather.js';
 
 /** Batches that end when the test says so. */
-function controlled(
-  slots: number,
-  maxBatch: number,
-  more: Pick<GatherOptions<number, string>, 'channelOf' | 'mostWaitMs'> = {},
-) {
+function controlled(slots: number, maxBatch: number, channelOf?: (item: number) => number) {
   const batches: { items: readonly number[]; end: (failure?: Error) => void }[] = [];
   const arrived: (() => void)[] = [];
   const ask = gather<number, string>({
     slots,
     maxBatch,
-    ...more,
+    ...(channelOf ? { channelOf } : {}),
     run: (items) =>
       new Promise((resolve, reject) => {
         batches.push({
@@ -40,12 +36,14 @@ describe('gathered calls', () => {
     expect(await answers).toEqual(['answer 1', 'answer 2', 'answer 3']);
   });
 
-  it('while every batch hangs the others are refused after a while, and were not begun', async () => {
-    const { ask, batch, batches } = controlled(1, 2, { mostWaitMs: 40 });
+  it('while every batch hangs, those whose patience is over are told so, and were not begun', async () => {
+    const { ask, batch, batches } = controlled(1, 2);
     const one = ask(1);
     const hanging = await batch(0);
-    await expect(Promise.all([2, 3].map(ask))).rejects.toThrow(Unavailable);
-    await expect(ask(4)).rejects.toThrow('every statement of its kind is held up');
+    let isWaiting = true;
+    const impatient = ask(2, { ...PATIENT, isWaiting: () => isWaiting });
+    isWaiting = false;
+    await expect(impatient).rejects.toThrow(NotBegun);
     hanging.end();
     expect(await one).toBe('answer 1');
     const five = ask(5);
@@ -125,7 +123,7 @@ describe('gathered calls', () => {
   });
 
   it('when more wait than go together, each channel has its turn, in the order in which its own came', async () => {
-    const { ask, batch, batches } = controlled(1, 4, { channelOf: (item) => Math.floor(item / 100) });
+    const { ask, batch, batches } = controlled(1, 4, (item) => Math.floor(item / 100));
     const first = ask(0);
     await batch(0);
     const rest = Promise.all([101, 102, 103, 104, 105, 106, 201, 202, 301].map((n) => ask(n)));

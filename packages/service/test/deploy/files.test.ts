@@ -55,7 +55,10 @@ function isIgnored(place: string): boolean {
   let ignored = false;
   for (const line of lines.filter((one) => one !== '' && !one.startsWith('#'))) {
     const glob = line.replace(/^!/, '').replace(/[.+]/g, '\\$&');
-    const pattern = glob.replace(/^\*\*\//, '(.*/)?').replace(/^\*\*$/, '.*').replace(/(?<![.)])\*/g, '[^/]*');
+    const pattern = glob
+      .replace(/^\*\*\//, '(.*/)?')
+      .replace(/^\*\*$/, '.*')
+      .replace(/(?<![.)])\*/g, '[^/]*');
     if (new RegExp(`^${pattern}(/.*)?$`).test(place)) ignored = !line.startsWith('!');
   }
   return ignored;
