@@ -25,7 +25,7 @@ import type { Catalog, CatalogProduct } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
 import { describeOrder, type OrderDescription } from './description.js';
 import { deductedOrder, idempotencyRow, newOrderRow } from './new-order.js';
-import type { NextOrderNo } from './numbers.js';
+import { MOST_NUMBERS, type NextOrderNo } from './numbers.js';
 import type { Order } from './order.js';
 import type { RedeemLinks } from './redeem.js';
 import { findOrder } from './sql.js';
@@ -86,11 +86,11 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
     request: OrdersCreateRequest,
     personal: Personal,
     product: CatalogProduct,
-    taken?: number,
+    taken: readonly number[] = [],
   ): Promise<{ readonly order: Order; readonly agreement: AgreementForOrder }> {
     const { channel, caller, database, once } = context;
     const agreement = await agreementForOrder({ ...deps, database }, channel, request, personal);
-    const orderNo = await deps.nextOrderNo(taken);
+    const orderNo = await deps.nextOrderNo(taken.at(-1));
     const identity = {
       orderNo,
       channelId: channel.channelId,
@@ -107,8 +107,8 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
     try {
       await deps.store(row, caller);
     } catch (error) {
-      if (error instanceof NumberTaken && taken === undefined) {
-        return writeDown(context, request, personal, product, orderNo);
+      if (error instanceof NumberTaken && taken.length < MOST_NUMBERS) {
+        return writeDown(context, request, personal, product, [...taken, orderNo]);
       }
       if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
         await alertForeignNumber({ ...deps, database }, channel, agreement.exclusiveNumber);

@@ -9,7 +9,7 @@ import { userRow } from '../users/mobile.js';
 import type { CreateDeduct } from './create-deduct.js';
 import { describeOrder, type OrderDescription } from './description.js';
 import { collectedOrder, idempotencyRow, newOrderRow } from './new-order.js';
-import type { NextOrderNo } from './numbers.js';
+import { MOST_NUMBERS, type NextOrderNo } from './numbers.js';
 import type { RedeemLinks } from './redeem.js';
 import { externalOrderExists } from './sql.js';
 import type { StoreOrder } from './store.js';
@@ -70,11 +70,11 @@ async function collect(
   request: OrdersCreateRequest,
   personal: Personal,
   product: CatalogProduct,
-  taken?: number,
+  taken: readonly number[] = [],
 ): Promise<Answer> {
   const { channel, caller, once, answer } = context;
   const user = userRow(channel, request.channelUserId ?? '', personal.mobile ?? '');
-  const orderNo = await deps.nextOrderNo(taken);
+  const orderNo = await deps.nextOrderNo(taken.at(-1));
   const created = collectedOrder(
     {
       orderNo,
@@ -99,8 +99,8 @@ async function collect(
   try {
     await deps.store(row, caller);
   } catch (error) {
-    if (!(error instanceof NumberTaken) || taken !== undefined) throw error;
-    return collect(deps, context, request, personal, product, orderNo);
+    if (!(error instanceof NumberTaken) || taken.length === MOST_NUMBERS) throw error;
+    return collect(deps, context, request, personal, product, [...taken, orderNo]);
   }
   once.row?.finished();
   return done;

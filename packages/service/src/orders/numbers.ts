@@ -40,6 +40,9 @@ export function parseOrderNo(text: string): number | undefined {
 
 const BLOCK = 1000;
 
+/** How often an order is given another number, should those that a node holds be taken: once for each batch under way. */
+export const MOST_NUMBERS = 5;
+
 /**
  * Order numbers, taken from the sequence a block at a time, so that an order's number is known before it is stored and
  * the whole answer can be written with it. What is left of a block at a restart is never used, nor what is left of one of

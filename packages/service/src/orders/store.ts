@@ -62,7 +62,10 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
   } catch (error) {
     // Whatever is wrong with one of them is not the others' business; a database that is away is everybody's.
     if (isAway(error)) throw error;
-    if (first.length === 1 && isOutOfTime(error)) keep(first, [error]);
+    const taken = await numberTaken(database, error);
+    // Their numbers are of the same block, more or less: each gets another.
+    if (taken) for (const row of first) keep([row], [taken]);
+    else if (first.length === 1 && isOutOfTime(error)) keep(first, [error]);
     else await storeOneByOne(first);
   }
   // Each sees what the one before it has left.
@@ -81,17 +84,22 @@ async function storeAlone(database: Database, row: NewOrderRow): Promise<Verdict
       return verdict;
     } catch (error) {
       if (isAway(error)) throw error;
-      if (OF_ITS_NUMBER.test(constraintOf(error) ?? '')) {
-        await moveSequences(database);
-        return new NumberTaken('rows of that number are there', { cause: error });
-      }
-      if (error instanceof NumberTaken || sqlState(error) !== '23505' || attempt === 5)
+      const taken = await numberTaken(database, error);
+      if (taken) return taken;
+      if (sqlState(error) !== '23505' || attempt === 5)
         return error instanceof Error ? error : new Error(String(error));
       if (constraintOf(error) !== 'idempotency_pkey') continue;
       const expired = row.idempotency && (await deleteExpiredKey(database, row.channel_id, row.idempotency.key, DAYS));
       if (!expired) return 'KEY_TAKEN';
     }
   }
+}
+
+async function numberTaken(database: Database, error: unknown): Promise<NumberTaken | undefined> {
+  if (error instanceof NumberTaken) return error;
+  if (!OF_ITS_NUMBER.test(constraintOf(error) ?? '')) return undefined;
+  await moveSequences(database);
+  return new NumberTaken('rows of that number are there', { cause: error });
 }
 
 /**

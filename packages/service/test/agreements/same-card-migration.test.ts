@@ -74,10 +74,9 @@ it('cards that were bound more than once before the rule: the latest binding sta
       ...[113, 114, 115, 116].map((no) => ({ no, id: no - 100 })),
     ]);
     // A number that was shared for an order that has ended without running to its end is nobody's because of it.
-    expect(await database.query(`select agreement_id::integer as id from agreements where number_released`)).toEqual([
-      { id: 13 },
-      { id: 14 },
-    ]);
+    expect(
+      await database.query(`select agreement_id::integer as id from agreements where number_released order by 1`),
+    ).toEqual([{ id: 13 }, { id: 14 }]);
     // From now on the database itself refuses a second one.
     await expect(
       database.query(`update agreements set status = 'BIND_SUCCESS' where agreement_id = 10`),
