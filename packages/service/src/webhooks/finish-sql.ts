@@ -32,7 +32,7 @@ export interface Pushed {
  * What somebody else holds is waited for, but not for long; or it is passed over, which costs more and holds up no other.
  */
 const finish = (locked: 'wait' | 'pass over') => ({
-  name: `finish-deliveries-${locked}`,
+  name: locked === 'wait' ? 'finish-deliveries' : 'finish-free-deliveries',
   text: `
 with patience as materialized (
   select set_config('lock_timeout', '1s', true)
