@@ -58,8 +58,10 @@ export function outcomes<One extends Pushed>({ database, log, counts, givingUp, 
   async function writeDown(batch: readonly One[]): Promise<boolean> {
     for (;;) {
       try {
-        if (batch.some(isLast)) counts?.givenUp(await writeWithAlerts(database, batch));
-        else await finishPushes(database, batch);
+        if (batch.some(isLast)) {
+          const givenUp = await writeWithAlerts(database, batch);
+          counts?.givenUp(givenUp);
+        } else await finishPushes(database, batch);
         return true;
       } catch (err) {
         if (!(err instanceof Unavailable) || givingUp()) {

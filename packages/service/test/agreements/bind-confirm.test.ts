@@ -45,7 +45,13 @@ describe('agreements/bind-confirm, answered by the institution', () => {
       bankCardTailNo: who.bankCardNo.slice(-4),
     });
     expect(service.gateway.confirms).toEqual([
-      { appId: channel.credentials.appId, bindOrderNo, reference: `ref-${bindOrderNo}-1`, smsCode: '654321' },
+      {
+        appId: channel.credentials.appId,
+        origin: { requestId: expect.any(String) },
+        bindOrderNo,
+        reference: `ref-${bindOrderNo}-1`,
+        smsCode: '654321',
+      },
     ]);
     const row = await stored(service, bindOrderNo);
     expect(row).toMatchObject({ status: 'BIND_SUCCESS', agreement_no: `AG${bindOrderNo}` });

@@ -58,6 +58,7 @@ describe('agreements/bind-sms, sent', () => {
     expect(service.gateway.sends).toEqual([
       {
         appId: channel.credentials.appId,
+        origin: { requestId: expect.any(String) },
         bindOrderNo: reply.data.bindOrderNo,
         bankCode: 'ICBC',
         card: {
