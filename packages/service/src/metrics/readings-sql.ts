@@ -8,7 +8,10 @@ import type { Reading } from './business.js';
 
 /** Counting stops here. More than any alarm needs, and few enough to be counted in a fraction of a second. */
 export interface ReadingBounds {
+  /** Events and renewals: how fast they become fewer is worth knowing. */
   readonly rows: number;
+  /** Debits, refunds and claims: each is somebody's. */
+  readonly withoutResult: number;
   readonly alertsOfKind: number;
   readonly benefits: number;
   readonly codesOfBenefit: number;
@@ -17,6 +20,7 @@ export interface ReadingBounds {
 }
 export const READING_BOUNDS: ReadingBounds = {
   rows: 100_001,
+  withoutResult: 10_001,
   alertsOfKind: 1_001,
   benefits: 100,
   codesOfBenefit: 10_001,
@@ -89,14 +93,14 @@ async function readDueRenewals(db: Queryable, { rows }: ReadingBounds): Promise<
 }
 
 /** What was asked about at least once: what is just being sent has a result in a moment. */
-async function readWithoutResult(db: Queryable, { rows }: ReadingBounds) {
+async function readWithoutResult(db: Queryable, { withoutResult }: ReadingBounds) {
   const asked = (table: string) =>
     `(select count(*)::integer from (select from ${table} where ask_at is not null and asked > 0 limit $1) a)`;
   const [found] = await db.query<Pick<Reading, 'debitsUnknown' | 'refundsUnknown' | 'claimsWaiting'>>(
     `select ${asked('debit_attempts')} as "debitsUnknown", ${asked('refunds')} as "refundsUnknown",
        least($1, ${asked('claims')} + (select count(*)::integer from (
          select from claims where status = 'PENDING' and fulfilment = 'POOL' limit $1) w)) as "claimsWaiting"`,
-    [rows],
+    [withoutResult],
   );
   return found ?? { debitsUnknown: 0, refundsUnknown: 0, claimsWaiting: 0 };
 }

@@ -93,8 +93,10 @@ export function outcomes<One extends Pushed>({ database, log, counts, givingUp, 
   async function writeDown(batch: readonly One[]): Promise<readonly One[] | undefined> {
     for (let isPassing = held.length > 0; ; ) {
       try {
-        if (batch.some(isLast)) counts?.givenUp(await writeWithAlerts(database, batch, isPassing));
-        else await finishPushes(database, batch, isPassing);
+        if (batch.some(isLast)) {
+          const givenUp = await writeWithAlerts(database, batch, isPassing);
+          counts?.givenUp(givenUp);
+        } else await finishPushes(database, batch, isPassing);
         return isPassing ? await findUnfinished(database, batch) : [];
       } catch (err) {
         if (!(err instanceof Unavailable) || givingUp()) {

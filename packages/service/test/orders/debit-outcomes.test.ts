@@ -111,6 +111,7 @@ describe('the first debit', () => {
     expect(on.institution.debits).toEqual([
       {
         appId: 'test_demo',
+        origin: { requestId: expect.any(String) },
         attemptNo: attemptNoOf(orderNo),
         institutionNo: request.sharedAgreement.sharedAgreementNo,
         amountCent: 1990,

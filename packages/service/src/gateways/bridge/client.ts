@@ -97,7 +97,14 @@ export function bridgeClient({ url, key, clock, connections, log, peer = 'bridge
         if (span) failSpan(span, error);
         const why = describe(error);
         log?.warn(
-          { requestId: origin?.requestId, callId, operation, number, why, cause: `${peer} at ${address}: ${why}` },
+          {
+            requestId: origin?.requestId,
+            callId,
+            operation,
+            number,
+            why,
+            cause: `${peer} at ${address}, ${operation}: ${why}`,
+          },
           `no answer of the ${peer} that could be trusted`,
         );
         return undefined;
