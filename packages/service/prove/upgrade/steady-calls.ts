@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Database } from '../../src/db/database.js';
 import { type ChannelCredentials, channelClient, type Reply } from '../../test/support/channel-client.js';
 import { collectRequest } from '../../test/support/demo.js';
@@ -25,7 +26,6 @@ export function steadyCalls(credentials: ChannelCredentials, urls: readonly stri
   const failures: string[] = [];
   const orders = new Set<string>();
   let answered = 0;
-  let turn = 0;
   let isOver = false;
   const enter = (name: string) => {
     const phase = { name, requests: 0, failed: 0, askedToResend: 0, slowestMs: 0 };
@@ -35,8 +35,7 @@ export function steadyCalls(credentials: ChannelCredentials, urls: readonly stri
   let phase = enter('older version');
 
   function anyClient() {
-    turn += 1;
-    const url = urls[turn % urls.length] ?? '';
+    const url = urls[randomInt(urls.length)] ?? '';
     const client = clients.get(url) ?? channelClient(url, credentials);
     clients.set(url, client);
     return client;
@@ -92,7 +91,7 @@ export function steadyCalls(credentials: ChannelCredentials, urls: readonly stri
     /** So many more. */
     async answered(count: number): Promise<void> {
       const wanted = answered + count;
-      await until('calls are answered', () => answered >= wanted, 120_000);
+      await until('calls are answered', () => answered >= wanted, 300_000);
     },
     async stop() {
       isOver = true;
