@@ -1,4 +1,3 @@
-import { formatTime } from '@perennial/wire';
 import type { Command } from 'commander';
 import { claimInstallation } from '../db/installation.js';
 import { type Migrated, migrate } from '../db/migrate.js';
@@ -69,7 +68,7 @@ async function listMigrations({ database }: OpenedDatabase): Promise<MigrationSt
       name,
       kind: isContract ? 'contract' : 'expand',
       state: row ? done : 'missing',
-      appliedAt: row ? formatTime(row.appliedAt.getTime()) : null,
+      appliedAt: row?.appliedAt ?? null,
     };
   });
 }

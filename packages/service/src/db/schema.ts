@@ -1,6 +1,7 @@
 import { PlainError } from '../plain-error.js';
 import type { Queryable } from './database.js';
 import { type Migration, readMigrations } from './migration-file.js';
+import { written } from './time-sql.js';
 
 /** What schema_migrations says of one that was begun. */
 export interface AppliedMigration {
@@ -10,7 +11,7 @@ export interface AppliedMigration {
   readonly isContract: boolean;
   /** False: what comes after its transaction is still to be done. */
   readonly isFinished: boolean;
-  readonly appliedAt: Date;
+  readonly appliedAt: string;
 }
 
 export class MigrationError extends PlainError {}
@@ -21,7 +22,7 @@ export async function readApplied(db: Queryable): Promise<Map<number, AppliedMig
   if (!table?.there) return new Map();
   const rows = await db.query<AppliedMigration>(
     `select version, name, sha256, coalesce((row->>'is_contract')::boolean, false) as "isContract",
-       coalesce((row->>'is_finished')::boolean, true) as "isFinished", applied_at as "appliedAt"
+       coalesce((row->>'is_finished')::boolean, true) as "isFinished", ${written('applied_at')} as "appliedAt"
      from schema_migrations m, to_jsonb(m) row order by version`,
   );
   return new Map(rows.map((row) => [row.version, row]));

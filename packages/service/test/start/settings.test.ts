@@ -28,7 +28,7 @@ afterAll(() => rm(dataDir, { recursive: true, force: true }));
 /** What is wrong with these settings, in one line for a person. */
 function told(env: Record<string, string>): string {
   try {
-    readSettings(env);
+    checkNodeSettings(readSettings(env));
   } catch (error) {
     if (error instanceof PlainError) return error.message;
     throw error;
