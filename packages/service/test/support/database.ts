@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.js';
+import { type Database, type DatabaseOptions, openDatabase, PATIENT_MS } from '../../src/db/database.js';
 import { databaseUrl, TEMPLATE } from './server.js';
 
 export interface FreshDatabase {
@@ -13,22 +13,22 @@ interface FreshOptions extends Partial<DatabaseOptions> {
   readonly migrated?: boolean;
 }
 
-/** An empty, migrated database of the test's own. */
+/** An empty, migrated database of the test's own. Tests fill tables in one go, on machines that have much else to do. */
 export async function freshDatabase({ migrated = true, ...options }: FreshOptions = {}): Promise<FreshDatabase> {
   const serverUrl = inject('serverUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const admin = openDatabase({ url: serverUrl, pool: 1, name: 'test' });
+  const admin = openDatabase({ url: serverUrl, pool: 1, name: 'test', statementMs: 0 });
   // Files run in parallel, and PostgreSQL copies a template only while nobody else does: one at a time.
   await admin.transaction(async (tx) => {
     await tx.query('set local lock_timeout = 0');
     await tx.query('select pg_advisory_xact_lock(1)');
     // create database cannot run inside a transaction, so the lock is held here and the work done beside it.
-    const worker = openDatabase({ url: serverUrl, pool: 1, name: 'test' });
+    const worker = openDatabase({ url: serverUrl, pool: 1, name: 'test', statementMs: 0 });
     await worker.query(`create database ${name}${migrated ? ` template ${TEMPLATE}` : ''}`);
     await worker.close();
   });
   const url = databaseUrl(serverUrl, name);
-  const database = openDatabase({ pool: 16, name: 'test', ...options, url });
+  const database = openDatabase({ pool: 16, name: 'test', statementMs: PATIENT_MS, ...options, url });
   return {
     url,
     database,

@@ -19,7 +19,7 @@ export const TEMPLATE = 'perennial_template';
 export default async function startServer(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-test-'));
   const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
-  const admin = openDatabase({ url: embedded.url, pool: 1, name: 'test setup' });
+  const admin = openDatabase({ url: embedded.url, pool: 1, name: 'test setup', statementMs: 0 });
   await admin.query(`create database ${TEMPLATE}`);
   await admin.close();
   await migrate(databaseUrl(embedded.url, TEMPLATE));
