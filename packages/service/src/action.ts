@@ -15,11 +15,13 @@ export interface ActionContext<Data> {
   readonly once: Once;
   /** A success with this data, or with what this describes. */
   readonly answer: (data: Data) => Answer;
-  /**
-   * For an action that will answer at length, before it does anything: a place among the long answers that a node makes at
-   * once. Throws when none is free; the action is called again when it has one.
-   */
-  readonly reserve: () => void;
+  readonly place: {
+    /**
+     * For an action that will answer at length, before it does anything: a place among the long answers that a node makes
+     * at once. Throws when none is free; the action is called again when it has one.
+     */
+    reserve(): void;
+  };
 }
 
 /** One per endpoint. It says no by throwing a Rejection. */

@@ -3,17 +3,26 @@ import { CODES } from '@perennial/wire';
 /** A long text in pieces, each made when the one before has gone out. */
 export type Pieces = Iterable<string> | AsyncIterable<string>;
 
-/** What a request is answered with. */
-export interface Answer {
+interface Outcome {
   readonly code: string;
   readonly message: string;
-  /** JSON. */
-  readonly data: string | Pieces;
-  /** What a replay makes the data of. It is stored in place of the data, which may be long and hold a signature. */
-  readonly description?: object;
   readonly replayed?: boolean;
 }
 
+/** An answer whose data is there, as JSON. */
+export interface WrittenAnswer extends Outcome {
+  readonly data: string | Pieces;
+}
+
+/** An answer whose data is made from this, the first time and at each replay: it may be long, or hold a signature. */
+export interface DescribedAnswer extends Outcome {
+  readonly description: object;
+}
+
+/** What a request is answered with. */
+export type Answer = WrittenAnswer | DescribedAnswer;
+
 const { code, message } = CODES.SUCCESS;
 
-export const success = (data: string | Pieces): Answer => ({ code, message, data });
+export const success = (data: string | Pieces): WrittenAnswer => ({ code, message, data });
+export const described = (description: object): DescribedAnswer => ({ code, message, description });

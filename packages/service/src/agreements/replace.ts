@@ -28,7 +28,7 @@ export interface ReplaceDeps {
 /** Everything takes effect in one transaction before the answer; no event tells of it. */
 export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
   const { catalog, institutionNumbers, clock } = deps;
-  return async ({ channel, database, once, answer, reserve }, request) => {
+  return async ({ channel, database, once, answer, place }, request) => {
     const shared = request.newSharedAgreement;
     const card = readSharedCard(channel, shared, 'newSharedAgreement');
     const reference = orderReference(request);
@@ -38,7 +38,7 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
     const number = { paymentChannelCode: shared.paymentChannelCode, institutionHash };
     const replace = async (tx: Queryable) => {
       const order = requireReplaceable(await lockOrder(tx, channel.channelId, reference), shared.channelUserId);
-      if (isLong(order.totalCycles)) reserve();
+      if (isLong(order.totalCycles)) place.reserve();
       const { paymentChannelCode } = shared;
       const { commonNumbers } = requireShareable(authorized, paymentChannelCode, 'PAYMENT_CHANNEL_NOT_ALLOWED');
       if (!commonNumbers && !(await mayShareNumber(tx, channel.channelId, number))) {

@@ -106,10 +106,10 @@ export class RequestPlace {
   ) {}
 
   /** For an action. It may hold locks, so it does not wait: `whenFree` does, once they are gone. */
-  readonly reserve = (): void => {
+  reserve(): void {
     this.place ??= this.places.takeNow(this.channelId);
     if (!this.place) throw new PlaceNeeded();
-  };
+  }
 
   async whenFree<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {

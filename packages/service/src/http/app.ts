@@ -8,6 +8,7 @@ import type { Database } from '../db/database.js';
 import { findTracing } from '../tracing.js';
 import { answerPlaces } from './answer-places.js';
 import { malformedHttpHandler } from './client-error.js';
+import { hasEnded, whenEnded } from './ended.js';
 import { answerThenLinger } from './linger.js';
 import { answerSender } from './long-answers.js';
 import type { ServiceMetrics } from './metrics.js';
@@ -164,9 +165,9 @@ export function createApp(deps: AppDeps): App {
   app.addHook('onSend', (request, reply, payload, done) => {
     // A connection kept alive would keep a draining node alive with it.
     if (draining) void reply.header('connection', 'close');
-    if (!reply.raw.closed) {
+    if (!hasEnded(reply)) {
       unread.watch(reply);
-      reply.raw.once('close', () => note(request, reply));
+      whenEnded(reply, () => note(request, reply));
     } else if (request.raw.complete) {
       // What never came whole was no request.
       note(request, reply);

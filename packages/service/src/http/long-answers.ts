@@ -3,9 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 import { CODES, envelopeAround, formatTime, HEADERS } from '@perennial/wire';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import type { Answer, Pieces } from '../answer.js';
+import type { Pieces, WrittenAnswer } from '../answer.js';
 import type { Clock } from '../clock.js';
 import type { RequestPlace } from './answer-places.js';
+import { hasEnded, whenEnded } from './ended.js';
 import { JSON_TYPE, refusalOf, sendText } from './respond.js';
 
 /** A text that the network takes in whole, whoever reads it: sent at once. What is longer goes out in pieces of this size. */
@@ -28,32 +29,33 @@ type Cut = NonNullable<FastifyReply['cut']>;
 export function answerSender({ clock, log, answerTimeout, isDraining }: LongAnswerDeps) {
   const open = new Set<(why: Cut) => void>();
 
-  async function send(reply: FastifyReply, answer: Answer, place: RequestPlace): Promise<FastifyReply> {
-    const { data } = answer;
+  /** A text goes out at once; of pieces, that is known when as many have been made as a short answer has. */
+  function send(reply: FastifyReply, answer: WrittenAnswer, place: RequestPlace): FastifyReply | Promise<FastifyReply> {
     const around = envelopeAround(answer, answer.message, reply.request.id, formatTime(clock.now()));
-    const begin = () => {
-      reply.resultCode = answer.code;
-      if (answer.replayed) void reply.header(HEADERS.idempotencyReplayed, 'true');
-    };
-    const whole = (text: string) => {
-      place.release();
-      begin();
-      return sendText(reply, CODES.SUCCESS.http, text);
-    };
-    if (typeof data === 'string') return whole(around.before + data + around.after);
-    const pieces = iteratorOf(data);
-    let text = around.before;
+    return typeof answer.data === 'string'
+      ? sendWhole(reply, answer, around.before + answer.data + around.after, place)
+      : sendPieces(reply, answer, iteratorOf(answer.data), around, place);
+  }
+
+  async function sendPieces(
+    reply: FastifyReply,
+    answer: WrittenAnswer,
+    pieces: PieceIterator,
+    { before, after }: ReturnType<typeof envelopeAround>,
+    place: RequestPlace,
+  ): Promise<FastifyReply> {
+    let text = before;
     while (text.length < SHORT) {
       const { done, value } = await pieces.next();
-      if (done) return whole(text + around.after);
-      // Nobody is there any more: whatever is sent now is only noted down.
-      if (reply.raw.destroyed) return whole('');
+      if (done) return sendWhole(reply, answer, text + after, place);
+      // Nobody is there any more: what is sent now is only noted down.
+      if (hasEnded(reply)) return sendWhole(reply, answer, '', place);
       text += value;
     }
     await place.take();
-    if (reply.raw.destroyed) return whole('');
-    begin();
-    return stream(reply, joined(text, pieces, around.after), place);
+    if (hasEnded(reply)) return sendWhole(reply, answer, '', place);
+    begin(reply, answer);
+    return stream(reply, joined(text, pieces, after), place);
   }
 
   function stream(reply: FastifyReply, texts: AsyncIterable<string>, place: RequestPlace): FastifyReply {
@@ -66,12 +68,13 @@ export function answerSender({ clock, log, answerTimeout, isDraining }: LongAnsw
     const timer = setTimeout(cut, answerTimeout, 'slow');
     open.add(cut);
     raw.once('finish', () => isDraining() && request.raw.socket.end());
-    raw.once('close', () => {
+    const body = Readable.from(texts, { objectMode: false, highWaterMark: 1 });
+    whenEnded(reply, () => {
       clearTimeout(timer);
       open.delete(cut);
       place.release();
+      body.destroy();
     });
-    const body = Readable.from(texts, { objectMode: false, highWaterMark: 1 });
     body.once('error', (error) => {
       reply.resultCode = refusalOf(error).result.code;
       log.error(
@@ -94,11 +97,24 @@ export function answerSender({ clock, log, answerTimeout, isDraining }: LongAnsw
 
 export type AnswerSender = ReturnType<typeof answerSender>;
 
-function iteratorOf(pieces: Pieces): Iterator<string> | AsyncIterator<string> {
+function begin(reply: FastifyReply, { code, replayed }: WrittenAnswer): void {
+  reply.resultCode = code;
+  if (replayed) void reply.header(HEADERS.idempotencyReplayed, 'true');
+}
+
+function sendWhole(reply: FastifyReply, answer: WrittenAnswer, text: string, place: RequestPlace): FastifyReply {
+  place.release();
+  begin(reply, answer);
+  return sendText(reply, CODES.SUCCESS.http, text);
+}
+
+type PieceIterator = Iterator<string> | AsyncIterator<string>;
+
+function iteratorOf(pieces: Pieces): PieceIterator {
   return Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
 }
 
-async function* joined(first: string, pieces: Iterator<string> | AsyncIterator<string>, last: string) {
+async function* joined(first: string, pieces: PieceIterator, last: string) {
   let text = first;
   try {
     for (;;) {

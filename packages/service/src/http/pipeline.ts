@@ -1,6 +1,7 @@
 import { sha256Hex } from '@perennial/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Answer, success } from '../answer.js';
+import { type Answer, described, success, type WrittenAnswer } from '../answer.js';
+import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
 import type { Shares } from '../db/shares.js';
 import type { Once, onceRunner } from '../idempotency/once.js';
@@ -40,6 +41,9 @@ export function pipeline(
   const { endpoint, render } = route;
   const validate = validatorOf(endpoint);
   const serialize = serializer(endpoint.response);
+  const answer = render
+    ? (description: unknown) => described(description as object)
+    : (data: unknown) => success(serialize(data));
   const opened = new WeakMap<FastifyRequest, SignedHeaders>();
 
   async function open(request: FastifyRequest): Promise<void> {
@@ -84,26 +88,25 @@ export function pipeline(
       path,
       bodySha256: Buffer.from(bodySha256, 'hex'),
       known: idempotency,
-      render(description: unknown) {
-        if (!render) throw new Error(`${path} does not describe its answers`);
-        return render(channel, description);
-      },
     };
-    const answer = (data: unknown): Answer =>
-      render ? { ...success(render(channel, data)), description: data as object } : success(serialize(data));
     const place = new RequestPlace(places, channelId);
-    const { reserve } = place;
     const act = (once: Once) =>
       limitFields(channel, () =>
-        route.action({ channel, origin: originOf(request), database, once, answer, reserve }, body),
+        route.action({ channel, origin: originOf(request), database, once, answer, place }, body),
       );
     try {
       const result = await place.whenFree(() => runOnce(onceRequest, act));
-      return await answers.send(reply, result, place);
+      return await answers.send(reply, written(result, channel), place);
     } catch (error) {
       place.release();
       throw error;
     }
+  }
+
+  function written(result: Answer, channel: Channel): WrittenAnswer {
+    if ('data' in result) return result;
+    if (!render) throw new Error(`${endpoint.path} does not describe its answers`);
+    return { ...result, data: render(channel, result.description) };
   }
 
   return { open, serve };

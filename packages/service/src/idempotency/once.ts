@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CODES, Rejection, type ResultCode } from '@perennial/wire';
-import type { Answer, Pieces } from '../answer.js';
+import type { Answer } from '../answer.js';
 import { type Queryable, sqlState } from '../db/database.js';
 import {
   endLease,
@@ -43,8 +43,6 @@ export interface OnceRequest {
   readonly bodySha256: Buffer;
   /** What admission found under the key. */
   readonly known: IdempotencyRow | undefined;
-  /** The data of an earlier answer, from the description that was stored. */
-  readonly render: (description: unknown) => string | Pieces;
 }
 
 export interface OnceOptions {
@@ -85,7 +83,7 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
         if (row) {
           if (row.path !== id.path || !row.bodySha256.equals(id.bodySha256))
             throw new Rejection('IDEMPOTENCY_CONFLICT');
-          if (row.state !== 'RUNNING') return replay(row, request.render);
+          if (row.state !== 'RUNNING') return replay(row);
           if (row.leased) {
             await patience.wait(delay(POLL_MS));
             continue;
@@ -155,21 +153,18 @@ function isStored(result: ResultCode): boolean {
   return result.http === 200 && !/^(400|409|429)/.test(result.code);
 }
 
-function replay({ state, code, message, data }: IdempotencyRow, render: OnceRequest['render']): Answer {
-  const text = data ?? 'null';
-  return {
-    code: code ?? CODES.SUCCESS.code,
-    message: message ?? '',
-    data: state === 'DESCRIBED' ? render(JSON.parse(text)) : text,
-    replayed: true,
-  };
+function replay(row: IdempotencyRow): Answer {
+  const outcome = { code: row.code ?? CODES.SUCCESS.code, message: row.message ?? '', replayed: true };
+  const data = row.data ?? 'null';
+  return row.state === 'DESCRIBED' ? { ...outcome, description: JSON.parse(data) } : { ...outcome, data };
 }
 
 /** What the row holds of an answer: the description of its data if there is one, else the data. */
-function storedAnswer({ code, message, data, description }: Answer): StoredAnswer {
-  if (description !== undefined) return { state: 'DESCRIBED', code, message, data: JSON.stringify(description) };
-  if (typeof data !== 'string') throw new Error('an answer in pieces has to be described to be stored');
-  return { state: 'DONE', code, message, data };
+function storedAnswer(answer: Answer): StoredAnswer {
+  const { code, message } = answer;
+  if ('description' in answer) return { state: 'DESCRIBED', code, message, data: JSON.stringify(answer.description) };
+  if (typeof answer.data !== 'string') throw new Error('an answer in pieces has to be described to be stored');
+  return { state: 'DONE', code, message, data: answer.data };
 }
 
 /** A row that another node's transaction has not committed yet is waited for by the database, up to lock_timeout. */

@@ -21,13 +21,13 @@ export interface AdvanceEndpointDeps {
 /** Sandbox only (docs/decisions/0020): the journey is written down first, so that a resend after a crash goes on with it. */
 export function advanceOrder(deps: AdvanceEndpointDeps): Action<OrdersAdvanceRequest, OrderDescription> {
   const { clock, links } = deps;
-  return async ({ channel, database, once, answer, reserve }, request) => {
+  return async ({ channel, database, once, answer, place }, request) => {
     const asked = askedFor(request);
     const begin = () =>
       database.transaction(async (tx) => {
         const order = await lockOrder(tx, channel.channelId, orderReference(request));
         if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-        if (isLong(order.totalCycles)) reserve();
+        if (isLong(order.totalCycles)) place.reserve();
         const planned = planJourney(order, await findStanding(tx, order.orderNo), asked);
         await once.begin(tx, JSON.stringify(planned));
         return planned;

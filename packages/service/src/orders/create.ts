@@ -32,7 +32,7 @@ export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, Order
     try {
       const product = await deps.catalog.product(database, channel, request.productCode);
       checkProduct(product, request);
-      if (isLong(product.totalCycles)) context.reserve();
+      if (isLong(product.totalCycles)) context.place.reserve();
       return await (request.settlementMode === 'CHANNEL_COLLECT'
         ? collect(deps, context, request, personal, product)
         : deps.deduct.create(context, request, personal, product));

@@ -153,7 +153,7 @@ type Recorded =
 export function idempotencyRow(row: OnceRow | undefined, recorded: Recorded): IdempotencyInsert | null {
   if (!row) return null;
   const answer = recorded.state === 'DESCRIBED' ? recorded.answer : undefined;
-  if (answer && !answer.description) throw new Error('the answer to a creation is not described');
+  if (answer && !('description' in answer)) throw new Error('the answer to a creation is not described');
   return {
     key: row.key,
     path: row.path,

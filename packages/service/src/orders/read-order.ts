@@ -7,7 +7,7 @@ import { orderHead, periodCount } from './order.js';
 import type { OrderText } from './query-sql.js';
 import type { RedeemLinks } from './redeem.js';
 import { findOrder } from './sql.js';
-import { describedParts, orderPieces, orderText } from './text.js';
+import { describedParts, type OrderParts, orderPieces, orderText } from './text.js';
 
 export interface ReadDeps {
   readonly clock: Clock;
@@ -25,9 +25,18 @@ export function readOrder(deps: ReadDeps, database: Queryable, channel: Channel,
 }
 
 /** With all that it has, in one statement and so as of one moment, when the caller has read what comes before it. */
-async function* readWhole({ clock, links }: ReadDeps, database: Queryable, channel: Channel, orderNo: number) {
+async function* readWhole(deps: ReadDeps, database: Queryable, channel: Channel, orderNo: number) {
+  yield* orderPieces(await findWhole(deps, database, channel, orderNo));
+}
+
+/** Apart from its text, so that the rows are not held until that is read. */
+async function findWhole(
+  { clock, links }: ReadDeps,
+  database: Queryable,
+  channel: Channel,
+  orderNo: number,
+): Promise<OrderParts> {
   const found = await findOrder(database, channel.channelId, { orderNo }, clock.now());
   if (!found) throw new Error(`order ${orderNo} was found and is not there`);
-  const description = describeOrder(found.order, found.payments, links.terms(found));
-  yield* orderPieces(describedParts(links, channel, description));
+  return describedParts(links, channel, describeOrder(found.order, found.payments, links.terms(found)));
 }

@@ -8,14 +8,14 @@ import { findPayments, lockOrder } from './sql.js';
 import { isLong } from './text.js';
 
 export function unsubscribe(clock: Clock): Action<OrdersUnsubscribeRequest, OrderDescription> {
-  return async ({ channel, database, once, answer, reserve }, request) => {
+  return async ({ channel, database, once, answer, place }, request) => {
     const reference = orderReference(request);
     return database.transaction(async (tx) => {
       const order = await lockOrder(tx, channel.channelId, reference);
       if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
       if (order.status === 'INITIALIZING') throw new Rejection('SUBSCRIPTION_FIRST_PAYMENT_PENDING');
       if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
-      if (isLong(order.totalCycles)) reserve();
+      if (isLong(order.totalCycles)) place.reserve();
       const by = { source: 'CHANNEL', reason: request.reason ?? null } as const;
       const ended = await endOrder(tx, order, by, clock.now());
       const payments = await findPayments(tx, ended.orderNo);

@@ -11,11 +11,13 @@ import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { sharedAgreement, sharedRequest } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { ledgerPort, packageRoot, type Running, start, until } from '../support/processes.js';
+import { soakSize } from '../support/soak.js';
 
-const ORDERS = 520;
+const ORDERS = soakSize('CREATES', 280);
 const CONNECTIONS = 16;
 const KILL_EVERY = 80;
-const NAMED_KILLS = 4;
+/** One in so many kills its node at a named point. */
+const NAMED_EVERY = 40;
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
 /** Of the institution's faults: declines, pending ones, lost, broken, forged and late answers and notices. */
 const FAULTS = ['0001', '0002', '0004', '0005', '0006', '0007', '0008', '0010', '0011', '0012', '0015', '0016'];
@@ -53,7 +55,7 @@ it(`${ORDERS} creates over the bridge while the service is killed and answers ar
       }
     }),
   );
-  expect(node.kills()).toBeGreaterThanOrEqual(POINTS.length * NAMED_KILLS);
+  expect(node.kills()).toBeGreaterThanOrEqual(Math.floor(ORDERS / NAMED_EVERY));
 
   // Time passes: everything that is still open is asked about.
   await until(
@@ -144,7 +146,7 @@ async function createUntilAnswered(client: ChannelClient, n: number, externalOrd
 }
 
 const killPoint = (n: number): string => {
-  const point = n % 40 === 7 ? POINTS[Math.floor(n / 40) % POINTS.length] : undefined;
+  const point = n % NAMED_EVERY === 7 ? POINTS[Math.floor(n / NAMED_EVERY) % POINTS.length] : undefined;
   return point === undefined ? '' : `-KILL-${point}`;
 };
 

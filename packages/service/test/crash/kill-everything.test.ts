@@ -8,8 +8,9 @@ import { createChannel } from '../../src/operator/channels.js';
 import { readSettings } from '../../src/settings.js';
 import { type ChannelCredentials, channelClient, type Reply } from '../support/channel-client.js';
 import { killEverything, LEDGER_NODE, ledgerPort, type Running, start } from '../support/processes.js';
+import { soakSize } from '../support/soak.js';
 
-const ROUNDS = 10;
+const ROUNDS = soakSize('KILL_ROUNDS', 5);
 const ACKNOWLEDGED_PER_ROUND = 120;
 const CONNECTIONS = 12;
 

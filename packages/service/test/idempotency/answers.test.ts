@@ -145,6 +145,33 @@ describe('a request that is sent again with its Idempotency-Key', () => {
   });
 });
 
+describe('an answer that is described', () => {
+  it('is made anew for each resend, the same bytes on either node; stored is the description', async () => {
+    const { ref, key } = ids();
+    const first = await a.call('test/describe', { ref }, { idempotencyKey: key, requestId: 'same' });
+    expect(first.code).toBe('0');
+    expect(first.text.length).toBeGreaterThan(1_000_000);
+    for (const client of [b, a]) {
+      const again = await client.call('test/describe', { ref }, { idempotencyKey: key, requestId: 'same' });
+      expect(again.headers['idempotency-replayed']).toBe('true');
+      const stamp = /"timestamp":"[^"]+"/;
+      expect(again.text.replace(stamp, '') === first.text.replace(stamp, '')).toBe(true);
+    }
+    expect(await rows(ref)).toBe(1);
+    const [row] = await fresh.database.query('select state, data from idempotency where key = $1', [key]);
+    expect(row).toEqual({ state: 'DESCRIBED', data: JSON.stringify({ ref, serial: first.data.serial }) });
+  });
+
+  it('20 at once over two nodes: one effect, one answer', async () => {
+    const { ref, key } = ids();
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => (n % 2 ? a : b).call('test/describe', { ref }, { idempotencyKey: key })),
+    );
+    expect(new Set(replies.map((reply) => `${reply.code} ${reply.data.serial}`)).size).toBe(1);
+    expect(await rows(ref)).toBe(1);
+  });
+});
+
 describe('409001: the key was used for something else', () => {
   it.each([
     ['another body', (ref: string) => ({ name: 'test/add', raw: JSON.stringify({ ref: `${ref}x` }) })],

@@ -3,9 +3,10 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.js';
 import { JOURNAL_FILE, startInstitution } from '../../src/institution/institution.js';
+import { soakSize } from '../support/soak.js';
 import { attached, BEHALF, debitOf, gatewayTo, KEY, ledgerOf, spawnInstitution, temporaryFolder } from './support.js';
 
-const KILLS = 40;
+const KILLS = soakSize('INSTITUTION_KILLS', 15);
 const CLIENTS = 24;
 
 /** The same on every run of a failing seed; which acknowledgement it is decides the moment of the kill. */

@@ -70,7 +70,7 @@ async function channelWithOrder(): Promise<{ client: ChannelClient; user: string
 
 it('serves several times what its heap holds, to callers who read, who hang up and who do not read, and to others meanwhile', async () => {
   const greedy = await channelWithOrder();
-  // Half of the orders have all of their periods started, each paid at another time of its day.
+  // Ten of the orders have all of their periods started, each paid at another time of its day.
   await fresh.database.query(
     `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
      select o.order_no, n, o.channel_id, 'BILLED', at, at + n * interval '1 s', 100

@@ -156,7 +156,7 @@ describe('what is answered', () => {
     expect(dataText(none)).toBe('{"orders":[],"page":1,"size":100,"hasMore":false,"nextCursor":null}');
   });
 
-  it('has each order of a list as of one moment, however many periods were started', async () => {
+  it('has all periods that were started, also those that are too many for one statement', async () => {
     const user = unique('user');
     const texts: string[] = [];
     // More than one statement reads: from the third on, each is read by itself.

@@ -144,7 +144,7 @@ describe('a caller who does not read', () => {
     raw.close();
   });
 
-  it('is closed also when it reads a little now and then, once the answer has taken too long', async () => {
+  it('is closed also when it has read a little, once the answer has taken too long', async () => {
     const on = await world({ answerTimeout: 500 });
     const caller = await list(on, 'slow-1');
     await caller.readSome();

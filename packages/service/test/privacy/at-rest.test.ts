@@ -286,6 +286,14 @@ it('no card, document, name, mobile, code or institution number stands anywhere 
   }
 });
 
+it('no redemption link that was answered can be put together from the tables', async () => {
+  const given = answers.flatMap((text) => [...text.matchAll(/[?&]sig=([\w-]{43})/g)].map(([, sig = '']) => sig));
+  expect(new Set(given).size).toBeGreaterThan(5);
+  const { tables = '' } = await places();
+  expect(given.filter((sig) => tables.includes(sig))).toEqual([]);
+  expect(tables).not.toContain('sig=');
+});
+
 it('what personal data is found by is no bare hash of it', async () => {
   const { tables } = await places().then(({ tables }) => ({ tables: tables ?? '' }));
   const found = [...secrets].filter(([, value]) =>

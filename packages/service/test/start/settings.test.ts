@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimInstallation } from '../../src/db/installation.js';
+import { PlainError } from '../../src/plain-error.js';
 import { openVault } from '../../src/secrets/vault.js';
 import { readSettings } from '../../src/settings.js';
 import { freshDatabase } from '../support/database.js';
@@ -23,6 +24,17 @@ beforeAll(async () => {
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-settings-'));
 });
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
+
+/** What is wrong with these settings, in one line for a person. */
+function told(env: Record<string, string>): string {
+  try {
+    readSettings(env);
+  } catch (error) {
+    if (error instanceof PlainError) return error.message;
+    throw error;
+  }
+  return 'nothing';
+}
 
 /** Starts the service, expects it to refuse, and gives the one line that it says. */
 async function refusal(env: Record<string, string>): Promise<string> {
@@ -67,10 +79,16 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: '90.5' }],
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: 'forever' }],
     ['MASTER_KEY', { ...PRODUCTION, MASTER_KEY: '' }],
-  ])('%s: %j', async (name, env) => {
-    const line = await refusal(env);
-    expect(line).toMatch(new RegExp(`^perennial: ${name}\\b`));
+  ])('%s: %j', (name, env: Record<string, string>) => {
+    const line = told(env);
+    expect(line).toMatch(new RegExp(`^${name}\\b`));
+    expect(line).not.toContain('\n');
     for (const value of Object.values(env)) if (value.length > 20) expect(line).not.toContain(value);
+  });
+
+  it('and that is all that the service says', async () => {
+    const env = { PORT: 'eighty' };
+    expect(await refusal(env)).toBe(`perennial: ${told(env)}`);
   });
 
   it('defaults are those of the documentation', () => {

@@ -1,11 +1,12 @@
-// A node of the service, from the compiled code, with two write endpoints of its own, so that the idempotency
+// A node of the service, from the compiled code, with three write endpoints of its own, so that the idempotency
 // mechanism can be tried from outside: over real connections, from several processes, and through a kill -9.
 // Settings come from the environment as usual; LEDGER_OPTIONS holds the mechanism's own.
+import { createHmac } from 'node:crypto';
 import { CODES, Rejection } from '@perennial/wire';
 import { Type } from 'typebox';
 import { systemClock } from '../../dist/clock.js';
 import { openFromSettings } from '../../dist/db/open.js';
-import { route } from '../../dist/http/routes.js';
+import { describedRoute, route } from '../../dist/http/routes.js';
 import { createLog } from '../../dist/log.js';
 import { createService } from '../../dist/service.js';
 import { readSettings } from '../../dist/settings.js';
@@ -82,6 +83,19 @@ const twoStep = async ({ once, answer }, { ref, gate, fault }) => {
   });
 };
 
+/** The same, with an answer of a megabyte that is stored as what it is made of, and signed with the channel's secret. */
+const describe = async ({ once, answer, place }, { ref }) =>
+  database.transaction(async (tx) => {
+    place.reserve();
+    return once.finish(tx, answer({ ref, serial: await addRow(tx, ref, 'DONE') }));
+  });
+const render = function* (channel, { ref, serial }) {
+  const signature = createHmac('sha256', channel.callbackSecret).update(ref).digest('base64');
+  yield `{"ref":${JSON.stringify(ref)},"serial":${serial},"signature":"${signature}","numbers":[0`;
+  for (let n = 1; n < 10_000; n += 1) yield `,${String(n).padStart(100, '1')}`;
+  yield ']}';
+};
+
 const service = createService({
   ...settings,
   ...opened,
@@ -89,7 +103,11 @@ const service = createService({
   publicUrl: () => 'https://pay.example',
   log,
   idempotency: JSON.parse(process.env['LEDGER_OPTIONS'] ?? '{}'),
-  moreRoutes: [route(endpoint('test/add'), add), route(endpoint('test/two-step'), twoStep)],
+  moreRoutes: [
+    route(endpoint('test/add'), add),
+    route(endpoint('test/two-step'), twoStep),
+    describedRoute(endpoint('test/describe'), describe, render),
+  ],
 });
 await service.server.listen({ host: '127.0.0.1', port: settings.port });
 process.stdout.write(`${JSON.stringify({ ready: CODES.SUCCESS.code, port: service.server.server.address().port })}\n`);

@@ -2,6 +2,6 @@
 export function soakSize(variable: string, usual: number): number {
   const wanted = process.env[variable] ?? '';
   if (wanted === '') return usual;
-  if (!/^[1-9]\d{2,6}$/.test(wanted)) throw new Error(`${variable} must be a number from 100 on, not "${wanted}"`);
+  if (!/^[1-9]\d{0,6}$/.test(wanted)) throw new Error(`${variable} must be a number from 1 on, not "${wanted}"`);
   return Number(wanted);
 }

@@ -1,0 +1,64 @@
+import net from 'node:net';
+import { PATH_PREFIX } from '@perennial/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { copyOrder, dailyProduct, type Stage, stage } from '../orders/support.js';
+import { send } from '../support/channel-client.js';
+import { collectRequest, unique } from '../support/demo.js';
+import { until } from '../support/processes.js';
+import { requestBytes } from '../support/raw-http.js';
+
+/** Answers to requests that were sent in one go wait for one another. Node tells nobody when the connection of those ends. */
+let on: Stage;
+let longOrder: string;
+const user = unique('user');
+beforeAll(async () => {
+  on = await stage();
+  await dailyProduct(on.service, 'DAYS_9999', 9999);
+  const request = collectRequest(on.channel, { channelUserId: user, productCode: 'DAYS_9999' });
+  longOrder = (await on.channel.call('orders/create', request)).data.orderNo;
+  await copyOrder(on.service.fresh.database, longOrder, 99);
+});
+afterAll(() => on.close());
+
+async function metric(name: string): Promise<number> {
+  const { text } = await send(on.service.baseUrl, 'GET', '/metrics', {}, Buffer.alloc(0));
+  const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+  return Number(line?.split(' ').at(-1) ?? 0);
+}
+const openAnswers = () => metric('perennial_long_answers{state="open"}');
+const hungUp = () => metric('perennial_http_answers_cut_total{why="hung-up"}');
+
+/** Requests for long answers, which nobody reads, and after them some for short ones. */
+async function sendUnread({ long, short }: { long: number; short: number }): Promise<net.Socket> {
+  const token = await on.channel.getToken();
+  const body = Buffer.from(JSON.stringify({ channelUserId: user }));
+  const list = () => {
+    const headers = { ...on.channel.signedHeaders('orders/list', body, { token }), 'Content-Length': `${body.length}` };
+    return requestBytes(`${PATH_PREFIX}orders/list`, headers, body);
+  };
+  const nowhere = () => requestBytes('/nowhere', {}, '', 'GET');
+  const { hostname, port } = new URL(on.service.baseUrl);
+  const socket = net.connect({ host: hostname, port: Number(port) });
+  socket.on('error', () => undefined);
+  socket.pause();
+  socket.write(Buffer.concat([...Array.from({ length: long }, list), ...Array.from({ length: short }, nowhere)]));
+  return socket;
+}
+
+describe('a caller who sends many requests in one go and hangs up before the answers', () => {
+  it('holds none of the places for long answers', async () => {
+    const socket = await sendUnread({ long: 8, short: 0 });
+    await until('eight long answers', async () => (await openAnswers()) === 8);
+    socket.destroy();
+    await until('no long answer', async () => (await openAnswers()) === 0);
+    expect((await on.channel.call('orders/query', { orderNo: longOrder })).code).toBe('0');
+  });
+
+  it('leaves nothing behind: each of the answers is known to have ended', async () => {
+    const before = await hungUp();
+    const socket = await sendUnread({ long: 1, short: 40 });
+    await until('the long answer', async () => (await openAnswers()) === 1);
+    socket.resetAndDestroy();
+    await until('all of them', async () => (await hungUp()) === before + 41);
+  });
+});
