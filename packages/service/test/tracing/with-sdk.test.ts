@@ -89,6 +89,8 @@ describe('with an SDK', () => {
     await node.stop();
     const pushes = spans.filter(({ name }) => name === 'push');
     expect(pushes.length).toBeGreaterThan(0);
+    // What a job asks the database belongs to nothing, and is no trace.
+    expect(spans).toEqual(pushes);
     expect(pushes.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`).toSorted()).toEqual(
       pushHeaders.toSorted(),
     );
