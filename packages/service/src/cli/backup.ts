@@ -2,7 +2,14 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { connectFromSettings } from '../db/open.js';
 import type { SkippedNumbers } from '../db/tables-sql.js';
-import { type BackupFile, backUp, leaveOutNumbers, type Restored, restoreBackup } from '../operator/backups.js';
+import {
+  type BackupFile,
+  backUp,
+  checkBackup,
+  leaveOutNumbers,
+  type Restored,
+  restoreBackup,
+} from '../operator/backups.js';
 import { money } from '../operator/money.js';
 import { checkRestored, type RestoreCheck } from '../operator/restore-check.js';
 import { existingMasterKeys, masterKeyPlace } from '../secrets/master-key.js';
@@ -51,6 +58,12 @@ export function addBackup(perennial: Command): void {
 async function restore(file: string, replace: boolean, { json = false }: JsonOption): Promise<Restored> {
   const settings = readSettings();
   const keys = await existingMasterKeys(settings);
+  const place = {
+    environment: settings.environment,
+    vault: keys && openVault(keys),
+    masterKeyPlace: masterKeyPlace(settings),
+  };
+  await checkBackup(place, file);
   const { database, databaseUrl, close } = await connectFromSettings(settings, {
     // Alone: no service may use the folder meanwhile.
     role: 'service',
@@ -59,17 +72,7 @@ async function restore(file: string, replace: boolean, { json = false }: JsonOpt
     log: progress({ json }),
   });
   try {
-    return await restoreBackup(
-      {
-        database,
-        databaseUrl,
-        environment: settings.environment,
-        actor: actor(),
-        vault: keys && openVault(keys),
-        masterKeyPlace: masterKeyPlace(settings),
-      },
-      { file, replace },
-    );
+    return await restoreBackup({ ...place, database, databaseUrl, actor: actor() }, { file, replace });
   } finally {
     await close();
   }

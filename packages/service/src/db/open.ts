@@ -57,7 +57,9 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
     if (!options.anySchema) {
       await prepareSchema(database, connected.databaseUrl, settings, options);
       await claimInstallation(database, settings.environment, vault);
-      for (const sequence of await moveSequences(database)) options.log(`sequence ${sequence} was behind its numbers`);
+      // Commands take the numbers as they find them: one that looks at a copy says so.
+      const moved = options.role === 'service' ? await moveSequences(database) : [];
+      for (const sequence of moved) options.log(`sequence ${sequence} was behind its numbers`);
     }
     return { ...connected, vault };
   } catch (error) {

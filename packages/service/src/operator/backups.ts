@@ -75,16 +75,20 @@ export interface RestoreInput {
   readonly replace?: boolean;
 }
 
-export interface RestoreDeps {
-  readonly database: Database;
-  /** Of the same, with the password. */
-  readonly databaseUrl: string;
+/** Where a copy is to go, as far as that is known before a database is opened. */
+export interface RestorePlace {
   readonly environment: Environment;
-  readonly actor: string;
   /** Unset: there is no master key, and the restored rows would be of no use. */
   readonly vault: Vault | undefined;
   /** Where the master key belongs, for people. */
   readonly masterKeyPlace: string;
+}
+
+export interface RestoreDeps extends RestorePlace {
+  readonly database: Database;
+  /** Of the same, with the password. */
+  readonly databaseUrl: string;
+  readonly actor: string;
 }
 
 export interface Restored {
@@ -92,6 +96,11 @@ export interface Restored {
   readonly tables: number;
   readonly rows: number;
   readonly skipped: readonly SkippedNumbers[];
+}
+
+/** Refuses a file that could not be restored there, before a database is made for it. */
+export async function checkBackup(place: RestorePlace, file: string): Promise<void> {
+  await withLines(file, async (lines) => checkFits(place, await readHead(lines)));
 }
 
 /** Judges the file and the database before anything is changed, then puts one in place of the other in one transaction. */
@@ -125,7 +134,7 @@ export async function restoreBackup(deps: RestoreDeps, { file, replace = false }
   });
 }
 
-function checkFits({ environment, vault, masterKeyPlace }: RestoreDeps, head: BackupHead): void {
+function checkFits({ environment, vault, masterKeyPlace }: RestorePlace, head: BackupHead): void {
   if (head.environment !== environment) {
     throw new OperatorError(
       `the backup is of the ${head.environment} environment, SVC_ENVIRONMENT says ${environment}; nothing was changed`,

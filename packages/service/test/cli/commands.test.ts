@@ -288,8 +288,9 @@ describe('help', () => {
     'payment-channel': 4,
     order: 5,
     agreement: 1,
-    alert: 2,
-    'master-key': 1,
+    alert: 3,
+    'master-key': 2,
+    numbers: 1,
     audit: 1,
   };
 

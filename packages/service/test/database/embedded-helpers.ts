@@ -40,6 +40,7 @@ export async function preparedDataDir(): Promise<string> {
 
 export async function dropPrepared(): Promise<void> {
   if (made !== undefined) rmSync(await made, { recursive: true, force: true });
+  made = undefined;
 }
 
 export function track<T extends EmbeddedDatabase>(database: T): T {

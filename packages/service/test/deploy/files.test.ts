@@ -39,10 +39,13 @@ describe('deploy/', () => {
   });
 
   // Those of patroni/ are templates, which the stand for fail-over fills in (test/prove/templates.test.ts).
-  it.each(names.filter((name) => !name.startsWith('patroni')))('%s names no variable that the service does not read', (name) => {
-    const found = [...text(name).matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)].map(([word]) => word);
-    expect(found.filter((word) => !settings.has(word) && !OTHERS.test(word))).toEqual([]);
-  });
+  it.each(names.filter((name) => !name.startsWith('patroni')))(
+    '%s names no variable that the service does not read',
+    (name) => {
+      const found = [...text(name).matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)].map(([word]) => word);
+      expect(found.filter((word) => !settings.has(word) && !OTHERS.test(word))).toEqual([]);
+    },
+  );
 
   it.each(names.filter((name) => /\.ya?ml$/.test(name)))('%s is YAML', (name) => {
     expect(yaml(name).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);

@@ -116,6 +116,7 @@ describe('the two of them', () => {
       'perennial_http_answers_cut_total',
       'perennial_long_answers',
       'perennial_admission_batch_size',
+      'perennial_requests_inside',
     ]);
   });
 

@@ -61,9 +61,9 @@ describe('a node compares its clock with the database’s', () => {
       await watch.compare();
     }
     expect(messages()).toEqual([
-      '40 the clock of this node differs from the database’s',
-      '50 the clock of this node is too far from the database’s: it is not ready and begins nothing by itself',
-      '30 the clock of this node is right again',
+      'warn the clock of this node differs from the database’s',
+      'error the clock of this node is too far from the database’s: it is not ready and begins nothing by itself',
+      'info the clock of this node is right again',
     ]);
   });
 

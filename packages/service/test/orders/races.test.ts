@@ -107,20 +107,23 @@ describe('unsubscribe', () => {
         bindOrderNo,
       });
     const orders = [await order(), await order()];
-    let ended = false;
+    let ended = 0;
     let both: Promise<{ code: string }[]> | undefined;
-    // Both have written their order down and stand before the agreement, if they stand anywhere.
+    // Each has written its order down, and stands before the agreement or is through.
     await service.fresh.database.transaction(async (tx) => {
       await tx.query('select from agreements where agreement_id = $1 for update', [bindOrderNo]);
-      both = Promise.all(orders.map(({ orderNo }) => channel.call('orders/unsubscribe', { orderNo })));
-      void both.then(() => {
-        ended = true;
-      });
+      both = Promise.all(
+        orders.map(async ({ orderNo }) => {
+          const reply = await channel.call('orders/unsubscribe', { orderNo });
+          ended += 1;
+          return reply;
+        }),
+      );
       await until('both wait or are through', async () => {
         const waiting = await sql(
           `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         );
-        return ended || waiting.length === 2;
+        return ended + waiting.length === 2;
       });
     });
     expect(codes((await both) ?? [])).toEqual(['0', '0']);

@@ -81,6 +81,7 @@ describe('debits per second', () => {
             await work(tx);
             throw new Error('the connection broke before the commit');
           }),
+        close: async () => undefined,
       },
     });
     await expect(broken.claimOnce(PER_SECOND)).rejects.toThrow('before the commit');

@@ -113,7 +113,8 @@ describe('a process with ENGINE=off', () => {
       node = start(MAIN, { ...env, ENGINE: 'off' });
       await serviceUrl(node);
       expect(node.stderr()).toMatch(/Engine +off/);
-      expect(node.stdout()).toContain('ENGINE is off');
+      const { stdout } = node;
+      await until('the line in the log', async () => stdout().includes('ENGINE is off'));
       // The jobs of a node with its engine on would have had their turn three times.
       await new Promise((resolve) => setTimeout(resolve, 3000));
       expect(await state()).toEqual(before);
