@@ -68,17 +68,25 @@ export function clockWatch({ database, clock, log, clockLimits }: ClockWatchDeps
     else if (verdict !== undefined) log.info(facts, 'the clock of this node is right again');
   }
 
+  async function look(): Promise<void> {
+    const asked = performance.now();
+    const [row] = await database.query<{ now: number }>(READ_CLOCK);
+    const halfTrip = (performance.now() - asked) / 2;
+    const apart = clock.now() - halfTrip - (row?.now ?? 0);
+    skew = (Math.sign(apart) * Math.max(0, Math.abs(apart) - halfTrip)) / 1000;
+    const now = judge(skew);
+    if (now !== verdict) tell(now);
+    verdict = now;
+  }
+
   return {
     looked,
     async compare() {
-      const asked = performance.now();
-      const [row] = await database.query<{ now: number }>(READ_CLOCK).finally(hasLooked);
-      const halfTrip = (performance.now() - asked) / 2;
-      const apart = clock.now() - halfTrip - (row?.now ?? 0);
-      skew = (Math.sign(apart) * Math.max(0, Math.abs(apart) - halfTrip)) / 1000;
-      const now = judge(skew);
-      if (now !== verdict) tell(now);
-      verdict = now;
+      try {
+        await look();
+      } finally {
+        hasLooked();
+      }
     },
     skewSeconds: () => skew,
     isRight: () => verdict === 'right' || verdict === 'off',
