@@ -25,7 +25,10 @@ export async function prepareSchema(
 ): Promise<void> {
   const isService = role === 'service';
   if (mode === 'auto' && (isService || environment === 'sandbox')) {
-    await migrate(url, { contract: isService && databaseUrl === undefined });
+    const contract = isService && databaseUrl === undefined;
+    const { missing, missingContracts } = await readSchema(database);
+    // Nearly always nothing: then nobody waits for a lock.
+    if (missing.length > 0 || (contract && missingContracts.length > 0)) await migrate(url, { contract });
   }
   for (let said = ''; ; ) {
     const { missing, missingContracts } = await readSchema(database);

@@ -13,7 +13,7 @@ import { freePort } from '../support/free-port.js';
 import { ledgerPort, packageRoot, type Running, start, until } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
 
-const ORDERS = soakSize('CREATES', 280);
+const ORDERS = soakSize('CREATES', 200);
 const CONNECTIONS = 16;
 const KILL_EVERY = 80;
 /** One in so many kills its node at a named point. */
