@@ -1,22 +1,21 @@
 import type { Queryable } from '../db/database.js';
-import { lockEnding } from './number-sql.js';
+import { lockEnding, sameNumber } from './number-sql.js';
 
 /**
  * Whether an order runs on the number of the agreement called `a`, but for one (an expression). Of whichever channel, or of
  * those that a condition on the agreement called `other` lets count. Nothing runs on an agreement that has released its number.
  */
 export const isInUse = (a: string, exceptOrderNo = 'null', counts = 'true') => `exists (
-  select from agreements other join orders o on o.agreement_id = other.agreement_id
-  where other.payment_channel_code = ${a}.payment_channel_code and other.institution_hash = ${a}.institution_hash
-    and other.status = 'BIND_SUCCESS' and not other.number_released
+  select from agreements other join orders o on o.agreement_id = any(array[other.agreement_id])
+  where ${sameNumber('other', a)} and other.status = 'BIND_SUCCESS' and not other.number_released
     and o.status in ('ACTIVE', 'INITIALIZING') and o.order_no is distinct from ${exceptOrderNo} and ${counts})`;
 
 /** By another order of the channel: what other channels do with the number does not keep one from ending its own rows. */
-const IN_USE = isInUse('a', '$2', 'other.channel_id = a.channel_id');
+const IN_USE = isInUse('a', '$2', 'other.channel_id = any(array[a.channel_id])');
 
 /** The rows of the number that end with the agreement called `a`: those of its channel. */
-const ITS_ROWS = `g.payment_channel_code = a.payment_channel_code and g.institution_hash = a.institution_hash
-  and g.status = 'BIND_SUCCESS' and g.number_released in (false, true) and g.channel_id = a.channel_id`;
+const ITS_ROWS = `${sameNumber('g', 'a')} and g.status = 'BIND_SUCCESS' and g.number_released in (false, true)
+  and g.channel_id = any(array[a.channel_id])`;
 
 /**
  * Ends the agreement when no other order runs on it: at once here, and at the institution in the background, which

@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.js';
+import { sameNumber } from './number-sql.js';
 
 /** One of the agreements that an institution knows by this number, whatever has become of it. */
 export async function findByInstitutionNo(
@@ -34,14 +35,17 @@ export async function findSameNumbers(
   agreementIds: readonly number[],
 ): Promise<readonly NumberedAgreement[]> {
   return db.query<NumberedAgreement>(
-    `select g.agreement_id as "agreementId", n.payment_channel_code || ' ' || encode(n.institution_hash, 'hex') as number,
+    `with asked as materialized (
+       select agreement_id, payment_channel_code, institution_hash from agreements
+       where agreement_id = any($1::bigint[]) and institution_hash is not null
+     )
+     select g.agreement_id as "agreementId", g.payment_channel_code || ' ' || encode(g.institution_hash, 'hex') as number,
        array_to_json(array(${RUNNING('g.agreement_id')})) as "orderNos"
-     from (select distinct payment_channel_code, institution_hash from agreements where agreement_id = any($1::bigint[])) n,
-       lateral (
-         select agreement_id from agreements where agreement_id = any($1::bigint[])
-           and payment_channel_code = n.payment_channel_code and institution_hash = n.institution_hash
-         union select agreement_id from agreements where payment_channel_code = n.payment_channel_code
-           and institution_hash = n.institution_hash and status = 'BIND_SUCCESS') g`,
+     from (
+       select * from asked
+       union select g.agreement_id, g.payment_channel_code, g.institution_hash
+       from (select distinct payment_channel_code, institution_hash from asked) n join agreements g
+         on ${sameNumber('g', 'n')} and g.status = 'BIND_SUCCESS') g`,
     [agreementIds],
   );
 }

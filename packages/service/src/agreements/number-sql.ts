@@ -6,6 +6,16 @@ export interface NumberAtInstitution {
   readonly institutionHash: Buffer;
 }
 
+/**
+ * The rows of the number of an agreement, each called as given. `= any(array[…])` can only be looked up row by row, and no plan
+ * made for few rows reads them all.
+ */
+export const sameNumber = (
+  other: string,
+  a: string,
+) => `${other}.payment_channel_code = any(array[${a}.payment_channel_code])
+  and ${other}.institution_hash = any(array[${a}.institution_hash])`;
+
 /** A call that waits for the lock of a number, given by its hash in hex (an expression), and has it until the transaction ends. */
 export const lockNumber = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 0))`;
 

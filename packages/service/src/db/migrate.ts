@@ -43,6 +43,7 @@ interface Migration {
   readonly sql: string;
 }
 
+/** In the order of their numbers, which need not follow one another: 000012 belonged to nothing that was released, and stays unused. */
 async function readMigrations(folder: URL): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => /^\d{6}_.+\.sql$/.test(name)).sort();
   return Promise.all(

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { isInUse } from '../agreements/cancel-sql.js';
 import { institutionNo } from '../agreements/card.js';
+import { sameNumber } from '../agreements/number-sql.js';
 import type { ChannelRegistry } from '../channels/registry.js';
 import type { Database, Queryable } from '../db/database.js';
 import type { Gateways } from '../gateways/registry.js';
@@ -74,7 +75,7 @@ async function claim(db: Queryable): Promise<Canceled[]> {
      )
      update agreements a set cancel_tries = a.cancel_tries + case when d.used or d.debited then 0 else 1 end,
        cancel_at = case when not d.used then now() + $2::integer * interval '1 s' end
-     from due d where a.agreement_id = d.agreement_id
+     from due d where a.agreement_id = any(array[d.agreement_id])
      returning d.used or d.debited as "isKept", a.agreement_id as "agreementId", a.agreement_no as "agreementNo",
        a.institution_no as "institutionNo", a.channel_id as "channelId",
        a.payment_channel_code as "paymentChannelCode", a.cancel_tries as tries`,
@@ -86,12 +87,11 @@ async function claim(db: Queryable): Promise<Canceled[]> {
 /** A binding needs no order to be alive: its institution may have given it the number of an earlier one. */
 const isBoundAgain = (a: string) => `exists (
   select from agreements other
-  where other.payment_channel_code = ${a}.payment_channel_code and other.institution_hash = ${a}.institution_hash
-    and other.status = 'BIND_SUCCESS' and not other.number_released and other.source = 'SELF_BINDING')`;
+  where ${sameNumber('other', a)} and other.status = 'BIND_SUCCESS' and not other.number_released and other.source = 'SELF_BINDING')`;
 
 /** Of a binding that another of the same card replaced: its orders have moved there, but a debit is still on this one. */
 const isBeingDebited = (a: string) => `(${a}.status = 'REPLACED' and exists (
-  select from debit_attempts d where d.agreement_id = ${a}.agreement_id and d.status = 'STARTED'))`;
+  select from debit_attempts d where d.agreement_id = any(array[${a}.agreement_id]) and d.status = 'STARTED'))`;
 
 async function finish(db: Queryable, agreementId: number): Promise<void> {
   await db.query('update agreements set cancel_at = null where agreement_id = $1', [agreementId]);

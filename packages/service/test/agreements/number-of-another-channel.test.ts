@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
 import { createPaymentChannel, updatePaymentChannel } from '../../src/operator/payment-channels.js';
 import { agreementOf, alerts, anotherChannel, type Stage, stage } from '../orders/support.js';
+import { capturedLog } from '../support/captured-log.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { anotherNode, type Node } from '../support/second-node.js';
@@ -170,6 +171,61 @@ describe('orders/create with a number that another channel has', () => {
   });
 });
 
+describe('a number on which several orders of a channel run', () => {
+  const twoOrders = async (number: string) => [
+    created(await share(channel, number)),
+    created(await share(channel, number)),
+  ];
+
+  it('is free once one of them is unsubscribed and the first debit of the other has failed', async () => {
+    const number = unique('N');
+    const first = created(await share(channel, number));
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    const second = await share(channel, number);
+    expect((await channel.call('orders/unsubscribe', { orderNo: first })).code).toBe('0');
+    expect((await share(other, number)).code).toBe('403004');
+    on.institution.onQuery = async () => ({ kind: 'declined', decline: 'final', reason: 'no money' });
+    await on.askPending();
+    expect((await channel.call('orders/query', { orderNo: second.data.orderNo })).data.orderStatus).toBe('TERMINATED');
+    on.institution.reset();
+    created(await share(other, number));
+  });
+
+  it('is free once the agreement of an order was replaced and its first debit has failed', async () => {
+    const [before, after] = [unique('N'), unique('N')];
+    on.institution.onDebit = async () => ({ kind: 'pending' });
+    const request = sharing(channel, before);
+    const { orderNo } = (await channel.call('orders/create', request)).data;
+    const newSharedAgreement = sharedAgreement(channel, request.channelUserId, { sharedAgreementNo: after });
+    expect((await channel.call('agreements/replace', { orderNo, newSharedAgreement })).code).toBe('0');
+    expect((await share(other, after)).code).toBe('403004');
+    on.institution.onQuery = async () => ({ kind: 'declined', decline: 'final', reason: 'no money' });
+    await on.askPending();
+    on.institution.reset();
+    created(await share(other, before));
+    created(await share(other, after));
+  });
+
+  it('ends with the last of them, whichever that is: both unsubscribed at once, on two nodes', async () => {
+    const numbers = Array.from({ length: 20 }, () => unique('N'));
+    await Promise.all(
+      numbers.map(async (number) => {
+        const [one = '', two = ''] = await twoOrders(number);
+        const replies = await Promise.all([
+          channel.call('orders/unsubscribe', { orderNo: one }),
+          node.client(channel).call('orders/unsubscribe', { orderNo: two }),
+        ]);
+        expect(replies.map(({ code }) => code)).toEqual(['0', '0']);
+        for (const orderNo of [one, two]) {
+          expect(await agreementOf(service.fresh.database, orderNo)).toMatchObject({ status: 'CANCELED' });
+        }
+      }),
+    );
+    await on.cancelAgreements();
+    expect(numbers.map(canceled)).toEqual(numbers.map(() => 1));
+  });
+});
+
 describe('agreements/replace with a number that another channel has', () => {
   it('403004: the order stays as it is, and an operator hears of it', async () => {
     const number = unique('N');
@@ -190,6 +246,32 @@ describe('agreements/replace with a number that another channel has', () => {
     // What ends the order comes first.
     await other.call('orders/unsubscribe', { orderNo });
     expect((await other.call('agreements/replace', { orderNo, newSharedAgreement })).code).toBe('420003');
+  });
+});
+
+describe('when no alert can be written', () => {
+  const log = capturedLog();
+  let loud: Node;
+  beforeAll(async () => {
+    loud = await anotherNode(service, { gateways: { of: async () => on.institution }, log: log.log });
+  });
+  afterAll(() => loud.close());
+  beforeEach(() => service.fresh.database.query('alter table alerts rename to alerts_elsewhere'));
+  afterEach(() => service.fresh.database.query('alter table alerts_elsewhere rename to alerts'));
+
+  it('403004 all the same, and the log says so, of orders/create and of agreements/replace', async () => {
+    const number = unique('N');
+    created(await share(channel, number));
+    const there = loud.client(other);
+    expect((await share(there, number)).code).toBe('403004');
+    const request = sharedRequest(other);
+    const orderNo = created(await there.call('orders/create', request));
+    const newSharedAgreement = sharedAgreement(other, request.channelUserId, { sharedAgreementNo: number });
+    expect((await there.call('agreements/replace', { orderNo, newSharedAgreement })).code).toBe('403004');
+    const { appId } = other.credentials;
+    const line = { level: 50, appId, msg: 'a number of another channel was refused, and no alert could be written' };
+    expect(log.lines().filter(({ level }) => level >= 50)).toMatchObject([line, line]);
+    expect(log.text()).not.toContain(number);
   });
 });
 
@@ -259,6 +341,22 @@ describe('a payment channel whose numbers are common', () => {
     expect((await other.call('orders/unsubscribe', { orderNo: theirs })).code).toBe('0');
     await on.cancelAgreements();
     expect(canceled(number)).toBe(1);
+  });
+
+  it('two channels end a number at once, on two nodes: the institution is asked, and once', async () => {
+    const numbers = Array.from({ length: 20 }, () => unique('N'));
+    const theirs = node.client(other);
+    await Promise.all(
+      numbers.map(async (number) => {
+        const orders = [created(await share(channel, number)), created(await share(theirs, number))];
+        await Promise.all([
+          channel.call('orders/unsubscribe', { orderNo: orders[0] }),
+          theirs.call('orders/unsubscribe', { orderNo: orders[1] }),
+        ]);
+      }),
+    );
+    await on.cancelAgreements();
+    expect(numbers.map(canceled)).toEqual(numbers.map(() => 1));
   });
 
   it('and are not any more: what is shared goes on, and nobody shares it anew', async () => {

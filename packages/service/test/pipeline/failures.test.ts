@@ -1,5 +1,6 @@
 import { HEADERS } from '@perennial/wire';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.js';
 import { minuteLimit } from '../../src/http/address-limit.js';
 import { suspendChannel } from '../../src/operator/channels.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
@@ -162,6 +163,40 @@ describe('behind one address', () => {
       expect((await askForToken({}, there)).code).toBe('0');
     } finally {
       await node.close();
+    }
+  });
+
+  it('429001: a genuine token with names that nobody has: none of them is looked up any more', async () => {
+    const asked: unknown[] = [];
+    const real = openDatabase({ url: service.fresh.url, pool: 4, name: 'watched node' });
+    const database: Database = {
+      ...real,
+      query(statement, values) {
+        const text = typeof statement === 'string' ? statement : statement.text;
+        if (/from channels\b/.test(text)) asked.push(...(values ?? []));
+        return real.query(statement, values);
+      },
+    };
+    const node = await anotherNode(service, {
+      database,
+      authFailuresPerMinute: FAILURES,
+      trustedProxies: ['127.0.0.1'],
+    });
+    try {
+      const token = await channel.getToken();
+      const there = node.client(channel);
+      const stranger = (n: number) => list({ token, headers: { [HEADERS.appId]: `test_nobody_${n}` } }, there);
+      for (let n = 0; n < FAILURES; n += 1) expect((await stranger(n)).code).toBe('401002');
+      for (let n = FAILURES; n < 5 * FAILURES; n += 1) expectRefused(await stranger(n));
+      const names = asked.filter((value) => String(value).startsWith('test_nobody'));
+      expect(names).toEqual(Array.from({ length: FAILURES }, (_, n) => `test_nobody_${n}`));
+      // Whose the token is has been looked up once.
+      expect(asked.filter((value) => typeof value === 'number')).toHaveLength(1);
+      // Its own requests go on.
+      expect((await list({ token }, there)).code).toBe('0');
+    } finally {
+      await node.close();
+      await real.close();
     }
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase, type Queryable, SESSION } from '../../src/db/database.js';
-import { type Stage, stage } from '../orders/support.js';
+import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { bindCard, collectRequest, encrypted, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { anotherNode, type Node } from '../support/second-node.js';
@@ -122,6 +122,42 @@ describe('503001: what somebody else holds for too long, and code 0 when it is s
     const before = await connections();
     for (let n = 0; n < 5; n += 1) expectHeldUp(await channel.call('test/sleeping', { orderNo: '1' }));
     expect(await connections()).toEqual(expect.arrayContaining(before));
+  });
+});
+
+describe('orders/create has a limit of its own, far below that of other statements', () => {
+  let patient: Node;
+  let own: Database;
+  beforeAll(async () => {
+    const url = new URL(on.service.fresh.url);
+    url.searchParams.set('options', `${SESSION} -c lock_timeout=0 -c statement_timeout=0`);
+    own = openDatabase({ url: url.href, pool: 8, name: 'patient node' });
+    patient = await anotherNode(on.service, { database: own });
+  });
+  afterAll(() => patient.close());
+
+  it('503001: orders that are held up, any number of one channel; an order of another is not, though it went with them', async () => {
+    const there = patient.client(on.channel);
+    const neighbour = patient.client(await anotherChannel(on.service));
+    await Promise.all([there.getToken(), neighbour.getToken()]);
+    const requests = Array.from({ length: 12 }, () => collectRequest(there));
+    const call = (request: object) => there.call('orders/create', request);
+    const taken = `insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single)
+      select no, channel_id, 1, key_of('x'), now(), false from (select * from channels limit 1) c, unnest($1::text[]) no`;
+    await on.service.fresh.database
+      .transaction(async (tx) => {
+        await tx.query(taken, [requests.map(({ externalOrderNo }) => externalOrderNo)]);
+        const [beside, ...held] = await Promise.all([
+          neighbour.call('orders/create', collectRequest(neighbour)),
+          ...requests.map(call),
+        ]);
+        expect(beside?.code).toBe('0');
+        held.forEach(expectHeldUp);
+        throw new Error('never mind');
+      })
+      .catch((error: Error) => expect(error.message).toBe('never mind'));
+    const again = await Promise.all(requests.map(call));
+    expect(again.map(({ code }) => code)).toEqual(requests.map(() => '0'));
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/database.js';
 import { migrate } from '../../src/db/migrate.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { packageRoot } from '../support/processes.js';
 
 let fresh: FreshDatabase;
 let folder: string;
@@ -42,6 +43,15 @@ describe('migrations', () => {
     expect(await run()).toEqual({ version: 3, applied: 1 });
     expect(await run()).toEqual({ version: 3, applied: 0 });
     expect(await fresh.database.query('select n from t order by 1')).toEqual([{ n: 2 }, { n: 3 }]);
+  });
+
+  it('numbers may be missing: 000012 is, and stays so', async () => {
+    await write('000001_first.sql', 'create table t (n integer);');
+    await write('000003_third.sql', 'insert into t values (3);');
+    expect(await run()).toEqual({ version: 3, applied: 2 });
+    expect(await run()).toEqual({ version: 3, applied: 0 });
+    const names = await readdir(path.join(packageRoot, 'migrations'));
+    expect(names.filter((name) => name.startsWith('000012'))).toEqual([]);
   });
 
   it('a failing one leaves nothing behind, and the mended one is applied', async () => {

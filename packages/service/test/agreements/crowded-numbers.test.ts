@@ -1,0 +1,182 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cancelUnusedAgreement } from '../../src/agreements/cancel-sql.js';
+import { findSameNumbers } from '../../src/agreements/ended-sql.js';
+import { findForeignAgreement, mayShareNumber } from '../../src/agreements/number-sql.js';
+import { findBindingInForce } from '../../src/agreements/sql.js';
+import { channelRegistry } from '../../src/channels/registry.js';
+import type { Database } from '../../src/db/database.js';
+import { cancelAtInstitutions } from '../../src/engine/agreement-cancellations.js';
+import { agreementOf, anotherChannel, type Stage, stage } from '../orders/support.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { costOf } from '../support/cost.js';
+import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+
+/** However many agreements somebody has made under a number or for a card, what others ask about it costs a few look-ups. */
+const CROWD = 400;
+/** Rows that may be fetched from tables, of whichever. */
+const FEW = 12;
+const PLANS = ['auto', 'force_generic_plan'] as const;
+
+let on: Stage;
+let database: Database;
+let channel: ChannelClient;
+let other: ChannelClient;
+beforeAll(async () => {
+  on = await stage();
+  ({ database } = on.service.fresh);
+  ({ channel } = on);
+  other = await anotherChannel(on.service);
+});
+afterAll(() => on.close());
+beforeEach(() => on.institution.reset());
+
+const share = async (by: ChannelClient, sharedAgreementNo: string) => {
+  const channelUserId = unique('user');
+  const shared = sharedAgreement(by, channelUserId, { sharedAgreementNo });
+  return by.call('orders/create', sharedRequest(by, { channelUserId, sharedAgreement: shared }));
+};
+const decline = () => {
+  on.institution.onDebit = async () => ({ kind: 'declined', decline: 'final', reason: 'not yours' });
+};
+const idOf = async ({ credentials }: ChannelClient) => {
+  const [row] = await database.query<{ id: number }>('select channel_id as id from channels where app_id = $1', [
+    credentials.appId,
+  ]);
+  return row?.id ?? 0;
+};
+const numberOf = async (orderNo: string) => {
+  const [row] = await database.query<{ hash: Buffer }>(
+    'select g.institution_hash as hash from orders o join agreements g using (agreement_id) where o.order_no = $1',
+    [orderNo],
+  );
+  return { paymentChannelCode: 'MOCKPAY', institutionHash: row?.hash ?? Buffer.alloc(0) };
+};
+
+let copies = 700_000_000_000_000;
+
+/** The order and its agreement as often again, of the same user and under the same number. */
+async function crowd(orderNo: string): Promise<void> {
+  const [first, last] = [copies, copies + CROWD - 1];
+  copies += CROWD;
+  const copied = (alias: string, columns: string) =>
+    `select (jsonb_populate_record(${alias}, jsonb_build_object(${columns}))).*`;
+  const from = 'cross join generate_series($2::bigint, $3::bigint) n where o.order_no = $1';
+  await database.query(
+    `with shared as (
+       insert into agreements ${copied('g', `'agreement_id', n, 'agreement_no', 'AG' || n, 'cancel_at', null`)}
+       from orders o join agreements g using (agreement_id) ${from}
+     ), named as (
+       insert into external_orders ${copied('e', `'order_no', n, 'external_order_no', 'crowd-' || n`)}
+       from orders o join external_orders e using (order_no) ${from}
+     )
+     insert into orders ${copied('o', `'order_no', n, 'external_order_no', 'crowd-' || n, 'agreement_id', n`)} from orders o ${from}`,
+    [orderNo, first, last],
+  );
+}
+
+/** A number on which another channel has made a crowd of orders, all of them declined. */
+async function triedInVain(): Promise<string> {
+  const number = unique('N');
+  decline();
+  const { data } = await share(other, number);
+  expect(data.orderStatus).toBe('TERMINATED');
+  on.institution.reset();
+  await crowd(data.orderNo);
+  return number;
+}
+
+describe.each(PLANS)('with a crowd of agreements under one number, planned %s', (plan) => {
+  const cost = async (read: Parameters<typeof costOf>[1]) => (await costOf(database, read, plan)).rows;
+
+  it('whose it is: what others tried in vain is not looked at, and a channel may share it', async () => {
+    const number = await triedInVain();
+    const { data } = await share(channel, number);
+    const asked = await numberOf(data.orderNo);
+    const id = await idOf(channel);
+    expect((await costOf(database, (db) => mayShareNumber(db, id, asked), plan)).result).toBe(true);
+    expect(await cost((db) => mayShareNumber(db, id, asked))).toBeLessThan(FEW);
+  });
+
+  it('whose it is: one of those that another channel has in force is enough, and so for the alert', async () => {
+    const { data } = await share(channel, unique('N'));
+    await crowd(data.orderNo);
+    const asked = await numberOf(data.orderNo);
+    const id = await idOf(other);
+    expect((await costOf(database, (db) => mayShareNumber(db, id, asked), plan)).result).toBe(false);
+    expect(await cost((db) => mayShareNumber(db, id, asked))).toBeLessThan(FEW);
+    expect(await cost((db) => findForeignAgreement(db, id, asked))).toBeLessThan(FEW);
+  });
+
+  it('whose it is: those of the channel itself are not looked at', async () => {
+    const { data } = await share(channel, unique('N'));
+    await crowd(data.orderNo);
+    const asked = await numberOf(data.orderNo);
+    const id = await idOf(channel);
+    expect(await cost((db) => mayShareNumber(db, id, asked))).toBeLessThan(FEW);
+  });
+
+  it('ending an agreement does not look at those of others', async () => {
+    const { data } = await share(channel, await triedInVain());
+    const { agreement_id } = await agreementOf(database, data.orderNo);
+    const ended = (
+      await costOf(database, (db) => cancelUnusedAgreement(db, Number(agreement_id), Number(data.orderNo)), plan)
+    ).rows;
+    expect(ended).toBeLessThan(3 * FEW);
+    expect(await agreementOf(database, data.orderNo)).toMatchObject({ status: 'CANCELED' });
+  });
+
+  it('what the institution has ended does not look at what had ended before', async () => {
+    const { data } = await share(channel, unique('N'));
+    await channel.call('orders/unsubscribe', { orderNo: data.orderNo });
+    await crowd(data.orderNo);
+    const { agreement_id } = await agreementOf(database, data.orderNo);
+    expect(await cost((db) => findSameNumbers(db, [Number(agreement_id)]))).toBeLessThan(FEW);
+  });
+});
+
+it('0: an order is unsubscribed while somebody holds what another channel has under its number', async () => {
+  const number = await triedInVain();
+  const { data } = await share(channel, number);
+  await database.transaction(async (tx) => {
+    await tx.query('select from agreements where channel_id = $1 for update', [await idOf(other)]);
+    expect((await channel.call('orders/unsubscribe', { orderNo: data.orderNo })).code).toBe('0');
+  });
+  await on.cancelAgreements();
+  expect(on.institution.cancellations.filter(({ institutionNo }) => institutionNo === number)).toHaveLength(1);
+});
+
+describe('a card that was bound again and again', () => {
+  /** As many as are canceled in one turn. */
+  const TIMES = 32;
+  const user = unique('user');
+  const bindings: string[] = [];
+  beforeAll(async () => {
+    await on.cancelAgreements();
+    for (let n = 0; n <= TIMES; n += 1) bindings.push(await bindCard(channel, user));
+  });
+
+  it('each of its numbers stands for the last, which is found by the card', async () => {
+    const id = await idOf(channel);
+    const { result, rows } = await costOf(database, (db) => findBindingInForce(db, id, bindings[0] ?? ''));
+    expect(String(result?.agreementId)).toBe(bindings.at(-1));
+    expect(rows).toBeLessThan(FEW);
+    const reply = await channel.call('orders/create', {
+      settlementMode: 'SVC_DEDUCT',
+      externalOrderNo: unique('order'),
+      productCode: 'TEST_SPU_001',
+      bindOrderNo: bindings[0],
+    });
+    expect(reply.code).toBe('0');
+  });
+
+  it('its earlier numbers are canceled without a walk along those that followed', async () => {
+    const deps = {
+      gateways: { of: async () => on.institution },
+      channels: channelRegistry(database, on.service.vault),
+      log: pino({ level: 'silent' }),
+    };
+    const { pages } = await costOf(database, (db) => cancelAtInstitutions({ ...deps, database: db as Database }));
+    expect(pages).toBeLessThan(TIMES * 40);
+  });
+});
