@@ -101,7 +101,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       });
     } catch (error) {
       if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
-        await alertForeignNumber({ ...deps, database }, channel, agreement.exclusiveNumber);
+        await alertForeignNumber(deps.log, context, agreement.exclusiveNumber);
       }
       const binding = isNotBound(error) && (await bindingInForceNow(database, channel, personal));
       if (!binding) throw error;

@@ -134,7 +134,10 @@ describe('orders/create has a limit of its own, far below that of other statemen
     own = openDatabase({ url: url.href, pool: 8, name: 'patient node' });
     patient = await anotherNode(on.service, { database: own });
   });
-  afterAll(() => patient.close());
+  afterAll(async () => {
+    await patient.close();
+    await own.close();
+  });
 
   it('503001: orders that are held up, any number of one channel; an order of another is not, though it went with them', async () => {
     const there = patient.client(on.channel);
