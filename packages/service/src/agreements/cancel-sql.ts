@@ -41,14 +41,15 @@ export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, 
     `select from agreements g join agreements a on a.agreement_id = $1 and ${ITS_ROWS} order by g.agreement_id for update of g`,
     [agreementId],
   );
-  await tx.query(
+  const ended = await tx.query(
     `update agreements g set status = 'CANCELED', changed_at = now(),
        cancel_at = case when g.agreement_id = $1
          and not is_number_of_another_channel(a.payment_channel_code, a.institution_hash, a.channel_id)
          then now() end
-     from agreements a where a.agreement_id = $1 and ${ITS_ROWS} and not ${IN_USE}`,
+     from agreements a where a.agreement_id = $1 and ${ITS_ROWS} and not ${IN_USE} returning 1`,
     [agreementId, exceptOrderNo],
   );
+  if (ended.length === 0) await releaseNumbers(tx, [agreementId]);
 }
 
 /**

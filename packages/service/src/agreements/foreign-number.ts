@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ActionContext } from '../action.js';
 import type { Channel } from '../channels/channel.js';
 import type { Queryable } from '../db/database.js';
 import { raiseAlert } from '../payments/alerts-sql.js';
@@ -9,15 +10,18 @@ import { findForeignAgreement, type NumberAtInstitution } from './number-sql.js'
  * channel's answer whether or not an alert can be written; if not, the log says so.
  */
 export async function alertForeignNumber(
-  { log, database }: { readonly log: Logger; readonly database: Queryable },
-  channel: Channel,
+  log: Logger,
+  { channel, database, origin }: Pick<ActionContext<never>, 'channel' | 'database' | 'origin'>,
   number: NumberAtInstitution,
 ): Promise<void> {
   try {
     await raise(database, channel, number);
   } catch (err) {
     const { appId } = channel;
-    log.error({ err, appId }, 'a number of another channel was refused, and no alert could be written');
+    log.error(
+      { err, requestId: origin.requestId, appId },
+      'a number of another channel was refused, and no alert could be written',
+    );
   }
 }
 

@@ -30,7 +30,8 @@ export interface ReplaceDeps {
 /** Everything takes effect in one transaction before the answer; no event tells of it. */
 export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
   const { catalog, institutionNumbers, clock, log } = deps;
-  return async ({ channel, database, once, answer, place }, request) => {
+  return async (context, request) => {
+    const { channel, database, once, answer, place } = context;
     const shared = request.newSharedAgreement;
     const card = readSharedCard(channel, shared, 'newSharedAgreement');
     const reference = orderReference(request);
@@ -74,7 +75,7 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
     try {
       return await database.transaction(replace);
     } catch (error) {
-      if (error instanceof NumberOfAnotherChannel) await alertForeignNumber({ log, database }, channel, number);
+      if (error instanceof NumberOfAnotherChannel) await alertForeignNumber(log, context, number);
       throw error;
     }
   };

@@ -111,7 +111,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         return writeDown(context, request, personal, product, [...taken, orderNo]);
       }
       if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
-        await alertForeignNumber({ ...deps, database }, channel, agreement.exclusiveNumber);
+        await alertForeignNumber(deps.log, context, agreement.exclusiveNumber);
       }
       const binding = isNotBound(error) && (await bindingInForceNow(database, channel, personal));
       if (!binding) throw error;

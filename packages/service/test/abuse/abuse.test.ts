@@ -21,6 +21,7 @@ const ATTACKS = [
   'large-bodies',
   'replays',
   'far-pages',
+  'tried-numbers',
   'over-the-rate',
   'stored-links',
   'padding-oracle',

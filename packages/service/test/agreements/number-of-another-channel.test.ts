@@ -271,6 +271,7 @@ describe('when no alert can be written', () => {
     const { appId } = other.credentials;
     const line = {
       level: 'error',
+      requestId: expect.any(String),
       appId,
       msg: 'a number of another channel was refused, and no alert could be written',
     };
