@@ -21,7 +21,6 @@ const ATTACKS = [
   'large-bodies',
   'replays',
   'far-pages',
-  'tried-numbers',
   'over-the-rate',
   'stored-links',
   'padding-oracle',

@@ -7,7 +7,6 @@ import { attack as replays } from './replays.mjs';
 import { attack as silentReaders } from './silent-readers.mjs';
 import { attack as storedLinks } from './stored-links.mjs';
 import { attack as strangers } from './strangers.mjs';
-import { attack as triedNumbers } from './tried-numbers.mjs';
 
 export const ATTACKS = [
   longLists,
@@ -15,7 +14,6 @@ export const ATTACKS = [
   largeBodies,
   replays,
   farPages,
-  triedNumbers,
   overTheRate,
   storedLinks,
   paddingOracle,

@@ -24,7 +24,8 @@ beforeAll(async () => {
     const optionsOfVerbs = await Promise.all(verbs.map(async (verb) => optionsIn(await help(noun, firstWord(verb)))));
     for (const [index, verb] of verbs.entries()) commands.set(`${noun} ${verb}`, optionsOfVerbs[index] ?? new Set());
   }
-});
+  // A process for each command.
+}, 240_000);
 
 describe('docs/command-line.md', () => {
   it('lists every command with its arguments, and no other', () => {
