@@ -8,7 +8,7 @@ export interface AgreementSwitch {
   readonly fromId: number;
   readonly toId: number;
   readonly paymentChannelCode: string;
-  /** A period that failed for now is due at this moment, whatever its schedule said. */
+  /** A period that failed for now is due at this moment, unless it was before. */
   readonly retryAt: number | null;
   /** A debit on its way, should it fail, is followed by the next when the schedule says so, and not at once. */
   readonly retryBySchedule: boolean;
@@ -23,7 +23,7 @@ export async function switchAgreement(
   { orderNo, fromId, toId, paymentChannelCode, retryAt, retryBySchedule }: AgreementSwitch,
 ): Promise<string> {
   await tx.query(
-    `update orders set agreement_id = $2, payment_channel_code = $3, next_due_at = coalesce(${instant('$4')}, next_due_at)
+    `update orders set agreement_id = $2, payment_channel_code = $3, next_due_at = least(${instant('$4')}, next_due_at)
      where order_no = $1`,
     [orderNo, toId, paymentChannelCode, retryAt],
   );
