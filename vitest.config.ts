@@ -24,8 +24,6 @@ export default defineConfig({
           // Real servers and real crashes: the bound is for what hangs, not for what is slow.
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // On a machine that nobody watches a second try is allowed, and is shown as one; at a desk it is not.
-          retry: process.env['CI'] ? 1 : 0,
         },
       },
     ],
