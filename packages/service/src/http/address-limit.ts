@@ -14,6 +14,8 @@ export class RateLimited extends Rejection {
  * in its memory: it protects this node from strangers.
  */
 export interface MinuteLimit {
+  /** Whether anybody was counted. */
+  readonly isUsed: boolean;
   isReached(who: string): boolean;
   /** Throws RateLimited when it is reached. */
   check(who: string): void;
@@ -42,6 +44,9 @@ export function minuteLimit(perMinute: number, clock: Clock): MinuteLimit {
   }
 
   return {
+    get isUsed() {
+      return allowances.size > 0;
+    },
     isReached: (who) => left(who) < 1,
     check(who) {
       const missing = 1 - left(who);

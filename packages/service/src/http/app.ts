@@ -112,6 +112,7 @@ export function createApp(deps: AppDeps): App {
         },
         limitInOneGo(tooMuch.before(handler)),
       );
+      unread.watch(server);
       // All of what fits into maxHeaderSize: Node would leave out those beyond 2,000 without a word.
       server.maxHeadersCount = 0;
       return server;
@@ -127,9 +128,10 @@ export function createApp(deps: AppDeps): App {
     routerOptions: { maxParamLength: 100 },
   });
 
-  // Bodies stay bytes: the signature is over them, and nothing is parsed before it holds.
+  // Bodies stay bytes: the signature is over them, and nothing is parsed before it holds. JSON has a name, because fastify
+  // looks up what it knows, and reads the header anew for all the rest.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', bodyReader(deps.bodies));
+  app.addContentTypeParser(['application/json', '*'], bodyReader(deps.bodies));
 
   // Node would ask for any body, and answer an expectation that it does not know without an envelope.
   app.server.on('checkContinue', (request, response) => {
@@ -166,20 +168,22 @@ export function createApp(deps: AppDeps): App {
   if (tracing) traceRequests(app, tracing);
   const warnOfUndeclaredProxy = undeclaredProxyWarning(deps.trustedProxies, log);
   app.decorateRequest('startedAt', 0);
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.decorateRequest('signedHeaders', null);
+  app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
     warnOfUndeclaredProxy(request);
-    done();
+    // Before the body is read: whatever is wrong with that does not matter here.
+    if (request.is404) afterMalformed(() => notFound(request, reply));
+    else done();
   });
-  // Before the body is read: whatever is wrong with that does not matter here.
-  app.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined));
+
+  const cutOf = ({ cut, request }: FastifyReply) => cut ?? (unread.hasCut(request.raw.socket) ? 'unread' : 'hung-up');
 
   /** Once it is known what came of an answer: it has gone out, or its connection has ended before. */
   function note(request: FastifyRequest, reply: FastifyReply): void {
-    unread.forget(reply);
     const endpoint = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
     const code = reply.resultCode ?? '';
-    const cut = reply.raw.writableFinished ? undefined : (reply.cut ?? 'hung-up');
+    const cut = reply.raw.writableFinished ? undefined : cutOf(reply);
     const elapsedMs = performance.now() - request.startedAt;
     metrics.observeRequest(endpoint, reply.statusCode, code, elapsedMs);
     if (cut) metrics.observeCut(cut);
@@ -194,13 +198,9 @@ export function createApp(deps: AppDeps): App {
     // A connection kept alive would keep a draining node alive with it. Ended by an answer, none is cut while a request
     // is on its way.
     if (leaving) void reply.header('connection', 'close');
-    if (!hasEnded(reply)) {
-      unread.watch(reply);
-      whenEnded(reply, () => note(request, reply));
-    } else if (request.raw.complete) {
-      // What never came whole was no request.
-      note(request, reply);
-    }
+    if (!hasEnded(reply)) whenEnded(reply, () => note(request, reply));
+    // What never came whole was no request.
+    else if (request.raw.complete) note(request, reply);
     done(null, payload);
   });
 
@@ -209,11 +209,17 @@ export function createApp(deps: AppDeps): App {
     app.route({
       method: 'POST',
       url: route.endpoint.path,
-      onRequest: async (request, reply) => {
+      onRequest(request, reply, done) {
         if (draining) throw new Draining();
         if (readsOnly && route.endpoint.write) throw new ReadsOnly();
-        await open(request);
-        return isTooLarge(request.raw) ? refuse(reply, bodyTooLarge()) : undefined;
+        const goOn = () => (isTooLarge(request.raw) ? void refuse(reply, bodyTooLarge()) : done());
+        try {
+          const opened = open(request);
+          if (opened) opened.then(goOn, done);
+          else goOn();
+        } catch (error) {
+          afterMalformed(() => done(error as Error));
+        }
       },
       handler: serve,
     });
@@ -244,6 +250,11 @@ export function createApp(deps: AppDeps): App {
       await operations?.close();
     },
   };
+}
+
+/** What came with the headers may not be HTTP at all: Node says so once this turn is over, and then that is the answer. */
+function afterMalformed(answer: () => unknown): void {
+  queueMicrotask(() => void answer());
 }
 
 /** By what it says of itself; a body that does not say is measured while it is read. */

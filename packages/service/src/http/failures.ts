@@ -11,8 +11,8 @@ import { addressGroup, type MinuteLimit } from './address-limit.js';
  * stranger has none, and whatever a stranger sends under a channel's name, the channel's own requests go on.
  */
 export interface CallerFailures {
-  /** Throws RateLimited. */
-  check(request: FastifyRequest): Promise<void>;
+  /** Throws RateLimited; a promise only where it takes a while to know. */
+  check(request: FastifyRequest): Promise<void> | undefined;
   failed(request: FastifyRequest): void;
   /** The app id that a request names, if this node knows it: all others have one name, since anybody can invent any number. */
   channelOf(request: Pick<FastifyRequest, 'headers'>): string;
@@ -52,10 +52,12 @@ export function callerFailures({ limit, channels, tokens }: CallerFailuresDeps):
 
   return {
     channelOf,
-    async check(request) {
+    check(request) {
+      // Nearly always.
+      if (!limit.isUsed) return undefined;
       const { withToken, without } = namesOf(request);
-      if (!limit.isReached(without) && !limit.isReached(withToken)) return;
-      limit.check((await holdsToken(request)) ? withToken : without);
+      if (!limit.isReached(without) && !limit.isReached(withToken)) return undefined;
+      return holdsToken(request).then((isHolder) => limit.check(isHolder ? withToken : without));
     },
     failed(request) {
       const { withToken, without } = namesOf(request);

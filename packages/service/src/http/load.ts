@@ -15,9 +15,8 @@ export interface LoadLimits {
 
 const LIMITS: LoadLimits = { backlogMs: 1_000, fewest: 50, unmeasured: 1_000, patienceMs: 2_000 };
 
-/** A request that this node has taken in. */
-export interface Visit {
-  readonly caller: Caller;
+/** A request that this node has taken in, and whoever waits for its answer. */
+export interface Visit extends Caller {
   /** It has proved who it is, and been given its turn: what it takes counts. */
   admitted(): void;
   /** Leaving twice is leaving once. */
@@ -30,6 +29,8 @@ export interface Visit {
  * institution, or for a caller that reads slowly, need nothing meanwhile and are not counted.
  */
 export interface NodeLoad {
+  /** Whether whoever comes may enter. */
+  hasRoom(): boolean;
   /** `who`: the channel that it claims to be of. */
   mayEnter(who: string): boolean;
   /** Throws Busy unless it may. */
@@ -48,10 +49,17 @@ const FORGET_MS = 60_000;
 /** So many times as many as all may be, while those of a channel that has less than its part are let in. */
 const AT_MOST = 2;
 
+/** Those inside of one channel. */
+interface ChannelInside {
+  count: number;
+}
+
 export function nodeLoad(given: Partial<LoadLimits> = {}, now: () => number = () => performance.now()): NodeLoad {
   const limits = { ...LIMITS, ...given };
-  const insideOf = new Map<string, number>();
+  const insideOf = new Map<string, ChannelInside>();
   let inside = 0;
+  /** Channels that have any inside. */
+  let channels = 0;
   const rate = measuredRate(now, () => inside);
 
   function most(): number {
@@ -63,9 +71,8 @@ export function nodeLoad(given: Partial<LoadLimits> = {}, now: () => number = ()
 
   /** A channel has its part for as long as the node has more to do than it can: one that floods it displaces no other. */
   function hasPartLeft(who: string, mostInside: number): boolean {
-    const own = insideOf.get(who) ?? 0;
-    const channels = insideOf.size + (own === 0 ? 1 : 0);
-    return inside < mostInside * AT_MOST && own < mostInside / channels;
+    const own = insideOf.get(who)?.count ?? 0;
+    return inside < mostInside * AT_MOST && own < mostInside / (own === 0 ? channels + 1 : channels);
   }
 
   function mayEnter(who: string): boolean {
@@ -74,54 +81,83 @@ export function nodeLoad(given: Partial<LoadLimits> = {}, now: () => number = ()
     return inside < mostInside || hasPartLeft(who, mostInside);
   }
 
-  function change(who: string, by: 1 | -1): void {
-    rate.look();
-    inside += by;
-    rate.look();
-    const own = (insideOf.get(who) ?? 0) + by;
-    if (own === 0) insideOf.delete(who);
-    else insideOf.set(who, own);
+  function ofChannel(who: string): ChannelInside {
+    const known = insideOf.get(who);
+    if (known) return known;
+    const fresh = { count: 0 };
+    insideOf.set(who, fresh);
+    return fresh;
+  }
+
+  /** Fields in place of closures: there is one for every request, for as long as it takes. */
+  class RequestVisit implements Visit {
+    private isCarriedThrough = false;
+    private isAdmitted = false;
+    private isHere = true;
+    private isOutside = false;
+    private readonly beginBy: number;
+
+    constructor(
+      private readonly channel: ChannelInside,
+      private readonly socket: Pick<Socket, 'destroyed'>,
+    ) {
+      const at = now();
+      this.beginBy = at + limits.patienceMs;
+      this.count(1, at);
+    }
+
+    isWaiting(): boolean {
+      return this.isCarriedThrough || (!this.socket.destroyed && now() < this.beginBy);
+    }
+
+    patienceLeft(): number {
+      return this.isCarriedThrough ? Number.POSITIVE_INFINITY : this.beginBy - now();
+    }
+
+    carryThrough(): void {
+      this.isCarriedThrough = true;
+    }
+
+    async outside<T>(work: () => Promise<T>): Promise<T> {
+      if (!this.isHere || this.isOutside) return work();
+      this.isOutside = true;
+      this.count(-1, now());
+      try {
+        return await work();
+      } finally {
+        this.isOutside = false;
+        if (this.isHere) this.count(1, now());
+      }
+    }
+
+    admitted(): void {
+      this.isAdmitted = true;
+    }
+
+    leave(): void {
+      if (!this.isHere) return;
+      this.isHere = false;
+      if (!this.isOutside) this.count(-1, now());
+      if (this.isAdmitted) rate.served();
+    }
+
+    private count(by: 1 | -1, at: number): void {
+      rate.look(at);
+      inside += by;
+      const { count } = this.channel;
+      this.channel.count += by;
+      if (count === 0) channels += 1;
+      else if (this.channel.count === 0) channels -= 1;
+      rate.noteInside();
+    }
   }
 
   return {
+    hasRoom: () => inside < limits.fewest,
     mayEnter,
     enter(who, socket) {
       if (!mayEnter(who)) throw new Busy();
-      const beginBy = now() + limits.patienceMs;
-      let isCarriedThrough = false;
-      let isAdmitted = false;
-      let isHere = true;
-      let isOutside = false;
-      change(who, 1);
-      return {
-        caller: {
-          isWaiting: () => isCarriedThrough || (!socket.destroyed && now() < beginBy),
-          patienceLeft: () => (isCarriedThrough ? Number.POSITIVE_INFINITY : beginBy - now()),
-          carryThrough() {
-            isCarriedThrough = true;
-          },
-          async outside(work) {
-            if (!isHere || isOutside) return work();
-            isOutside = true;
-            change(who, -1);
-            try {
-              return await work();
-            } finally {
-              isOutside = false;
-              if (isHere) change(who, 1);
-            }
-          },
-        },
-        admitted() {
-          isAdmitted = true;
-        },
-        leave() {
-          if (!isHere) return;
-          isHere = false;
-          if (!isOutside) change(who, -1);
-          if (isAdmitted) rate.served();
-        },
-      };
+      return new RequestVisit(ofChannel(who), socket);
     },
     counts: () => ({ inside, most: Math.floor(most()) }),
   };
@@ -158,21 +194,26 @@ function measuredRate(now: () => number, inside: () => number) {
     }
   }
 
-  function look(): void {
-    const passed = Math.floor((now() - began) / TICK_MS);
+  /** Ends the ticks that have passed by then. */
+  function look(at: number): void {
+    if (at - began < TICK_MS) return;
+    const passed = Math.floor((at - began) / TICK_MS);
     for (let tick = 1; tick <= Math.min(passed, TICKS); tick += 1) endTick(began + tick * TICK_MS);
     began += passed * TICK_MS;
-    fewest = Math.min(fewest, inside());
   }
 
   return {
     look,
+    noteInside(): void {
+      fewest = Math.min(fewest, inside());
+    },
     served(): void {
       served += 1;
     },
     perSecond(): number | undefined {
-      look();
-      if (now() - knownAt > FORGET_MS) known = undefined;
+      const at = now();
+      look(at);
+      if (at - knownAt > FORGET_MS) known = undefined;
       return known;
     },
   };

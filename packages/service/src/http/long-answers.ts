@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { CODES, envelopeAround, formatTime, HEADERS } from '@perennial/wire';
+import { CODES, envelopeAround, envelopeText, formatTime, HEADERS } from '@perennial/wire';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Pieces, WrittenAnswer } from '../answer.js';
@@ -31,10 +31,12 @@ export function answerSender({ clock, log, answerTimeout, isDraining }: LongAnsw
 
   /** A text goes out at once; of pieces, that is known when as many have been made as a short answer has. */
   function send(reply: FastifyReply, answer: WrittenAnswer, place: RequestPlace): FastifyReply | Promise<FastifyReply> {
-    const around = envelopeAround(answer, answer.message, reply.request.id, formatTime(clock.now()));
-    return typeof answer.data === 'string'
-      ? sendWhole(reply, answer, around.before + answer.data + around.after, place)
-      : sendPieces(reply, answer, iteratorOf(answer.data), around, place);
+    const { data, message } = answer;
+    const { id } = reply.request;
+    const timestamp = formatTime(clock.now());
+    return typeof data === 'string'
+      ? sendWhole(reply, answer, envelopeText(answer, message, data, id, timestamp), place)
+      : sendPieces(reply, answer, iteratorOf(data), envelopeAround(answer, message, id, timestamp), place);
   }
 
   async function sendPieces(

@@ -19,6 +19,13 @@ import type { Route } from './routes.js';
 import { checkTimestamp, readIdempotencyKey, readSignedHeaders, type SignedHeaders } from './signed-headers.js';
 import { validatorOf } from './validate.js';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** From when they were found to be well-formed. */
+    signedHeaders: SignedHeaders | null;
+  }
+}
+
 export interface PipelineDeps {
   readonly load: NodeLoad;
   readonly shares: Shares;
@@ -46,27 +53,29 @@ export function pipeline(
   const answer = render
     ? (description: unknown) => described(description as object)
     : (data: unknown) => success(serialize(data));
-  const opened = new WeakMap<FastifyRequest, SignedHeaders>();
 
-  async function open(request: FastifyRequest): Promise<void> {
-    await failures.check(request);
+  /** A promise only where something takes a while. */
+  function open(request: FastifyRequest): Promise<void> | undefined {
+    const checked = failures.check(request);
+    return checked ? checked.then(() => readHeaders(request)) : readHeaders(request);
+  }
+
+  function readHeaders(request: FastifyRequest): undefined {
     const headers = readSignedHeaders(request.raw, endpoint.token);
     checkTimestamp(headers.timestamp, clock.now());
-    opened.set(request, headers);
+    request.signedHeaders = headers;
   }
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    let visit: Visit | undefined;
     try {
       // From here on: whoever takes long to send its body has not asked for anything yet.
-      const visit = load.enter(failures.channelOf(request), request.raw.socket);
-      try {
-        return await serveBody(request, reply, raw, visit);
-      } finally {
-        visit.leave();
-      }
+      visit = load.enter(failures.channelOf(request), request.raw.socket);
+      return await serveBody(request, reply, raw, visit);
     } finally {
-      bodies.release(raw);
+      visit?.leave();
+      if (isLarge(raw)) bodies.release(raw);
     }
   }
 
@@ -74,12 +83,11 @@ export function pipeline(
     request: FastifyRequest,
     reply: FastifyReply,
     raw: Buffer,
-    { caller, admitted, leave }: Visit,
+    visit: Visit,
   ): Promise<FastifyReply> {
-    const headers = opened.get(request);
+    const headers = request.signedHeaders;
     if (!headers) throw new Error('a request was served that was never opened');
-    const inTurn = <T>(work: () => T) => (raw.length > LARGE_BODY_BYTES ? bodies.inTurn(work) : work());
-    const bodySha256 = await inTurn(() => sha256Hex(raw));
+    const bodySha256 = isLarge(raw) ? await bodies.inTurn(() => sha256Hex(raw)) : sha256Hex(raw);
     const [path = '', query = ''] = splitOnce(request.raw.url ?? '', '?');
     const idempotencyKey = endpoint.write ? keyOrRefusal(request) : undefined;
     const { channel, idempotency } = await admit(
@@ -91,32 +99,33 @@ export function pipeline(
         address: request.ip,
         idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
       },
-      caller,
+      visit,
     );
-    admitted();
+    visit.admitted();
     if (idempotencyKey instanceof Error) throw idempotencyKey;
-    const body = await inTurn(() => validate(readJsonObject(raw, request.headers['content-encoding'])));
+    const readBody = () => validate(readJsonObject(raw, request.headers['content-encoding']));
+    const body = isLarge(raw) ? await bodies.inTurn(readBody) : readBody();
     const { channelId } = channel;
-    const database = shares.of(channelId, caller);
+    const database = shares.of(channelId, visit);
     const onceRequest = {
       database,
-      caller,
+      caller: visit,
       channelId,
       key: idempotencyKey,
       path,
       bodySha256: Buffer.from(bodySha256, 'hex'),
       known: idempotency,
     };
-    const place = new RequestPlace(places, channelId, caller);
+    const place = new RequestPlace(places, channelId, visit);
     const act = (once: Once) =>
       limitFields(channel, () =>
-        route.action({ channel, origin: originOf(request), caller, database, once, answer, place }, body),
+        route.action({ channel, origin: originOf(request), caller: visit, database, once, answer, place }, body),
       );
     try {
       const result = await place.whenFree(() => runOnce(onceRequest, act));
       // What is left is to tell it, for as long as the caller takes to read.
-      caller.carryThrough();
-      leave();
+      visit.carryThrough();
+      visit.leave();
       return await answers.send(reply, written(result, channel), place);
     } catch (error) {
       place.release();
@@ -132,6 +141,8 @@ export function pipeline(
 
   return { open, serve };
 }
+
+const isLarge = (body: Buffer) => body.length > LARGE_BODY_BYTES;
 
 function originOf({ id, headers }: FastifyRequest): Origin {
   return { requestId: id, traceparent: usableTraceparent(headers[TRACEPARENT]) };

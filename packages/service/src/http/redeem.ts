@@ -132,10 +132,10 @@ export function redeemRoutes(
     });
     pages.addHook('preHandler', async (request, reply) => {
       if (request.routeOptions.url === OTHER_PATHS) return;
-      const { caller, admitted, leave } = load.enter(PAGES, request.raw.socket);
-      callers.set(request, caller);
-      admitted();
-      reply.raw.once('close', leave);
+      const visit = load.enter(PAGES, request.raw.socket);
+      callers.set(request, visit);
+      visit.admitted();
+      reply.raw.once('close', () => visit.leave());
     });
     pages.addHook('onResponse', async (request, reply) => {
       const ms = Math.round(reply.elapsedTime * 10) / 10;

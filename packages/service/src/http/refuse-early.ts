@@ -53,17 +53,13 @@ export function refuseEarly({ load, failures, clock, metrics, log, paths, isDrai
     before:
       (serve: RequestListener): RequestListener =>
       (request, response) => {
-        const { method, url = '' } = request;
+        if (load.hasRoom() || request.method !== 'POST' || isDraining()) return serve(request, response);
+        const { url = '' } = request;
         const query = url.indexOf('?');
         const path = query < 0 ? url : url.slice(0, query);
-        if (method === 'POST' && paths.has(path) && !isDraining()) {
-          const channel = failures.channelOf(request);
-          if (!load.mayEnter(channel)) {
-            refuse(request, response, path, channel);
-            return;
-          }
-        }
-        serve(request, response);
+        const channel = failures.channelOf(request);
+        if (paths.has(path) && !load.mayEnter(channel)) return refuse(request, response, path, channel);
+        return serve(request, response);
       },
     /** Writes what is still to be said in the log. */
     stop: () => lines.flush(),

@@ -15,7 +15,7 @@ declare module 'fastify' {
     /** The result code that was answered, for the log line and the metrics. */
     resultCode?: string;
     /** Why the answer did not go out whole; a caller that has hung up is told by its connection. */
-    cut?: 'unread' | 'slow' | 'fault' | 'stopping';
+    cut?: 'slow' | 'fault' | 'stopping';
   }
 }
 

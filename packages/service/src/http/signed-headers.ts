@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { CONTENT_TYPE, HEADER_FORMS, HEADERS, Rejection, TIMESTAMP_SKEW_MS } from '@perennial/wire';
+import { CONTENT_TYPE, HEADER_FORMS, HEADER_KEYS, HEADERS, Rejection, TIMESTAMP_SKEW_MS } from '@perennial/wire';
 
 export interface SignedHeaders {
   readonly appId: string;
@@ -12,6 +12,8 @@ export interface SignedHeaders {
 
 interface Rule {
   readonly name: string;
+  /** The name as Node hands it over. */
+  readonly key: string;
   readonly form: RegExp;
   readonly says: string;
 }
@@ -20,17 +22,39 @@ interface Rule {
 const RULES = {
   contentType: {
     name: HEADERS.contentType,
+    key: HEADER_KEYS.contentType,
     form: /^application\/json(\s*;\s*charset=("?)utf-8\2)?\s*$/i,
     says: CONTENT_TYPE,
   },
-  appId: { name: HEADERS.appId, form: /^[\x21-\x7e]{1,64}$/, says: '1 to 64 visible ASCII characters' },
-  timestamp: { name: HEADERS.timestamp, form: HEADER_FORMS.timestamp, says: 'Unix milliseconds' },
-  nonce: { name: HEADERS.nonce, form: HEADER_FORMS.nonce, says: '32 hex characters' },
-  requestId: { name: HEADERS.requestId, form: HEADER_FORMS.requestId, says: '1 to 128 visible ASCII characters' },
+  appId: {
+    name: HEADERS.appId,
+    key: HEADER_KEYS.appId,
+    form: /^[\x21-\x7e]{1,64}$/,
+    says: '1 to 64 visible ASCII characters',
+  },
+  timestamp: {
+    name: HEADERS.timestamp,
+    key: HEADER_KEYS.timestamp,
+    form: HEADER_FORMS.timestamp,
+    says: 'Unix milliseconds',
+  },
+  nonce: { name: HEADERS.nonce, key: HEADER_KEYS.nonce, form: HEADER_FORMS.nonce, says: '32 hex characters' },
+  requestId: {
+    name: HEADERS.requestId,
+    key: HEADER_KEYS.requestId,
+    form: HEADER_FORMS.requestId,
+    says: '1 to 128 visible ASCII characters',
+  },
   // What the characters mean is the signature check's business: 401002.
-  signature: { name: HEADERS.signature, form: /^[\x21-\x7e]{1,1024}$/, says: 'base64 of an HMAC-SHA256' },
+  signature: {
+    name: HEADERS.signature,
+    key: HEADER_KEYS.signature,
+    form: /^[\x21-\x7e]{1,1024}$/,
+    says: 'base64 of an HMAC-SHA256',
+  },
   authorization: {
     name: HEADERS.authorization,
+    key: HEADER_KEYS.authorization,
     form: /^Bearer [\x21-\x7e]{1,1024}$/i,
     says: 'Bearer and an access token',
   },
@@ -38,14 +62,13 @@ const RULES = {
 
 /** Throws AUTH_HEADER_INVALID for the first header that is missing, doubled or malformed. */
 export function readSignedHeaders(request: IncomingMessage, needsToken: boolean): SignedHeaders {
-  const given = valuesByName(request.rawHeaders);
-  const read = ({ name, form, says }: Rule): string => {
-    const values = given.get(name.toLowerCase()) ?? [];
-    const [value] = values;
-    if (value === undefined) throw new Rejection('AUTH_HEADER_INVALID', `header ${name} is missing`);
-    if (values.length > 1) throw new Rejection('AUTH_HEADER_INVALID', `header ${name} is sent more than once`);
-    if (!form.test(value)) throw new Rejection('AUTH_HEADER_INVALID', `header ${name} must be ${says}`);
-    return value;
+  const valuesOf = sentValues(request);
+  const read = ({ name, key, form, says }: Rule): string => {
+    const values = valuesOf(key);
+    if (values === undefined) throw new Rejection('AUTH_HEADER_INVALID', `header ${name} is missing`);
+    if (typeof values !== 'string') throw new Rejection('AUTH_HEADER_INVALID', `header ${name} is sent more than once`);
+    if (!form.test(values)) throw new Rejection('AUTH_HEADER_INVALID', `header ${name} must be ${says}`);
+    return values;
   };
   read(RULES.contentType);
   return {
@@ -58,17 +81,22 @@ export function readSignedHeaders(request: IncomingMessage, needsToken: boolean)
   };
 }
 
-/** Node folds repeated headers together or drops them; only the raw list still shows that one was doubled. */
-function valuesByName(rawHeaders: readonly string[]): Map<string, string[]> {
-  const values = new Map<string, string[]>();
+/**
+ * What was sent under a name: one value, or several. Node folds repeated headers together or drops them; only the raw list
+ * still shows that one was doubled.
+ */
+function sentValues({ headers, rawHeaders }: IncomingMessage) {
+  if (rawHeaders.length === 2 * Object.keys(headers).length) return (key: string) => headers[key];
+  const sent = new Map<string, string | string[]>();
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] ?? '').toLowerCase();
+    const key = (rawHeaders[index] ?? '').toLowerCase();
     const value = rawHeaders[index + 1] ?? '';
-    const sofar = values.get(name);
-    if (sofar) sofar.push(value);
-    else values.set(name, [value]);
+    const before = sent.get(key);
+    if (before === undefined) sent.set(key, value);
+    else if (typeof before === 'string') sent.set(key, [before, value]);
+    else before.push(value);
   }
-  return values;
+  return (key: string) => sent.get(key);
 }
 
 export function checkTimestamp(timestamp: string, now: number): void {
@@ -82,10 +110,9 @@ export function usableRequestId(value: string | readonly string[] | undefined): 
 
 /** Optional, so not part of authentication: a malformed one is a parameter error. */
 export function readIdempotencyKey(request: IncomingMessage): string | undefined {
-  const values = valuesByName(request.rawHeaders).get(HEADERS.idempotencyKey.toLowerCase());
-  if (!values) return undefined;
-  const [value = ''] = values;
-  if (values.length > 1 || !HEADER_FORMS.idempotencyKey.test(value)) {
+  const value = sentValues(request)(HEADER_KEYS.idempotencyKey);
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' || !HEADER_FORMS.idempotencyKey.test(value)) {
     throw new Rejection(
       'PARAM_INVALID',
       `header ${HEADERS.idempotencyKey} must be one value of 1 to 128 visible ASCII characters`,

@@ -1,42 +1,47 @@
-import type { FastifyReply } from 'fastify';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** So often within the time that a caller has: it is cut off after that time, and at most a quarter later. */
 const LOOKS = 4;
 
 interface Taken {
   /** Bytes that the connection had taken at the last look, and for how many looks it has taken no more. */
-  readonly bytes: number;
-  readonly looks: number;
+  bytes: number;
+  looks: number;
 }
 
 /**
- * Ends the connections of callers who take in nothing of their answers, long or short. One timer looks after all of them: a
- * timeout for each answer was measured at a hundredth of what a request costs.
+ * Ends the connections of callers who take in nothing of their answers, long or short. One timer looks after all
+ * connections, and requests cost nothing: a timeout for each answer was measured at a hundredth of what a request costs.
  */
 export function closeUnread(writeTimeout: number) {
-  const unfinished = new Map<FastifyReply, Taken>();
+  const connections = new Map<Socket, Taken>();
+  const cut = new WeakSet<Socket>();
   const timer = setInterval(() => {
-    for (const [reply, before] of unfinished) {
-      const now = look(reply, before);
-      unfinished.set(reply, now);
-      if (now.looks < LOOKS) continue;
-      reply.cut ??= 'unread';
-      reply.request.raw.socket.resetAndDestroy();
+    for (const [socket, taken] of connections) {
+      look(socket, taken);
+      if (taken.looks < LOOKS) continue;
+      cut.add(socket);
+      socket.resetAndDestroy();
     }
   }, writeTimeout / LOOKS);
   timer.unref();
   return {
-    watch: (reply: FastifyReply) => void unfinished.set(reply, NOTHING),
-    forget: (reply: FastifyReply) => void unfinished.delete(reply),
+    watch(server: Server): void {
+      server.on('connection', (socket: Socket) => {
+        connections.set(socket, { bytes: -1, looks: 0 });
+        socket.once('close', () => connections.delete(socket));
+      });
+    },
+    /** Whether this connection was ended for that. */
+    hasCut: (socket: Socket) => cut.has(socket),
     stop: () => clearInterval(timer),
   };
 }
 
-const NOTHING: Taken = { bytes: -1, looks: 0 };
-
-function look({ raw, request }: FastifyReply, before: Taken): Taken {
-  const { bytesWritten, writableLength } = request.raw.socket;
+function look({ bytesWritten, writableLength }: Socket, taken: Taken): void {
   const bytes = bytesWritten - writableLength;
   // Nothing to take is not the caller's doing.
-  return { bytes, looks: bytes === before.bytes && raw.writableLength > 0 ? before.looks + 1 : 0 };
+  taken.looks = bytes === taken.bytes && writableLength > 0 ? taken.looks + 1 : 0;
+  taken.bytes = bytes;
 }

@@ -98,7 +98,7 @@ describe('how many requests a node takes in', () => {
     const visits = [enter(), enter(), enter()];
     expect(load.mayEnter('channel')).toBe(false);
     let answer = () => {};
-    const waiting = visits[0]?.caller.outside(
+    const waiting = visits[0]?.outside(
       () =>
         new Promise<void>((resolve) => {
           answer = resolve;
@@ -141,7 +141,7 @@ describe('one channel that floods a node', () => {
 describe('a caller', () => {
   it('waits for two seconds', () => {
     const { enter, pass } = aNode();
-    const { caller } = enter();
+    const caller = enter();
     expect([caller.isWaiting(), caller.patienceLeft()]).toEqual([true, 2_000]);
     pass(2_001);
     expect(caller.isWaiting()).toBe(false);
@@ -149,14 +149,14 @@ describe('a caller', () => {
 
   it('is gone when its connection is', () => {
     const socket = { destroyed: false };
-    const { caller } = nodeLoad().enter('channel', socket);
+    const caller = nodeLoad().enter('channel', socket);
     socket.destroyed = true;
     expect(caller.isWaiting()).toBe(false);
   });
 
   it('is waited with to the end once something was begun for it', () => {
     const { enter, pass } = aNode();
-    const { caller } = enter();
+    const caller = enter();
     caller.carryThrough();
     pass(10_000);
     expect([caller.isWaiting(), caller.patienceLeft()]).toEqual([true, Number.POSITIVE_INFINITY]);
