@@ -17,6 +17,8 @@ export interface WrittenAnswer extends Outcome {
 /** An answer whose data is made from this, the first time and at each replay: it may be long, or hold a signature. */
 export interface DescribedAnswer extends Outcome {
   readonly description: object;
+  /** If it is made already. */
+  readonly data?: string | Pieces;
 }
 
 /** What a request is answered with. */
@@ -25,4 +27,9 @@ export type Answer = WrittenAnswer | DescribedAnswer;
 const { code, message } = CODES.SUCCESS;
 
 export const success = (data: string | Pieces): WrittenAnswer => ({ code, message, data });
-export const described = (description: object): DescribedAnswer => ({ code, message, description });
+export const described = (description: object, data: string | Pieces): DescribedAnswer => ({
+  code,
+  message,
+  description,
+  data,
+});

@@ -50,9 +50,10 @@ export function pipeline(
   const { endpoint, render } = route;
   const validate = validatorOf(endpoint);
   const serialize = serializer(endpoint.response);
-  const answer = render
-    ? (description: unknown) => described(description as object)
-    : (data: unknown) => success(serialize(data));
+  const written = (data: unknown) => success(serialize(data));
+  // Made before it is stored: those who share a statement are then answered all at once, for a fifth less.
+  const answerTo = (channel: Channel) =>
+    render ? (description: unknown) => described(description as object, render(channel, description)) : written;
 
   /** A promise only where something takes a while. */
   function open(request: FastifyRequest): Promise<void> | undefined {
@@ -119,24 +120,27 @@ export function pipeline(
     const place = new RequestPlace(places, channelId, visit);
     const act = (once: Once) =>
       limitFields(channel, () =>
-        route.action({ channel, origin: originOf(request), caller: visit, database, once, answer, place }, body),
+        route.action(
+          { channel, origin: originOf(request), caller: visit, database, once, answer: answerTo(channel), place },
+          body,
+        ),
       );
     try {
       const result = await place.whenFree(() => runOnce(onceRequest, act));
       // What is left is to tell it, for as long as the caller takes to read.
       visit.carryThrough();
       visit.leave();
-      return await answers.send(reply, written(result, channel), place);
+      return await answers.send(reply, withData(result, channel), place);
     } catch (error) {
       place.release();
       throw error;
     }
   }
 
-  function written(result: Answer, channel: Channel): WrittenAnswer {
-    if ('data' in result) return result;
+  function withData(result: Answer, channel: Channel): WrittenAnswer {
+    if (!('description' in result)) return result;
     if (!render) throw new Error(`${endpoint.path} does not describe its answers`);
-    return { ...result, data: render(channel, result.description) };
+    return { ...result, data: result.data ?? render(channel, result.description) };
   }
 
   return { open, serve };

@@ -18,12 +18,29 @@ export function dueAt(anchor: number, { periodType, period }: Cadence, cycleNo: 
   const steps = (cycleNo - 1) * period;
   if (steps === 0) return anchor;
   if (periodType === 'DAY') return anchor + steps * DAY_MS;
+  if (anchor !== last.anchor) last = { anchor, ...dateOf(anchor) };
+  const months = last.month + steps;
+  const year = last.year + Math.floor(months / 12);
+  const month = months % 12;
+  return Date.UTC(year, month, Math.min(last.day, daysIn(year, month))) + last.timeOfDay - OFFSET_MS;
+}
+
+/** Periods of one order are asked for one after another. */
+let last = { anchor: 0, ...dateOf(0) };
+
+function dateOf(anchor: number) {
   const local = new Date(anchor + OFFSET_MS);
-  const month = local.getUTCMonth() + steps;
-  const lastDay = new Date(Date.UTC(local.getUTCFullYear(), month + 1, 0)).getUTCDate();
-  const day = Math.min(local.getUTCDate(), lastDay);
-  const timeOfDay = (anchor + OFFSET_MS) % DAY_MS;
-  return Date.UTC(local.getUTCFullYear(), month, day) + timeOfDay - OFFSET_MS;
+  return {
+    year: local.getUTCFullYear(),
+    month: local.getUTCMonth(),
+    day: local.getUTCDate(),
+    timeOfDay: (anchor + OFFSET_MS) % DAY_MS,
+  };
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 1) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  return month === 3 || month === 5 || month === 8 || month === 10 ? 30 : 31;
 }
 
 /** After the first period: the second one's time, or for an order of one its own, since completing it is then due. */
