@@ -9,6 +9,8 @@ export interface Caller {
   isWaiting(): boolean;
   /** Milliseconds until it has waited too long. */
   patienceLeft(): number;
+  /** Whether many others wait at this node too. */
+  hasCompany(): boolean;
   /** Something was begun: from now on it is finished, whatever becomes of the caller. */
   carryThrough(): void;
   /** For as long as this takes, the request needs nothing of this node: it waits for somebody else. */
@@ -26,6 +28,7 @@ export class NotBegun extends Unavailable {
 export const PATIENT: Caller = {
   isWaiting: () => true,
   patienceLeft: () => Number.POSITIVE_INFINITY,
+  hasCompany: () => false,
   carryThrough: () => undefined,
   outside: (work) => work(),
 };

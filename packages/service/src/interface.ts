@@ -2,6 +2,7 @@ import { ENDPOINTS } from '@perennial/wire';
 import type { Logger } from 'pino';
 import { bindConfirm } from './agreements/bind-confirm.js';
 import { bindSms } from './agreements/bind-sms.js';
+import { agreementNumbers } from './agreements/numbers.js';
 import { replaceAgreement } from './agreements/replace.js';
 import { renderReplaced } from './agreements/replace-text.js';
 import { userData } from './agreements/user-data.js';
@@ -57,6 +58,7 @@ export function interfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): 
     catalog: catalog(database),
     links,
     nextOrderNo: orderNumbers(database),
+    agreementNumbers: agreementNumbers(database),
     store: orderStore(database),
   };
   return [

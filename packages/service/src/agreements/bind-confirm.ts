@@ -83,7 +83,7 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
     asked: BindingRow,
     smsCode: string,
   ): Promise<Verdict> {
-    const gateway = await gateways.of(asked.paymentChannelCode, database);
+    const gateway = await gateways.of(asked.paymentChannelCode);
     const confirmation = {
       appId: channel.appId,
       origin,

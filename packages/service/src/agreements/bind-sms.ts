@@ -87,7 +87,7 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
       return { agreementId, details: columns.details, reservedAt };
     });
 
-    const gateway = await gateways.of(paymentChannelCode, database);
+    const gateway = await gateways.of(paymentChannelCode);
     const bindOrderNo = String(sending.agreementId);
     const { appId } = channel;
     const { bankCode } = request;

@@ -9,10 +9,11 @@ import type { LookUp } from '../secrets/look-up.js';
 import { checkUserMobile, userRow } from '../users/mobile.js';
 import { institutionNo } from './card.js';
 import type { NumberAtInstitution } from './number-sql.js';
+import type { AgreementNumbers } from './numbers.js';
 import { requireShareable } from './payment-channel.js';
 import { readPlaintext } from './plaintext.js';
 import { readSharedCard, sharedAgreementRow } from './shared.js';
-import { type AgreementRow, type BindingRow, findBindingInForce, nextAgreementId } from './sql.js';
+import { type AgreementRow, type BindingRow, findBindingInForce } from './sql.js';
 
 /** On what an order of mode A will run, and what has to be stored with it. */
 export interface AgreementForOrder {
@@ -62,6 +63,7 @@ export async function bindingInForceNow(
 
 export interface AgreementDeps {
   readonly database: Queryable;
+  readonly agreementNumbers: AgreementNumbers;
   readonly catalog: Catalog;
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;
@@ -103,7 +105,7 @@ async function boundAgreement(
 
 /** A.2: the channel's own agreement, which comes with the order. */
 async function sharedAgreement(
-  { database, catalog, institutionNumbers, clock }: AgreementDeps,
+  { agreementNumbers, catalog, institutionNumbers, clock }: AgreementDeps,
   channel: Channel,
   shared: SharedAgreement,
   { card, mobile = '' }: Personal & { readonly card: CardDetails },
@@ -111,7 +113,7 @@ async function sharedAgreement(
   const { paymentChannelCode: code } = shared;
   const authorized = await catalog.paymentChannels(channel);
   const { commonNumbers } = requireShareable(authorized, code, 'SHARED_AGREEMENT_NOT_ALLOWED');
-  const agreementId = await nextAgreementId(database);
+  const agreementId = await agreementNumbers.next();
   const row = sharedAgreementRow(channel, shared, card, { agreementId, now: clock.now() });
   const user = userRow(channel, shared.channelUserId, mobile);
   const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);

@@ -5,7 +5,8 @@ import { findTracing } from '../tracing.js';
 /**
  * Lets calls that wait at the same time share a round trip. A call goes at once while nothing is under way; what comes
  * meanwhile goes together when that is back. So nothing is delayed when there is little to do, and batches grow by
- * themselves when there is much (docs/decisions/0002-admission.md). A batch that is full, or has waited for long, goes
+ * themselves when there is much (docs/decisions/0002-admission.md). Of many who wait at a node, a few wait a little for more
+ * to come along: what a statement costs, whatever it asks, is most of what a small one costs. A batch that is full, or has waited for long, goes
  * beside the others: one that is held up by a lock does not hold up the rest. When more wait than go into one batch, each
  * channel has its turn: one that sends very much at once does not stand before the others. What nobody waits for any more
  * when its turn comes is not begun.
@@ -22,6 +23,9 @@ export interface GatherOptions<Item, Answer> {
 
 /** Several times what a batch takes. */
 const LATE_MS = 25;
+/** A batch of fewer waits for so long, where many others wait: measured over a bridge, 172 to 210 creations a second. */
+const FEW = 8;
+const COMPANY_MS = 10;
 /** How often those are looked for whom nobody waits for any more. */
 const SWEEP_MS = 100;
 
@@ -38,6 +42,7 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
   let running = 0;
   let late = 0;
   let scheduled = false;
+  let company: NodeJS.Timeout | undefined;
   let isSweeping = false;
 
   const mayStart = () => queue.length > 0 && running < slots && (running === late || queue.length >= maxBatch);
@@ -47,9 +52,17 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
     scheduled = true;
     // One turn of the event loop: what arrived in the same read of the sockets goes together.
     setImmediate(() => {
-      scheduled = false;
-      while (mayStart()) void flush(nextBatch().filter(isStillWanted));
+      if (queue.length < FEW && queue.some(({ caller }) => caller.hasCompany()))
+        company = setTimeout(start, COMPANY_MS);
+      else start();
     });
+  }
+
+  function start(): void {
+    clearTimeout(company);
+    company = undefined;
+    scheduled = false;
+    while (mayStart()) void flush(nextBatch().filter(isStillWanted));
   }
 
   /** The first of each channel, then the second of each, and so on; those of one channel in the order in which they came. */
@@ -119,7 +132,8 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
   return (item: Item, caller = PATIENT): Promise<Answer> =>
     new Promise((resolve, reject) => {
       queue.push({ item, caller, resolve, reject, context: tracing?.current() });
-      schedule();
+      if (company && queue.length >= FEW) start();
+      else schedule();
       if (running > 0) sweep();
     });
 }

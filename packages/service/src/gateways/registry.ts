@@ -1,16 +1,17 @@
 import type { Queryable } from '../db/database.js';
+import { gather } from '../db/gather.js';
 import type { Gateway } from './gateway.js';
 
 /** The gateway of each payment channel, by its code. */
 export interface Gateways {
-  /** `db` in place of the registry's own, for a request. */
-  of(paymentChannelCode: string, db?: Queryable): Promise<Gateway>;
+  of(paymentChannelCode: string): Promise<Gateway>;
   close?(): Promise<void>;
 }
 
 export class NoSuchGateway extends Error {}
 
 interface GatewayRow {
+  readonly code: string;
   readonly gateway: string;
   readonly gatewayUrl: string | null;
   readonly gatewayKey: string | null;
@@ -21,8 +22,26 @@ export interface GatewayMakers {
   readonly bridge: (url: string, wrappedKey: string) => Gateway;
 }
 
-/** A gateway is made once per address and key: it may hold connections. */
-export function gatewayRegistry(own: Queryable, makers: GatewayMakers): Gateways {
+/**
+ * Asked for each debit, so that what an operator changes holds from the next one on; those who ask at the same time share
+ * the statement. A gateway is made once per address and key: it may hold connections.
+ */
+export function gatewayRegistry(db: Queryable, makers: GatewayMakers): Gateways {
+  const find = gather({
+    maxBatch: 64,
+    slots: 2,
+    async run(codes: readonly string[]) {
+      const rows = await db.query<GatewayRow>(
+        {
+          name: 'find-gateways',
+          text: `select code, gateway, gateway_url as "gatewayUrl", gateway_key as "gatewayKey"
+                 from payment_channels where code = any($1::text[])`,
+        },
+        [[...new Set(codes)]],
+      );
+      return codes.map((code) => rows.find((row) => row.code === code));
+    },
+  });
   const made = new Map<string, Gateway>();
   const once = (name: string, make: () => Gateway): Gateway => {
     const gateway = made.get(name) ?? make();
@@ -30,15 +49,8 @@ export function gatewayRegistry(own: Queryable, makers: GatewayMakers): Gateways
     return gateway;
   };
   return {
-    async of(code, db = own) {
-      const [row] = await db.query<GatewayRow>(
-        {
-          name: 'find-gateway',
-          text: `select gateway, gateway_url as "gatewayUrl", gateway_key as "gatewayKey"
-                 from payment_channels where code = $1`,
-        },
-        [code],
-      );
+    async of(code) {
+      const row = await find(code);
       if (!row) throw new NoSuchGateway(`there is no payment channel ${code}`);
       if (row.gateway === 'sandbox') return once('sandbox', makers.sandbox);
       const { gatewayUrl, gatewayKey } = row;

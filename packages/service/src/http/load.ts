@@ -114,6 +114,10 @@ export function nodeLoad(given: Partial<LoadLimits> = {}, now: () => number = ()
       return this.isCarriedThrough ? Number.POSITIVE_INFINITY : this.beginBy - now();
     }
 
+    hasCompany(): boolean {
+      return inside >= BUSY;
+    }
+
     carryThrough(): void {
       this.isCarriedThrough = true;
     }

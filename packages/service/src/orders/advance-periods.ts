@@ -109,7 +109,7 @@ async function callInstitution(
   { database, gateways, channel, debitDeadlineMs }: AdvanceDeps,
   { at, renewal }: Call,
 ): Promise<Step> {
-  const gateway = await gateways.of(renewal.paymentChannelCode, database);
+  const gateway = await gateways.of(renewal.paymentChannelCode);
   const whose = await channel();
   const request = debitRequest(renewal, whose, institutionNo(whose, renewal));
   const outcome = await trusted(database, renewal, await sendDebit(gateway, request, debitDeadlineMs));

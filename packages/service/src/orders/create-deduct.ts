@@ -9,6 +9,7 @@ import {
 } from '../agreements/for-order.js';
 import { alertForeignNumber } from '../agreements/foreign-number.js';
 import { institutionNoOf } from '../agreements/institution.js';
+import type { AgreementNumbers } from '../agreements/numbers.js';
 import { NumberOfAnotherChannel } from '../agreements/shared.js';
 import type { Answer } from '../answer.js';
 import type { Channel } from '../channels/channel.js';
@@ -47,6 +48,7 @@ export interface DeductDeps {
   readonly log: Logger;
   readonly links: RedeemLinks;
   readonly nextOrderNo: NextOrderNo;
+  readonly agreementNumbers: AgreementNumbers;
   readonly store: StoreOrder;
   readonly counts?: BusinessCounts;
   /** In place of the policy's, for a test that cannot wait. */
@@ -108,6 +110,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       await deps.store(row, caller);
     } catch (error) {
       if (error instanceof NumberTaken && taken.length < MOST_NUMBERS) {
+        deps.agreementNumbers.forget();
         return writeDown(context, request, personal, product, [...taken, orderNo]);
       }
       if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
@@ -138,7 +141,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         asked: 0,
         externalOrderNo: order.externalOrderNo,
       };
-      const gateway = await gateways.of(agreement.paymentChannelCode, database);
+      const gateway = await gateways.of(agreement.paymentChannelCode);
       const request = debitRequest(attempt, channel, agreement.institutionNo, context.origin);
       const said = await caller.outside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
       const outcome = await trusted(database, attempt, said);
@@ -155,7 +158,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       // Settled meanwhile, by the job or a notice: only the answer is still owed.
       if (attempt.status !== 'STARTED') return conclude(context, attempt, { kind: 'unknown' });
       const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
-      const gateway = await gateways.of(attempt.paymentChannelCode, database);
+      const gateway = await gateways.of(attempt.paymentChannelCode);
       const request = debitRequest(attempt, channel, institutionNo, context.origin);
       const outcome = await caller.outside(() => askDebit(gateway, request, deps.debitDeadlineMs));
       return conclude(context, attempt, await trusted(database, attempt, outcome));

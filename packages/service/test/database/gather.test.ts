@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
 import { NotBegun, PATIENT } from '../../src/caller.js';
 import { gather } from '../../src/db/gather.js';
 
@@ -36,6 +37,45 @@ describe('gathered calls', () => {
     expect(await answers).toEqual(['answer 1', 'answer 2', 'answer 3']);
   });
 
+  describe('where many others wait at the node', () => {
+    const amongMany = { ...PATIENT, hasCompany: () => true };
+
+    it('a few wait for more to come along, and then go', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      try {
+        const { ask, batch, batches } = controlled(2, 8);
+        const one = ask(1, amongMany);
+        await setImmediate();
+        vi.advanceTimersByTime(9);
+        expect(batches).toEqual([]);
+        const two = ask(2, amongMany);
+        vi.advanceTimersByTime(1);
+        const first = await batch(0);
+        expect(first.items).toEqual([1, 2]);
+        first.end();
+        expect(await Promise.all([one, two])).toEqual(['answer 1', 'answer 2']);
+      } finally {
+        vi.useRealTimers();
+      }
+    });
+
+    it('as many as go together well do not wait', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      try {
+        const { ask, batch } = controlled(2, 8);
+        const early = [1, 2, 3].map((n) => ask(n, amongMany));
+        await setImmediate();
+        const late = [4, 5, 6, 7, 8].map((n) => ask(n, amongMany));
+        const first = await batch(0);
+        expect(first.items).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+        first.end();
+        expect(await Promise.all([...early, ...late])).toHaveLength(8);
+      } finally {
+        vi.useRealTimers();
+      }
+    });
+  });
+
   it('while every batch hangs, those whose patience is over are told so, and were not begun', async () => {
     const { ask, batch, batches } = controlled(1, 2);
     const one = ask(1);
@@ -71,7 +111,7 @@ describe('gathered calls', () => {
     const one = ask(1);
     const first = await batch(0);
     const two = ask(2);
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
     const three = ask(3);
     first.end();
     (await batch(1)).end();

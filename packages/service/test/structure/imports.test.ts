@@ -25,7 +25,7 @@ const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
         '^products/catalog\\.ts$',
         '^(orders|payments|agreements)/states\\.ts$',
         '^orders/(numbers|calendar|order|description|redeem|reference|text|advance-journey)\\.ts$',
-        '^agreements/(card|plaintext|payment-channel|shared|institution|replace-text)\\.ts$',
+        '^agreements/(card|plaintext|payment-channel|shared|institution|numbers|replace-text)\\.ts$',
         '^users/',
         '^(payments|benefits)/policy\\.ts$',
         '^events/',

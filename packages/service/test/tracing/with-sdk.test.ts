@@ -62,7 +62,7 @@ describe('with an SDK', () => {
     expect(call).toMatchObject({ kind: 'CLIENT', traceId: TRACE, hasFailed: true, hasEnded: true });
     expect(bridge.calls.at(-1)?.headers['traceparent']).toBe(`00-${TRACE}-${call?.spanId}-01`);
     const statements = below.filter(({ attributes }) => attributes['db.system.name'] === 'postgresql');
-    expect(statements.map(({ name }) => name)).toEqual(expect.arrayContaining(['admit', 'find-gateway']));
+    expect(statements.map(({ name }) => name)).toEqual(expect.arrayContaining(['admit', 'find-gateways']));
     expect(statements.every(({ hasEnded }) => hasEnded)).toBe(true);
     expect(spans.filter(({ traceId }) => traceId !== TRACE)).toEqual([]);
   });
