@@ -15,7 +15,7 @@ import { keptAlive } from '../support/kept-alive.js';
 import { until } from '../support/processes.js';
 
 const POINTS = ['before-call', 'after-call', 'before-commit', 'after-commit'] as const;
-const CARDS = 12;
+const CARDS = 8;
 
 let fresh: FreshDatabase;
 const masterKey = randomBytes(32);
