@@ -15,6 +15,8 @@ export interface Tracked {
   model: OrderModel;
   /** Agreements may end through another order, so this is taken as it was found after the step before. */
   agreementEnded: boolean;
+  /** Its card was bound once more when it did not need its agreement any longer: that one stands for nothing now. */
+  agreementReplaced: boolean;
   /** Alerts about attempts of which the institution has contradicted itself. */
   readonly contradictions: Set<string>;
 }
@@ -67,7 +69,13 @@ export class History {
   }
 
   track(orderNo: number, model: OrderModel): Tracked {
-    const tracked: Tracked = { orderNo, model, agreementEnded: false, contradictions: new Set() };
+    const tracked: Tracked = {
+      orderNo,
+      model,
+      agreementEnded: false,
+      agreementReplaced: false,
+      contradictions: new Set(),
+    };
     this.orders.push(tracked);
     return tracked;
   }

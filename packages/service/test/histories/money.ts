@@ -156,13 +156,15 @@ async function canceled({ world }: History, picked: Tracked, running: readonly T
     if (error instanceof OperatorError) answer = 'refused';
     else if (!world.node().dead) throw error;
   }
-  if (await world.revive()) return picked.agreementEnded || isWaiting ? 'no' : 'maybe';
+  const hasNone = picked.agreementEnded || picked.agreementReplaced;
+  if (await world.revive()) return hasNone || isWaiting ? 'no' : 'maybe';
   if (picked.agreementEnded) {
     expect(answer, 'one that has ended').not.toBe('changed');
     return 'no';
   }
-  expect(answer).toBe(isWaiting ? 'refused' : 'changed');
-  return isWaiting ? 'no' : 'yes';
+  const isRefused = isWaiting || picked.agreementReplaced;
+  expect(answer).toBe(isRefused ? 'refused' : 'changed');
+  return isRefused ? 'no' : 'yes';
 }
 
 async function givenNotice(history: History, step: AgreementEnds, agreement: Agreement): Promise<HasEnded> {

@@ -155,7 +155,9 @@ function takeOver({ orders }: History, binding: Binding): void {
   for (const tracked of orders) {
     const { model, agreementEnded } = tracked;
     const isOnCard = model.mode === 'A1' && model.agreements.at(-1)?.paymentChannelCode === binding.paymentChannelCode;
-    if (isOnCard && !agreementEnded) tracked.model = boundAgain(model, binding);
+    if (!isOnCard || agreementEnded) continue;
+    tracked.model = boundAgain(model, binding);
+    tracked.agreementReplaced = tracked.model === model;
   }
 }
 
