@@ -78,7 +78,7 @@ export function turns({ perChannel, together = Number.POSITIVE_INFINITY, waitMs 
   function nextStillThere({ waiting }: Line): Waiting | undefined {
     for (let one = waiting.shift(); one; one = waiting.shift()) {
       if (one.caller.isWaiting()) return one;
-      one.giveUp(new NotBegun());
+      one.giveUp(one.caller.patienceLeft() > 0 ? new NotBegun() : new TooManyAtOnce());
     }
     return undefined;
   }

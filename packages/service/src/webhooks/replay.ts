@@ -10,14 +10,14 @@ import { timeRange } from './time-range.js';
 /** By a range of time, so many rows in one call: a channel that has more asks again. */
 const MOST = 10_000;
 
-/** For the channel's other replays: as long as one waits for the twin of a request. */
+/** For the channel's other replays, on other nodes too: as long as one waits for the twin of a request. */
 const WAIT_MS = 10_000;
 const PAUSE_MS = 100;
 
 /** Replays of a channel come one after another, and none of them holds a connection while it waits for the others. */
 export function replayChannelEvents(): Action<EventsReplayRequest, EventsReplayData> {
   const onThisNode = turns({ perChannel: 1, waitMs: WAIT_MS });
-  return async ({ channel, database, once, answer }, request) => {
+  return async ({ channel, caller, database, once, answer }, request) => {
     const { channelId } = channel;
     const { eventIds } = request;
     const range = timeRange(request);
@@ -30,14 +30,15 @@ export function replayChannelEvents(): Action<EventsReplayRequest, EventsReplayD
             : await replayNamed(tx, channelId, eventIds);
         return once.finish(tx, answer({ replayed }));
       });
-    return onThisNode.take(channelId, async () => {
+    const inTurn = async () => {
       for (let waited = 0; waited < WAIT_MS; waited += PAUSE_MS) {
         const done = await replay();
         if (done) return done;
         await delay(PAUSE_MS);
       }
       throw new TooManyAtOnce();
-    });
+    };
+    return onThisNode.take(channelId, inTurn, caller);
   };
 }
 
