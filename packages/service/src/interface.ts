@@ -57,7 +57,7 @@ export function interfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): 
     ...deps,
     catalog: catalog(database),
     links,
-    nextOrderNo: orderNumbers(database),
+    orderNumbers: orderNumbers(database),
     agreementNumbers: agreementNumbers(database),
     store: orderStore(database),
   };

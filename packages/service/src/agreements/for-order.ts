@@ -2,6 +2,7 @@ import { type OrdersCreateRequest, Rejection, type SharedAgreement } from '@pere
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
 import type { Queryable } from '../db/database.js';
+import type { HeldNumbers } from '../db/held-numbers.js';
 import type { CardDetails } from '../gateways/gateway.js';
 import type { AgreementInsert } from '../orders/new-order-sql.js';
 import type { Catalog } from '../products/catalog.js';
@@ -9,7 +10,6 @@ import type { LookUp } from '../secrets/look-up.js';
 import { checkUserMobile, userRow } from '../users/mobile.js';
 import { institutionNo } from './card.js';
 import type { NumberAtInstitution } from './number-sql.js';
-import type { AgreementNumbers } from './numbers.js';
 import { requireShareable } from './payment-channel.js';
 import { readPlaintext } from './plaintext.js';
 import { readSharedCard, sharedAgreementRow } from './shared.js';
@@ -63,7 +63,7 @@ export async function bindingInForceNow(
 
 export interface AgreementDeps {
   readonly database: Queryable;
-  readonly agreementNumbers: AgreementNumbers;
+  readonly agreementNumbers: HeldNumbers;
   readonly catalog: Catalog;
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;

@@ -213,13 +213,13 @@ export function createApp(deps: AppDeps): App {
         if (draining) throw new Draining();
         if (readsOnly && route.endpoint.write) throw new ReadsOnly();
         const goOn = () => (isTooLarge(request.raw) ? void refuse(reply, bodyTooLarge()) : done());
+        let opened: Promise<void> | undefined;
         try {
-          const opened = open(request);
-          if (opened) opened.then(goOn, done);
-          else goOn();
+          opened = open(request);
         } catch (error) {
-          afterMalformed(() => done(error as Error));
+          return afterMalformed(() => done(error as Error));
         }
+        return opened ? void opened.then(goOn, done) : goOn();
       },
       handler: serve,
     });

@@ -9,12 +9,12 @@ import {
 } from '../agreements/for-order.js';
 import { alertForeignNumber } from '../agreements/foreign-number.js';
 import { institutionNoOf } from '../agreements/institution.js';
-import type { AgreementNumbers } from '../agreements/numbers.js';
 import { NumberOfAnotherChannel } from '../agreements/shared.js';
 import type { Answer } from '../answer.js';
 import type { Channel } from '../channels/channel.js';
 import type { Clock } from '../clock.js';
 import { NumberTaken, type Queryable } from '../db/database.js';
+import { type HeldNumbers, MOST_NUMBERS } from '../db/held-numbers.js';
 import type { DebitOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import type { BusinessCounts } from '../metrics/counts.js';
@@ -26,7 +26,6 @@ import type { Catalog, CatalogProduct } from '../products/catalog.js';
 import type { LookUp } from '../secrets/look-up.js';
 import { describeOrder, type OrderDescription } from './description.js';
 import { deductedOrder, idempotencyRow, newOrderRow } from './new-order.js';
-import { MOST_NUMBERS, type NextOrderNo } from './numbers.js';
 import type { Order } from './order.js';
 import type { RedeemLinks } from './redeem.js';
 import { findOrder } from './sql.js';
@@ -47,8 +46,8 @@ export interface DeductDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly links: RedeemLinks;
-  readonly nextOrderNo: NextOrderNo;
-  readonly agreementNumbers: AgreementNumbers;
+  readonly orderNumbers: HeldNumbers;
+  readonly agreementNumbers: HeldNumbers;
   readonly store: StoreOrder;
   readonly counts?: BusinessCounts;
   /** In place of the policy's, for a test that cannot wait. */
@@ -88,11 +87,11 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
     request: OrdersCreateRequest,
     personal: Personal,
     product: CatalogProduct,
-    taken: readonly number[] = [],
+    numbersTaken = 0,
   ): Promise<{ readonly order: Order; readonly agreement: AgreementForOrder }> {
     const { channel, caller, database, once } = context;
     const agreement = await agreementForOrder({ ...deps, database }, channel, request, personal);
-    const orderNo = await deps.nextOrderNo(taken.at(-1));
+    const orderNo = await deps.orderNumbers.next();
     const identity = {
       orderNo,
       channelId: channel.channelId,
@@ -109,9 +108,10 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
     try {
       await deps.store(row, caller);
     } catch (error) {
-      if (error instanceof NumberTaken && taken.length < MOST_NUMBERS) {
-        deps.agreementNumbers.forget();
-        return writeDown(context, request, personal, product, [...taken, orderNo]);
+      if (error instanceof NumberTaken && numbersTaken < MOST_NUMBERS) {
+        deps.orderNumbers.wasTaken(orderNo);
+        deps.agreementNumbers.wasTaken(agreement.agreementId);
+        return writeDown(context, request, personal, product, numbersTaken + 1);
       }
       if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
         await alertForeignNumber(deps.log, context, agreement.exclusiveNumber);

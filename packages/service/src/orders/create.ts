@@ -4,12 +4,12 @@ import { type Personal, readPersonal } from '../agreements/for-order.js';
 import type { Answer } from '../answer.js';
 import type { Clock } from '../clock.js';
 import { NumberTaken } from '../db/database.js';
+import { type HeldNumbers, MOST_NUMBERS } from '../db/held-numbers.js';
 import type { Catalog, CatalogProduct } from '../products/catalog.js';
 import { userRow } from '../users/mobile.js';
 import type { CreateDeduct } from './create-deduct.js';
 import { describeOrder, type OrderDescription } from './description.js';
 import { collectedOrder, idempotencyRow, newOrderRow } from './new-order.js';
-import { MOST_NUMBERS, type NextOrderNo } from './numbers.js';
 import type { RedeemLinks } from './redeem.js';
 import { externalOrderExists } from './sql.js';
 import type { StoreOrder } from './store.js';
@@ -19,7 +19,7 @@ export interface CreateDeps {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly links: RedeemLinks;
-  readonly nextOrderNo: NextOrderNo;
+  readonly orderNumbers: HeldNumbers;
   readonly store: StoreOrder;
   readonly deduct: CreateDeduct;
 }
@@ -70,11 +70,11 @@ async function collect(
   request: OrdersCreateRequest,
   personal: Personal,
   product: CatalogProduct,
-  taken: readonly number[] = [],
+  numbersTaken = 0,
 ): Promise<Answer> {
   const { channel, caller, once, answer } = context;
   const user = userRow(channel, request.channelUserId ?? '', personal.mobile ?? '');
-  const orderNo = await deps.nextOrderNo(taken.at(-1));
+  const orderNo = await deps.orderNumbers.next();
   const created = collectedOrder(
     {
       orderNo,
@@ -99,8 +99,9 @@ async function collect(
   try {
     await deps.store(row, caller);
   } catch (error) {
-    if (!(error instanceof NumberTaken) || taken.length === MOST_NUMBERS) throw error;
-    return collect(deps, context, request, personal, product, [...taken, orderNo]);
+    if (!(error instanceof NumberTaken) || numbersTaken === MOST_NUMBERS) throw error;
+    deps.orderNumbers.wasTaken(orderNo);
+    return collect(deps, context, request, personal, product, numbersTaken + 1);
   }
   once.row?.finished();
   return done;

@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.js';
+import { type HeldNumbers, heldNumbers } from '../db/held-numbers.js';
 
 /** paymentOrderNo is orderNo x 10,000 + cycleNo: as text, since it may pass 2^53. */
 export function paymentOrderNo(orderNo: number | string, cycleNo: number): string {
@@ -38,37 +39,13 @@ export function parseOrderNo(text: string): number | undefined {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
 }
 
+/** The sequence goes on by as many. */
 const BLOCK = 1000;
 
-/** How often an order is given another number, should those that a node holds be taken: once for each batch under way. */
-export const MOST_NUMBERS = 5;
-
-/**
- * Order numbers, taken from the sequence a block at a time, so that an order's number is known before it is stored and
- * the whole answer can be written with it. What is left of a block at a restart is never used, nor what is left of one of
- * which a number turned out to be `taken`.
- */
-export type NextOrderNo = (taken?: number) => Promise<number>;
-
-export function orderNumbers(db: Queryable): NextOrderNo {
-  let next = 0;
-  let end = 0;
-  let filling: Promise<void> | undefined;
-  const fill = async () => {
+export function orderNumbers(db: Queryable): HeldNumbers {
+  return heldNumbers(async () => {
     const [row] = await db.query<{ first: number }>(`select nextval('order_numbers') as first`);
     if (!row) throw new Error('a sequence has a next value');
-    next = row.first;
-    end = row.first + BLOCK;
-  };
-  return async (taken) => {
-    if (taken !== undefined && taken >= end - BLOCK && taken < end) next = end;
-    while (next >= end) {
-      filling ??= fill().finally(() => {
-        filling = undefined;
-      });
-      await filling;
-    }
-    next += 1;
-    return next - 1;
-  };
+    return Array.from({ length: BLOCK }, (_, n) => row.first + n);
+  });
 }

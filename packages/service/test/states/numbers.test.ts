@@ -91,7 +91,7 @@ describe('new order numbers', () => {
 
   it('2,500 at once: all different, from three blocks', async () => {
     const db = sequence();
-    const next = orderNumbers(db);
+    const { next } = orderNumbers(db);
     const numbers = await Promise.all(Array.from({ length: 2500 }, () => next()));
     expect(new Set(numbers).size).toBe(2500);
     expect(db.asked).toBe(3);
@@ -99,9 +99,19 @@ describe('new order numbers', () => {
   });
 
   it('a database that was away costs the requests of that moment, and no number twice', async () => {
-    const next = orderNumbers(sequence(1));
+    const { next } = orderNumbers(sequence(1));
     const first = await Promise.allSettled([next(), next()]);
     expect(first.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect([await next(), await next()]).toEqual([1000, 1001]);
+  });
+
+  it('one that was used already takes those along that came with it, and no others', async () => {
+    const numbers = orderNumbers(sequence());
+    const first = await numbers.next();
+    numbers.wasTaken(first);
+    expect(await numbers.next()).toBe(2000);
+    // Whoever hears of the same block later drops nothing more.
+    numbers.wasTaken(first + 1);
+    expect(await numbers.next()).toBe(2001);
   });
 });
