@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
+import { PATIENT as A_PATIENT_CALLER, NotBegun } from '../../src/caller.js';
 import { shareLimits } from '../../src/db/shares.js';
 import { TooManyAtOnce, type TurnLimits, turns } from '../../src/turns.js';
 
@@ -99,6 +100,29 @@ describe('turns', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  it.each([
+    ['whose patience is over when its turn comes', 0, TooManyAtOnce],
+    ['who has hung up meanwhile', 1, NotBegun],
+  ])('%s is not begun, and is told why', async (_who, patienceLeft, why) => {
+    const line = turns({ perChannel: 1, waitMs: PATIENT });
+    let isWaiting = true;
+    let finish = () => {};
+    const first = line.take(1, () => new Promise<void>((resolve) => (finish = resolve)));
+    let wasBegun = false;
+    const second = line.take(
+      1,
+      async () => {
+        wasBegun = true;
+      },
+      { ...A_PATIENT_CALLER, isWaiting: () => isWaiting, patienceLeft: () => (isWaiting ? PATIENT : patienceLeft) },
+    );
+    isWaiting = false;
+    finish();
+    await first;
+    await expect(second).rejects.toThrow(why);
+    expect(wasBegun).toBe(false);
   });
 
   it('429001 at once when a thousand wait already', async () => {
