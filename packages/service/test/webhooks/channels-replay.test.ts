@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { replayEvents } from '../../src/webhooks/replay-sql.js';
+import { isOnlyReplay, replayEvents } from '../../src/webhooks/replay-sql.js';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
+import { anotherNode } from '../support/second-node.js';
 import { ended, expand, twoEvents, voidedPeriods, waiting } from './outcomes.js';
 
 let on: Stage;
@@ -105,6 +106,34 @@ describe('events/replay of one event', () => {
     });
     expect((await others)?.map(({ data }) => data)).toEqual(Array.from({ length: 20 }, () => ({ replayed: 1 })));
     expect(await queued(payment)).toEqual([first(payment, 1)]);
+  });
+
+  it('429001: the channel’s others take longer than a caller waits, and nothing was done for it', async () => {
+    const { payment, order } = await twoEvents(database(), channel);
+    await ended(database(), [payment, order], 'ACCEPTED');
+    const node = await anotherNode(on.service, { load: { patienceMs: 1_000 } });
+    const caller = node.client(channel);
+    await caller.getToken();
+    let first: Promise<Reply> | undefined;
+    await database().transaction(async (tx) => {
+      // Another node replays.
+      const [row] = await tx.query<{ id: number }>('select channel_id as id from events where event_no = $1', [
+        payment,
+      ]);
+      expect(await isOnlyReplay(tx, row?.id ?? 0)).toBe(true);
+      first = replay({ eventIds: [payment] }, caller);
+      await until('it has its turn', async () => {
+        const [tries] = await database().query<{ n: number }>(
+          `select count(*)::integer as n from pg_stat_activity
+           where application_name = 'test node' and query like '%pg_try_advisory_xact_lock%'`,
+        );
+        return (tries?.n ?? 0) > 0;
+      });
+      expect((await replay({ eventIds: [order] }, caller)).code).toBe('429001');
+    });
+    expect((await first)?.data).toEqual({ replayed: 1 });
+    expect(await queued(payment, order)).toHaveLength(1);
+    await node.close();
   });
 
   it('0: so often that its number can grow no more, and it is still sent', async () => {
