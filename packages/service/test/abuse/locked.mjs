@@ -37,7 +37,7 @@ export async function sendWhileLocked({ baseUrl, bystander: channel, database },
 async function noneGetsFurther(database, signal) {
   for (let same = 0, before = 0; same < LOOKS && !signal.aborted; ) {
     const [{ stuck }] = await database.query(
-      `select count(*)::integer as stuck from pg_stat_activity where wait_event_type = 'Lock'`,
+      `select count(*)::integer as stuck from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
     same = stuck > 0 && stuck === before ? same + 1 : 0;
     before = stuck;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase, type Queryable } from '../../src/db/database.js';
 import { housekeeping } from '../../src/engine/housekeeping.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { type FreshDatabase, freshDatabase, lockWaits } from '../support/database.js';
 import { MAIN, start, until } from '../support/processes.js';
 
 const RETENTION = 30;
@@ -130,7 +130,7 @@ describe('the weeks ahead', () => {
       const tidied = tidy().then((done) => {
         given = done;
       });
-      const waiting = () => one<boolean>('exists (select from pg_locks where not granted)');
+      const waiting = async () => (await lockWaits(fresh.database)) > 0;
       await until('housekeeping waits or has given up', async () => given !== undefined || (await waiting()));
       await fresh.database.transaction(async (next) => {
         await next.query(`set local lock_timeout = '5s'`);

@@ -65,7 +65,8 @@ it('drains: running requests are finished and answered, nothing new is begun, ke
   socket.write(httpText({ ref, gate: 71 }));
   await until('both at the gate', async () => {
     const [row] = await database.query<{ n: number }>(
-      `select count(*) as n from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'advisory'`,
+      `select count(*) as n from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'advisory'`,
     );
     return row?.n === 2;
   });

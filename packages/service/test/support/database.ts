@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { type Database, type DatabaseOptions, openDatabase, PATIENT_MS } from '../../src/db/database.js';
+import {
+  type Database,
+  type DatabaseOptions,
+  openDatabase,
+  PATIENT_MS,
+  type Queryable,
+} from '../../src/db/database.js';
 import { databaseUrl, TEMPLATE } from './server.js';
 
 export interface FreshDatabase {
@@ -38,4 +44,12 @@ export async function freshDatabase({ migrated = true, ...options }: FreshOption
       await admin.close();
     },
   };
+}
+
+/** How many wait for a lock in this database; others of the same server have theirs. */
+export async function lockWaits(database: Queryable): Promise<number> {
+  const waiting = await database.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return waiting.length;
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { pauseEvents, replayNamed, resumeEvents } from '../../src/operator/events.js';
 import type { ChannelClient } from '../support/channel-client.js';
+import { lockWaits } from '../support/database.js';
 import { demoChannel } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
@@ -85,10 +86,7 @@ it('a replay while the last push is being written down: it is sent again though 
     if (statement === 'finish-deliveries') {
       // Written, and not committed yet.
       replayed = replay();
-      await until(
-        'a replay that waits',
-        async () => (await query('select from pg_locks where not granted')).length > 0,
-      );
+      await until('a replay that waits', async () => (await lockWaits(service.fresh.database)) > 0);
     }
     return result;
   };
