@@ -71,7 +71,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 /** A value that cannot be used: the message is one line that names the variable. */
 export class SettingsError extends PlainError {}
 
-type Env = Readonly<Record<string, string | undefined>>;
+export type Env = Readonly<Record<string, string | undefined>>;
 
 /** The only reader of the environment. */
 export function readSettings(env: Env = process.env): Settings {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { type JsonOption, performWithEngine, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { shown } from './shown.js';
 
 // Loaded when it is needed, as the actions on orders are.
 const agreements = () => import('../operator/agreements.js');
 
-export function addAgreement(program: Command): void {
+export function addAgreement(program: Command, { performWithEngine }: CommandLine): void {
   const agreement = program.command('agreement').description('agreements that debits are made on');
 
   verb(agreement, 'cancel <agreement-no>', 'end an agreement, and every active order on it', [

@@ -3,12 +3,11 @@ import type { TestOutcome } from '../alerts/test-messages.js';
 import { systemClock } from '../clock.js';
 import { acknowledgeAlert, listAlerts } from '../operator/alerts.js';
 import type { AlertView } from '../payments/alerts-sql.js';
-import { readSettings } from '../settings.js';
-import { type JsonOption, perform, performList, show, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import type { Shown } from './shown.js';
 import { table } from './table.js';
 
-export function addAlert(program: Command): void {
+export function addAlert(program: Command, { perform, performList, settings, show }: CommandLine): void {
   const alert = program.command('alert').description('what a person has to look at');
 
   verb(alert, 'list', 'alerts that are open and that nobody has acknowledged, the latest first', [
@@ -37,7 +36,7 @@ export function addAlert(program: Command): void {
     async (options: JsonOption) => {
       // Loaded here: most commands need neither an HTTP client nor a mailer.
       const { sendTests } = await import('../alerts/test-messages.js');
-      const items = await sendTests(readSettings(), systemClock);
+      const items = await sendTests(settings(), systemClock);
       show(options, { items }, testText, () => items.length > 0 && items.every(({ failure }) => failure === null));
     },
   );

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { type AuditRecord, listAudit } from '../operator/audit.js';
-import { type JsonOption, performList, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { wholeNumber } from './options.js';
 import type { Shown } from './shown.js';
 import { table } from './table.js';
 
-export function addAudit(program: Command): void {
+export function addAudit(program: Command, { performList }: CommandLine): void {
   const audit = program.command('audit').description('who changed what, and when');
 
   verb(audit, 'list', 'changes, newest first', ['list --limit 20', 'list --subject test_demo --json'])

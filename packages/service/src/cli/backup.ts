@@ -14,17 +14,17 @@ import { money } from '../operator/money.js';
 import { checkRestored, type RestoreCheck } from '../operator/restore-check.js';
 import { existingMasterKeys, masterKeyPlace } from '../secrets/master-key.js';
 import { openVault } from '../secrets/vault.js';
-import { readSettings } from '../settings.js';
-import { actor, type JsonOption, perform, progress, show, verb } from './command.js';
+import { actor, type CommandLine, type JsonOption, verb } from './command.js';
 import { lines, paragraphs, type Shown, shown } from './shown.js';
 import { record, table } from './table.js';
 
 /** Copies of the database, and what to look at before one of them goes into service. */
-export function addBackup(perennial: Command): void {
+export function addBackup(perennial: Command, commandLine: CommandLine): void {
+  const { perform, settings, show } = commandLine;
   verb(perennial, 'backup <file>', 'copy the whole database into a file, while the service runs', [
     'backup "$HOME/perennial-2026-11-15.gz"',
   ]).action(async (file: string, options: JsonOption) => {
-    const keyPlace = masterKeyPlace(readSettings());
+    const keyPlace = masterKeyPlace(settings());
     await perform(
       options,
       async (operator) => ({ ...(await backUp(operator, path.resolve(file))), masterKeyIn: keyPlace }),
@@ -36,8 +36,8 @@ export function addBackup(perennial: Command): void {
     'restore "$HOME/perennial-2026-11-15.gz"',
   ])
     .option('--replace', 'into one that is not empty: all that it holds is lost')
-    .action(async (file: string, { replace = false, ...options }: JsonOption & { readonly replace?: boolean }) => {
-      show(options, await restore(path.resolve(file), replace, options), restoreText);
+    .action(async (file: string, options: RestoreOptions) => {
+      show(options, await restore(commandLine, path.resolve(file), options), restoreText);
     });
 
   verb(perennial, 'restore-check', 'what a restored database would do once its engine is on; changes nothing', [
@@ -54,9 +54,17 @@ export function addBackup(perennial: Command): void {
   );
 }
 
+interface RestoreOptions extends JsonOption {
+  readonly replace?: boolean;
+}
+
 /** The database may not be there yet, so it is not opened like the others. */
-async function restore(file: string, replace: boolean, { json = false }: JsonOption): Promise<Restored> {
-  const settings = readSettings();
+async function restore(
+  { progress, ...commandLine }: CommandLine,
+  file: string,
+  { replace = false, ...options }: RestoreOptions,
+): Promise<Restored> {
+  const settings = commandLine.settings();
   const keys = await existingMasterKeys(settings);
   const place = {
     environment: settings.environment,
@@ -69,7 +77,7 @@ async function restore(file: string, replace: boolean, { json = false }: JsonOpt
     role: 'service',
     name: 'perennial restore',
     attempts: 3,
-    log: progress({ json }),
+    log: progress(options),
   });
   try {
     return await restoreBackup({ ...place, database, databaseUrl, actor: actor() }, { file, replace });

@@ -3,12 +3,12 @@ import type { Command } from 'commander';
 import { type ImportedCodes, importCodes, listBenefits, setFulfilment, showBenefit } from '../operator/benefits.js';
 import type { BenefitFulfilmentView } from '../operator/benefits-sql.js';
 import { OperatorError } from '../operator/operator.js';
-import { type JsonOption, perform, performList, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { readKey } from './reference-program.js';
 import { paragraphs, type Shown, shown } from './shown.js';
 import { record, table } from './table.js';
 
-export function addBenefit(program: Command): void {
+export function addBenefit(program: Command, { perform, performList }: CommandLine): void {
   const benefit = program.command('benefit').description('where the codes of claimed benefits come from');
 
   verb(benefit, 'set-fulfilment <benefit-code>', 'where the codes come from, for claims from now on', [

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { authorizePaymentChannel, withdrawPaymentChannel } from '../operator/payment-channel-authorizations.js';
 import { authorizeProduct, withdrawProduct } from '../operator/products.js';
-import { type JsonOption, perform, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 
-export function addChannelAuthorizations(channel: Command): void {
+export function addChannelAuthorizations(channel: Command, { perform }: CommandLine): void {
   verb(channel, 'authorize-product <app-id> <product-code>', 'let a channel sell a product', [
     'authorize-product test_demo TEST_SPU_001',
   ]).action(async (appId: string, productCode: string, options: JsonOption) => {

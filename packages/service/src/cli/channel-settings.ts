@@ -10,10 +10,10 @@ import {
   setVoidedPeriodEvents,
 } from '../operator/channel-settings.js';
 import { OperatorError } from '../operator/operator.js';
-import { type JsonOption, perform, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { commaList, onOff, wholeNumber } from './options.js';
 
-export function addChannelSettings(channel: Command): void {
+export function addChannelSettings(channel: Command, { perform }: CommandLine): void {
   verb(channel, 'set-callback <app-id> [url]', 'where its events are sent', [
     'set-callback test_demo https://partner.example/events',
     'set-callback test_demo https://partner.example/payments --event payment.status.changed',

@@ -12,12 +12,13 @@ import {
 } from '../operator/channels.js';
 import { addChannelAuthorizations } from './channel-authorizations.js';
 import { addChannelSettings, encryptionText } from './channel-settings.js';
-import { type JsonOption, perform, performList, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { collect, wholeNumber } from './options.js';
 import { type Shown, shown } from './shown.js';
 import { record, table } from './table.js';
 
-export function addChannel(program: Command): void {
+export function addChannel(program: Command, commandLine: CommandLine): void {
+  const { perform, performList } = commandLine;
   const channel = program.command('channel').description('partner platforms: credentials, authorizations, limits');
 
   verb(channel, 'create', 'make a channel and show its credentials, this one time', [
@@ -98,8 +99,8 @@ export function addChannel(program: Command): void {
     );
   });
 
-  addChannelAuthorizations(channel);
-  addChannelSettings(channel);
+  addChannelAuthorizations(channel, commandLine);
+  addChannelSettings(channel, commandLine);
 }
 
 interface CreateOptions extends JsonOption {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { EventView } from '../operator/events.js';
 import { OperatorError } from '../operator/operator.js';
 import type { EventRow } from '../webhooks/history-sql.js';
-import { type JsonOption, perform, performList, performWithEngine, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { wholeNumber } from './options.js';
 import { paragraphs, type Shown } from './shown.js';
 import { record, table } from './table.js';
@@ -10,7 +10,7 @@ import { record, table } from './table.js';
 // Loaded by the command that needs it: with it come the interface's schemas, which take longer than all the rest.
 const actions = () => import('../operator/events.js');
 
-export function addEvents(program: Command): void {
+export function addEvents(program: Command, { perform, performList, performWithEngine }: CommandLine): void {
   const events = program.command('events').description('what channels are told, and whether it has arrived');
 
   verb(events, 'list <app-id>', 'events of a channel, newest first', [

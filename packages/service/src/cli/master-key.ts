@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { type MasterKeyStatus, masterKeyStatus, rewrapKeys } from '../operator/master-key.js';
-import { type JsonOption, perform, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { paragraphs, type Shown, shown } from './shown.js';
 import { record, table } from './table.js';
 
-export function addMasterKey(perennial: Command): void {
+export function addMasterKey(perennial: Command, { perform }: CommandLine): void {
   const masterKey = perennial.command('master-key').description('the key that protects all others');
 
   verb(masterKey, 'status', 'which master key protects what, and whether all of it can be opened', ['status']).action(

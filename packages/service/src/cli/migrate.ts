@@ -4,8 +4,7 @@ import { type Migrated, migrate } from '../db/migrate.js';
 import type { OpenedDatabase } from '../db/open.js';
 import { readSchema } from '../db/schema.js';
 import { PlainError } from '../plain-error.js';
-import { readSettings } from '../settings.js';
-import { type JsonOption, openForCommand, progress, show } from './command.js';
+import { type CommandLine, type JsonOption, openForCommand } from './command.js';
 import type { Shown } from './shown.js';
 import { table } from './table.js';
 
@@ -20,7 +19,7 @@ interface Options extends JsonOption {
   readonly contract?: boolean;
 }
 
-export function addMigrate(perennial: Command): void {
+export function addMigrate(perennial: Command, commandLine: CommandLine): void {
   perennial
     .command('migrate')
     .description('bring the schema up to this build, while nodes of this version and the one before run on it')
@@ -28,12 +27,15 @@ export function addMigrate(perennial: Command): void {
     .option('--contract', 'also take away what the version before needs: once no node of it runs any more')
     .option('--json', 'print one JSON document instead of text')
     .addHelpText('after', EXAMPLES)
-    .action(run);
+    .action((options: Options) => run(commandLine, options));
 }
 
-async function run({ status = false, contract = false, ...options }: Options): Promise<void> {
+async function run(
+  { progress, show, ...commandLine }: CommandLine,
+  { status = false, contract = false, ...options }: Options,
+): Promise<void> {
   if (status && contract) throw new PlainError('--status changes nothing: leave --contract out');
-  const settings = readSettings();
+  const settings = commandLine.settings();
   const log = progress(options);
   const opened = await openForCommand(settings, log, { anySchema: true });
   try {

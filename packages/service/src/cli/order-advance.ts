@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { Changed } from '../operator/operator.js';
 import type { AdvancedOrder } from '../operator/order-advance.js';
-import { type JsonOption, performWithEngine, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { collect, wholeNumber } from './options.js';
 import { type Shown, shown } from './shown.js';
 import { table } from './table.js';
 
-export function addOrderAdvance(order: Command): void {
+export function addOrderAdvance(order: Command, { performWithEngine }: CommandLine): void {
   verb(order, 'advance <order-no>', 'run the next periods now, as if their time had come; sandbox only', [
     'advance 100000001000 --cycles 11',
     'advance 100000001000 --cycles 2 --outcome FAIL_RETRY,SUCCESS',

@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { money } from '../operator/money.js';
 import { type Changed, OperatorError } from '../operator/operator.js';
 import type { RefundedPeriod } from '../operator/refunds.js';
-import { type JsonOption, perform, performWithEngine, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { wholeNumber } from './options.js';
 import { addOrderAdvance } from './order-advance.js';
 import { describeOrder } from './order-text.js';
@@ -15,7 +15,8 @@ const refunds = () => import('../operator/refunds.js');
 
 const cycleNo = () => new Argument('<cycle-no>', 'number of the period, from 1').argParser(wholeNumber);
 
-export function addOrder(program: Command): void {
+export function addOrder(program: Command, commandLine: CommandLine): void {
+  const { perform, performWithEngine } = commandLine;
   const order = program.command('order').description('subscriptions of all channels: look, refund, end, try again');
 
   verb(order, 'show [order-no]', 'everything about one order but secrets', [
@@ -79,7 +80,7 @@ export function addOrder(program: Command): void {
       );
     });
 
-  addOrderAdvance(order);
+  addOrderAdvance(order, commandLine);
 }
 
 interface ShowOptions extends JsonOption {

@@ -7,12 +7,12 @@ import {
   updatePaymentChannel,
 } from '../operator/payment-channels.js';
 import type { PaymentChannelFields, PaymentChannelView } from '../payment-channels/provisioning-sql.js';
-import { type JsonOption, perform, performList, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { commaList, hours, type OrNone, wholeNumberOrNone } from './options.js';
 import { type Shown, shown } from './shown.js';
 import { record, table } from './table.js';
 
-export function addPaymentChannel(program: Command): void {
+export function addPaymentChannel(program: Command, { perform, performList }: CommandLine): void {
   const paymentChannel = program
     .command('payment-channel')
     .description('payment institutions: banks, gateway and pacing of debits');

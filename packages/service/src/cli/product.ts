@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { money } from '../operator/money.js';
 import { createProduct, listProducts, showProduct } from '../operator/products.js';
 import type { BenefitView, ProductView } from '../products/provisioning-sql.js';
-import { type JsonOption, perform, performList, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { benefit, collect, duration, durations, wholeNumber } from './options.js';
 import type { Shown } from './shown.js';
 import { record, table } from './table.js';
 
-export function addProduct(program: Command): void {
+export function addProduct(program: Command, { perform, performList }: CommandLine): void {
   const product = program.command('product').description('what is sold: cycle, price, settlement modes, benefits');
 
   verb(product, 'create <product-code>', 'make a product; it never changes afterwards', [

@@ -4,7 +4,7 @@ import { money } from '../operator/money.js';
 import { OperatorError } from '../operator/operator.js';
 import type { DifferenceView } from '../reconciliation/differences-sql.js';
 import type { ReconciliationView } from '../reconciliation/runs-sql.js';
-import { type JsonOption, perform, performList, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { wholeNumber } from './options.js';
 import type { Shown } from './shown.js';
 import { record, table } from './table.js';
@@ -12,7 +12,7 @@ import { record, table } from './table.js';
 /** Loaded when a command needs it: the interface's schemas come with it. */
 const actions = () => import('../operator/reconciliation.js');
 
-export function addReconciliation(program: Command): void {
+export function addReconciliation(program: Command, { perform, performList }: CommandLine): void {
   const reconciliation = program
     .command('reconciliation')
     .description('institutions’ statements of a day against what is known here');

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { money } from '../operator/money.js';
@@ -10,11 +11,11 @@ import { requireOneOf } from '../operator/rules.js';
 import type { SettlementReportInput } from '../operator/settlement-reports.js';
 import { REPORT_FORMATS } from '../settlement/format.js';
 import type { SettlementSummary, Sums } from '../settlement/report.js';
-import { type JsonOption, operate, perform, verb } from './command.js';
+import { type CommandLine, type JsonOption, verb } from './command.js';
 import { paragraphs, type Shown, shown } from './shown.js';
 import { table } from './table.js';
 
-export function addSettlement(program: Command): void {
+export function addSettlement(program: Command, { operate, perform, stdout }: CommandLine): void {
   const settlement = program.command('settlement').description('what was collected, refunded and billed');
 
   verb(settlement, 'report', 'a channel’s month, line by line and in sums', [
@@ -31,11 +32,11 @@ export function addSettlement(program: Command): void {
       if (output === undefined && options.json && format === 'csv') {
         throw new OperatorError('--json and --format csv say two things: give one of them, or --output');
       }
-      if (output === undefined && format === 'csv' && process.stdout.isTTY) {
+      if (output === undefined && format === 'csv' && stdout.isTTY) {
         // Byte for byte what channels wrote, which a terminal may obey; JSON has escapes for that.
         throw new OperatorError('a CSV report is not for a terminal: give --output, or send it on to a program');
       }
-      if (output === undefined) return operate(options, (operator) => print(operator, input));
+      if (output === undefined) return operate(options, (operator) => print(operator, input, stdout));
       await perform(options, (operator) => save(operator, input, path.resolve(output)), summaryText);
     });
 }
@@ -48,12 +49,12 @@ interface ReportOptions extends JsonOption {
 }
 
 /** To a file first: whoever reads stdout may be slow, and nothing is printed of a report that fails. */
-async function print(operator: OperatorWithClock, input: SettlementReportInput): Promise<void> {
+async function print(operator: OperatorWithClock, input: SettlementReportInput, stdout: Writable): Promise<void> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-report-'));
   try {
     const file = path.join(folder, 'report');
     await writeTo(operator, input, file);
-    await pipeline(createReadStream(file), process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+    await pipeline(createReadStream(file), stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
       // `| head` has seen what it wanted to see.
       if (error.code !== 'EPIPE') throw error;
     });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/database.js';
 import { openFromSettings } from '../../src/db/open.js';
 import { readSettings } from '../../src/settings.js';
-import { perennial } from '../cli/perennial.js';
+import { perennialProcess } from '../cli/perennial.js';
 import { dump } from '../operator/support.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { freshDatabase } from '../support/database.js';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   node = start(MAIN, { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' });
   const baseUrl = await serviceUrl(node);
   client = channelClient(baseUrl, JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8')));
-  await perennial(['channel', 'set-limits', 'test_demo', '--rate', '100000'], { DATA_DIR: dataDir });
+  await perennialProcess(['channel', 'set-limits', 'test_demo', '--rate', '100000'], { DATA_DIR: dataDir });
   const create = async () => {
     const request = acknowledged.length % 2 === 0 ? collectRequest(client) : sharedRequest(client);
     // What a text may hold, it holds: lines, quotes, backslashes, commas, and no text at all.
@@ -50,7 +50,7 @@ beforeAll(async () => {
       }
     }),
   );
-  const made = await perennial(['backup', file], { DATA_DIR: dataDir });
+  const made = await perennialProcess(['backup', file], { DATA_DIR: dataDir });
   busy = false;
   await load;
   expect(made.code, made.stderr).toBe(0);
@@ -79,7 +79,7 @@ describe('a backup', () => {
   });
 
   it('is not written over another file', async () => {
-    const ran = await perennial(['backup', file], { DATA_DIR: dataDir });
+    const ran = await perennialProcess(['backup', file], { DATA_DIR: dataDir });
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('is there already') });
   });
 });
@@ -87,7 +87,7 @@ describe('a backup', () => {
 describe('a restore', () => {
   it('without the master key: says which one is needed and where, and makes neither key nor database', async () => {
     const empty = path.join(folder, 'without-key');
-    const ran = await perennial(['restore', file], { DATA_DIR: empty });
+    const ran = await perennialProcess(['restore', file], { DATA_DIR: empty });
     expect(ran.code).toBe(1);
     expect(ran.stderr).toMatch(/needs the master key [0-9a-f]{8}, which is not in it/);
     await expect(stat(empty)).rejects.toThrow('ENOENT');
@@ -97,11 +97,11 @@ describe('a restore', () => {
     const fresh = await freshDatabase({ migrated: false });
     const key = Buffer.alloc(32, 1).toString('base64');
     const env = { DATABASE_URL: fresh.url, MASTER_KEY: key };
-    expect(await perennial(['restore', file], env)).toMatchObject({
+    expect(await perennialProcess(['restore', file], env)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/needs the master key [0-9a-f]{8}; the setting MASTER_KEY holds/),
     });
-    expect(await perennial(['restore', file], { ...env, SVC_ENVIRONMENT: 'production' })).toMatchObject({
+    expect(await perennialProcess(['restore', file], { ...env, SVC_ENVIRONMENT: 'production' })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('the backup is of the sandbox environment'),
     });
@@ -110,7 +110,7 @@ describe('a restore', () => {
   });
 
   it('into the folder of a running service, or over data that is there: refused', async () => {
-    expect(await perennial(['restore', file], { DATA_DIR: dataDir })).toMatchObject({
+    expect(await perennialProcess(['restore', file], { DATA_DIR: dataDir })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('in use by another service'),
     });
@@ -121,15 +121,15 @@ describe('a restore', () => {
     await mkdir(restored, { mode: 0o700 });
     await copyFile(path.join(dataDir, 'master-key'), path.join(restored, 'master-key'));
     const env = { DATA_DIR: restored, PORT: '0', LOG_LEVEL: 'warn' };
-    const ran = await perennial(['restore', file], env);
+    const ran = await perennialProcess(['restore', file], env);
     expect(ran.code, ran.stderr).toBe(0);
     expect(ran.stdout).toContain('restore-check');
 
-    const checked = await perennial(['restore-check'], env);
+    const checked = await perennialProcess(['restore-check'], env);
     expect(checked.code, checked.stdout + checked.stderr).toBe(0);
     expect(checked.stdout).toMatch(/\nOK: the engine may be switched on\n$/);
 
-    const second = await perennial(['restore', file], env);
+    const second = await perennialProcess(['restore', file], env);
     expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('say --replace and lose it') });
 
     const copy = start(MAIN, { ...env, ENGINE: 'off' });
@@ -173,7 +173,7 @@ describe('a restore', () => {
     const source = await freshDatabase({ migrated: false });
     const target = await freshDatabase({ migrated: false });
     const env = (url: string) => ({ DATABASE_URL: url, MASTER_KEY: key });
-    const ran = await perennial(['restore', file, '--json'], env(source.url));
+    const ran = await perennialProcess(['restore', file, '--json'], env(source.url));
     expect(ran.code, ran.stderr).toBe(0);
     const again = path.join(folder, 'again.gz');
     // A week that nobody would make, and what is in it.
@@ -184,8 +184,8 @@ describe('a restore', () => {
       `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
        values (1, 1, 'order.status.changed', now(), '{}', '2020-01-02')`,
     );
-    expect((await perennial(['backup', again], env(source.url))).code).toBe(0);
-    expect((await perennial(['restore', again], env(target.url))).code).toBe(0);
+    expect((await perennialProcess(['backup', again], env(source.url))).code).toBe(0);
+    expect((await perennialProcess(['restore', again], env(target.url))).code).toBe(0);
     const [audit] = await target.database.query<{ action: string }>(
       'select action from audit_log order by audit_id desc limit 1',
     );
@@ -221,7 +221,7 @@ describe('a restore', () => {
       [gzipSync('{"something":"else"}\n'), 'not a file that perennial backup has written'],
     ] as const) {
       await writeFile(bad, bytes);
-      const ran = await perennial(['restore', bad], env);
+      const ran = await perennialProcess(['restore', bad], env);
       expect(ran.code, said).toBe(1);
       expect(ran.stderr).toContain(said);
       const [state] = await fresh.database.query<{ rows: number | null }>(
@@ -231,9 +231,11 @@ describe('a restore', () => {
       );
       expect(state?.rows).toBe(0);
     }
-    expect((await perennial(['restore', path.join(folder, 'nothing.gz')], env)).stderr).toContain('there is no file');
+    expect((await perennialProcess(['restore', path.join(folder, 'nothing.gz')], env)).stderr).toContain(
+      'there is no file',
+    );
     // And the right one still can be restored there.
-    expect((await perennial(['restore', file], env)).code).toBe(0);
+    expect((await perennialProcess(['restore', file], env)).code).toBe(0);
     await fresh.close();
   });
 
@@ -243,17 +245,19 @@ describe('a restore', () => {
     const env = { DATABASE_URL: fresh.url, MASTER_KEY: key };
     const opened = await openFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
     await opened.close();
-    expect((await perennial(['channel', 'create', '--name', 'Lost', '--app-id', 'test_lost'], env)).code).toBe(0);
+    expect((await perennialProcess(['channel', 'create', '--name', 'Lost', '--app-id', 'test_lost'], env)).code).toBe(
+      0,
+    );
     const node = openDatabase({ url: fresh.url, pool: 1, name: 'perennial service' });
     await node.query('select 1');
-    expect(await perennial(['restore', file, '--replace'], env)).toMatchObject({
+    expect(await perennialProcess(['restore', file, '--replace'], env)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('nodes are running'),
     });
     await node.close();
-    const ran = await perennial(['restore', file, '--replace'], env);
+    const ran = await perennialProcess(['restore', file, '--replace'], env);
     expect(ran.code, ran.stderr).toBe(0);
-    const list = await perennial(['channel', 'list', '--json'], env);
+    const list = await perennialProcess(['channel', 'list', '--json'], env);
     expect(JSON.parse(list.stdout).items.map(({ appId }: { appId: string }) => appId)).toEqual(['test_demo']);
     await fresh.close();
   });
@@ -264,7 +268,7 @@ describe('restore-check', () => {
     const key = (await readFile(path.join(dataDir, 'master-key'), 'utf8')).trim();
     const fresh = await freshDatabase({ migrated: false });
     const env = { DATABASE_URL: fresh.url, MASTER_KEY: key };
-    expect((await perennial(['restore', file], env)).code).toBe(0);
+    expect((await perennialProcess(['restore', file], env)).code).toBe(0);
     await fresh.database.query(
       `update orders set next_due_at = now() - interval '2 days' where settlement_mode = 'SVC_DEDUCT'`,
     );
@@ -276,7 +280,7 @@ describe('restore-check', () => {
        from orders where settlement_mode = 'SVC_DEDUCT'`,
     );
     const { takenAt } = JSON.parse((await contents()).split('\n', 1)[0] ?? '');
-    const report = JSON.parse((await perennial(['restore-check', '--json'], env)).stdout);
+    const report = JSON.parse((await perennialProcess(['restore-check', '--json'], env)).stdout);
     expect(report.problems).toEqual([]);
     // Of the service, not of the restore.
     expect(report.lastWriteAt <= takenAt).toBe(true);
@@ -296,7 +300,7 @@ describe('restore-check', () => {
 
     await fresh.database.query(`select setval('event_numbers', 1), setval('order_numbers', 100000001000)`);
     await fresh.database.query(`update channels set data_key = 'ffffffff.' || split_part(data_key, '.', 2)`);
-    const ran = await perennial(['restore-check'], env);
+    const ran = await perennialProcess(['restore-check'], env);
     expect(ran.code).toBe(1);
     expect(ran.stdout).toMatch(/^event_numbers +2 +\d+$/m);
     expect(ran.stdout.trim().split('\n').at(-1)).toMatch(
@@ -309,11 +313,11 @@ describe('restore-check', () => {
     const key = (await readFile(path.join(dataDir, 'master-key'), 'utf8')).trim();
     const fresh = await freshDatabase({ migrated: false });
     const env = { DATABASE_URL: fresh.url, MASTER_KEY: key };
-    expect((await perennial(['restore', file], env)).code).toBe(0);
+    expect((await perennialProcess(['restore', file], env)).code).toBe(0);
     const next = async () =>
       (await fresh.database.query<{ n: number }>(`select nextval('order_numbers') as n`))[0]?.n ?? 0;
     const before = await next();
-    expect((await perennial(['numbers', 'skip'], env)).code).toBe(0);
+    expect((await perennialProcess(['numbers', 'skip'], env)).code).toBe(0);
     expect(await next()).toBe(before + 10_001_000);
     await fresh.close();
   });

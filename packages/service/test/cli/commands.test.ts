@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { BIN, perennial, type Ran } from './perennial.js';
+import { BIN, perennial, perennialProcess, type Ran } from './perennial.js';
 
 let fresh: FreshDatabase;
 let dataDir: string;
@@ -361,7 +361,7 @@ it('without a build it says what to do', async () => {
   await mkdir(folder, { recursive: true });
   const copy = path.join(folder, 'perennial.mjs');
   await copyFile(BIN, copy);
-  expect(await perennial([], {}, copy)).toEqual({
+  expect(await perennialProcess([], {}, copy)).toEqual({
     code: 1,
     stdout: '',
     stderr: expect.stringMatching(/^perennial: .*run npm start or npm run build first\n$/),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFromSettings } from '../../src/db/open.js';
 import { showChannel } from '../../src/operator/channels.js';
 import { readSettings } from '../../src/settings.js';
-import { perennial } from './perennial.js';
+import { perennialProcess } from './perennial.js';
 
 /** DATA_DIR and nothing else: the database is the embedded one. */
 let dataDir: string;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dataDir, { recursive: true }));
 
-const run = (...args: readonly string[]) => perennial(args, { DATA_DIR: dataDir });
+const run = (...args: readonly string[]) => perennialProcess(args, { DATA_DIR: dataDir });
 
 describe('without a database', () => {
   const refused = (folder: string) =>
@@ -23,7 +23,7 @@ describe('without a database', () => {
 
   it('in a folder that is not there: says so, and makes neither', async () => {
     const folder = path.join(dataDir, 'mistyped');
-    const ran = await perennial(['alert', 'list'], { DATA_DIR: folder });
+    const ran = await perennialProcess(['alert', 'list'], { DATA_DIR: folder });
     expect(ran).toEqual({ code: 1, stdout: '', stderr: `perennial: ${refused(folder)}\n` });
     await expect(access(folder)).rejects.toThrow('ENOENT');
   });
@@ -32,7 +32,7 @@ describe('without a database', () => {
     const folder = path.join(dataDir, 'another');
     await mkdir(path.join(folder, 'postgres'), { recursive: true });
     await writeFile(path.join(folder, 'letter.txt'), '');
-    const ran = await perennial(['channel', 'create', '--name', 'Lost', '--json'], { DATA_DIR: folder });
+    const ran = await perennialProcess(['channel', 'create', '--name', 'Lost', '--json'], { DATA_DIR: folder });
     expect(ran).toEqual({ code: 1, stdout: '', stderr: `${JSON.stringify({ error: refused(folder) })}\n` });
     expect((await readdir(folder)).toSorted()).toEqual(['letter.txt', 'postgres']);
   });

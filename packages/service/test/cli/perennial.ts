@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { run } from '../../src/cli/run.js';
 
 export const BIN = fileURLToPath(new URL('../../bin/perennial.js', import.meta.url));
 
@@ -9,8 +11,26 @@ export interface Ran {
   readonly stderr: string;
 }
 
+/** Runs a command with these settings and no others, in this process: a new one for each takes longer than all its work. */
+export async function perennial(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ran> {
+  const [stdout, stderr] = [collected(), collected()];
+  const code = await run(args, { env: settings, stdout: stdout.stream, stderr: stderr.stream });
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+function collected() {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(chunks).toString() };
+}
+
 /** Runs the built command line as a person would, with these settings and no others. */
-export function perennial(
+export function perennialProcess(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
   bin = BIN,

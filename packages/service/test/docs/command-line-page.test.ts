@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/cli/command.js';
 import { program } from '../../src/cli/program.js';
 import { readPage, tableRows } from './pages.js';
 
@@ -40,9 +41,11 @@ describe('docs/command-line.md', () => {
   });
 });
 
+const NOWHERE = commandLine({ env: {}, stdout: process.stdout, stderr: process.stderr, badNews: () => undefined });
+
 /** What `perennial noun verb --help` says. */
 function help(...words: readonly string[]): string {
-  let command = program(() => undefined);
+  let command = program(NOWHERE, () => undefined);
   for (const word of words) {
     const found = command.commands.find((one) => one.name() === word);
     if (!found) throw new Error(`there is no command ${words.join(' ')}`);
