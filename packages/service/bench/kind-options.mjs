@@ -7,7 +7,7 @@ const MOST = 20_000_000;
  * The options of a kind of bench: numbers by name, some of its rows, and what all kinds have. Undefined: help was asked for.
  * `numbers` says of each its default and, where that is another, the default of --full and the most it may be.
  */
-export function readKindOptions(args, { numbers, rows: all }) {
+export function readKindOptions(args, { numbers, rows: all, usualRows = all }) {
   const values = parse(args, Object.keys(numbers));
   if (values.help) return undefined;
   const read = ([name, { usual, full = usual, most = MOST }]) => {
@@ -15,7 +15,7 @@ export function readKindOptions(args, { numbers, rows: all }) {
     if (Number.isInteger(value) && value >= 1 && value <= most) return [name, value];
     throw new UsageError(`--${name} must be a whole number from 1 to ${most}, not "${values[name]}"`);
   };
-  const rows = values.rows?.split(',').map((name) => name.trim()) ?? all;
+  const rows = values.rows?.split(',').map((name) => name.trim()) ?? usualRows;
   const unknown = rows.find((name) => !all.includes(name));
   if (unknown !== undefined) throw new UsageError(`there is no row "${unknown}"`);
   return {

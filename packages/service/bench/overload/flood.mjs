@@ -11,7 +11,7 @@ import { requestOf } from '../signed.mjs';
 const END_OF_HEADERS = '\r\n\r\n';
 const PATIENCE_MS = 10_000;
 const EVERY_MS = 5;
-const CONNECTIONS = 500;
+const CONNECTIONS = 2_000;
 
 let prepared = [];
 
@@ -49,9 +49,11 @@ function asBytes({ path, headers, body }) {
   );
 }
 
+/** The kernel connects before the node has taken the connection on: it has once it has answered. */
 async function connected(port) {
   const socket = net.connect({ host: '127.0.0.1', port, noDelay: true });
-  await once(socket, 'connect');
+  socket.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  await once(socket, 'data');
   return socket;
 }
 

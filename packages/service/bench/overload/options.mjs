@@ -4,7 +4,8 @@ export const HELP = `npm run bench -- overload [options]
 
   --seconds N     of each part: what can be sustained, far too much of it, and after that, 3 to 30 (8)
   --times N       how many times too much, 2 to 20 (10)
-  --rows A,B      only these: b (creations in mode B), a2 (creations in mode A.2 over the bridge)
+  --rows A,B      a2 (creations in mode A.2 over the bridge, the default), b (creations in mode B: of those a node can do so
+                  many that ten times as many are more than callers on the same machine can send; try --times 3)
   --json          the result as one JSON document on stdout, the table on stderr
 `;
 
@@ -12,4 +13,5 @@ export const readOptions = (args) =>
   readKindOptions(args, {
     numbers: { seconds: { usual: 8, most: 30 }, times: { usual: 10, most: 20 } },
     rows: ['a2', 'b'],
+    usualRows: ['a2'],
   });

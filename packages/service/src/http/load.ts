@@ -13,7 +13,7 @@ export interface LoadLimits {
   readonly patienceMs: number;
 }
 
-const LIMITS: LoadLimits = { backlogMs: 1_000, fewest: 50, unmeasured: 1_000, patienceMs: 2_000 };
+const LIMITS: LoadLimits = { backlogMs: 800, fewest: 50, unmeasured: 1_000, patienceMs: 2_000 };
 
 /** A request that this node has taken in, and whoever waits for its answer. */
 export interface Visit extends Caller {
@@ -44,10 +44,12 @@ const TICKS_PER_SECOND = 1_000 / TICK_MS;
 const TICKS = 8;
 /** Always so many inside: then what is served is what can be served. */
 const BUSY = 16;
+/** In one tick, at most. */
+const FALLS_TO = 0.9;
 /** After so long without a busy second, the rate says nothing any more. */
 const FORGET_MS = 60_000;
 /** So many times as many as all may be, while those of a channel that has less than its part are let in. */
-const AT_MOST = 2;
+const AT_MOST = 3;
 
 /** Those inside of one channel. */
 interface ChannelInside {
@@ -172,6 +174,10 @@ interface Tick {
   readonly isBusy: boolean;
 }
 
+function perSecondOf(ticks: readonly Tick[]): number {
+  return (ticks.reduce((sum, { served }) => sum + served, 0) * TICKS_PER_SECOND) / ticks.length;
+}
+
 /** Requests served in a second while there is always something to do. */
 function measuredRate(now: () => number, inside: () => number) {
   let began = now();
@@ -183,17 +189,18 @@ function measuredRate(now: () => number, inside: () => number) {
 
   function endTick(at: number): void {
     ticks = [...ticks.slice(1 - TICKS), { served, isBusy: fewest >= BUSY }];
-    const perSecond = served * TICKS_PER_SECOND;
     served = 0;
     fewest = inside();
     const quiet = ticks.findLastIndex(({ isBusy }) => !isBusy);
     const busy = ticks.slice(quiet + 1);
+    const lastSecond = perSecondOf(ticks.slice(-TICKS_PER_SECOND));
     if (busy.length >= TICKS_PER_SECOND) {
-      known = (busy.reduce((sum, tick) => sum + tick.served, 0) * TICKS_PER_SECOND) / busy.length;
+      // What has just come in is not served yet, so that the first second of a flood says little.
+      known = Math.max(perSecondOf(busy), (known ?? 0) * FALLS_TO);
       knownAt = at;
-    } else if (known !== undefined && perSecond > known) {
-      // It can do at least what it just did.
-      known = perSecond;
+    } else if (known !== undefined && lastSecond > known) {
+      // It can do at least what it just did; in less than a second, that is chance: orders end in batches.
+      known = lastSecond;
       knownAt = at;
     }
   }

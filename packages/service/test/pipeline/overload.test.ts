@@ -45,7 +45,7 @@ async function fullNode(of: readonly ChannelClient[], most = of.length) {
   const { route, open, waiting } = gate();
   const node = await anotherNode(service, { moreRoutes: [route], load: { fewest: most, unmeasured: most } });
   // It has met them before: those whom it does not know have one part together.
-  for (const one of [channel, other]) await node.client(one).getToken();
+  for (const one of new Set([channel, other, ...of])) await node.client(one).getToken();
   const inside: Promise<Reply>[] = [];
   for (const one of of) {
     const token = await one.getToken();
@@ -155,7 +155,7 @@ describe('a node that has more to do than it can do in time', () => {
   });
 
   it('503 on the redemption page, which its users are told in words', async () => {
-    const { node, empty } = await fullNode([channel, other], 1);
+    const { node, empty } = await fullNode([channel, other, await anotherChannel(service)], 1);
     const { redeemUrl } = (await channel.call('orders/create', collectRequest(channel))).data;
     const { pathname, search } = new URL(redeemUrl);
     const open = () => send(node.baseUrl, 'GET', pathname + search, {}, Buffer.alloc(0));
