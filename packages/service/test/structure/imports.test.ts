@@ -151,7 +151,7 @@ describe('imports', () => {
     [
       'writing to a terminal',
       /process\.(stdout|stderr)\b|\bconsole\./,
-      ['cli/command.ts', 'cli/main.ts', 'cli/reference-program.ts', 'cli/settlement.ts', 'main.ts'],
+      ['cli/main.ts', 'cli/reference-program.ts', 'main.ts'],
     ],
   ])('%s stands in its own files alone', (_what, pattern, allowed) => {
     const files = [...graph(service).keys()].filter((file) =>
