@@ -8,7 +8,7 @@ import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
 import { type Institution, startInstitution } from '../../src/institution/institution.js';
 import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
 import { createPaymentChannel, resetGatewayKey, updatePaymentChannel } from '../../src/operator/payment-channels.js';
-import { ledgerOf } from '../institution/support.js';
+import { control, ledgerOf } from '../institution/support.js';
 import { type ChannelClient, send } from '../support/channel-client.js';
 import { demoChannel, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
@@ -46,7 +46,8 @@ beforeAll(async () => {
     clock: systemClock,
     control: true,
     noticeUrl: `${service.baseUrl}/gateway/v1/notices/BRIDGE`,
-    delays: { settleMs: 50, lateNoticeMs: 50, noticeRetryMs: 20, longestNoticeRetryMs: 100 },
+    // A debit that is pending stays so until a test settles it.
+    delays: { settleMs: 3_600_000, lateNoticeMs: 50, noticeRetryMs: 20, longestNoticeRetryMs: 100 },
   });
 });
 afterAll(async () => {
@@ -91,6 +92,7 @@ describe('a first debit over the bridge', () => {
   ])('is pending (%s) until a notice tells: %s', async (tail, status) => {
     const order = await createWith(tail);
     expect(order).toMatchObject({ orderStatus: 'INITIALIZING', paymentRecords: [{ paymentStatus: 'PROCESSING' }] });
+    await control(institution, { action: 'settle', attemptNo: `${order.orderNo}000101` });
     await until('the notice', async () => (await statusOf(order.orderNo)) === status);
     const events = await service.fresh.database.query('select from events where order_no = $1', [order.orderNo]);
     expect(events).toHaveLength(2);
