@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   cpSync,
   existsSync,
   lstatSync,
@@ -65,7 +66,11 @@ function processesUnder(uid: number): number[] {
 /** A process of nobody that tries what it can, and says what came of it in lines of JSON. */
 function spawnIntruder(task: 'try' | 'watch', about: object): { heard(): Promise<unknown>; end(): void } {
   const script = readFileSync(new URL('./embedded-intruder.mjs', import.meta.url), 'utf8');
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script, task, JSON.stringify(about)], {
+  // This Node may be installed where only its owner may go.
+  const node = join(temporaryFolder(), 'node');
+  copyFileSync(process.execPath, node);
+  chmodSync(node, 0o755);
+  const child = spawn(node, ['--input-type=module', '-e', script, task, JSON.stringify(about)], {
     cwd: '/',
     uid: nobody(),
     gid: nobody(),
