@@ -1,11 +1,12 @@
 import path from 'node:path';
 import type { Command } from 'commander';
-import { connectFromSettings } from '../db/open.js';
+import { connectFromSettings, openToLook } from '../db/open.js';
 import type { SkippedNumbers } from '../db/tables-sql.js';
 import {
   type BackupFile,
   backUp,
   checkBackup,
+  type LeftOut,
   leaveOutNumbers,
   type Restored,
   restoreBackup,
@@ -43,13 +44,13 @@ export function addBackup(perennial: Command, commandLine: CommandLine): void {
   verb(perennial, 'restore-check', 'what a restored database would do once its engine is on; changes nothing', [
     'restore-check',
   ]).action(async (options: JsonOption) => {
-    await perform(options, checkRestored, checkText, ({ problems }) => problems.length === 0);
+    show(options, await restoreCheck(commandLine, options), checkText, ({ problems }) => problems.length === 0);
   });
 
   const numbers = perennial.command('numbers').description('numbers of orders, agreements and events');
   verb(numbers, 'skip', 'leave out numbers that may have been given out since a copy was made', ['skip']).action(
     async (options: JsonOption) => {
-      await perform(options, leaveOutNumbers, ({ skipped }) => skippedText(skipped));
+      await perform(options, leaveOutNumbers, leftOutText);
     },
   );
 }
@@ -86,6 +87,18 @@ async function restore(
   }
 }
 
+/** On the database as it is: looking makes nothing, whatever is missing. */
+async function restoreCheck({ progress, ...commandLine }: CommandLine, options: JsonOption): Promise<RestoreCheck> {
+  const settings = commandLine.settings();
+  const { environment } = settings;
+  const opened = await openToLook(settings, { role: 'tool', mustExist: true, attempts: 3, log: progress(options) });
+  try {
+    return await checkRestored({ ...opened, environment, actor: actor() });
+  } finally {
+    await opened.close();
+  }
+}
+
 function backupText(made: BackupFile & { readonly masterKeyIn: string }): Shown {
   return paragraphs([
     record([
@@ -95,6 +108,11 @@ function backupText(made: BackupFile & { readonly masterKeyIn: string }): Shown 
       ['Bytes', `${made.bytes}`],
     ]),
     shown`The master key ${made.masterKeyId} is not in the file, and without it the file is worth nothing. It is in ${made.masterKeyIn}: keep a copy of it, apart from this one.`,
+    ...(made.otherKeyIds.length === 0
+      ? []
+      : [
+          shown`Some of what is in it may need ${made.otherKeyIds.join(', ')} too (master-key status): keep all of them.`,
+        ]),
   ]);
 }
 
@@ -106,6 +124,13 @@ function restoreText({ takenAt, tables, rows, skipped }: Restored): Shown {
       'Before it goes into service: restore-check says what it would do, and ENGINE=off starts it without doing it.',
     ]),
   ]);
+}
+
+function leftOutText({ behind, skipped }: LeftOut): Shown {
+  const moved = behind.map(
+    (name) => `The sequence ${name} was behind the numbers that are used, and is above them now.`,
+  );
+  return paragraphs([...(moved.length === 0 ? [] : [lines(moved)]), skippedText(skipped)]);
 }
 
 function skippedText(skipped: readonly SkippedNumbers[]): Shown {
@@ -123,6 +148,8 @@ function checkText({ lastWriteAt, secondsAgo, waiting, lagging, masterKey, probl
     amountCent === null ? '-' : money(amountCent),
   ]);
   const late = lagging.map(({ name, next, highest }) => [name, next, highest]);
+  const verdict = shown`${problems.length === 0 ? 'OK: the engine may be switched on' : `NOT OK: ${problems.join('; ')}`}`;
+  if (due.length === 0) return verdict;
   return paragraphs([
     record([
       ['Last write', lastWriteAt === null ? 'none' : `${lastWriteAt}, ${ago(secondsAgo ?? 0)} ago`],
@@ -134,7 +161,7 @@ function checkText({ lastWriteAt, secondsAgo, waiting, lagging, masterKey, probl
     ]),
     ...(late.length === 0 ? [] : [table(['SEQUENCE', 'WOULD GIVE', 'THERE IS'], late)]),
     table(['ONCE THE ENGINE IS ON', 'COUNT', 'OLDEST', 'AMOUNT'], due),
-    shown`${problems.length === 0 ? 'OK: the engine may be switched on' : `NOT OK: ${problems.join('; ')}`}`,
+    verdict,
   ]);
 }
 

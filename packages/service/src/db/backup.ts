@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Queryable, Transactional } from './database.js';
-import { findInstallation, type Installation } from './installation.js';
+import type { Vault } from '../secrets/vault.js';
+import type { Queryable, Transaction, Transactional } from './database.js';
+import { findInstallation, type Installation, masterKeyIdOf } from './installation.js';
 import { type AppliedMigration, appliedMigrations } from './migrate.js';
 import {
   identifier,
@@ -22,7 +23,7 @@ export interface BackupHead extends Installation {
   readonly format: typeof FORMAT;
   readonly formatVersion: typeof FORMAT_VERSION;
   readonly takenAt: string;
-  /** Names the master key that new keys were wrapped under. The key itself is not in a copy. */
+  /** Names the master key that the database is of. The key itself is not in a copy. */
   readonly masterKeyId: string;
   readonly migrations: readonly AppliedMigration[];
   readonly partitions: readonly Partition[];
@@ -49,6 +50,7 @@ export const FORMAT = 'perennial backup';
 export const FORMAT_VERSION = 1;
 
 export interface BackupSummary {
+  readonly masterKeyId: string;
   readonly takenAt: string;
   readonly tables: number;
   readonly rows: number;
@@ -62,7 +64,7 @@ const ROWS_AT_ONCE = 2000;
  */
 export async function writeBackup(
   database: Transactional,
-  masterKeyId: string,
+  vault: Vault,
   write: (text: string) => Promise<void>,
 ): Promise<BackupSummary> {
   const tables = await listTables(database);
@@ -75,6 +77,7 @@ export async function writeBackup(
     const installation = await findInstallation(tx);
     if (!moment || !installation) throw new Error('a database that was opened has an installation');
     const { takenAt } = moment;
+    const masterKeyId = masterKeyIdOf(installation, vault);
     const head: BackupHead = {
       format: FORMAT,
       formatVersion: FORMAT_VERSION,
@@ -91,7 +94,7 @@ export async function writeBackup(
     for (const table of tables) rows += await writeTable(tx, table, write);
     const end: BackupEnd = { sequences: await listSequences(tx), tables: tables.length, rows };
     await write(line(end));
-    return { takenAt, tables: tables.length, rows };
+    return { masterKeyId, takenAt, tables: tables.length, rows };
   });
 }
 
@@ -121,8 +124,9 @@ async function writeTable(
 
 const line = (value: unknown) => `${JSON.stringify(value)}\n`;
 
-/** The session's limits are meant for requests. */
-export async function withoutTimeouts(tx: Queryable): Promise<void> {
-  await tx.query('set local statement_timeout = 0; set local lock_timeout = 0');
+/** The limits, here and in the session, are meant for requests. */
+export async function withoutTimeouts(tx: Transaction): Promise<void> {
+  await tx.allow(0);
+  await tx.query('set local lock_timeout = 0');
   await tx.query('set local idle_in_transaction_session_timeout = 0');
 }

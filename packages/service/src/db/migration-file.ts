@@ -21,6 +21,12 @@ export async function readMigrations(folder: URL = MIGRATIONS): Promise<Migratio
   return Promise.all(names.map(async (name) => parseMigration(name, await readFile(new URL(name, folder), 'utf8'))));
 }
 
+/** Of the tables and sequences that migrations make by name, also those that a later one has taken away. */
+export async function readMadeNames(): Promise<string[]> {
+  const texts = (await readMigrations()).flatMap(({ sql, afterwards }) => [sql, ...afterwards]);
+  return texts.flatMap((text) => [...text.matchAll(/^create (?:table|sequence) (\w+)/gm)].map(([, name = '']) => name));
+}
+
 /**
  * A file begins with the words `-- Contract` if it is one. What stands below a line `-- Afterwards:` is not part of the
  * transaction: indexes that are built concurrently, and updates of many rows in steps.

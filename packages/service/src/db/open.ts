@@ -1,12 +1,12 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { masterKeys } from '../secrets/master-key.js';
+import { existingMasterKeys, masterKeyPlace, masterKeys } from '../secrets/master-key.js';
 import { openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
-import { type Database, openDatabase, PATIENT_MS, Unavailable } from './database.js';
+import { type Database, HeldUp, openDatabase, PATIENT_MS, sqlState, Unavailable } from './database.js';
 import { holdsDatabase, openEmbedded } from './embedded/index.js';
-import { claimInstallation, isInstalled } from './installation.js';
+import { checkInstallation, checkWrappedKeys, claimInstallation, findInstallation } from './installation.js';
 import { prepareSchema } from './prepare-schema.js';
 import { moveSequences } from './sequences.js';
 import { UnfitConnection } from './session.js';
@@ -43,29 +43,87 @@ const OLDEST_SERVER = 15;
 
 /** The way to a database that is ready for work: reachable, migrated, of this environment and under this master key. */
 export async function openFromSettings(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
-  const { dataDir, databaseUrl } = settings;
-  if (options.mustExist && databaseUrl === undefined && !(await holdsDatabase(dataDir))) {
-    throw new SettingsError(`there is no database in ${dataDir}: npm start makes one, or choose another DATA_DIR`);
-  }
+  if (options.mustExist) await refuseEmptyFolder(settings);
   if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await makeFolder(settings.dataDir);
   const vault = openVault(await masterKeys(settings));
   const connected = await connectFromSettings(settings, options);
   try {
-    const { database } = connected;
-    // Before anything is changed: it may be the database of somebody else.
-    if (await isInstalled(database)) await claimInstallation(database, settings.environment, vault);
-    if (!options.anySchema) {
-      await prepareSchema(database, connected.databaseUrl, settings, options);
-      await claimInstallation(database, settings.environment, vault);
-      // Commands take the numbers as they find them: one that looks at a copy says so.
-      const moved = options.role === 'service' ? await moveSequences(database) : [];
-      for (const sequence of moved) options.log(`sequence ${sequence} was behind its numbers`);
+    await untilFree(options, () => prepareDatabase({ ...connected, vault }, settings, options));
+    return { ...connected, vault };
+  } catch (error) {
+    await connected.close();
+    throw error;
+  }
+}
+
+/**
+ * A database as it is, for what only looks at it: neither schema nor installation nor master key is made, and nothing is brought up
+ * to date. It may be empty.
+ */
+export async function openToLook(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
+  if (options.mustExist) await refuseEmptyFolder(settings);
+  const keys = await existingMasterKeys(settings);
+  if (!keys) {
+    throw new SettingsError(`there is no master key in ${masterKeyPlace(settings)}: put it there, or set MASTER_KEY`);
+  }
+  const vault = openVault(keys);
+  const connected = await connectFromSettings(settings, options);
+  try {
+    const { database, databaseUrl } = connected;
+    const installation = await findInstallation(database);
+    if (installation) {
+      checkInstallation(installation, settings.environment, vault);
+      await prepareSchema(database, databaseUrl, { ...settings, migrate: 'never' }, options);
     }
     return { ...connected, vault };
   } catch (error) {
     await connected.close();
     const lasting = lastingReason(error);
     throw lasting === undefined ? error : new SettingsError(lasting, { cause: error });
+  }
+}
+
+async function refuseEmptyFolder({ dataDir, databaseUrl }: Settings): Promise<void> {
+  if (databaseUrl !== undefined || (await holdsDatabase(dataDir))) return;
+  throw new SettingsError(`there is no database in ${dataDir}: npm start makes one, or choose another DATA_DIR`);
+}
+
+/** Whatever of it was done before is found done. */
+async function prepareDatabase(
+  { database, databaseUrl, vault }: OpenedDatabase,
+  settings: Settings,
+  options: OpenOptions,
+): Promise<void> {
+  const { environment } = settings;
+  // Before anything is changed: it may be the database of somebody else.
+  const installation = await findInstallation(database);
+  if (installation) checkInstallation(installation, environment, vault);
+  if (options.anySchema) return;
+  await prepareSchema(database, databaseUrl, settings, options);
+  await claimInstallation(database, environment, vault);
+  // Commands take keys and numbers as they find them: one that looks at a copy says so.
+  if (options.role !== 'service') return;
+  const warning = await checkWrappedKeys(database, vault);
+  if (warning !== undefined) options.log(`Warning: ${warning}`);
+  for (const sequence of await moveSequences(database)) options.log(`sequence ${sequence} was behind its numbers`);
+}
+
+const LOOK_AGAIN_MS = 1_000;
+
+/** Who restores or changes a database holds its tables for as long as that takes. A service waits for it; a command says so. */
+async function untilFree(
+  { role, log, signal }: Pick<OpenOptions, 'role' | 'log' | 'signal'>,
+  work: () => Promise<void>,
+): Promise<void> {
+  for (let isSaid = false; ; isSaid = true) {
+    signal?.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (role !== 'service' || !(error instanceof HeldUp)) throw error;
+      if (!isSaid) log(`somebody else holds tables of the database (${sqlState(error)}); waiting for that`);
+      await delay(LOOK_AGAIN_MS, undefined, signal ? { signal } : {});
+    }
   }
 }
 

@@ -9,7 +9,8 @@ import {
   type TableStart,
   withoutTimeouts,
 } from './backup.js';
-import type { Queryable } from './database.js';
+import type { Queryable, Transaction } from './database.js';
+import { moveSequencesIn } from './sequences.js';
 import { identifier, listPartitions, listTables, type Partition, setSequence, type Table } from './tables-sql.js';
 
 export class BackupError extends PlainError {}
@@ -32,7 +33,7 @@ export async function readHead(lines: AsyncIterator<string>): Promise<BackupHead
  * of it is there afterwards, compared with the counts and sums of the copy, or nothing has changed.
  */
 export async function loadBackup(
-  tx: Queryable,
+  tx: Transaction,
   head: BackupHead,
   lines: AsyncIterator<string>,
 ): Promise<{ tables: number; rows: number }> {
@@ -48,9 +49,14 @@ export async function loadBackup(
       if (record.tables !== seen.size || record.rows !== total || seen.size !== tables.size) {
         throw new BackupError(BROKEN);
       }
-      for (const sequence of record.sequences) await setSequence(tx, sequence);
       // What was read so far counts only once the end of the compressed file has been seen to be whole too.
       if (!(await lines.next()).done) throw new BackupError(BROKEN);
+      for (const sequence of record.sequences) await setSequence(tx, sequence);
+      // They may have been behind in what was copied.
+      await moveSequencesIn(
+        tx,
+        record.sequences.map(({ name }) => name),
+      );
       return { tables: seen.size, rows: total };
     }
     const table = tables.get(record.table);

@@ -23,18 +23,22 @@ interface Behind {
  */
 export async function moveSequences(database: Transactional): Promise<string[]> {
   if ((await findBehind(database, Object.keys(SEQUENCES))).length === 0) return [];
-  return database.transaction(async (tx) => {
-    const moved: string[] = [];
-    for (const name of Object.keys(SEQUENCES)) {
-      // Changes nothing, and takes the lock that giving out a number waits for.
-      await tx.query(`alter sequence ${name} cache 1`);
-      const [behind] = await findBehind(tx, [name]);
-      if (!behind) continue;
-      await tx.query('select setval($1::regclass, $2::bigint)', [name, behind.used]);
-      moved.push(name);
-    }
-    return moved;
-  });
+  return database.transaction((tx) => moveSequencesIn(tx));
+}
+
+/** The same as a part of a transaction. `among`: those that there are, in a schema of some time ago. */
+export async function moveSequencesIn(tx: Queryable, among = Object.keys(SEQUENCES)): Promise<string[]> {
+  const moved: string[] = [];
+  for (const name of Object.keys(SEQUENCES)) {
+    if (!among.includes(name)) continue;
+    // Changes nothing, and takes the lock that giving out a number waits for.
+    await tx.query(`alter sequence ${name} cache 1`);
+    const [behind] = await findBehind(tx, [name]);
+    if (!behind) continue;
+    await tx.query('select setval($1::regclass, $2::bigint)', [name, behind.used]);
+    moved.push(name);
+  }
+  return moved;
 }
 
 /** An order's number is one of a block, of as many as the sequence goes on by. */

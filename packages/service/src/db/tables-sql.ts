@@ -1,6 +1,10 @@
 import type { Queryable } from './database.js';
+import { readMadeNames } from './migration-file.js';
 
-/** What a copy is made of, as PostgreSQL's catalogs tell it: nothing here has to be told about a new table. */
+/**
+ * What a copy is made of, as the migrations and PostgreSQL's catalogs tell it: nothing here has to be told about a new table.
+ * Whatever else somebody keeps in the same schema is theirs: it is neither copied nor touched.
+ */
 export interface Table {
   readonly name: string;
   /** Those that are stored, in their order. */
@@ -8,10 +12,7 @@ export interface Table {
   readonly hasTriggers: boolean;
 }
 
-/** What tells which migrations there were belongs to the schema. */
-const NOT_DATA = 'schema_migrations';
-
-/** Those that others refer to come first. */
+/** Those that others refer to come first. What tells which migrations there were belongs to the schema and is not one. */
 export async function listTables(db: Queryable): Promise<Table[]> {
   const tables = await db.query<Table>(
     `select c.relname as name,
@@ -20,9 +21,9 @@ export async function listTables(db: Queryable): Promise<Table[]> {
        exists (select from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal) as "hasTriggers"
      from pg_class c
      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-       and c.relname <> $1
+       and c.relname = any($1)
      order by c.relname`,
-    [NOT_DATA],
+    [await readMadeNames()],
   );
   const references = await db.query<{ from: string; to: string }>(
     `select f.relname as from, t.relname as to from pg_constraint k
@@ -53,7 +54,10 @@ export async function listPartitions(db: Queryable): Promise<Partition[]> {
   return db.query(
     `select p.relname as parent, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
      from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
-     where c.relkind = 'r' and c.relispartition and c.relnamespace = current_schema()::regnamespace order by c.relname`,
+     where c.relkind = 'r' and c.relispartition and c.relnamespace = current_schema()::regnamespace
+       and p.relname = any($1)
+     order by c.relname`,
+    [await readMadeNames()],
   );
 }
 
@@ -67,8 +71,14 @@ export interface Sequence {
 /** Sequences know nothing of transactions: read last, each is beyond every number in the rows that were read before. */
 export async function listSequences(db: Queryable): Promise<Sequence[]> {
   const names = await db.query<{ name: string }>(
-    `select relname as name from pg_class where relkind = 'S' and relnamespace = current_schema()::regnamespace
-     order by relname`,
+    `select s.relname as name from pg_class s
+     where s.relkind = 'S' and s.relnamespace = current_schema()::regnamespace
+       and (s.relname = any($1) or exists (
+         select from pg_depend d join pg_class t on t.oid = d.refobjid
+         where d.classid = 'pg_class'::regclass and d.objid = s.oid and d.refclassid = 'pg_class'::regclass
+           and d.deptype in ('a', 'i') and t.relnamespace = s.relnamespace and t.relname = any($1)))
+     order by s.relname`,
+    [await readMadeNames()],
   );
   const sequences: Sequence[] = [];
   for (const { name } of names) {
@@ -80,8 +90,15 @@ export async function listSequences(db: Queryable): Promise<Sequence[]> {
   return sequences;
 }
 
-export async function setSequence(db: Queryable, { name, lastValue, isCalled }: Sequence): Promise<void> {
-  await db.query('select setval($1::regclass, $2::bigint, $3)', [identifier(name), lastValue, isCalled]);
+/** Undone with its transaction, as setval is not; until that ends, whoever wants a number waits. */
+export async function setSequence(tx: Queryable, { name, lastValue, isCalled }: Sequence): Promise<void> {
+  const [row] = await tx.query<{ next: string }>(
+    `select ($2::bigint + case when $3 then seqincrement else 0 end)::text as next
+     from pg_sequence where seqrelid = $1::regclass`,
+    [identifier(name), lastValue, isCalled],
+  );
+  if (!row) throw new Error(`there is no sequence ${name}`);
+  await tx.query(`alter sequence ${identifier(name)} restart with ${BigInt(row.next)}`);
 }
 
 export interface LaggingSequence {
@@ -104,8 +121,9 @@ export async function findLaggingSequences(db: Queryable): Promise<LaggingSequen
     `select s.relname as sequence, c.relname as table, a.attname as column
      from pg_attribute a join pg_class c on c.oid = a.attrelid
        join pg_class s on s.oid = pg_get_serial_sequence(quote_ident(c.relname), a.attname)::regclass
-     where a.attidentity <> '' and c.relnamespace = current_schema()::regnamespace and not c.relispartition
+     where a.attidentity <> '' and c.relnamespace = current_schema()::regnamespace and c.relname = any($1)
      order by s.relname`,
+    [await readMadeNames()],
   );
   const lagging: LaggingSequence[] = [];
   for (const { sequence, table, column } of [...NUMBERED, ...identities]) {
@@ -135,20 +153,24 @@ const SKIPPED = [
 
 export interface SkippedNumbers {
   readonly name: string;
+  /** The last one that was given out. */
   readonly from: string;
   readonly to: string;
 }
 
+/** For sequences that are not behind the numbers of the rows. */
 export async function skipNumbers(tx: Queryable): Promise<SkippedNumbers[]> {
   const skipped: SkippedNumbers[] = [];
   for (const { name, steps } of SKIPPED) {
     const [row] = await tx.query<Omit<SkippedNumbers, 'name'>>(
-      `select s.last_value::text as from,
-         setval($1::regclass, s.last_value + $2::bigint * q.seqincrement)::text as to
-       from ${identifier(name)} s, pg_sequence q where q.seqrelid = $1::regclass`,
+      `select n.last::text as from, (n.last + $2::bigint * n.seqincrement)::text as to
+       from (select s.last_value - case when s.is_called then 0 else q.seqincrement end as last, q.seqincrement
+             from ${identifier(name)} s, pg_sequence q where q.seqrelid = $1::regclass) n`,
       [name, steps],
     );
-    if (row) skipped.push({ name, ...row });
+    if (!row) continue;
+    await setSequence(tx, { name, lastValue: row.to, isCalled: true });
+    skipped.push({ name, ...row });
   }
   return skipped;
 }

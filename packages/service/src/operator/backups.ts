@@ -1,13 +1,14 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, rmSync } from 'node:fs';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { type BackupHead, type BackupSummary, writeBackup } from '../db/backup.js';
-import type { Database } from '../db/database.js';
+import type { Database, Queryable } from '../db/database.js';
 import { findInstallation, masterKeyChecks } from '../db/installation.js';
 import { migrate, SchemaTooNew } from '../db/migrate.js';
 import { BackupError, loadBackup, readHead } from '../db/restore.js';
+import { moveSequencesIn } from '../db/sequences.js';
 import { type SkippedNumbers, skipNumbers } from '../db/tables-sql.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Environment } from '../settings.js';
@@ -17,22 +18,24 @@ import { inTransaction, type Operator, OperatorError } from './operator.js';
 export interface BackupFile extends BackupSummary {
   readonly file: string;
   readonly bytes: number;
-  readonly masterKeyId: string;
+  /** Others that are in use beside the one that the database is of: some keys may be under them. */
+  readonly otherKeyIds: readonly string[];
 }
 
 /** Into a file of that name, whole or not at all, which nobody else may read. One that is there is not written over. */
 export async function backUp({ database, vault }: Operator, file: string): Promise<BackupFile> {
   if (await stat(file).catch(() => undefined)) throw new OperatorError(`${file} is there already: name another file`);
-  const [masterKeyId] = vault.keyIds;
   const unfinished = `${file}.${process.pid}.unfinished`;
+  const stopWatching = removeWhenEnded(unfinished);
   try {
     const handle = await open(unfinished, 'wx', 0o600);
     try {
-      const summary = await compressInto(handle, (write) => writeBackup(database, masterKeyId, write));
+      const summary = await compressInto(handle, (write) => writeBackup(database, vault, write));
       await handle.sync();
       const { size } = await handle.stat();
       await rename(unfinished, file);
-      return { ...summary, file, bytes: size, masterKeyId };
+      const otherKeyIds = vault.keyIds.filter((id) => id !== summary.masterKeyId);
+      return { ...summary, file, bytes: size, otherKeyIds };
     } finally {
       await handle.close();
     }
@@ -40,7 +43,25 @@ export async function backUp({ database, vault }: Operator, file: string): Promi
     await rm(unfinished, { force: true });
     const failed = error instanceof Error && 'syscall' in error ? error.message : undefined;
     throw failed === undefined ? error : new OperatorError(`the backup cannot be written: ${failed}`);
+  } finally {
+    stopWatching();
   }
+}
+
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** A signal ends the process as ever, but takes the file along. */
+function removeWhenEnded(file: string): () => void {
+  const stopWatching = () => {
+    for (const signal of ENDING) process.off(signal, end);
+  };
+  const end = (signal: NodeJS.Signals) => {
+    stopWatching();
+    rmSync(file, { force: true });
+    process.kill(process.pid, signal);
+  };
+  for (const signal of ENDING) process.on(signal, end);
+  return stopWatching;
 }
 
 /** What is written waits until there is room for it: a copy takes no more memory than a few batches of rows. */
@@ -109,14 +130,12 @@ export async function restoreBackup(deps: RestoreDeps, { file, replace = false }
   return withLines(file, async (lines) => {
     const head = await readHead(lines);
     checkFits(deps, head);
-    if (await findInstallation(database)) {
-      if (!replace) {
-        throw new OperatorError(
-          'there is a service’s data in this database already: choose an empty one, or say --replace and lose it',
-        );
-      }
-      await refuseRunningNodes(database);
+    if (!replace && (await findInstallation(database))) {
+      throw new OperatorError(
+        'there is a service’s data in this database already: choose an empty one, or say --replace and lose it',
+      );
     }
+    await refuseNodes(database, 'stop them first');
     await migrate(databaseUrl, { only: head.migrations }).catch((error: unknown) => {
       if (!(error instanceof SchemaTooNew)) throw error;
       throw new OperatorError('the database is newer than the backup: restore into an empty one');
@@ -126,10 +145,12 @@ export async function restoreBackup(deps: RestoreDeps, { file, replace = false }
       const skipped = await skipNumbers(tx);
       const detail = { takenAt: head.takenAt, rows: loaded.rows };
       await recordAudit(tx, { actor, action: 'restore', subject: 'installation', detail });
+      // One that has come since waits for the tables, which are held until this is committed; it would then begin at once.
+      await refuseNodes(tx, 'they were started meanwhile; no row was changed');
       return { takenAt: head.takenAt, ...loaded, skipped };
     });
     await migrate(databaseUrl);
-    await database.query('analyze');
+    await database.transaction((tx) => tx.query('analyze'), { statementMs: 0 });
     return restored;
   });
 }
@@ -152,12 +173,16 @@ function checkFits({ environment, vault, masterKeyPlace }: RestorePlace, head: B
   }
 }
 
-/** They would go on with what they remember. An embedded database is held against them anyway. */
-async function refuseRunningNodes(database: Database): Promise<void> {
-  const [row] = await database.query<{ nodes: number }>(
-    `select count(*) as nodes from pg_stat_activity where datname = current_database() and application_name = 'perennial service'`,
+/**
+ * They would go on with what they remember; and one that waits for its schema would act on the copy before anybody has looked at it.
+ * An embedded database is held against them anyway.
+ */
+async function refuseNodes(db: Queryable, advice: string): Promise<void> {
+  const [row] = await db.query<{ sessions: number }>(
+    `select count(*) as sessions from pg_stat_activity
+     where datname = current_database() and application_name like 'perennial service%'`,
   );
-  if (row && row.nodes > 0) throw new OperatorError('nodes are running on this database: stop them first');
+  if (row && row.sessions > 0) throw new OperatorError(`nodes are running on this database: ${advice}`);
 }
 
 /** Not by readline, which takes more for the end of a line than a line feed. */
@@ -176,6 +201,8 @@ async function withLines<T>(file: string, work: (lines: AsyncIterator<string>) =
     if (error instanceof Error && 'syscall' in error && code === 'ENOENT') {
       throw new OperatorError(`there is no file ${file}`);
     }
+    if (code === 'EISDIR')
+      throw new OperatorError(`${file} is a folder: name a file that perennial backup has written`);
     throw error;
   } finally {
     source.destroy();
@@ -193,12 +220,19 @@ async function* linesOf(stream: Readable): AsyncGenerator<string> {
   if (rest !== '') yield rest;
 }
 
+export interface LeftOut {
+  /** Sequences that were behind the numbers of the rows, and were moved above them before. */
+  readonly behind: readonly string[];
+  readonly skipped: readonly SkippedNumbers[];
+}
+
 /** For a database that was restored by other means: numbers that were given out since are left out, as `restore` does. */
-export async function leaveOutNumbers(operator: Operator): Promise<{ skipped: readonly SkippedNumbers[] }> {
+export async function leaveOutNumbers(operator: Operator): Promise<LeftOut> {
   return inTransaction(operator, async (tx) => {
+    const behind = await moveSequencesIn(tx);
     const skipped = await skipNumbers(tx);
     const detail = Object.fromEntries(skipped.map(({ name, to }) => [name, to]));
     await recordAudit(tx, { actor: operator.actor, action: 'numbers.skip', subject: 'installation', detail });
-    return { skipped };
+    return { behind, skipped };
   });
 }

@@ -1,7 +1,5 @@
 import { openCredentials } from '../channels/credentials.js';
-import type { Vault } from '../secrets/vault.js';
-import { recordAudit } from './audit.js';
-import { type Changed, inTransaction, type Operator } from './operator.js';
+import { changeMasterKeyCheck } from '../db/installation.js';
 import {
   countWrappedKeys,
   findSealedSecrets,
@@ -9,7 +7,10 @@ import {
   KEY_PLACES,
   lockOtherKeys,
   storeWrappedKey,
-} from './wrapped-keys-sql.js';
+} from '../db/wrapped-keys-sql.js';
+import type { Vault } from '../secrets/vault.js';
+import { recordAudit } from './audit.js';
+import { type Changed, inTransaction, type Operator } from './operator.js';
 
 export interface Rewrapped {
   readonly rewrapped: number;
@@ -22,7 +23,8 @@ const STEP = 100;
 
 /**
  * The last step of changing MASTER_KEY: every other key is wrapped under the current one, and then no node needs the
- * previous one. The keys stay what they are, so nodes notice nothing. Interrupted and run again, it goes on where it was.
+ * previous one. The keys stay what they are, so nodes notice nothing. Interrupted and run again, it goes on where it was. Last of
+ * all the database is that of the current key: until then, nodes that have the previous one alone may still start.
  */
 export async function rewrapKeys(operator: Operator): Promise<Changed<Rewrapped>> {
   const { vault, actor, database } = operator;
@@ -45,7 +47,13 @@ export async function rewrapKeys(operator: Operator): Promise<Changed<Rewrapped>
     }
     all += await countWrappedKeys(database, place);
   }
-  return { rewrapped, already: all - rewrapped, changed: rewrapped > 0 };
+  const isMoved = await inTransaction(operator, async (tx) => {
+    if (!(await changeMasterKeyCheck(tx, vault))) return false;
+    const detail = { place: 'check of the installation', keyId };
+    await recordAudit(tx, { actor, action: 'master-key.rewrap', subject: 'installation', detail });
+    return true;
+  });
+  return { rewrapped, already: all - rewrapped, changed: rewrapped > 0 || isMoved };
 }
 
 export interface KeyCount {

@@ -10,38 +10,42 @@ export interface Waiting {
   readonly amountCent: number | null;
 }
 
-const waiting = (what: string, from: string, oldest: string, amount = 'null::bigint') =>
-  `select '${what}' as what, count(*) as count, ${written(`min(${oldest})`)} as oldest, sum(${amount})::bigint as "amountCent"
+const waiting =
+  (what: string, from: string, oldest: string, amount = 'null::bigint') =>
+  (place: number) =>
+    `select ${place} as place, '${what}' as what, count(*) as count, ${written(`min(${oldest})`)} as oldest,
+     sum(${amount})::bigint as "amountCent"
    from ${from}`;
 
 const DUE = 'orders where next_due_at <= now() and settlement_mode';
 
+/** In the order in which people read them. */
 export async function findWaiting(db: Queryable): Promise<Waiting[]> {
-  return db.query(
-    [
-      waiting('renewals to debit', `${DUE} = 'SVC_DEDUCT'`, 'next_due_at', 'amount_cent'),
-      waiting(
-        'of these, overdue for more than a day',
-        `${DUE} = 'SVC_DEDUCT' and next_due_at <= now() - interval '1 day'`,
-        'next_due_at',
-        'amount_cent',
-      ),
-      waiting('periods to bill', `${DUE} = 'CHANNEL_COLLECT'`, 'next_due_at', 'amount_cent'),
-      waiting(
-        'of these, overdue for more than a day',
-        `${DUE} = 'CHANNEL_COLLECT' and next_due_at <= now() - interval '1 day'`,
-        'next_due_at',
-        'amount_cent',
-      ),
-      waiting('debits without a result', `debit_attempts where status = 'STARTED'`, 'started_at', 'amount_cent'),
-      waiting('refunds without a result', `refunds where status = 'STARTED'`, 'started_at', 'amount_cent'),
-      waiting('claims without a code', `claims where status = 'PENDING'`, 'claimed_at'),
-      waiting('agreements to cancel', 'agreements where cancel_at is not null', 'cancel_at'),
-      waiting('requests without an answer', `idempotency where state = 'RUNNING'`, 'created_at'),
-      waiting('events to send', 'due_events', 'recorded_at'),
-      waiting('alert messages to send', 'alert_messages where send_at is not null', 'written_at'),
-    ].join(' union all '),
-  );
+  const each = [
+    waiting('renewals to debit', `${DUE} = 'SVC_DEDUCT'`, 'next_due_at', 'amount_cent'),
+    waiting(
+      'of these, overdue for more than a day',
+      `${DUE} = 'SVC_DEDUCT' and next_due_at <= now() - interval '1 day'`,
+      'next_due_at',
+      'amount_cent',
+    ),
+    waiting('periods to bill', `${DUE} = 'CHANNEL_COLLECT'`, 'next_due_at', 'amount_cent'),
+    waiting(
+      'of these, overdue for more than a day',
+      `${DUE} = 'CHANNEL_COLLECT' and next_due_at <= now() - interval '1 day'`,
+      'next_due_at',
+      'amount_cent',
+    ),
+    waiting('debits without a result', `debit_attempts where status = 'STARTED'`, 'started_at', 'amount_cent'),
+    waiting('refunds without a result', `refunds where status = 'STARTED'`, 'started_at', 'amount_cent'),
+    waiting('claims without a code', `claims where status = 'PENDING'`, 'claimed_at'),
+    waiting('agreements to cancel', 'agreements where cancel_at is not null', 'cancel_at'),
+    waiting('requests without an answer', `idempotency where state = 'RUNNING'`, 'created_at'),
+    waiting('events to send', 'due_events', 'recorded_at'),
+    waiting('alert messages to send', 'alert_messages where send_at is not null', 'written_at'),
+  ];
+  const all = each.map((select, place) => select(place)).join(' union all ');
+  return db.query(`select what, count, oldest, "amountCent" from (${all}) w order by place`);
 }
 
 /** Of what is written all the time, but not by restoring. Nothing in a database that nothing was done with. */

@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/database.js';
+import type { Queryable } from './database.js';
 
 /** Every place where a key is kept under the master key: a column, and what tells its rows apart. */
 const PLACES = {
@@ -48,6 +48,14 @@ export async function countWrappedKeys(db: Queryable, place: KeyPlace): Promise<
   const { table, column } = PLACES[place];
   const [row] = await db.query<{ count: number }>(`select count(${column}) as count from ${table}`);
   return row?.count ?? 0;
+}
+
+/** What names the master keys that the wrapped keys are under, each once. */
+export async function findMasterKeyIds(db: Queryable): Promise<string[]> {
+  const ids = Object.values(PLACES).map(
+    ({ table, column }) => `select split_part(${column}, '.', 1) as id from ${table} where ${column} is not null`,
+  );
+  return (await db.query<{ id: string }>(`${ids.join(' union ')} order by id`)).map(({ id }) => id);
 }
 
 /** The secrets of all channels, sealed under their data keys. */

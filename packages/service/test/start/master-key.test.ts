@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { masterKeyChecks } from '../../src/db/installation.js';
+import { openFromSettings } from '../../src/db/open.js';
+import { newKey, openVault } from '../../src/secrets/vault.js';
+import { readSettings } from '../../src/settings.js';
+import { perennial } from '../cli/perennial.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+
+let fresh: FreshDatabase;
+let before: string;
+let after: string;
+
+/** The settings of a node or a command that has these master keys, the current one first. */
+const knowing = (current: string, ...previous: string[]) => ({
+  DATABASE_URL: fresh.url,
+  MASTER_KEY: current,
+  ...(previous.length === 0 ? {} : { MASTER_KEY_PREVIOUS: previous.join() }),
+});
+
+/** Starts a node as far as its database, and answers what it says. */
+async function startNode(settings: Record<string, string>): Promise<string[]> {
+  const said: string[] = [];
+  const opened = await openFromSettings(readSettings(settings), { role: 'service', log: (line) => said.push(line) });
+  await opened.close();
+  return said;
+}
+
+const createChannel = async (settings: Record<string, string>, name: string) => {
+  const ran = await perennial(['channel', 'create', '--name', name], settings);
+  expect(ran.code, ran.stderr).toBe(0);
+};
+const keyId = (key: string) => openVault([Buffer.from(key, 'base64')]).keyIds[0];
+const refusal = /MASTER_KEY is not the one this database was made with, or was last rewrapped under/;
+
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  [before, after] = [newKey(), newKey()].map((key) => Buffer.from(key).toString('base64')) as [string, string];
+  await startNode(knowing(before));
+  await createChannel(knowing(before), 'First');
+});
+afterEach(() => fresh.close());
+
+describe('a new MASTER_KEY', () => {
+  it('commands and nodes that know both leave those alone that know the old one', async () => {
+    expect((await perennial(['master-key', 'status'], knowing(after, before))).code).toBe(0);
+    expect(await startNode(knowing(after, before))).toEqual([]);
+    expect(await startNode(knowing(before))).toEqual([]);
+    expect((await perennial(['channel', 'list'], knowing(before))).code).toBe(0);
+    // Nothing is under the new one yet: alone it would open nothing.
+    await expect(startNode(knowing(after))).rejects.toThrow(refusal);
+  });
+
+  it('the database is of the new one from master-key rewrap on', async () => {
+    expect((await perennial(['master-key', 'rewrap'], knowing(after, before))).code).toBe(0);
+    expect(await startNode(knowing(after))).toEqual([]);
+    expect(await startNode(knowing(before, after))).toEqual([]);
+    await expect(startNode(knowing(before))).rejects.toThrow(refusal);
+    const again = JSON.parse((await perennial(['master-key', 'rewrap', '--json'], knowing(after, before))).stdout);
+    expect(again).toMatchObject({ rewrapped: 0, changed: false });
+  });
+
+  it('a node that cannot open all keys says so, and one that can open none is refused', async () => {
+    await createChannel(knowing(after, before), 'Second');
+    expect(await startNode(knowing(before))).toEqual([
+      `Warning: some keys in this database are under ${keyId(after)}, which neither MASTER_KEY nor MASTER_KEY_PREVIOUS is: what needs them will fail (master-key status)`,
+    ]);
+    expect((await perennial(['master-key', 'rewrap'], knowing(after, before))).code).toBe(0);
+    const check = openVault([Buffer.from(before, 'base64')]);
+    await fresh.database.query('update installation set master_key_check = $1', [masterKeyChecks(check)[0]]);
+    await expect(startNode(knowing(before))).rejects.toThrow(
+      `every key in this database is under ${keyId(after)}, which neither MASTER_KEY nor MASTER_KEY_PREVIOUS is`,
+    );
+  });
+});
