@@ -230,13 +230,11 @@ describe('what somebody else keeps in the same schema', () => {
     const copy = path.join(folder, 'noted.gz');
     await noted.database.query(`create role ${role} login password 'test'`);
     try {
-      await noted.database.query(`create schema ${role} authorization ${role}`);
       await noted.database.query(`grant create on schema public to ${role}`);
       const url = new URL(noted.url);
       [url.username, url.password] = [role, 'test'];
       // The service is the role; what a superuser has put beside it is not the role's to read.
       const env = { ...on(noted), DATABASE_URL: url.href };
-      await noted.database.query(`drop schema ${role}`);
       expect((await perennial(['restore', file], env)).code).toBe(0);
       await noted.database.query(OTHERS);
       const made = await perennial(['backup', copy], env);
