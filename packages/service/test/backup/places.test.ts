@@ -108,6 +108,7 @@ describe('restore, beside nodes', () => {
       await serviceUrl(node);
       expect(await target.database.query(`select from channels where app_id = 'test_kept'`)).toEqual([]);
     } finally {
+      await letGo();
       node.child.kill('SIGTERM');
       expect(await node.exited).toBe(0);
     }
