@@ -46,14 +46,8 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
   if (options.mustExist) await refuseEmptyFolder(settings);
   if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await makeFolder(settings.dataDir);
   const vault = openVault(await masterKeys(settings));
-  const connected = await connectFromSettings(settings, options);
-  try {
-    await untilFree(options, () => prepareDatabase({ ...connected, vault }, settings, options));
-    return { ...connected, vault };
-  } catch (error) {
-    await connected.close();
-    throw error;
-  }
+  const opened = { ...(await connectFromSettings(settings, options)), vault };
+  return onceReady(opened, () => untilFree(options, () => prepareDatabase(opened, settings, options)));
 }
 
 /**
@@ -67,17 +61,23 @@ export async function openToLook(settings: Settings, options: OpenOptions): Prom
     throw new SettingsError(`there is no master key in ${masterKeyPlace(settings)}: put it there, or set MASTER_KEY`);
   }
   const vault = openVault(keys);
-  const connected = await connectFromSettings(settings, options);
-  try {
-    const { database, databaseUrl } = connected;
+  const opened = { ...(await connectFromSettings(settings, options)), vault };
+  return onceReady(opened, async () => {
+    const { database, databaseUrl } = opened;
     const installation = await findInstallation(database);
-    if (installation) {
-      checkInstallation(installation, settings.environment, vault);
-      await prepareSchema(database, databaseUrl, { ...settings, migrate: 'never' }, options);
-    }
-    return { ...connected, vault };
+    if (!installation) return;
+    checkInstallation(installation, settings.environment, vault);
+    await prepareSchema(database, databaseUrl, { ...settings, migrate: 'never' }, options);
+  });
+}
+
+/** What does not become ready is closed. */
+async function onceReady(opened: OpenedDatabase, prepare: () => Promise<void>): Promise<OpenedDatabase> {
+  try {
+    await prepare();
+    return opened;
   } catch (error) {
-    await connected.close();
+    await opened.close();
     const lasting = lastingReason(error);
     throw lasting === undefined ? error : new SettingsError(lasting, { cause: error });
   }
