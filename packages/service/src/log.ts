@@ -1,5 +1,5 @@
 import { type DestinationStream, type LogFn, type Logger, pino } from 'pino';
-import { isAway } from './db/database.js';
+import { isAway, Silent, sqlState } from './db/database.js';
 import { prettyLine } from './pretty-lines.js';
 import { repeatedLines } from './repeated-lines.js';
 import type { LogFormat, LogLevel } from './settings.js';
@@ -86,10 +86,16 @@ const DATABASE_AWAY = 'the database is away';
 function causeOf(fields: unknown): string | undefined {
   if (typeof fields !== 'object' || fields === null) return undefined;
   const err = 'err' in fields && fields.err instanceof Error ? fields.err : undefined;
-  // What the database or the way to it has said is its cause; what has none was said by somebody here.
-  if (isAway(err) && err.cause !== undefined) return DATABASE_AWAY;
+  // What the database or the way to it has said is its cause; what else has none was said by somebody here.
+  if (err instanceof Silent || (isAway(err) && err.cause !== undefined)) return awayBecause(err);
   if (!('cause' in fields) || typeof fields.cause !== 'string') return undefined;
   return err === undefined ? fields.cause : `${fields.cause}: ${codeOf(err) ?? err.name}`;
+}
+
+/** An outage has many states, and is one; what an operator has to mend has its own. */
+function awayBecause(err: Error): string {
+  const state = sqlState(err) ?? '';
+  return /^(25006|28|3D000|42501|53)/.test(state) ? `${DATABASE_AWAY}: ${state}` : DATABASE_AWAY;
 }
 
 function streamOf(destination: DestinationStream | undefined, format: LogFormat = 'json'): DestinationStream[] {

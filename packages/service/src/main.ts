@@ -13,6 +13,7 @@ import { provisionDemo } from './operator/demo.js';
 import { PlainError } from './plain-error.js';
 import { createService, type Service } from './service.js';
 import { checkNodeSettings, readSettings, type Settings } from './settings.js';
+import { stopOnSignals } from './stop-signals.js';
 
 /** What is told to people goes to stderr, so that stdout is the log and nothing else. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -32,13 +33,7 @@ async function main(): Promise<void> {
     log.warn(warning);
   }
   const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      // Asked twice is asked urgently. The database recovers by itself at the next start.
-      if (stopping.signal.aborted) process.exit(1);
-      stopping.abort();
-    });
-  }
+  stopOnSignals(stopping);
   const starting = await answerFromTheStart(settings);
   const opened = await openFromSettings(settings, {
     role: 'service',

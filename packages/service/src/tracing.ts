@@ -3,6 +3,7 @@ import {
   context,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   type Tracer,
@@ -86,19 +87,24 @@ export function failSpan(span: Span, error: unknown): void {
 
 /** The header of a call made within the span. */
 export function traceparentOf(span: Span): string {
-  const { traceId, spanId, traceFlags } = span.spanContext();
-  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+  return headerOf(span.spanContext());
 }
 
-const FORM = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
+/** Later versions may have more behind what 00 has, and are read as that. */
 function parseTraceparent(value: string) {
-  const [, traceId = '', spanId = '', flags = ''] = FORM.exec(value) ?? [];
+  const [, version = '', traceId = '', spanId = '', flags = '', more] = FORM.exec(value) ?? [];
   if (traceId === '' || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
 }
 
-/** A header that can be passed on as it came; anything else is left out. */
+/** A header that can be passed on; anything else is left out. */
 export function usableTraceparent(value: unknown): string | undefined {
-  return typeof value === 'string' && parseTraceparent(value) ? value : undefined;
+  const parsed = typeof value === 'string' ? parseTraceparent(value) : undefined;
+  return parsed && headerOf(parsed);
 }
+
+const headerOf = ({ traceId, spanId, traceFlags }: Pick<SpanContext, 'traceId' | 'spanId' | 'traceFlags'>) =>
+  `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;

@@ -3,19 +3,14 @@ import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PlainError } from '../plain-error.js';
+import { stopOnSignals } from '../stop-signals.js';
 import { type Shown, terminalText } from './shown.js';
 
 /** What the reference programs have in common: their key, their end, what they say. */
 
-/** Asked twice is asked urgently: the journal is safe either way. */
 export async function askedToStop(): Promise<void> {
   const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (stopping.signal.aborted) process.exit(1);
-      stopping.abort();
-    });
-  }
+  stopOnSignals(stopping);
   await once(stopping.signal, 'abort');
 }
 

@@ -83,12 +83,14 @@ function settingsOf(options: string): SessionSettings {
   const settings: Record<string, string> = {};
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     const text = word === '-c' ? (words.shift() ?? '') : word.replace(/^(-c|--)/, '');
-    const [, name, value] = /^([A-Za-z_][\w.-]*)=(.*)$/s.exec(text) ?? [];
+    const [, given, value] = /^([A-Za-z_][\w.-]*)=(.*)$/s.exec(text) ?? [];
+    // As PostgreSQL reads it.
+    const name = given?.replaceAll('-', '_');
     if (name === undefined || value === undefined || !/^(-c|--)/.test(word)) {
       refuse('options must be settings such as -c search_path=perennial');
     }
     if (isOwnSetting(name)) refuse(`options must not have ${name}, which the service sets itself`);
-    settings[name.replaceAll('-', '_')] = value;
+    settings[name] = value;
   }
   return settings;
 }

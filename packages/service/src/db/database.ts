@@ -1,6 +1,16 @@
 import pg from 'pg';
 import { readAddress } from './address.js';
-import { isNumberTaken, isUnconfirmedCommit, NumberTaken, Outdated, Unavailable, unavailableOf } from './failures.js';
+import {
+  isNumberTaken,
+  isUnconfirmedCommit,
+  NumberTaken,
+  Outdated,
+  ReadOnly,
+  Silent,
+  sqlState,
+  Unavailable,
+  unavailableOf,
+} from './failures.js';
 import type { Statement, Transaction, Transactional, TransactionOptions } from './queryable.js';
 import { moveSequences } from './sequences.js';
 import {
@@ -14,15 +24,28 @@ import {
 import { withSpans } from './statement-spans.js';
 import { type Watched, watchStatements } from './watch.js';
 
-export { constraintOf, HeldUp, isAway, isOutOfTime, NumberTaken, sqlState, Unavailable } from './failures.js';
+export {
+  constraintOf,
+  HeldUp,
+  isAway,
+  isOutOfTime,
+  NumberTaken,
+  ReadOnly,
+  Silent,
+  sqlState,
+  Unavailable,
+} from './failures.js';
 export type { Queryable, Statement, Transaction, Transactional, TransactionOptions } from './queryable.js';
 
 export interface Database extends Transactional {
   readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };
   /** Throws Unavailable unless the database answers within so long. */
   ping(withinMs: number): Promise<void>;
-  /** The version of the server, asked over two connections: throws UnfitConnection unless each keeps its session. */
-  inspect(): Promise<{ readonly version: number }>;
+  /**
+   * What the server is, asked over two connections: throws UnfitConnection unless each keeps its session, and ReadOnly where
+   * one must be able to write.
+   */
+  inspect(options?: { readonly mustWrite?: boolean }): Promise<ServerFacts>;
   close(): Promise<void>;
 }
 
@@ -39,8 +62,15 @@ const GRACE_MS = 1_000;
 /** For what is asked of a connection beside its work: whether it is fit for it, and to forget a transaction. */
 const CHECK_MS = 4_000;
 
+const READ_ONLY = '25006';
+
 /** For work that nobody waits for. */
 export const PATIENT_MS = 30_000;
+
+export interface ServerFacts {
+  readonly version: number;
+  readonly encoding: string;
+}
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -131,13 +161,13 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   function meaningOf({ isBroken }: Connection, error: unknown): unknown {
     const unavailable = unavailableOf(error) ?? (isBroken ? lost(error) : undefined);
-    if (unavailable instanceof Outdated) generation += 1;
+    if (unavailable instanceof Outdated || sqlState(unavailable) === READ_ONLY) generation += 1;
     return unavailable ?? error;
   }
 
   /** `again`: a statement that was not begun may go once more, over a new connection. */
   async function withConnection<T>(work: (connection: Connection) => Promise<T>, again = false): Promise<T> {
-    if (watch.isSilent) throw new Unavailable('database unavailable: it does not answer');
+    if (watch.isSilent) throw new Silent();
     // Whatever is the matter, nothing was asked of the database yet.
     const client = await pool.connect().catch((error: unknown) => {
       throw unavailableOf(error) ?? lost(error);
@@ -215,6 +245,20 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  /** Where nothing can be written nobody can be served: even a question is admitted by a statement that writes. */
+  async function requireWritable(): Promise<void> {
+    const [row] = await database.query<{ isReadOnly: boolean }>(
+      `select current_setting('transaction_read_only')::boolean as "isReadOnly"`,
+    );
+    if (row?.isReadOnly) throw readOnly();
+  }
+
+  /** Connections that were opened before may lead to the server that was the primary, or to what it was told to be. */
+  function readOnly(): ReadOnly {
+    generation += 1;
+    return new ReadOnly();
+  }
+
   let pinging: Promise<unknown> | undefined;
   const database: Database = {
     query: (statement, values) =>
@@ -222,16 +266,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     transaction: (work, transactionOptions = {}) =>
       withConnection((connection) => inTransaction(connection, work, transactionOptions)),
     async ping(withinMs) {
-      pinging ??= database.query('select').finally(() => {
+      pinging ??= requireWritable().finally(() => {
         pinging = undefined;
       });
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Unavailable('database unavailable: it does not answer')), withinMs);
+        timer = setTimeout(() => reject(new Silent()), withinMs);
       });
       await Promise.race([pinging, late]).finally(() => clearTimeout(timer));
     },
-    inspect: () =>
+    inspect: ({ mustWrite = false } = {}) =>
       withConnection((one) =>
         // Opened while the first is held: a pooler of statements gives the second what the first has just used.
         withConnection(async (other) => {
@@ -239,12 +283,16 @@ export function openDatabase(options: DatabaseOptions): Database {
             const isOurs = await within(connection, CHECK_MS, async () => connection.session?.isStillOurs());
             if (!isOurs) throw new UnfitConnection(POOLED_STATEMENTS);
           }
-          const [row] = await run<{ version: number }>(
+          const [row] = await run<ServerFacts & { readonly isReadOnly: boolean }>(
             one,
             CHECK_MS,
-            `select current_setting('server_version_num')::integer / 10000 as version`,
+            `select current_setting('server_version_num')::integer / 10000 as version,
+               current_setting('server_encoding') as encoding,
+               current_setting('transaction_read_only')::boolean as "isReadOnly"`,
           );
-          return { version: row?.version ?? 0 };
+          if (!row) throw new Error('a select of one row has one');
+          if (row.isReadOnly && mustWrite) throw readOnly();
+          return row;
         }),
       ),
     get connections() {

@@ -3,6 +3,20 @@ import pg from 'pg';
 /** The database cannot be reached, is out of room or did not say whether it committed: try again later. */
 export class Unavailable extends Error {}
 
+/** The database says nothing at all: nobody's statement tells more than that. */
+export class Silent extends Unavailable {
+  constructor() {
+    super('database unavailable: it does not answer');
+  }
+}
+
+/** There, and of no use: a standby, or told to be read-only. */
+export class ReadOnly extends Unavailable {
+  constructor() {
+    super('database unavailable: it is read-only: a standby, or default_transaction_read_only is on');
+  }
+}
+
 /**
  * A lock was not to be had in time, or a statement took longer than it may. Nothing was changed, the database is there and
  * the connection is good: the same may well succeed later.
@@ -62,6 +76,7 @@ export const FAILURES: readonly Failure[] = [
   { state: '40001', meaning: 'held up', why: 'two transactions in each other’s way' },
   { state: '40003', meaning: 'away', why: 'the server does not know whether the statement was done' },
   { state: '40P01', meaning: 'held up', why: 'a deadlock' },
+  { state: '42501', meaning: 'away', why: 'the service’s role may not do what it needs to, or not any more' },
   {
     state: '42P05',
     meaning: 'outdated',

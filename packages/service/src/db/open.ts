@@ -66,7 +66,8 @@ export async function openFromSettings(settings: Settings, options: OpenOptions)
     return { ...connected, vault };
   } catch (error) {
     await connected.close();
-    throw error;
+    const lasting = lastingReason(error);
+    throw lasting === undefined ? error : new SettingsError(lasting, { cause: error });
   }
 }
 
@@ -116,13 +117,17 @@ async function makeFolder(dataDir: string): Promise<void> {
   }
 }
 
-async function reach(database: Database, { log, onWaiting, attempts, signal }: OpenOptions): Promise<void> {
+async function reach(database: Database, { role, log, onWaiting, attempts, signal }: OpenOptions): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     try {
-      const { version } = await database.inspect();
+      // A command may look at a standby.
+      const { version, encoding } = await database.inspect({ mustWrite: role === 'service' });
       if (version < OLDEST_SERVER) {
         throw new SettingsError(`DATABASE_URL is PostgreSQL ${version}; ${OLDEST_SERVER} or newer is needed`);
+      }
+      if (encoding !== 'UTF8') {
+        throw new SettingsError(`DATABASE_URL: the database has the encoding ${encoding}; UTF8 is needed`);
       }
       return;
     } catch (error) {
@@ -158,6 +163,8 @@ function lastingReason(error: unknown): string | undefined {
   if (code === '28P01') return 'DATABASE_URL: user or password is not accepted';
   if (code === '28000') return `DATABASE_URL: user or password is not accepted (${message})`;
   if (code === '3D000') return 'DATABASE_URL: there is no database of that name';
+  if (code === '42501') return `DATABASE_URL: the role may not do what the service needs: ${message}`;
+  if (code === '3F000') return 'DATABASE_URL: no schema of the search_path is there';
   if (CERTIFICATE_CODES.test(code)) return `DATABASE_URL: TLS to the server failed: ${message}`;
   if (/does not support SSL/.test(message)) return 'DATABASE_URL: the server offers no TLS, and sslmode asks for it';
   return undefined;

@@ -19,15 +19,18 @@ export const PLANS: SessionSettings = { enable_seqscan: 'off', random_page_cost:
 
 /**
  * What each connection has. The texts of times depend on DateStyle; that they depend on no TimeZone is time-sql's doing, and
- * it is set all the same, for whoever looks on.
+ * it is set all the same, for whoever looks on. Arrays with nulls are parameters of many statements.
  */
 const SETTINGS: SessionSettings = {
+  client_encoding: 'UTF8',
   TimeZone: 'Asia/Shanghai',
   DateStyle: 'ISO, MDY',
+  array_nulls: 'on',
   ...PLANS,
   lock_timeout: `${LOCK_MS}ms`,
   statement_timeout: `${STATEMENT_MS}ms`,
   idle_in_transaction_session_timeout: '30s',
+  idle_session_timeout: '0',
 };
 
 export const isOwnSetting = (name: string): boolean =>

@@ -27,6 +27,9 @@ import { usableRequestId } from './signed-headers.js';
 import { undeclaredProxyWarning } from './undeclared-proxies.js';
 import { closeUnread } from './unread.js';
 
+/** As proxies name it. */
+const CLIENT_CLOSED_REQUEST = 499;
+
 export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly routes: readonly Route[];
   readonly database: Database;
@@ -185,7 +188,9 @@ export function createApp(deps: AppDeps): App {
     const code = reply.resultCode ?? '';
     const cut = reply.raw.writableFinished ? undefined : cutOf(reply);
     const elapsedMs = performance.now() - request.startedAt;
-    metrics.observeRequest(endpoint, reply.statusCode, code, elapsedMs);
+    // Whoever has hung up was told nothing.
+    if (cut === 'hung-up') metrics.observeRequest(endpoint, CLIENT_CLOSED_REQUEST, '', elapsedMs);
+    else metrics.observeRequest(endpoint, reply.statusCode, code, elapsedMs);
     if (cut) metrics.observeCut(cut);
     if (endpoint.startsWith('/openapi/')) {
       const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
@@ -205,6 +210,7 @@ export function createApp(deps: AppDeps): App {
   });
 
   for (const route of routes) {
+    metrics.expectFaults(route.endpoint.path);
     const { open, serve } = pipeline(route, { ...deps, places, answers });
     app.route({
       method: 'POST',

@@ -1,8 +1,11 @@
+import { CODES } from '@perennial/wire';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../db/database.js';
 import type { Shares } from '../db/shares.js';
 import { businessMetrics } from '../metrics/business.js';
 import { VERSION } from '../version.js';
+
+const { INTERNAL_ERROR } = CODES;
 
 /** No label ever holds a channel, an order or anything else that grows or identifies somebody. */
 export function serviceMetrics(database: Database, shares: Shares) {
@@ -10,7 +13,7 @@ export function serviceMetrics(database: Database, shares: Shares) {
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
     name: 'perennial_http_requests_total',
-    help: 'Answered requests by endpoint, HTTP status and result code',
+    help: 'Requests by endpoint, HTTP status and result code; 499 without a code: the caller hung up',
     labelNames: ['endpoint', 'status', 'code'],
     registers: [registry],
   });
@@ -78,9 +81,14 @@ export function serviceMetrics(database: Database, shares: Shares) {
     },
     observeCut: (why: string) => cut.inc({ why }),
     observeBatch: (size: number) => admissionBatch.observe(size),
-    observeRequest(endpoint: string, status: number, code: string, elapsedMs: number): void {
+    /** Without `elapsedMs`: refused before it was looked at, which says nothing about how long requests take. */
+    observeRequest(endpoint: string, status: number, code: string, elapsedMs?: number): void {
       requests.inc({ endpoint, status: String(status), code });
-      seconds.observe({ endpoint }, elapsedMs / 1000);
+      if (elapsedMs !== undefined) seconds.observe({ endpoint }, elapsedMs / 1000);
+    },
+    /** From 0 on, so that the first one is an increase. */
+    expectFaults(endpoint: string): void {
+      requests.inc({ endpoint, status: String(INTERNAL_ERROR.http), code: INTERNAL_ERROR.code }, 0);
     },
   };
 }

@@ -40,7 +40,7 @@ export function refuseEarly({ load, failures, clock, metrics, log, paths, isDrai
       [HEADERS.retryAfter]: '1',
     });
     response.end(text);
-    metrics.observeRequest(endpoint, http, code, 0);
+    metrics.observeRequest(endpoint, http, code);
     const where = { channel, ...load.counts() };
     lines.line(
       channel,

@@ -46,6 +46,9 @@ describe('DATABASE_URL', () => {
   it.each([
     ['?options=-c%20timezone%3DUTC', 'options must not have timezone, which the service sets itself'],
     ['?options=-c%20statement_timeout%3D0', 'options must not have statement_timeout, which the service sets itself'],
+    ['?options=-c%20lock-timeout%3D1', 'options must not have lock_timeout, which the service sets itself'],
+    ['?options=--enable-seqscan%3Don', 'options must not have enable_seqscan, which the service sets itself'],
+    ['?options=-c%20client_encoding%3DLATIN1', 'options must not have client_encoding, which the service sets itself'],
     ['?options=-d%205', 'options must be settings such as -c search_path=perennial'],
     ['?options=search_path%3Da', 'options must be settings such as -c search_path=perennial'],
     ['?options=-c', 'options must be settings such as -c search_path=perennial'],

@@ -1,5 +1,6 @@
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HeldUp, Unavailable } from '../../src/db/database.js';
+import { HeldUp, Silent, Unavailable } from '../../src/db/database.js';
 import { capturedLog } from '../support/captured-log.js';
 
 const away = () => new Unavailable('database unavailable: ECONNREFUSED', { cause: new Error('ECONNREFUSED') });
@@ -45,6 +46,26 @@ describe('lines of one cause', () => {
       'job billing: TypeError',
       'job billing: 42P01',
     ]);
+  });
+
+  it('a database that says nothing is away like one that cannot be reached', () => {
+    const { log, lines } = capturedLog();
+    for (let n = 0; n < 10; n += 1) {
+      log.error({ err: new Silent(), requestId: `r-${n}` }, 'fault');
+      log.warn({ err: n % 2 === 0 ? new Silent() : away(), cause: `job ${n}` }, 'a background job failed');
+    }
+    expect(lines()).toMatchObject([{ msg: 'fault', requestId: 'r-0', cause: 'the database is away' }]);
+  });
+
+  it('what an operator has to mend is told beside an outage', () => {
+    const { log, lines } = capturedLog();
+    const refused = (code: string) =>
+      new Unavailable(code, { cause: Object.assign(new pg.DatabaseError('no', 0, 'error'), { code }) });
+    for (const err of [away(), refused('57P01'), refused('25006'), refused('42501'), refused('25006')]) {
+      log.error({ err }, 'fault');
+    }
+    const cause = 'the database is away';
+    expect(lines().map((line) => line.cause)).toEqual([cause, `${cause}: 25006`, `${cause}: 42501`]);
   });
 
   it('that happen once say nothing more', async () => {

@@ -27,7 +27,7 @@ export async function seenNode(more: Partial<ServiceDeps> = {}): Promise<SeenNod
   }
   await importCodes({ ...operator, clock }, { benefitCode: 'COUPON', file: file() });
   await on.channel.call('products/list', {});
-  await node.reads('perennial_http_requests_total', 1, { endpoint: '/openapi/v1/products/list' });
+  await node.reads('perennial_http_requests_total', 1, { endpoint: '/openapi/v1/products/list', code: '0' });
   await node.reads('perennial_benefit_codes_left', 3, { benefit: 'COUPON' });
   return node;
 }

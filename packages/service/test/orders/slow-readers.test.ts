@@ -93,6 +93,10 @@ describe('a caller who hangs up', () => {
     expect(on.links()).toBeLessThan(ORDERS / 2);
     expect(await open(on)).toBe(0);
     expect(await metric(on, 'perennial_http_answers_cut_total{why="hung-up"}')).toBe(1);
+    // Nobody was told anything: it counts as no answer.
+    const told = (status: string, code: string) =>
+      metric(on, `perennial_http_requests_total{endpoint="/openapi/v1/orders/list",status="${status}",code="${code}"}`);
+    expect([await told('499', ''), await told('500', '500001')]).toEqual([1, 0]);
   });
 
   it('before the answer: what was asked is done, and the line of the request has its code', async () => {

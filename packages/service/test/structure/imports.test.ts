@@ -10,7 +10,7 @@ import { packageRoot } from '../support/processes.js';
 const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   [
     'ground',
-    /^(clock|plain-error|settings|log|repeated-lines|pretty-lines|tracing|version|answer|serialize|caller|turns|visible)\.ts$|^metrics\/(counts|business)\.ts$|^db\/(database|queryable|gather|failures|session|sequences|address|watch|statement-spans)\.ts$|^db\/embedded\/|^secrets\//,
+    /^(clock|plain-error|settings|log|repeated-lines|pretty-lines|tracing|version|answer|serialize|caller|turns|visible|stop-signals)\.ts$|^metrics\/(counts|business)\.ts$|^db\/(database|queryable|gather|failures|session|sequences|address|watch|statement-spans)\.ts$|^db\/embedded\/|^secrets\//,
   ],
   ['database', /^db\//],
   ['gateways', /^gateways\/|^(institution|supplier)\//],

@@ -33,11 +33,17 @@ describe('without an SDK', () => {
     expect(bridge.calls.at(-1)).toMatchObject({ operation: 'debit', headers: { traceparent: CALLER } });
   });
 
+  it.each(['-more', ''])('one of a later version is read as the first: 01…%s', async (more) => {
+    await bridge.debit({ traceparent: CALLER.replace(/^00/, '01') + more });
+    expect(bridge.calls.at(-1)).toMatchObject({ operation: 'debit', headers: { traceparent: CALLER } });
+  });
+
   it.each([
     'no traceparent',
     '00-00000000000000000000000000000000-b7ad6b7169203331-01',
     '00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01',
     `${CALLER}-more`,
+    CALLER.replace(/^00/, 'ff'),
     '',
   ])('what is no traceparent is not: %j', async (traceparent) => {
     await bridge.debit({ traceparent });

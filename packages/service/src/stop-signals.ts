@@ -1,0 +1,19 @@
+/** The first signal stops in good order; one that comes later ends at once. */
+export function stopOnSignals(stopping: AbortController): void {
+  let firstAt: number | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      const at = performance.now();
+      firstAt ??= at;
+      // Asked twice is asked urgently. Whatever is stored is safe either way.
+      if (at - firstAt > SAME_SIGNAL_MS) process.exit(1);
+      stopping.abort();
+    });
+  }
+}
+
+/**
+ * One request to stop arrives several times: Ctrl-C and supervisors tell the whole group of processes, and npm, which is one of
+ * them, passes on what it hears.
+ */
+const SAME_SIGNAL_MS = 1_000;

@@ -1,0 +1,107 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.js';
+import { openFromSettings } from '../../src/db/open.js';
+import { readSettings } from '../../src/settings.js';
+import { send } from '../support/channel-client.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { until } from '../support/processes.js';
+import { anotherNode } from '../support/second-node.js';
+import { testService } from '../support/service.js';
+
+let fresh: FreshDatabase;
+let dataDir: string;
+beforeEach(async () => {
+  fresh = await freshDatabase({ migrated: false });
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-unfit-'));
+});
+afterEach(async () => {
+  await fresh.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1);
+const setReadOnly = (database: Database, url: string, value: 'on' | 'off') =>
+  database.transaction(async (tx) => {
+    await tx.query('set transaction read write');
+    await tx.query(`alter database ${nameOf(url)} set default_transaction_read_only = ${value}`);
+  });
+
+/** As a node does it. */
+const open = (url: string, log: (line: string) => void = () => undefined) =>
+  openFromSettings(readSettings({ DATABASE_URL: url, DATA_DIR: dataDir }), { role: 'service', log });
+
+describe('a node', () => {
+  it('waits for a server on which nothing can be written, and says so', async () => {
+    await setReadOnly(fresh.database, fresh.url, 'on');
+    const lines: string[] = [];
+    let writable: Promise<void> | undefined;
+    const opened = await open(fresh.url, (line) => {
+      lines.push(line);
+      writable ??= setReadOnly(fresh.database, fresh.url, 'off');
+    });
+    await opened.close();
+    await writable;
+    expect(lines[0]).toBe(
+      'the database of DATABASE_URL cannot be reached (it is read-only: a standby, or default_transaction_read_only is on); trying again in 1 s',
+    );
+  });
+
+  it('refuses a database of another encoding', async () => {
+    const name = `${nameOf(fresh.url)}_latin`;
+    await fresh.database.query(`create database ${name} template template0 encoding 'LATIN1' locale 'C'`);
+    onTestFinished(async () => {
+      const admin = openDatabase({ url: fresh.url.replace(nameOf(fresh.url), 'postgres'), pool: 1, name: 'test' });
+      await admin.query(`drop database if exists ${name} with (force)`);
+      await admin.close();
+    });
+    const url = Object.assign(new URL(fresh.url), { pathname: `/${name}` }).href;
+    await expect(open(url)).rejects.toThrow(/^DATABASE_URL: the database has the encoding LATIN1; UTF8 is needed$/);
+  });
+
+  it('says in one line that its role may not make a schema', async () => {
+    const role = `r${nameOf(fresh.url)}`;
+    await fresh.database.query(`create role ${role} login password 'secret-of-the-role'`);
+    onTestFinished(async () => {
+      const admin = openDatabase({ url: fresh.url.replace(nameOf(fresh.url), 'postgres'), pool: 1, name: 'test' });
+      await admin.query(`drop role ${role}`);
+      await admin.close();
+    });
+    const url = Object.assign(new URL(fresh.url), { username: role, password: 'secret-of-the-role' }).href;
+    await expect(open(url)).rejects.toThrow(
+      /^DATABASE_URL: the role may not do what the service needs: permission denied for schema public$/,
+    );
+  });
+
+  it('says in one line that the schema it is sent to is not there', async () => {
+    await expect(open(`${fresh.url}?options=-c%20search_path%3Dperennial`)).rejects.toThrow(
+      /^DATABASE_URL: no schema of the search_path is there$/,
+    );
+  });
+});
+
+it('a node whose server takes no writes any more is not ready until it does', async () => {
+  const service = await testService();
+  onTestFinished(() => service.close());
+  const { database, url } = service.fresh;
+  const far = openDatabase({ url, pool: 2, name: 'read-only node' });
+  const node = await anotherNode(service, { database: far });
+  onTestFinished(async () => {
+    await node.close();
+    await far.close();
+  });
+  const ready = async () => (await send(node.baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).status;
+  expect(await ready()).toBe(200);
+  const endSessions = () =>
+    database.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'read-only node'
+      and datname = current_database()`);
+  await setReadOnly(database, url, 'on');
+  await endSessions();
+  await until('not ready', async () => (await ready()) === 503);
+  expect(await ready()).toBe(503);
+  // Its connections stay what they were: it has to open others.
+  await setReadOnly(database, url, 'off');
+  await until('ready', async () => (await ready()) === 200);
+});
