@@ -11,6 +11,7 @@ export default defineConfig({
           name: 'wire',
           root: 'packages/wire',
           include: ['test/**/*.test.ts'],
+          testTimeout: 60_000,
         },
       },
       {

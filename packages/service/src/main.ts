@@ -3,9 +3,11 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
 import { alertWays } from './alerts/ways.js';
 import { systemClock } from './clock.js';
 import { type OpenedDatabase, openFromSettings } from './db/open.js';
+import { createStartingApp } from './http/operations.js';
 import { createLog } from './log.js';
 import { provisionDemo } from './operator/demo.js';
 import { PlainError } from './plain-error.js';
@@ -32,9 +34,11 @@ async function main(): Promise<void> {
   }
   const stopping = new AbortController();
   stopOnSignals(stopping);
+  const starting = await answerFromTheStart(settings);
   const opened = await openFromSettings(settings, {
     role: 'service',
     log: (line) => say(`  ${line}`),
+    onWaiting: (what) => log.warn({ cause: what }, 'waiting, and not serving yet'),
     onIdleError: (err) => log.warn({ err, cause: 'idle connections to the database break' }, 'a connection broke'),
     onSilence: (isSilent) => log.warn(isSilent ? 'the database does not answer' : 'the database answers again'),
     signal: stopping.signal,
@@ -57,6 +61,7 @@ async function main(): Promise<void> {
     isMonitoredApart: settings.metricsPort !== undefined,
   });
   try {
+    await starting?.close();
     const { here, operations } = await listen(service, settings);
     publicUrl = settings.publicUrl ?? here;
     banner(settings, { publicUrl, operations, demoFile: await demo(settings, opened, publicUrl) });
@@ -93,11 +98,51 @@ interface Listening {
 
 async function listen({ server, operations }: Service, settings: Settings): Promise<Listening> {
   const { host, port, metricsHost, metricsPort = 0 } = settings;
-  await server.listen({ host, port });
+  await listenAt(server, { host, port }, INTERFACE);
   const here = addressOf(server.server, host);
   if (!operations) return { here, operations: here };
-  await operations.listen({ host: metricsHost, port: metricsPort });
+  await listenAt(operations, { host: metricsHost, port: metricsPort }, MONITORING);
   return { here, operations: addressOf(operations.server, metricsHost) };
+}
+
+/**
+ * A database that is away, or a migration, may be waited for at length: whoever asks whether the process is alive is answered
+ * meanwhile, where it will be answered later. The interface's own port, if that is another one, refuses connections, so that a
+ * proxy finds another node. A port that the system chooses is known to nobody yet.
+ */
+async function answerFromTheStart(settings: Settings): Promise<FastifyInstance | undefined> {
+  const { host, port, metricsHost, metricsPort } = settings;
+  const isApart = metricsPort !== undefined;
+  const address = isApart ? { host: metricsHost, port: metricsPort } : { host, port };
+  if (address.port === 0) return undefined;
+  const app = createStartingApp(systemClock);
+  await listenAt(app, address, isApart ? MONITORING : INTERFACE);
+  return app;
+}
+
+/** The settings that say where. */
+interface ListenerNames {
+  readonly host: string;
+  readonly port: string;
+}
+const INTERFACE: ListenerNames = { host: 'HOST', port: 'PORT' };
+const MONITORING: ListenerNames = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
+
+async function listenAt(
+  app: FastifyInstance,
+  address: { readonly host: string; readonly port: number },
+  names: ListenerNames,
+): Promise<void> {
+  try {
+    await app.listen({ ...address });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    const { code, message } = error;
+    const told = (advice: string) => new PlainError(`cannot listen: ${message}; ${advice}`, { cause: error });
+    if (code === 'EADDRINUSE' || code === 'EACCES') throw told(`set ${names.port} to another one`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw told(`check ${names.host}`);
+    throw error;
+  }
 }
 
 function addressOf(server: Server, host: string): string {
@@ -148,8 +193,5 @@ main().then(
 function oneLine(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof PlainError) return error.message;
-  const code = 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE' || code === 'EACCES') return `cannot listen: ${error.message}; set PORT to another one`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `cannot listen: ${error.message}; check HOST`;
   return error.stack ?? error.message;
 }

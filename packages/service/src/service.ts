@@ -56,7 +56,7 @@ export interface ServiceDeps {
   readonly trustedProxies: readonly string[];
   readonly authFailuresPerMinute: number;
   readonly httpLimits?: Partial<HttpLimits>;
-  /** Who asks for /metrics or /healthz has to send it. */
+  /** Who asks for /metrics has to send it. */
   readonly metricsToken?: string | undefined;
   /** /metrics and /healthz are not on the interface's listener but on one of their own. */
   readonly isMonitoredApart?: boolean;

@@ -30,7 +30,7 @@ export interface Settings {
   /** A listener of its own for /metrics and /healthz. Unset: they are on the port of the interface. */
   readonly metricsPort: number | undefined;
   readonly metricsHost: string;
-  /** Who asks for /metrics or /healthz has to send it. */
+  /** Who asks for /metrics has to send it. */
   readonly metricsToken: string | undefined;
   readonly logLevel: LogLevel;
   /** Unset: pretty on a terminal, else JSON. */
@@ -78,6 +78,10 @@ export function readSettings(env: Env = process.env): Settings {
   const environment = choice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
   const host = text(env, 'HOST') ?? '127.0.0.1';
   const port = integer(env, 'PORT', 8080, 0, 65_535);
+  const metricsPort = optionalInteger(env, 'METRICS_PORT', 0, 65_535);
+  if (metricsPort === port && port !== 0) {
+    throw new SettingsError(`METRICS_PORT must be another port than PORT, which is ${port}`);
+  }
   const databasePool = integer(env, 'DATABASE_POOL', DATABASE_POOL, 2, 1000);
   const databaseUrl = url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
   const masterKeys = keys(env);
@@ -89,8 +93,8 @@ export function readSettings(env: Env = process.env): Settings {
     environment,
     host,
     port,
-    publicUrl: url(env, 'PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, ''),
-    redeemUrl: url(env, 'REDEEM_URL', ['http:', 'https:'])?.replace(/\/+$/, ''),
+    publicUrl: shownUrl(env, 'PUBLIC_URL'),
+    redeemUrl: shownUrl(env, 'REDEEM_URL'),
     redeemOpensPerMinute: integer(env, 'REDEEM_OPENS_PER_MINUTE', REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
     dataDir: path.resolve(text(env, 'DATA_DIR') ?? 'data'),
     databaseUrl,
@@ -99,7 +103,7 @@ export function readSettings(env: Env = process.env): Settings {
     masterKeys,
     migrate: choice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
     drainSeconds: integer(env, 'DRAIN_SECONDS', isProduction ? 5 : 0, 0, 300),
-    metricsPort: optionalInteger(env, 'METRICS_PORT', 0, 65_535),
+    metricsPort,
     metricsHost: text(env, 'METRICS_HOST') ?? '127.0.0.1',
     metricsToken: token(env, 'METRICS_TOKEN'),
     logLevel: choice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
@@ -137,7 +141,7 @@ export function checkNodeSettings(settings: Settings): string[] {
       ? ['HOST is every address and TRUSTED_PROXIES is empty: callers behind a proxy all count as one address']
       : []),
     ...(isOpen(metricsAddress) && metricsToken === undefined
-      ? ['/metrics and /healthz are on every address without METRICS_TOKEN: let only your own machines reach them']
+      ? ['/metrics is on every address without METRICS_TOKEN: let only your own machines reach it']
       : []),
   ];
 }
@@ -215,6 +219,17 @@ function url(env: Env, name: string, protocols: readonly string[]): string | und
     throw new SettingsError(`${name} must be an address that starts with ${protocols.join('// or ')}//`);
   }
   return value;
+}
+
+/** Paths are added to it, and everybody sees the result: callers, users, whoever reads the log. */
+function shownUrl(env: Env, name: string): string | undefined {
+  const value = url(env, name, ['http:', 'https:']);
+  if (value === undefined) return undefined;
+  const { username, password } = new URL(value);
+  if (username !== '' || password !== '' || /[?#]/.test(value)) {
+    throw new SettingsError(`${name} must be an address without a user, a password, a query or a fragment`);
+  }
+  return value.replace(/\/+$/, '');
 }
 
 /** Shorter ones can be guessed by whoever has seen one message. */

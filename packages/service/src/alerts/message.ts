@@ -14,6 +14,8 @@ export interface AlertMessage {
   readonly environment: string;
   /** Where the service is reached: several may tell the same people. */
   readonly service: string;
+  /** Of a mail that some have taken: those who have not. */
+  readonly onlyTo?: readonly string[];
 }
 
 export interface Sender {

@@ -125,3 +125,16 @@ export async function markSent(db: Queryable, messageId: string): Promise<void> 
 export async function markFailed(db: Queryable, messageId: string, failure: string): Promise<void> {
   await db.query('update alert_messages set failure = $2 where message_id = $1', [messageId, failure]);
 }
+
+/** The next try is for these people alone. */
+export async function markTakenExceptBy(
+  db: Queryable,
+  messageId: string,
+  { people, failure }: { readonly people: readonly string[]; readonly failure: string },
+): Promise<void> {
+  await db.query('update alert_messages set failure = $2, content = content || $3::jsonb where message_id = $1', [
+    messageId,
+    failure,
+    JSON.stringify({ onlyTo: people }),
+  ]);
+}

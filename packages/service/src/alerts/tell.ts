@@ -1,8 +1,16 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
 import { type AlertMessage, alertMessage, type Sender } from './message.js';
-import { claimMessage, markFailed, markSent, storeMessage, takeTelling, takeUntold } from './messages-sql.js';
-import { type AlertWay, NotTaken } from './way.js';
+import {
+  claimMessage,
+  markFailed,
+  markSent,
+  markTakenExceptBy,
+  storeMessage,
+  takeTelling,
+  takeUntold,
+} from './messages-sql.js';
+import { type AlertWay, NotTaken, NotTakenBy } from './way.js';
 
 export interface TellingDeps {
   readonly database: Database;
@@ -34,7 +42,7 @@ export interface SendingDeps {
 /** In one run. What is left is for the next. */
 const MOST_IN_A_RUN = 20;
 
-/** Sends what is due by one way, until there is no more or the receiver does not take it; how many it has taken. */
+/** Sends what is due by one way, until there is no more or the receiver does not take it; how many it has dealt with. */
 export async function sendMessages(
   { database, log }: SendingDeps,
   way: AlertWay,
@@ -48,8 +56,13 @@ export async function sendMessages(
       await way.send(messageId, content, signal);
     } catch (error) {
       if (!(error instanceof NotTaken)) throw error;
-      if (signal?.aborted) return sent;
+      const isForSome = error instanceof NotTakenBy;
+      if (signal?.aborted && !isForSome) return sent;
       log.warn({ way: way.way, messageId, tries, why: error.message }, 'an alert was not taken and will be sent again');
+      if (isForSome) {
+        await markTakenExceptBy(database, messageId, { people: error.people, failure: error.message });
+        continue;
+      }
       await markFailed(database, messageId, error.message);
       return sent;
     }

@@ -9,8 +9,21 @@ export interface AlertWay {
   close(): Promise<void>;
 }
 
-/** Its message says why, for the log and the operator: never an address, which may hold a secret, nor what was sent. */
+/**
+ * Its message says why, for the log and the operator: never the address of a server, which may hold a secret, nor what was
+ * sent.
+ */
 export class NotTaken extends Error {}
+
+/** Some have not taken it, because of themselves and not of the way there: only they are to get it again. */
+export class NotTakenBy extends NotTaken {
+  constructor(
+    readonly people: readonly string[],
+    why: string,
+  ) {
+    super(`refused for ${people.join(', ')}${why}`);
+  }
+}
 
 /** Longer than any receiver should take, and shorter than the time after which another node would try. */
 export const SENDING_MS = 20_000;

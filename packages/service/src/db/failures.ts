@@ -52,6 +52,7 @@ export interface Failure {
   /** A SQLSTATE, or the first characters of many. */
   readonly state: string;
   readonly meaning: Meaning;
+  /** For people: a command says it, and so does the log. */
   readonly why: string;
   /** Where the server says so, when the state alone could mean something else. Not its text, which it may translate. */
   readonly routine?: string;
@@ -82,8 +83,12 @@ export const FAILURES: readonly Failure[] = [
     why: 'a prepared statement that is there already: the session is another one',
   },
   { state: '53', meaning: 'away', why: 'out of disk, memory or connections' },
-  { state: '55P03', meaning: 'held up', why: 'lock_timeout' },
-  { state: '57014', meaning: 'held up', why: 'statement_timeout, or an operator has cancelled the statement' },
+  { state: '55P03', meaning: 'held up', why: 'something else in the database holds a lock for too long' },
+  {
+    state: '57014',
+    meaning: 'held up',
+    why: 'a statement took longer than it may, or an operator has cancelled the statement',
+  },
   { state: '57P', meaning: 'away', why: 'the server stops, starts, or has ended the session' },
   { state: '58', meaning: 'away', why: 'the server cannot read or write its files' },
   { state: 'XX001', meaning: 'away', why: 'a damaged table' },
@@ -100,9 +105,8 @@ export function unavailableOf(error: unknown): Unavailable | undefined {
   );
   if (failure === undefined) return undefined;
   const Kind = { away: Unavailable, 'held up': HeldUp, outdated: Outdated }[failure.meaning];
-  return new Kind(`${failure.meaning === 'away' ? 'database unavailable' : failure.meaning}: ${code}`, {
-    cause: error,
-  });
+  const meaning = failure.meaning === 'away' ? 'database unavailable' : failure.meaning;
+  return new Kind(`${meaning}: ${failure.why} (${code})`, { cause: error });
 }
 
 /**

@@ -21,6 +21,8 @@ export interface OpenOptions {
   /** An embedded folder without a database is refused, and left as it is. Unset: one is made there. */
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
+  /** What a start waits for, again each time that it has looked in vain. */
+  readonly onWaiting?: (what: string) => void;
   readonly onIdleError?: (error: Error) => void;
   /** The database does not answer, or answers again. */
   readonly onSilence?: (isSilent: boolean) => void;
@@ -111,17 +113,16 @@ async function prepareDatabase(
 const LOOK_AGAIN_MS = 1_000;
 
 /** Who restores or changes a database holds its tables for as long as that takes. A service waits for it; a command says so. */
-async function untilFree(
-  { role, log, signal }: Pick<OpenOptions, 'role' | 'log' | 'signal'>,
-  work: () => Promise<void>,
-): Promise<void> {
+async function untilFree({ role, log, onWaiting, signal }: OpenOptions, work: () => Promise<void>): Promise<void> {
   for (let isSaid = false; ; isSaid = true) {
     signal?.throwIfAborted();
     try {
       return await work();
     } catch (error) {
       if (role !== 'service' || !(error instanceof HeldUp)) throw error;
-      if (!isSaid) log(`somebody else holds tables of the database (${sqlState(error)}); waiting for that`);
+      const line = `somebody else holds tables of the database (${sqlState(error)})`;
+      if (!isSaid) log(`${line}; waiting for that`);
+      onWaiting?.(line);
       await delay(LOOK_AGAIN_MS, undefined, signal ? { signal } : {});
     }
   }
@@ -173,7 +174,7 @@ async function makeFolder(dataDir: string): Promise<void> {
   }
 }
 
-async function reach(database: Database, { role, log, attempts, signal }: OpenOptions): Promise<void> {
+async function reach(database: Database, { role, log, onWaiting, attempts, signal }: OpenOptions): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     try {
@@ -190,11 +191,11 @@ async function reach(database: Database, { role, log, attempts, signal }: OpenOp
       const lasting = lastingReason(error);
       if (lasting !== undefined) throw new SettingsError(lasting, { cause: error });
       if (!(error instanceof Unavailable)) throw error;
-      if (attempts !== undefined && attempt >= attempts) {
-        throw new SettingsError(`the database of DATABASE_URL cannot be reached (${reason(error)})`);
-      }
+      const line = `the database of DATABASE_URL cannot be reached (${reason(error)})`;
+      if (attempts !== undefined && attempt >= attempts) throw new SettingsError(line);
       const seconds = Math.min(10, attempt);
-      log(`the database of DATABASE_URL cannot be reached (${reason(error)}); trying again in ${seconds} s`);
+      log(`${line}; trying again in ${seconds} s`);
+      onWaiting?.(line);
       await delay(seconds * 1000, undefined, signal ? { signal } : {});
     }
   }

@@ -7,6 +7,7 @@ import { MigrationError, readSchema } from './schema.js';
 export interface PrepareSchemaOptions {
   readonly role: 'service' | 'tool';
   readonly log: (line: string) => void;
+  readonly onWaiting?: (what: string) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -21,7 +22,7 @@ export async function prepareSchema(
   database: Database,
   url: string,
   { environment, migrate: mode, databaseUrl }: Settings,
-  { role, log, signal }: PrepareSchemaOptions,
+  { role, log, onWaiting, signal }: PrepareSchemaOptions,
 ): Promise<void> {
   const isService = role === 'service';
   if (mode === 'auto' && (isService || environment === 'sandbox')) {
@@ -41,6 +42,7 @@ export async function prepareSchema(
     if (!isService) throw new MigrationError(line);
     if (line !== said) log(`${line}; waiting for that`);
     said = line;
+    onWaiting?.(line);
     await delay(LOOK_AGAIN_MS, undefined, signal ? { signal } : {});
   }
 }

@@ -1,11 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { CODES, formatTime, Rejection } from '@perennial/wire';
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { CODES, formatTime, HEADER_KEYS, Rejection } from '@perennial/wire';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.js';
 import type { ClockWatch } from '../db/clock-watch.js';
 import type { Database } from '../db/database.js';
 import type { ServiceMetrics } from './metrics.js';
-import { ClockWrong, Draining, refusalOf, sendAnswer } from './respond.js';
+import { ClockWrong, Draining, refusalOf, Starting, sendAnswer } from './respond.js';
+import { usableRequestId } from './signed-headers.js';
 
 export interface OperationsDeps {
   readonly database: Database;
@@ -15,7 +16,7 @@ export interface OperationsDeps {
   /** Whether this node is about to stop, or stopping. */
   readonly isLeaving: () => boolean;
   readonly readsOnly: boolean;
-  /** Who asks for /metrics or /healthz has to send it. */
+  /** Who asks for /metrics has to send it. */
   readonly metricsToken?: string | undefined;
 }
 
@@ -35,14 +36,15 @@ export function readinessRoute(
   });
 }
 
-/** And: is the process alive, how is it doing. */
+/** Is the process alive: it tells nothing else, and probes have no token, so it wants none. */
+function livenessRoute(app: FastifyInstance, clock: Clock): void {
+  app.get('/healthz', (_request, reply) => sendAnswer(reply, 200, status('alive'), formatTime(clock.now())));
+}
+
+/** And: how is it doing. */
 export function monitoringRoutes(app: FastifyInstance, { clock, metrics, metricsToken }: OperationsDeps): void {
   const onRequest = metricsToken === undefined ? [] : [requireToken(metricsToken)];
-
-  app.get('/healthz', { onRequest }, (_request, reply) =>
-    sendAnswer(reply, 200, status('alive'), formatTime(clock.now())),
-  );
-
+  livenessRoute(app, clock);
   app.get('/metrics', { onRequest }, async (_request, reply) =>
     reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
@@ -50,16 +52,39 @@ export function monitoringRoutes(app: FastifyInstance, { clock, metrics, metrics
 
 /** All of it on a listener of its own. */
 export function createOperationsApp(deps: OperationsDeps): FastifyInstance {
-  const app = fastify({ logger: false, requestTimeout: 10_000, forceCloseConnections: true });
+  const app = appForMachines(deps.clock);
+  readinessRoute(app, deps);
+  monitoringRoutes(app, deps);
+  return app;
+}
+
+/**
+ * What a node answers before it has its database: that it is alive, and that nothing is served yet. It needs nothing but a
+ * clock, and gives its port up to the node itself.
+ */
+export function createStartingApp(clock: Clock): FastifyInstance {
+  const app = appForMachines(clock);
+  livenessRoute(app, clock);
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.url !== '/healthz') throw new Starting();
+  });
+  return app;
+}
+
+function appForMachines(clock: Clock): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    requestTimeout: 10_000,
+    forceCloseConnections: true,
+    genReqId: (request) => usableRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
+  });
   const refuse = (error: unknown, reply: FastifyReply) => {
     const { result, http = result.http, message, headers } = refusalOf(error);
     const answer = { code: result.code, message, data: 'null' };
-    return sendAnswer(reply.headers(headers), http, answer, formatTime(deps.clock.now()));
+    return sendAnswer(reply.headers(headers), http, answer, formatTime(clock.now()));
   };
   app.setErrorHandler((error, _request, reply) => refuse(error, reply));
   app.setNotFoundHandler((_request, reply) => refuse(new Rejection('PATH_NOT_FOUND'), reply));
-  readinessRoute(app, deps);
-  monitoringRoutes(app, deps);
   return app;
 }
 

@@ -51,6 +51,13 @@ export class Draining extends Busy {
   }
 }
 
+/** This node waits for its database, and has served nothing yet: another one will answer. */
+export class Starting extends Busy {
+  constructor() {
+    super('starting');
+  }
+}
+
 /** This node does not know what time it is: another one will answer. */
 export class ClockWrong extends Busy {
   constructor() {

@@ -68,4 +68,5 @@ it('the receiver is away, every node is killed: the alert is told once it is bac
     ['alert.resolved', 'pool-empty', 1],
   ]);
   expect(running.map((one) => one.stdout() + one.stderr()).join()).not.toMatch(/in-the-address|a secret of/);
-});
+  // Nodes look every 30 s for what is over, and there are two starts before.
+}, 120_000);

@@ -50,10 +50,21 @@ export interface MailServer {
   readonly mails: Mail[];
   /** In place of taking a mail. */
   refusal: string | undefined;
+  /** Whom it takes no mail for, and what it says then. */
+  readonly refusedPeople: Map<string, string>;
+  /** Every command that it has heard. */
+  readonly heard: string[];
   close(): Promise<void>;
 }
 
-/** As much of SMTP as a mailer needs. */
+const ANSWERS: Readonly<Record<string, string>> = {
+  EHLO: '250-mail.example\r\n250 AUTH PLAIN',
+  AUTH: '235 come in',
+  DATA: '354 go on',
+  QUIT: '221 bye',
+};
+
+/** As much of SMTP as a mailer needs. It knows no TLS. */
 export async function mailServer(): Promise<MailServer> {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
@@ -79,12 +90,19 @@ export async function mailServer(): Promise<MailServer> {
           say(on.refusal ?? '250 taken');
           continue;
         }
+        on.heard.push(line);
         const [word = ''] = line.split(' ', 1);
+        const person = word === 'RCPT' ? (/<(.*)>/.exec(line)?.[1] ?? '') : '';
+        const refusal = word === 'STARTTLS' ? '502 what is that' : on.refusedPeople.get(person);
+        if (refusal !== undefined) {
+          say(refusal);
+          continue;
+        }
         if (word === 'MAIL') from = /<(.*)>/.exec(line)?.[1] ?? '';
         if (word === 'MAIL') to = [];
-        if (word === 'RCPT') to.push(/<(.*)>/.exec(line)?.[1] ?? '');
+        if (word === 'RCPT') to.push(person);
         if (word === 'DATA') data = [];
-        say(word === 'DATA' ? '354 go on' : word === 'QUIT' ? '221 bye' : '250 ok');
+        say(ANSWERS[word] ?? '250 ok');
       }
     });
   });
@@ -93,6 +111,8 @@ export async function mailServer(): Promise<MailServer> {
     url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
     mails: [],
     refusal: undefined,
+    refusedPeople: new Map(),
+    heard: [],
     async close() {
       server.close();
       for (const socket of sockets) socket.destroy();

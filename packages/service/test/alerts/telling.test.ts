@@ -281,6 +281,89 @@ describe('a mail', () => {
   });
 });
 
+describe('a mail that the server refuses for one of two', () => {
+  const failures = () => fresh.database.query('select failure, tries, sent_at is not null as sent from alert_messages');
+
+  it('is sent again to that one alone, until it is taken', async () => {
+    mail.refusedPeople.set('bob@example.com', '550 bob@example.com is over quota');
+    await raise('1');
+    await write([email]);
+    await send(email);
+    expect(mail.mails.map(({ to }) => to)).toEqual([['ann@example.com']]);
+    expect(await failures()).toEqual([{ failure: 'refused for bob@example.com (SMTP 550)', tries: 1, sent: false }]);
+    expect(captured.text()).toContain('refused for bob@example.com (SMTP 550)');
+    expect(captured.text()).not.toContain('over quota');
+    await later('1 minute');
+    await send(email);
+    expect(await failures()).toMatchObject([{ tries: 2, sent: false }]);
+    mail.refusedPeople.clear();
+    await later('2 minutes');
+    await send(email);
+    expect(mail.mails.map(({ to }) => to)).toEqual([['ann@example.com'], ['bob@example.com']]);
+    expect(await failures()).toEqual([{ failure: null, tries: 3, sent: true }]);
+  });
+
+  it('holds up no other message', async () => {
+    mail.refusedPeople.set('bob@example.com', '450 later');
+    await raise('1');
+    await raiseAlert(fresh.database, 'pool-empty', 'COUPON', 'claims wait');
+    await write([email]);
+    await send(email);
+    expect(mail.mails.map(({ to }) => to)).toEqual([['ann@example.com'], ['ann@example.com']]);
+  });
+
+  it('is over once that one is not to be written to any more', async () => {
+    mail.refusedPeople.set('bob@example.com', '550 no');
+    await raise('1');
+    await write([email]);
+    await send(email);
+    const corrected = emailWay({
+      url: mail.url,
+      from: 'perennial@example.com',
+      to: ['Ann@Example.com', 'eve@example.com'],
+    });
+    await later('1 minute');
+    await send(corrected);
+    await corrected.close();
+    expect(mail.mails).toHaveLength(1);
+    expect(await failures()).toMatchObject([{ sent: true }]);
+  });
+
+  it('is told by whom, however they spell their domains', async () => {
+    mail.refusedPeople.set('bob@example.com', '550 no');
+    const to = ['Ann@EXAMPLE.com', 'zoe@bücher.example', 'bob@example.com'];
+    const shouting = emailWay({ url: mail.url, from: 'perennial@example.com', to });
+    const message = { type: 'alert.test', text: 'x', kind: 'test', count: 0, alerts: [], ...sender() } as const;
+    await expect(shouting.send('1', message)).rejects.toThrow('refused for bob@example.com (SMTP 550)');
+    await shouting.close();
+  });
+});
+
+describe('a password for the mail server', () => {
+  const addressed = (host: string, query = '') =>
+    mail.url.replace('smtp://127.0.0.1', `smtp://ann:s3cret@${host}`) + query;
+  const test = (url: string) => perennial(['alert', 'test'], { SMTP_URL: url, ALERT_EMAIL: 'ann@example.com' });
+  const wasTold = () => mail.heard.some((line) => line.startsWith('AUTH'));
+  // The same server under an address that is not taken for this machine's.
+  const ELSEWHERE = '0.0.0.0';
+
+  it('is not told to another machine that offers no TLS, and neither is the mail', async () => {
+    const ran = await test(addressed(ELSEWHERE));
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toMatch(/^email +not taken: ETLS: no TLS to the mail server \(SMTP 502\)$/m);
+    expect([wasTold(), mail.mails]).toEqual([false, []]);
+  });
+
+  it('is told to this machine, and wherever ?requireTLS=false says so', async () => {
+    expect((await test(addressed('127.0.0.1'))).code).toBe(0);
+    expect(wasTold()).toBe(true);
+    mail.heard.length = 0;
+    expect((await test(addressed(ELSEWHERE, '/?requireTLS=false'))).code).toBe(0);
+    expect(wasTold()).toBe(true);
+    expect((await test(addressed('127.0.0.1', '/?requireTLS=true'))).code).toBe(1);
+  });
+});
+
 describe('perennial alert test', () => {
   const settings = () => ({
     ALERT_WEBHOOK_URL: receiver.url,
@@ -303,6 +386,14 @@ describe('perennial alert test', () => {
     });
     expect(receiver.taken.map(({ body }) => body.type)).toEqual(['alert.test', 'alert.test']);
     expect(mail.mails).toHaveLength(1);
+  });
+
+  it('names whom the mail server refuses', async () => {
+    mail.refusedPeople.set('bob@example.com', '550 no such user');
+    const ran = await perennial(['alert', 'test'], { ...settings(), ALERT_EMAIL: 'ann@example.com,bob@example.com' });
+    expect(ran).toMatchObject({ code: 1, stderr: '' });
+    expect(ran.stdout).toMatch(/^email +not taken: refused for bob@example\.com \(SMTP 550\)$/m);
+    expect(mail.mails.map(({ to }) => to)).toEqual([['ann@example.com']]);
   });
 
   it('without a way: says so', async () => {

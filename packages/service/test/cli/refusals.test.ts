@@ -133,3 +133,14 @@ describe('settings that cannot be used', () => {
     expect(JSON.parse(ran.stderr)).toEqual({ error: expect.stringMatching(reason) });
   });
 });
+
+it('a lock that somebody holds for too long is told in words', async () => {
+  await fresh.database.transaction(async (tx) => {
+    await tx.query('lock table channels in access exclusive mode');
+    expect(await perennial(['channel', 'list'], settings)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'perennial: held up: something else in the database holds a lock for too long (55P03)\n',
+    });
+  });
+});

@@ -47,7 +47,8 @@ it(`${CARDS} cards are bound again while the service is killed at each point of 
   const queue = [...bound.entries()];
   const again: { orderNo: string; first: string; second: string }[] = [];
   await Promise.all(
-    Array.from({ length: 4 }, async () => {
+    // Two at a time: one that is killed takes another along, and no more.
+    Array.from({ length: 2 }, async () => {
       for (let next = queue.shift(); next; next = queue.shift()) {
         const [n, { card, first, orderNo }] = next;
         const second = await bindUntilAnswered(client, card, `KILL-${POINTS[n % POINTS.length]}`);

@@ -91,7 +91,14 @@ describe('the image', () => {
     });
     expect(sources).toContain('packages/service/src/db/database.ts');
     expect(sources.filter(isIgnored)).toEqual([]);
-    for (const place of ['data/master-key', '.git/config', 'docs/request.md', 'packages/service/data/postgres']) {
+    for (const place of [
+      'packages/service/.env',
+      'deploy/docker/perennial.env',
+      'data/master-key',
+      '.git/config',
+      'docs/request.md',
+      'packages/service/data/postgres',
+    ]) {
       expect(isIgnored(place), place).toBe(true);
     }
   });
@@ -135,6 +142,32 @@ describe('compose.yaml', () => {
     }
   });
 
+  it('starts again what must run, and a migration that did not reach its database', () => {
+    const restarts = Object.entries<{ restart: string }>(compose.services).map(([name, { restart }]) => [
+      name,
+      restart,
+    ]);
+    expect(Object.fromEntries(restarts)).toEqual({
+      database: 'unless-stopped',
+      migrate: expect.stringMatching(/^on-failure/),
+      node: 'unless-stopped',
+      proxy: 'unless-stopped',
+    });
+    expect(compose.services.migrate.depends_on).toEqual({ database: { condition: 'service_healthy' } });
+  });
+
+  it('asks the database over TCP, which the server of the image’s first start does not have', () => {
+    const { test } = compose.services.database.healthcheck;
+    expect(test.slice(0, 4)).toEqual(['CMD', 'pg_isready', '-h', '127.0.0.1']);
+  });
+
+  it('reads its keys from files that git leaves out', async () => {
+    const keyFiles = ['.env', 'deploy/docker/.env', 'deploy/docker/perennial.env'];
+    const ignored = readFileSync(path.join(ROOT, '.gitignore'), 'utf8').split('\n');
+    for (const file of keyFiles)
+      expect(ignored.includes(file) || ignored.includes(path.basename(file)), file).toBe(true);
+  });
+
   it('gives nodes longer to stop than they drain, and starts them on a migrated schema', () => {
     const { node } = compose.services;
     expect(Number.parseInt(node.stop_grace_period, 10)).toBeGreaterThan(5 + 10);
@@ -164,12 +197,24 @@ describe('kubernetes', () => {
     expect(container.readinessProbe.periodSeconds * container.readinessProbe.failureThreshold * 2).toBeLessThan(drain);
   });
 
+  it('does not take one late answer for a node that is gone', () => {
+    expect(container.readinessProbe.failureThreshold).toBeGreaterThan(1);
+    expect(container.livenessProbe.failureThreshold).toBeGreaterThan(1);
+  });
+
   it('runs the command that migrates from the same image', () => {
     const [job] = documents('kubernetes/migrate.yaml');
     const [migrate] = job.spec.template.spec.containers;
     expect(migrate.image).toBe(container.image);
     expect(migrate.command).toEqual(['node', 'packages/service/bin/perennial.js', 'migrate']);
   });
+});
+
+it('Prometheus scrapes the nodes that haproxy leads to', () => {
+  const nodes = [...text('haproxy/haproxy.cfg').matchAll(/^ {2}server \w+ (\S+)$/gm)].map(([, address]) => address);
+  const [{ scrape_configs: jobs }] = documents('prometheus/prometheus.yaml');
+  expect(jobs).toMatchObject([{ job_name: 'perennial', static_configs: [{ targets: nodes }] }]);
+  expect(nodes).toHaveLength(3);
 });
 
 describe('proxies', () => {

@@ -120,6 +120,12 @@ describe('the two of them', () => {
     ]);
   });
 
+  it('an alarm is raised for nodes that are down, and for nodes that Prometheus does not know any more', () => {
+    const exprs = ruleExpressions.map(({ expr }) => expr);
+    expect(exprs).toContain('up{job="perennial"} == 0');
+    expect(exprs).toContain('absent(up{job="perennial"})');
+  });
+
   it('promtool takes the rules and the scrape, where there is one', () => {
     for (const args of [
       ['rules', 'rules.yaml'],

@@ -59,9 +59,9 @@ describe('what machines ask', () => {
     expect(await elsewhere.json()).toMatchObject({ code: '404001', data: null });
   });
 
-  it('METRICS_TOKEN: /metrics and /healthz want it, /readyz does not', async () => {
+  it('METRICS_TOKEN: /metrics wants it; what probes ask does not', async () => {
     const { interfaceUrl } = await serve({ METRICS_TOKEN: TOKEN });
-    expect(await statuses(interfaceUrl)).toEqual({ readyz: 200, healthz: 401, metrics: 401 });
+    expect(await statuses(interfaceUrl)).toEqual({ readyz: 200, healthz: 200, metrics: 401 });
     expect(await statuses(interfaceUrl, { authorization: `Bearer ${TOKEN}x` })).toMatchObject({ metrics: 401 });
     expect(await statuses(interfaceUrl, { authorization: `Bearer ${TOKEN}` })).toEqual({
       readyz: 200,

@@ -9,6 +9,7 @@ import { PlainError } from '../../src/plain-error.js';
 import { openVault } from '../../src/secrets/vault.js';
 import { checkNodeSettings, readSettings } from '../../src/settings.js';
 import { freshDatabase } from '../support/database.js';
+import { freePort } from '../support/free-port.js';
 import { MAIN, serviceUrl, start } from '../support/processes.js';
 
 const KEY = randomBytes(32).toString('base64');
@@ -61,7 +62,11 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['DATABASE_SHARE', { DATABASE_SHARE: '0' }],
     ['DATABASE_SHARE', { DATABASE_POOL: '8', DATABASE_SHARE: '9' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'ftp://x' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'https://ann:s3cret@pay.example' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'https://pay.example/?a=1' }],
+    ['PUBLIC_URL', { PUBLIC_URL: 'https://pay.example/#top' }],
     ['REDEEM_URL', { REDEEM_URL: 'h5.example' }],
+    ['REDEEM_URL', { REDEEM_URL: 'https://ann@h5.example' }],
     ['REDEEM_OPENS_PER_MINUTE', { REDEEM_OPENS_PER_MINUTE: '4' }],
     ['MASTER_KEY', { MASTER_KEY: 'short' }],
     ['MASTER_KEY', { MASTER_KEY: `${KEY}!` }],
@@ -81,6 +86,8 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['MIGRATE', { MIGRATE: 'sometimes' }],
     ['DRAIN_SECONDS', { DRAIN_SECONDS: '301' }],
     ['METRICS_PORT', { METRICS_PORT: 'many' }],
+    ['METRICS_PORT', { PORT: '8090', METRICS_PORT: '8090' }],
+    ['METRICS_PORT', { METRICS_PORT: '8080' }],
     ['METRICS_TOKEN', { METRICS_TOKEN: 'short' }],
     ['METRICS_TOKEN', { METRICS_TOKEN: 'sixteen or more, but in words' }],
     ['MASTER_KEY', { ...PRODUCTION, MASTER_KEY: '' }],
@@ -144,7 +151,7 @@ describe('a bad setting stops the start with one line that names it', () => {
     const proxied = { HOST: '0.0.0.0', TRUSTED_PROXIES: '10.0.0.0/8' };
     expect(warnings({ HOST: '::' })).toEqual([
       expect.stringContaining('TRUSTED_PROXIES is empty'),
-      expect.stringContaining('/metrics and /healthz are on every address'),
+      expect.stringContaining('/metrics is on every address'),
     ]);
     expect(warnings(proxied)).toEqual([expect.stringContaining('/metrics')]);
     expect(warnings({ ...proxied, METRICS_PORT: '9464' })).toEqual([]);
@@ -162,12 +169,16 @@ describe('a bad setting stops the start with one line that names it', () => {
 });
 
 describe('a start that cannot work says why in one line', () => {
-  it('the port is taken', async () => {
+  it('a port is taken', async () => {
     const taken = net.createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
-    const { port } = taken.address() as net.AddressInfo;
+    const port = String((taken.address() as net.AddressInfo).port);
     const fresh = await freshDatabase();
-    expect(await refusal({ DATABASE_URL: fresh.url, PORT: String(port) })).toMatch(/PORT/);
+    const env = { DATABASE_URL: fresh.url, MASTER_KEY: KEY };
+    expect(await refusal({ ...env, PORT: port })).toMatch(/EADDRINUSE.*; set PORT to another one$/);
+    expect(await refusal({ ...env, METRICS_PORT: port })).toMatch(/EADDRINUSE.*; set METRICS_PORT to another one$/);
+    // The interface's, when that of the metrics is free.
+    expect(await refusal({ ...env, PORT: port, METRICS_PORT: '0' })).toMatch(/; set PORT to another one$/);
     taken.close();
     await fresh.close();
   });
@@ -223,7 +234,11 @@ describe('a start that cannot work says why in one line', () => {
 
   it('HOST is no address of this machine', async () => {
     const fresh = await freshDatabase();
-    expect(await refusal({ DATABASE_URL: fresh.url, MASTER_KEY: KEY, HOST: 'no-such-host.invalid' })).toMatch(/HOST/);
+    expect(await refusal({ DATABASE_URL: fresh.url, MASTER_KEY: KEY, HOST: 'no-such-host.invalid' })).toMatch(
+      /check HOST$/,
+    );
+    const metrics = { METRICS_HOST: 'no-such-host.invalid', METRICS_PORT: String(await freePort()) };
+    expect(await refusal({ DATABASE_URL: fresh.url, MASTER_KEY: KEY, ...metrics })).toMatch(/check METRICS_HOST$/);
     await fresh.close();
   });
 

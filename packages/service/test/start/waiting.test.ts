@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrate } from '../../src/db/migrate.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { freePort } from '../support/free-port.js';
+import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
+
+let fresh: FreshDatabase;
+let dataDir: string;
+const started: Running[] = [];
+beforeEach(async () => {
+  fresh = await freshDatabase({ migrated: false });
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-waiting-'));
+});
+afterEach(async () => {
+  for (const { child } of started) child.kill('SIGKILL');
+  await Promise.all(started.splice(0).map(({ exited }) => exited));
+  await fresh.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+function node(more: Record<string, string>): Running {
+  const running = start(MAIN, {
+    DATABASE_URL: fresh.url,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    DATA_DIR: dataDir,
+    MIGRATE: 'never',
+    ...more,
+  });
+  started.push(running);
+  return running;
+}
+
+/** What the log says that it waits for. */
+const waitsFor = (running: Running) =>
+  until('a line of the log', () => {
+    const line = running
+      .stdout()
+      .split('\n')
+      .find((one) => one.includes('waiting, and not serving yet'));
+    return line === undefined ? undefined : (JSON.parse(line) as Record<string, string>);
+  });
+
+const ask = async (port: number, place: string, init: RequestInit = {}) => {
+  const answer = await fetch(`http://127.0.0.1:${port}/${place}`, init);
+  return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: await answer.json() };
+};
+
+describe('a node that waits', () => {
+  it('for a migration is alive and not ready, refuses the rest in the usual form, and then serves on the same port', async () => {
+    const port = await freePort();
+    const running = node({ PORT: String(port), METRICS_TOKEN: 'a-token-of-some-length' });
+    expect(await waitsFor(running)).toMatchObject({
+      level: 'warn',
+      cause: expect.stringMatching(/^the schema lacks .*: run perennial migrate$/),
+    });
+    expect(await ask(port, 'healthz')).toMatchObject({ status: 200, body: { code: '0', data: { status: 'alive' } } });
+    expect(await ask(port, 'readyz')).toMatchObject({ status: 503, retryAfter: '1', body: { code: '503001' } });
+    const call = { method: 'POST', headers: { 'x-svc-request-id': 'r-1' }, body: 'not even JSON' };
+    const refused = await ask(port, 'openapi/v1/auth/token', call);
+    expect(refused).toMatchObject({ status: 503, retryAfter: '1' });
+    expect(refused.body).toEqual({
+      success: false,
+      code: '503001',
+      message: expect.any(String),
+      data: null,
+      requestId: 'r-1',
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+    });
+    await migrate(fresh.url);
+    expect(await serviceUrl(running)).toBe(`http://127.0.0.1:${port}`);
+    expect(await ask(port, 'readyz')).toMatchObject({ status: 200 });
+    expect(await ask(port, 'openapi/v1/auth/token', call)).toMatchObject({ status: 401 });
+  });
+
+  it('for a database that is away says so where METRICS_PORT is, and takes no connection of the interface', async () => {
+    const [away, port, metricsPort] = [await freePort(), await freePort(), await freePort()];
+    const running = node({
+      DATABASE_URL: `postgres://nobody:s3cret@127.0.0.1:${away}/none`,
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+    });
+    expect(await waitsFor(running)).toMatchObject({
+      cause: 'the database of DATABASE_URL cannot be reached (ECONNREFUSED)',
+    });
+    expect(await ask(metricsPort, 'healthz')).toMatchObject({ status: 200 });
+    expect(await ask(metricsPort, 'readyz')).toMatchObject({ status: 503, body: { code: '503001' } });
+    expect(await ask(metricsPort, 'metrics')).toMatchObject({ status: 503, body: { code: '503001' } });
+    await expect(fetch(`http://127.0.0.1:${port}/readyz`)).rejects.toThrow();
+    running.child.kill('SIGTERM');
+    expect(await running.exited).toBe(0);
+    expect(running.stdout()).not.toContain('s3cret');
+  });
+
+  it('a connection that somebody keeps open does not keep it from serving', async () => {
+    const port = await freePort();
+    const running = node({ PORT: String(port) });
+    await waitsFor(running);
+    const silent = net.connect(port, '127.0.0.1').on('error', () => undefined);
+    silent.write('POST /openapi/v1/auth/token HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n');
+    await new Promise((resolve) => silent.once('data', resolve));
+    await migrate(fresh.url);
+    await serviceUrl(running);
+    expect(await ask(port, 'readyz')).toMatchObject({ status: 200 });
+    silent.destroy();
+  });
+});
