@@ -1,5 +1,5 @@
 import { HEADERS, sha256Hex, signRequest, verifySignature } from '@perennial/wire';
-import { accessTokens } from '../dist/channels/access-token.js';
+import { accessTokens } from '../dist/catalog/channels/access-token.js';
 import { signedRequest } from './signed.mjs';
 import { median } from './table.mjs';
 

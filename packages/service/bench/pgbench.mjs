@@ -4,7 +4,7 @@ import { access, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { PLANS } from '../dist/db/session.js';
+import { PLANS } from '../dist/platform/db/session.js';
 import { cpuOfDescendants, cpuOfEnded, cpuOfProcess } from './cpu.mjs';
 
 const run = promisify(execFile);

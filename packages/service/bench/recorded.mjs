@@ -1,4 +1,4 @@
-import { createLog } from '../dist/log.js';
+import { createLog } from '../dist/platform/log/log.js';
 import { createService } from '../dist/service.js';
 import { send, signedRequest } from './signed.mjs';
 

@@ -4,16 +4,16 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { alertWays } from './alerts/ways.js';
-import { systemClock } from './clock.js';
-import { type OpenedDatabase, openFromSettings } from './db/open.js';
 import { createStartingApp } from './http/operations.js';
-import { createLog } from './log.js';
-import { provisionDemo } from './operator/demo.js';
-import { PlainError } from './plain-error.js';
+import { provisionDemo } from './operator/provisioning/demo.js';
+import { alertWays } from './platform/alerts/ways.js';
+import { systemClock } from './platform/clock.js';
+import { type OpenedDatabase, openFromSettings } from './platform/installation/open.js';
+import { createLog } from './platform/log/log.js';
+import { PlainError } from './platform/plain-error.js';
+import { checkNodeSettings, readSettings, type Settings } from './platform/settings.js';
+import { stopOnSignals } from './platform/stop-signals.js';
 import { createService, type Service } from './service.js';
-import { checkNodeSettings, readSettings, type Settings } from './settings.js';
-import { stopOnSignals } from './stop-signals.js';
 
 /** What is told to people goes to stderr, so that stdout is the log and nothing else. */
 const say = (line: string) => process.stderr.write(`${line}\n`);

@@ -1,7 +1,7 @@
-import { written } from '../../dist/db/time-sql.js';
-import { paymentPayloadSql } from '../../dist/events/payload-sql.js';
-import { setCallback } from '../../dist/operator/channel-settings.js';
-import { createChannel } from '../../dist/operator/channels.js';
+import { setCallback } from '../../dist/operator/provisioning/channel-settings.js';
+import { createChannel } from '../../dist/operator/provisioning/channels.js';
+import { written } from '../../dist/platform/db/time-sql.js';
+import { paymentPayloadSql } from '../../dist/subscriptions/store/events/payload-sql.js';
 
 const FIRST = 400_000_000_000;
 /** Of each channel. More than are ever read together, so that no event waits for another one of its order. */

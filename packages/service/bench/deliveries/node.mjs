@@ -1,11 +1,11 @@
 // A node that sends events, in a process of its own.
-import { channelRegistry } from '../../dist/channels/registry.js';
-import { systemClock as clock } from '../../dist/clock.js';
-import { openFromSettings } from '../../dist/db/open.js';
-import { deliverer } from '../../dist/engine/deliveries.js';
-import { createLog } from '../../dist/log.js';
-import { readSettings } from '../../dist/settings.js';
-import { connections } from '../../dist/webhooks/connections.js';
+import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { connections } from '../../dist/delivery/transport/connections.js';
+import { deliverer } from '../../dist/engine/jobs/deliveries.js';
+import { systemClock as clock } from '../../dist/platform/clock.js';
+import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { createLog } from '../../dist/platform/log/log.js';
+import { readSettings } from '../../dist/platform/settings.js';
 import { answer } from '../renewals/answer.mjs';
 
 let deps;

@@ -1,6 +1,6 @@
-import { BENEFIT_DAYS } from '../../dist/benefits/policy.js';
-import { written } from '../../dist/db/time-sql.js';
-import { paymentPayloadSql } from '../../dist/events/payload-sql.js';
+import { written } from '../../dist/platform/db/time-sql.js';
+import { BENEFIT_DAYS } from '../../dist/subscriptions/domain/benefits/policy.js';
+import { paymentPayloadSql } from '../../dist/subscriptions/store/events/payload-sql.js';
 
 /**
  * Mode B for one order, as lean as a job can be: the same writes as the set-wise statement, in one statement, without what

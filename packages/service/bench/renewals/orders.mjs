@@ -1,4 +1,4 @@
-import { sealInstitutionNo } from '../../dist/agreements/card.js';
+import { sealInstitutionNo } from '../../dist/subscriptions/store/agreements/card.js';
 
 /**
  * Orders as a year of business leaves them: numbered in the order of their creation over the last twelve months, each a

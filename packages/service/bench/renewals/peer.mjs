@@ -3,17 +3,17 @@
 // institution and settles, as the engine does, for its one order.
 import { Logger, run as runGraphile, runMigrations } from 'graphile-worker';
 import PgBoss from 'pg-boss';
-import { institutionNo } from '../../dist/agreements/card.js';
-import { channelRegistry } from '../../dist/channels/registry.js';
-import { systemClock as clock } from '../../dist/clock.js';
-import { openFromSettings } from '../../dist/db/open.js';
+import { channelRegistry } from '../../dist/catalog/channels/registry.js';
 import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
 import { gatewayRegistry } from '../../dist/gateways/registry.js';
-import { startRenewals } from '../../dist/orders/renew-sql.js';
-import { debitRequest, sendDebit } from '../../dist/payments/debit.js';
-import { RENEWAL_LEASE_SECONDS } from '../../dist/payments/policy.js';
-import { settle } from '../../dist/payments/settle.js';
-import { readSettings } from '../../dist/settings.js';
+import { systemClock as clock } from '../../dist/platform/clock.js';
+import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { readSettings } from '../../dist/platform/settings.js';
+import { RENEWAL_LEASE_SECONDS } from '../../dist/subscriptions/domain/payments/policy.js';
+import { debitRequest, sendDebit } from '../../dist/subscriptions/steps/payments/debit.js';
+import { settle } from '../../dist/subscriptions/steps/payments/settle.js';
+import { institutionNo } from '../../dist/subscriptions/store/agreements/card.js';
+import { startRenewals } from '../../dist/subscriptions/store/orders/renew-sql.js';
 import { BRIDGE } from '../rows.mjs';
 import { answer } from './answer.mjs';
 import { billOne } from './one-order.mjs';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { channelRegistry } from '../../dist/channels/registry.js';
-import { openEmbedded } from '../../dist/db/embedded/index.js';
-import { openFromSettings } from '../../dist/db/open.js';
-import { createProduct } from '../../dist/operator/products.js';
-import { readSettings } from '../../dist/settings.js';
+import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { createProduct } from '../../dist/operator/provisioning/products.js';
+import { openEmbedded } from '../../dist/platform/embedded-postgres/index.js';
+import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { readSettings } from '../../dist/platform/settings.js';
 import { provisionChannel } from '../channel.mjs';
 import { CAN_MEASURE, cpuOfDescendants, cpuOfEnded, cpuOfProcess } from '../cpu.mjs';
 import { openOwnServer } from '../own-server.mjs';

@@ -1,10 +1,10 @@
 // A node of the service, put together as main.ts does it, with one difference: events may go to this machine although the
 // database is not an embedded one. That is decided here, by what is handed to createService, and there is no setting for it.
-import { systemClock } from '../../dist/clock.js';
-import { openFromSettings } from '../../dist/db/open.js';
-import { createLog } from '../../dist/log.js';
+import { systemClock } from '../../dist/platform/clock.js';
+import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { createLog } from '../../dist/platform/log/log.js';
+import { readSettings } from '../../dist/platform/settings.js';
 import { createService } from '../../dist/service.js';
-import { readSettings } from '../../dist/settings.js';
 
 const settings = readSettings();
 const log = createLog(settings.logLevel);

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Database } from '../../src/db/database.js';
-import { setCallback } from '../../src/operator/channel-settings.js';
-import { createChannel } from '../../src/operator/channels.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { authorizeProduct } from '../../src/operator/products.js';
+import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { authorizeProduct } from '../../src/operator/provisioning/products.js';
+import type { Database } from '../../src/platform/db/database.js';
 import {
   type ChannelClient,
   type ChannelCredentials,

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Database } from '../../src/db/database.js';
+import type { Database } from '../../src/platform/db/database.js';
 import { type ChannelCredentials, channelClient, type Reply } from '../../test/support/channel-client.js';
 import { collectRequest } from '../../test/support/demo.js';
 import { until } from '../../test/support/processes.js';

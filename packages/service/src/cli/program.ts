@@ -1,22 +1,22 @@
 import { Command } from 'commander';
-import { VERSION } from '../version.js';
-import { addAgreement } from './agreement.js';
-import { addAlert } from './alert.js';
-import { addAudit } from './audit.js';
-import { addBackup } from './backup.js';
-import { addBenefit } from './benefit.js';
-import { addChannel } from './channel.js';
-import type { CommandLine } from './command.js';
-import { addEvents } from './events.js';
-import { addInstitution } from './institution.js';
-import { addMasterKey } from './master-key.js';
-import { addMigrate } from './migrate.js';
-import { addOrder } from './order.js';
-import { addPaymentChannel } from './payment-channel.js';
-import { addProduct } from './product.js';
-import { addReconciliation } from './reconciliation.js';
-import { addSettlement } from './settlement.js';
-import { addSupplier } from './supplier.js';
+import { VERSION } from '../platform/version.js';
+import type { CommandLine } from './frame/command.js';
+import { addAgreement } from './nouns/agreement.js';
+import { addAlert } from './nouns/alert.js';
+import { addAudit } from './nouns/audit.js';
+import { addBackup } from './nouns/backup.js';
+import { addBenefit } from './nouns/benefit.js';
+import { addChannel } from './nouns/channel.js';
+import { addEvents } from './nouns/events.js';
+import { addInstitution } from './nouns/institution.js';
+import { addMasterKey } from './nouns/master-key.js';
+import { addMigrate } from './nouns/migrate.js';
+import { addOrder } from './nouns/order.js';
+import { addPaymentChannel } from './nouns/payment-channel.js';
+import { addProduct } from './nouns/product.js';
+import { addReconciliation } from './nouns/reconciliation.js';
+import { addSettlement } from './nouns/settlement.js';
+import { addSupplier } from './nouns/supplier.js';
 
 /** Every command that there is. `showHelp`: for help that nobody asked for. */
 export function program(commandLine: CommandLine, showHelp: (help: string) => void): Command {

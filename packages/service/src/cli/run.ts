@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
-import { jsonText } from '../visible.js';
-import { commandLine, type Terminal } from './command.js';
+import { jsonText } from '../platform/visible.js';
+import { commandLine, type Terminal } from './frame/command.js';
+import { terminalText } from './frame/shown.js';
 import { program } from './program.js';
-import { terminalText } from './shown.js';
 
 /** Runs one command, and answers its exit code. */
 export async function run(

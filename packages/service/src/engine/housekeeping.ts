@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Database } from '../db/database.js';
-import { EVENTS_RETENTION_DAYS } from '../settings.js';
+import type { Database } from '../platform/db/database.js';
+import { EVENTS_RETENTION_DAYS } from '../platform/settings.js';
 import { benefitExpiry } from './housekeeping/expired-benefits.js';
 import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
 import {

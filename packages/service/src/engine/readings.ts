@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.js';
-import type { ClockWatch } from '../db/clock-watch.js';
-import type { Database } from '../db/database.js';
-import type { BusinessMetrics } from '../metrics/business.js';
-import { READING_BOUNDS, type ReadingBounds, readBusiness, readSettledRefunds } from '../metrics/readings-sql.js';
+import type { Clock } from '../platform/clock.js';
+import type { Database } from '../platform/db/database.js';
+import type { ClockWatch } from '../platform/installation/clock-watch.js';
+import type { BusinessMetrics } from './metrics/business.js';
+import { READING_BOUNDS, type ReadingBounds, readBusiness, readSettledRefunds } from './metrics/readings-sql.js';
 
 export interface ReadingDeps {
   readonly database: Database;

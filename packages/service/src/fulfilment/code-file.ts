@@ -1,5 +1,5 @@
-import { PlainError } from '../plain-error.js';
-import { csvRecords } from '../reconciliation/csv.js';
+import { csvRecords } from '../platform/csv/csv.js';
+import { PlainError } from '../platform/plain-error.js';
 import { MAX_CODE_LENGTH, UNPRINTABLE } from './fulfilment.js';
 
 /** The file cannot be used, and nothing of it is: the message says where and why. */

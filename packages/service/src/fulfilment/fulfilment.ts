@@ -1,5 +1,5 @@
-import type { Queryable } from '../db/database.js';
-import type { Origin } from '../tracing.js';
+import type { Queryable } from '../platform/db/database.js';
+import type { Origin } from '../platform/tracing.js';
 
 export const FULFILMENTS = ['GENERATED', 'POOL', 'SUPPLIER'] as const;
 export type FulfilmentKind = (typeof FULFILMENTS)[number];

@@ -1,7 +1,7 @@
-import { type Sealing, sealing } from '../channels/sealing.js';
-import type { Queryable } from '../db/database.js';
-import { installationKey } from '../secrets/look-up.js';
-import type { Vault } from '../secrets/vault.js';
+import { type Sealing, sealing } from '../catalog/channels/sealing.js';
+import type { Queryable } from '../platform/db/database.js';
+import { installationKey } from '../platform/secrets/look-up.js';
+import type { Vault } from '../platform/secrets/vault.js';
 import type { AtOnce } from './fulfilment.js';
 import { type NewCode, takeCodes } from './pool-sql.js';
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../clock.js';
-import type { Queryable } from '../db/database.js';
-import type { Vault } from '../secrets/vault.js';
+import type { Clock } from '../platform/clock.js';
+import type { Queryable } from '../platform/db/database.js';
+import type { Vault } from '../platform/secrets/vault.js';
 import type { Fulfilment, Supplier } from './fulfilment.js';
 import { generated } from './generated.js';
 import { pool } from './pool.js';

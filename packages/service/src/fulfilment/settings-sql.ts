@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/database.js';
+import type { Queryable } from '../platform/db/database.js';
 import type { FulfilmentKind } from './fulfilment.js';
 
 export interface FulfilmentRow {

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../clock.js';
 import { bridgeClient } from '../gateways/bridge/client.js';
 import { type Fields, MAX_MESSAGE_BYTES, reasonOf, textOf } from '../gateways/bridge/protocol.js';
-import type { Origin } from '../tracing.js';
+import type { Clock } from '../platform/clock.js';
+import type { Origin } from '../platform/tracing.js';
 import {
   type ClaimToFulfil,
   MAX_CODE_LENGTH,

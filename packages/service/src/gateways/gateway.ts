@@ -1,4 +1,4 @@
-import type { Origin } from '../tracing.js';
+import type { Origin } from '../platform/tracing.js';
 
 /**
  * The port to a payment institution. An adapter translates; it decides nothing about orders, and keeps nothing that

@@ -1,5 +1,5 @@
-import { type Clock, perSecond } from '../clock.js';
-import type { Queryable } from '../db/database.js';
+import { type Clock, perSecond } from '../platform/clock.js';
+import type { Queryable } from '../platform/db/database.js';
 import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gateway.js';
 import { type Gateways, NoSuchGateway } from './registry.js';
 

@@ -1,5 +1,5 @@
-import type { Queryable } from '../db/database.js';
-import { gather } from '../db/gather.js';
+import type { Queryable } from '../platform/db/database.js';
+import { gather } from '../platform/db/sharing/gather.js';
 import type { Gateway } from './gateway.js';
 
 /** The gateway of each payment channel, by its code. */

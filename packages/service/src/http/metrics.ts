@@ -1,9 +1,9 @@
 import { CODES } from '@perennial/wire';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Database } from '../db/database.js';
-import type { Shares } from '../db/shares.js';
-import { businessMetrics } from '../metrics/business.js';
-import { VERSION } from '../version.js';
+import { businessMetrics } from '../engine/metrics/business.js';
+import type { Database } from '../platform/db/database.js';
+import type { Shares } from '../platform/db/sharing/shares.js';
+import { VERSION } from '../platform/version.js';
 
 const { INTERNAL_ERROR } = CODES;
 

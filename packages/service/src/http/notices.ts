@@ -1,13 +1,13 @@
 import { CODES, formatTime } from '@perennial/wire';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import type { Clock } from '../clock.js';
 import { type Notice, NoticeRefused } from '../gateways/gateway.js';
 import type { NoticeVerifier } from '../gateways/notice-verifier.js';
-import { addressGroup, type MinuteLimit } from './address-limit.js';
-import { heldBackLines } from './held-back.js';
-import type { LargeBodies } from './large-bodies.js';
-import { ReadsOnly, type Refusal, refusalOf, sendAnswer } from './respond.js';
+import type { Clock } from '../platform/clock.js';
+import { addressGroup, type MinuteLimit } from './answers/address-limit.js';
+import { ReadsOnly, type Refusal, refusalOf, sendAnswer } from './answers/respond.js';
+import { heldBackLines } from './limits/held-back.js';
+import type { LargeBodies } from './limits/large-bodies.js';
 
 export interface NoticeDeps {
   readonly clock: Clock;

@@ -1,12 +1,12 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { CODES, formatTime, HEADER_KEYS, Rejection } from '@perennial/wire';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Clock } from '../clock.js';
-import type { ClockWatch } from '../db/clock-watch.js';
-import type { Database } from '../db/database.js';
+import type { Clock } from '../platform/clock.js';
+import type { Database } from '../platform/db/database.js';
+import type { ClockWatch } from '../platform/installation/clock-watch.js';
+import { ClockWrong, Draining, refusalOf, Starting, sendAnswer } from './answers/respond.js';
 import type { ServiceMetrics } from './metrics.js';
-import { ClockWrong, Draining, refusalOf, Starting, sendAnswer } from './respond.js';
-import { usableRequestId } from './signed-headers.js';
+import { usableRequestId } from './requests/signed-headers.js';
 
 export interface OperationsDeps {
   readonly database: Database;

@@ -1,23 +1,28 @@
 import { sha256Hex } from '@perennial/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Answer, described, success, type WrittenAnswer } from '../answer.js';
-import type { Channel } from '../channels/channel.js';
-import type { Clock } from '../clock.js';
-import type { Shares } from '../db/shares.js';
-import type { Once, onceRunner } from '../idempotency/once.js';
-import { serializer } from '../serialize.js';
-import { type Origin, TRACEPARENT, usableTraceparent } from '../tracing.js';
-import type { admission } from './admission.js';
-import { type AnswerPlaces, RequestPlace } from './answer-places.js';
-import type { CallerFailures } from './failures.js';
-import type { FieldLimit } from './field-limit.js';
-import { readJsonObject } from './json-body.js';
-import { LARGE_BODY_BYTES, type LargeBodies } from './large-bodies.js';
-import type { NodeLoad, Visit } from './load.js';
-import type { AnswerSender } from './long-answers.js';
+import type { Channel } from '../catalog/channels/channel.js';
+import { type Answer, described, success, type WrittenAnswer } from '../platform/answers/answer.js';
+import { serializer } from '../platform/answers/serialize.js';
+import type { Clock } from '../platform/clock.js';
+import type { Shares } from '../platform/db/sharing/shares.js';
+import type { Once, onceRunner } from '../platform/idempotency/once.js';
+import { type Origin, TRACEPARENT, usableTraceparent } from '../platform/tracing.js';
+import { type AnswerPlaces, RequestPlace } from './limits/answer-places.js';
+import type { CallerFailures } from './limits/failures.js';
+import type { FieldLimit } from './limits/field-limit.js';
+import { LARGE_BODY_BYTES, type LargeBodies } from './limits/large-bodies.js';
+import type { NodeLoad, Visit } from './limits/load.js';
+import type { AnswerSender } from './long-answers/long-answers.js';
+import type { admission } from './requests/admission.js';
+import { readJsonObject } from './requests/json-body.js';
+import {
+  checkTimestamp,
+  readIdempotencyKey,
+  readSignedHeaders,
+  type SignedHeaders,
+} from './requests/signed-headers.js';
+import { validatorOf } from './requests/validate.js';
 import type { Route } from './routes.js';
-import { checkTimestamp, readIdempotencyKey, readSignedHeaders, type SignedHeaders } from './signed-headers.js';
-import { validatorOf } from './validate.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { CODES, envelopeText, formatTime, HEADER_KEYS, HEADERS } from '@perennial/wire';
 import type { Logger } from 'pino';
-import type { Clock } from '../clock.js';
-import type { CallerFailures } from './failures.js';
-import { heldBackLines } from './held-back.js';
-import type { NodeLoad } from './load.js';
+import type { Clock } from '../platform/clock.js';
+import { JSON_TYPE } from './answers/respond.js';
+import type { CallerFailures } from './limits/failures.js';
+import { heldBackLines } from './limits/held-back.js';
+import type { NodeLoad } from './limits/load.js';
 import type { ServiceMetrics } from './metrics.js';
-import { JSON_TYPE } from './respond.js';
-import { usableRequestId } from './signed-headers.js';
+import { usableRequestId } from './requests/signed-headers.js';
 
 export interface RefuseEarlyDeps {
   readonly load: NodeLoad;

@@ -1,6 +1,6 @@
 import { SpanStatusCode } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Started, TRACEPARENT, type Tracing, usableTraceparent } from '../tracing.js';
+import { type Started, TRACEPARENT, type Tracing, usableTraceparent } from '../platform/tracing.js';
 
 /** What machines ask every few seconds, and paths that are none of ours. */
 const isTraced = (route: string | undefined) => route !== undefined && /^\/(openapi|gateway|redeem)\b/.test(route);

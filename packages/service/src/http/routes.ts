@@ -1,8 +1,8 @@
 import type { Endpoint } from '@perennial/wire';
 import type { Static, TSchema } from 'typebox';
-import type { Action } from '../action.js';
-import type { Pieces } from '../answer.js';
-import type { Channel } from '../channels/channel.js';
+import type { Action } from '../catalog/action.js';
+import type { Channel } from '../catalog/channels/channel.js';
+import type { Pieces } from '../platform/answers/answer.js';
 
 /** One row of the route table. Whether it writes, needs a token and what it takes is said by the endpoint. */
 export interface Route {

@@ -1,4 +1,4 @@
-import { type AlertView, findAlerts, lockAlert, storeAcknowledged } from '../payments/alerts-sql.js';
+import { type AlertView, findAlerts, lockAlert, storeAcknowledged } from '../platform/alerts/raise-sql.js';
 import { recordAudit } from './audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
 import { quoted } from './rules.js';

@@ -1,5 +1,5 @@
-import type { Queryable } from '../db/database.js';
-import { written } from '../db/time-sql.js';
+import type { Queryable } from '../platform/db/database.js';
+import { written } from '../platform/db/time-sql.js';
 import type { Operator } from './operator.js';
 import { requireInteger } from './rules.js';
 

@@ -1,17 +1,17 @@
 import { parseTime } from '@perennial/wire';
 import { deliveryStatuses, eventTypes } from '@perennial/wire/enums';
-import type { ChannelView } from '../channels/provisioning-sql.js';
-import { findChannel } from '../channels/sql.js';
-import { parseEventId, parseEventIds } from '../webhooks/event-id.js';
-import { type EventRow, findEvent, listPushes, type Push } from '../webhooks/history-sql.js';
-import { listEvents } from '../webhooks/list-sql.js';
-import { pauseDeliveries, resumeDeliveries } from '../webhooks/pauses-sql.js';
-import { type ReplayPosition, replayEvents, replayUndelivered } from '../webhooks/replay-sql.js';
-import type { InstantRange } from '../webhooks/time-range.js';
+import type { ChannelView } from '../catalog/channels/provisioning-sql.js';
+import { findChannel } from '../catalog/channels/sql.js';
+import { parseEventId, parseEventIds } from '../delivery/event-id.js';
+import { type EventRow, findEvent, listPushes, type Push } from '../delivery/history/history-sql.js';
+import { listEvents } from '../delivery/history/list-sql.js';
+import type { InstantRange } from '../delivery/history/time-range.js';
+import { pauseDeliveries, resumeDeliveries } from '../delivery/queue/pauses-sql.js';
+import { type ReplayPosition, replayEvents, replayUndelivered } from '../delivery/queue/replay-sql.js';
 import { recordAudit } from './audit.js';
-import { changeChannel } from './channel-change.js';
-import { CALLBACK_EVENT_TYPES } from './channel-settings.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
+import { changeChannel } from './provisioning/channel-change.js';
+import { CALLBACK_EVENT_TYPES } from './provisioning/channel-settings.js';
 import { quoted, requireInteger, requireOneOf } from './rules.js';
 
 /** When the events were written, from inclusive, to exclusive. */

@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.js';
-import { sqlState, type Transaction, type Transactional } from '../db/database.js';
 import type { Gateways } from '../gateways/registry.js';
-import { PlainError } from '../plain-error.js';
-import type { Vault } from '../secrets/vault.js';
-import type { Environment } from '../settings.js';
+import type { Clock } from '../platform/clock.js';
+import { sqlState, type Transaction, type Transactional } from '../platform/db/database.js';
+import { PlainError } from '../platform/plain-error.js';
+import type { Vault } from '../platform/secrets/vault.js';
+import type { Environment } from '../platform/settings.js';
 
 /** Who acts, and on what: the first argument of every action. */
 export interface Operator {

@@ -1,5 +1,5 @@
-import type { Queryable, Transaction } from '../db/database.js';
-import { instant } from '../db/time-sql.js';
+import type { Queryable, Transaction } from '../platform/db/database.js';
+import { instant } from '../platform/db/time-sql.js';
 import type { DayOfChannel } from './runs-sql.js';
 
 /** `from` and `to` are the day's bounds in Unix milliseconds, `to` the first moment after it. */

@@ -1,5 +1,5 @@
-import type { Queryable } from '../db/database.js';
-import { written } from '../db/time-sql.js';
+import type { Queryable } from '../platform/db/database.js';
+import { written } from '../platform/db/time-sql.js';
 import type { DifferenceKind } from './runs-sql.js';
 
 /** Amounts and states are null where there is nothing. Times as the interface writes them. */

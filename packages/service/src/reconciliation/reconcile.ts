@@ -1,6 +1,6 @@
 import { parseTime } from '@perennial/wire';
-import type { Queryable, Transaction } from '../db/database.js';
-import { raiseAlert } from '../payments/alerts-sql.js';
+import { raiseAlert } from '../platform/alerts/raise-sql.js';
+import type { Queryable, Transaction } from '../platform/db/database.js';
 import {
   askAboutOpen,
   closeVanished,

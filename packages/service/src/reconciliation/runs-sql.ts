@@ -1,5 +1,5 @@
-import type { Queryable } from '../db/database.js';
-import { instant, local, written } from '../db/time-sql.js';
+import type { Queryable } from '../platform/db/database.js';
+import { instant, local, written } from '../platform/db/time-sql.js';
 
 export type StatementSource = 'GATEWAY' | 'FILE';
 

@@ -1,8 +1,8 @@
 import { parseTime } from '@perennial/wire';
 import { numberOf, positiveOf } from '../gateways/bridge/protocol.js';
 import type { StatementLine } from '../gateways/gateway.js';
-import { csvRecords } from './csv.js';
-import { refusedAt, StatementRefused } from './refused.js';
+import { csvRecords } from '../platform/csv/csv.js';
+import { refusedAt, StatementRefused } from '../platform/csv/refused.js';
 import type { NumberedLine } from './statement.js';
 
 export const STATEMENT_COLUMNS = ['kind', 'number', 'amountCent', 'status', 'bookedAt', 'institutionRef'] as const;

@@ -3,10 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { formatTime } from '@perennial/wire';
 import type { Gateway, StatementLine } from '../gateways/gateway.js';
-import { parseAttemptNo } from '../orders/numbers.js';
-import { parseRefundNo } from '../payments/refund-numbers.js';
+import { refusedAt } from '../platform/csv/refused.js';
+import { parseAttemptNo } from '../subscriptions/domain/orders/numbers.js';
+import { parseRefundNo } from '../subscriptions/domain/payments/refund-numbers.js';
 import type { StagedLine } from './compare-sql.js';
-import { refusedAt } from './refused.js';
 
 /** A line, and where in the statement it stands. */
 export interface NumberedLine {

@@ -1,7 +1,7 @@
-import type { Queryable } from '../db/database.js';
-import { instant, ms } from '../db/time-sql.js';
-import type { Order } from '../orders/order.js';
-import { ORDER_COLUMNS } from '../orders/sql.js';
+import type { Queryable } from '../platform/db/database.js';
+import { instant, ms } from '../platform/db/time-sql.js';
+import type { Order } from '../subscriptions/domain/orders/order.js';
+import { ORDER_COLUMNS } from '../subscriptions/store/orders/sql.js';
 
 /** What every step of the page reads: whose order it is, and the version of the channel that the link was checked with. */
 export interface OrderRead {

@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/database.js';
+import type { Queryable } from '../platform/db/database.js';
 
 /** Wrong digits in a row, and for how long. On the database's clock, which all nodes share. */
 const MOST_WRONG = 5;

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Channel } from '../channels/channel.js';
-import type { Clock } from '../clock.js';
-import type { Transactional } from '../db/database.js';
-import { endOrder } from '../orders/end.js';
-import { lockOrderByNumber } from '../orders/sql.js';
-import { userMobile } from '../users/mobile.js';
-import { findUser } from '../users/sql.js';
+import type { Channel } from '../catalog/channels/channel.js';
+import type { Clock } from '../platform/clock.js';
+import type { Transactional } from '../platform/db/database.js';
+import { endOrder } from '../subscriptions/steps/ending/end.js';
+import { lockOrderByNumber } from '../subscriptions/store/orders/sql.js';
+import { userMobile } from '../subscriptions/store/users/mobile.js';
+import { findUser } from '../subscriptions/store/users/sql.js';
 import { countWrong, forgetTries, lockTries } from './tries-sql.js';
 
 export type UnsubscribeOutcome =

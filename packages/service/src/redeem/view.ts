@@ -1,7 +1,7 @@
-import { openCode } from '../benefits/claim-code.js';
-import { claimNoOf } from '../benefits/claim-numbers.js';
-import { dueAt } from '../orders/calendar.js';
-import { nextPayAt, type Order } from '../orders/order.js';
+import { openCode } from '../subscriptions/domain/benefits/claim-code.js';
+import { claimNoOf } from '../subscriptions/domain/benefits/claim-numbers.js';
+import { dueAt } from '../subscriptions/domain/orders/calendar.js';
+import { nextPayAt, type Order } from '../subscriptions/domain/orders/order.js';
 import { bytesOf, html } from './html.js';
 import type { BenefitReference, BenefitRow, PageRead } from './page-sql.js';
 import { MOST_COUNTED, PAGE_BENEFITS } from './page-sql.js';

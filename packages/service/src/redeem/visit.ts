@@ -1,8 +1,8 @@
 import { verifyRedeemLink } from '@perennial/wire';
-import type { Channel } from '../channels/channel.js';
-import type { ChannelRegistry } from '../channels/registry.js';
-import type { Clock } from '../clock.js';
-import type { Queryable } from '../db/database.js';
+import type { Channel } from '../catalog/channels/channel.js';
+import type { ChannelRegistry } from '../catalog/channels/registry.js';
+import type { Clock } from '../platform/clock.js';
+import type { Queryable } from '../platform/db/database.js';
 import type { SignedLink } from './link.js';
 import { channelVersion, type OrderRead } from './page-sql.js';
 

@@ -1,5 +1,5 @@
-import type { Queryable, Transaction } from '../db/database.js';
-import { instant, written } from '../db/time-sql.js';
+import type { Queryable, Transaction } from '../platform/db/database.js';
+import { instant, written } from '../platform/db/time-sql.js';
 
 /** COLLECTED: debited by the service. REFUNDED: given back by it. BILLED: collected by the channel itself. */
 export const SETTLEMENT_KINDS = ['COLLECTED', 'REFUNDED', 'BILLED'] as const;

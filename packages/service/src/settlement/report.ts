@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.js';
+import type { Transaction } from '../platform/db/database.js';
 import { type Bounds, countUnsettled, type SettlementKind, type SettlementLine, settlementLines } from './lines-sql.js';
 
 export interface Sums {

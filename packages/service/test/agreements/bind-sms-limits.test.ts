@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { reserveSend } from '../../src/agreements/sms-limit.js';
+import { reserveSend } from '../../src/subscriptions/steps/agreements/sms-limit.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
 import {

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cardDetails } from '../../src/agreements/card.js';
-import { authorizePaymentChannel, withdrawPaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import {
+  authorizePaymentChannel,
+  withdrawPaymentChannel,
+} from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { cardDetails } from '../../src/subscriptions/store/agreements/card.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import {

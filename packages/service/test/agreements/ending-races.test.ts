@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { renewDeducted } from '../../src/engine/renewals.js';
-import { cancelAgreement } from '../../src/operator/agreements.js';
+import { renewDeducted } from '../../src/engine/jobs/renewals.js';
 import { OperatorError } from '../../src/operator/operator.js';
+import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import { agreementOf, paid, type Stage, stage } from '../orders/support.js';
 import { attemptNoOf, declined, type EngineNode, engineNode } from '../renewals/support.js';
 import { watchAttempts } from '../support/attempts-watch.js';

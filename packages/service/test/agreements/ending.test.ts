@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database, Queryable } from '../../src/db/database.js';
-import { renewDeducted } from '../../src/engine/renewals.js';
+import { renewDeducted } from '../../src/engine/jobs/renewals.js';
 import type { DebitOutcome } from '../../src/gateways/gateway.js';
-import { setVoidedPeriodEvents } from '../../src/operator/channel-settings.js';
-import { updatePaymentChannel } from '../../src/operator/payment-channels.js';
-import { startRenewals } from '../../src/orders/renew-sql.js';
-import { settle } from '../../src/payments/settle.js';
+import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
+import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import type { Database, Queryable } from '../../src/platform/db/database.js';
+import { settle } from '../../src/subscriptions/steps/payments/settle.js';
+import { startRenewals } from '../../src/subscriptions/store/orders/renew-sql.js';
 import { agreementOf, alerts, anotherChannel, paid, type Stage, stage, toldAbout } from '../orders/support.js';
 import { attemptNoOf, copies, declined, type EngineNode, engineNode, success } from '../renewals/support.js';
 import { watchAttempts } from '../support/attempts-watch.js';

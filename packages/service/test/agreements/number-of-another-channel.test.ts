@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { createPaymentChannel, updatePaymentChannel } from '../../src/operator/payment-channels.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel, updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { agreementOf, alerts, anotherChannel, type Stage, stage } from '../orders/support.js';
 import { capturedLog } from '../support/captured-log.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cardDetails, institutionNo } from '../../src/agreements/card.js';
-import type { Channel } from '../../src/channels/channel.js';
+import type { Channel } from '../../src/catalog/channels/channel.js';
+import { cardDetails, institutionNo } from '../../src/subscriptions/store/agreements/card.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { type AgreementsService, agreementsService, createShared, encrypt, type Person, person } from './support.js';
 

@@ -1,7 +1,11 @@
 import { type AgreementStatus, agreementStatuses } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AGREEMENT_TRANSITIONS, type AgreementTrigger, agreementAfter } from '../../src/agreements/states.js';
-import { cancelAgreement } from '../../src/operator/agreements.js';
+import { cancelAgreement } from '../../src/operator/orders/agreements.js';
+import {
+  AGREEMENT_TRANSITIONS,
+  type AgreementTrigger,
+  agreementAfter,
+} from '../../src/subscriptions/domain/agreements/states.js';
 import { agreementOf, type Stage, stage } from '../orders/support.js';
 import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 

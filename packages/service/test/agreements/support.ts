@@ -1,9 +1,8 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { encryptField } from '@perennial/wire';
-import type { Channel } from '../../src/channels/channel.js';
-import { channelRegistry } from '../../src/channels/registry.js';
-import { type Database, openDatabase } from '../../src/db/database.js';
+import type { Channel } from '../../src/catalog/channels/channel.js';
+import { channelRegistry } from '../../src/catalog/channels/registry.js';
 import type {
   BindCodeOutcome,
   BindCodeRequest,
@@ -12,16 +11,17 @@ import type {
   Gateway,
 } from '../../src/gateways/gateway.js';
 import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
-import type { OnceOptions } from '../../src/idempotency/once.js';
-import { createChannel } from '../../src/operator/channels.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/payment-channels.js';
-import { authorizeProduct, createProduct } from '../../src/operator/products.js';
-import { type LookUp, lookUp } from '../../src/secrets/look-up.js';
-import { openVault } from '../../src/secrets/vault.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
+import { type Database, openDatabase } from '../../src/platform/db/database.js';
+import type { OnceOptions } from '../../src/platform/idempotency/once.js';
+import { type LookUp, lookUp } from '../../src/platform/secrets/look-up.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
+import type { Environment } from '../../src/platform/settings.js';
 import { createService, type Service } from '../../src/service.js';
-import type { Environment } from '../../src/settings.js';
 import { PRODUCT } from '../operator/support.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from '../support/channel-client.js';

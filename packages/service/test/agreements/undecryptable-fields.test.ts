@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type EncryptionVersion, encryptField } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
-import { setEncryption, setLimits } from '../../src/operator/channel-settings.js';
+import { setEncryption, setLimits } from '../../src/operator/provisioning/channel-settings.js';
 import { PRODUCT } from '../operator/support.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';

@@ -1,7 +1,7 @@
 import { decryptField, type EncryptionVersion, encryptField } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { setEncryption } from '../../src/operator/channel-settings.js';
-import { resetCredentials } from '../../src/operator/channels.js';
+import { setEncryption } from '../../src/operator/provisioning/channel-settings.js';
+import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import {

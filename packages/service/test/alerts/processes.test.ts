@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { raiseAlert } from '../../src/payments/alerts-sql.js';
+import { raiseAlert } from '../../src/platform/alerts/raise-sql.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
 import { type WebhookReceiver, webhookReceiver } from './receivers.js';

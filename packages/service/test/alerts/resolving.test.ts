@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ENDING_KINDS, resolveWhatIsGone } from '../../src/alerts/resolve-sql.js';
-import type { Database } from '../../src/db/database.js';
-import { importCodes } from '../../src/operator/benefits.js';
-import { updatePaymentChannel } from '../../src/operator/payment-channels.js';
-import { closeDifference, listDifferences } from '../../src/operator/reconciliation.js';
-import { ALERT_KINDS, type AlertKind, raiseAlert, raiseAlertOnce } from '../../src/payments/alerts-sql.js';
+import { closeDifference, listDifferences } from '../../src/operator/books/reconciliation.js';
+import { importCodes } from '../../src/operator/provisioning/benefits.js';
+import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { ALERT_KINDS, type AlertKind, raiseAlert, raiseAlertOnce } from '../../src/platform/alerts/raise-sql.js';
+import { ENDING_KINDS, resolveWhatIsGone } from '../../src/platform/alerts/resolve-sql.js';
+import type { Database } from '../../src/platform/db/database.js';
 import { readPage, rowsUnder } from '../docs/pages.js';
 import { claimStage, fileOf } from '../fulfilment/support.js';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';

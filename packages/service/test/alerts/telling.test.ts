@@ -1,12 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { emailWay } from '../../src/alerts/email.js';
-import { sendMessages, writeMessages } from '../../src/alerts/tell.js';
-import type { AlertWay } from '../../src/alerts/way.js';
-import { webhookWay } from '../../src/alerts/webhook.js';
-import { systemClock } from '../../src/clock.js';
 import { acknowledgeAlert } from '../../src/operator/alerts.js';
-import { raiseAlert, raiseAlertOnce, resolveAlert } from '../../src/payments/alerts-sql.js';
+import { emailWay } from '../../src/platform/alerts/email.js';
+import { raiseAlert, raiseAlertOnce, resolveAlert } from '../../src/platform/alerts/raise-sql.js';
+import { sendMessages, writeMessages } from '../../src/platform/alerts/tell.js';
+import type { AlertWay } from '../../src/platform/alerts/way.js';
+import { webhookWay } from '../../src/platform/alerts/webhook.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { perennial } from '../cli/perennial.js';
 import { operatorOn } from '../operator/support.js';
 import { capturedLog } from '../support/captured-log.js';

@@ -1,7 +1,7 @@
 import { redeemUrl } from '@perennial/wire';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importCodes, setFulfilment } from '../../src/operator/benefits.js';
+import { importCodes, setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
 import { mobileOf, unique } from '../support/demo.js';
 import { DESKTOP, launch, phone, press } from './support.js';

@@ -2,9 +2,9 @@ import { access, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openFromSettings } from '../../src/db/open.js';
-import { showChannel } from '../../src/operator/channels.js';
-import { readSettings } from '../../src/settings.js';
+import { showChannel } from '../../src/operator/provisioning/channels.js';
+import { openFromSettings } from '../../src/platform/installation/open.js';
+import { readSettings } from '../../src/platform/settings.js';
 import { perennialProcess } from './perennial.js';
 
 /** DATA_DIR and nothing else: the database is the embedded one. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readMigrations } from '../../src/db/migration-file.js';
+import { readMigrations } from '../../src/platform/schema/migration-file.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { MAIN, serviceUrl, start, until } from '../support/processes.js';
 import { perennial } from './perennial.js';

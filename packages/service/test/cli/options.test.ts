@@ -9,7 +9,7 @@ import {
   onOff,
   wholeNumber,
   wholeNumberOrNone,
-} from '../../src/cli/options.js';
+} from '../../src/cli/frame/options.js';
 
 describe('an option value', () => {
   it.each([

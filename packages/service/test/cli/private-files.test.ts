@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openJournal } from '../../src/institution/journal.js';
+import { openJournal } from '../../src/reference-peers/institution/journal.js';
 import { demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
 import { BIN } from './perennial.js';

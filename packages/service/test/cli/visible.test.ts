@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { paragraphs, Shown, shown, terminalText } from '../../src/cli/shown.js';
-import { record, table } from '../../src/cli/table.js';
-import { jsonText, visible } from '../../src/visible.js';
+import { paragraphs, Shown, shown, terminalText } from '../../src/cli/frame/shown.js';
+import { record, table } from '../../src/cli/frame/table.js';
+import { jsonText, visible } from '../../src/platform/visible.js';
 
 describe('a text from outside', () => {
   it.each([

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openCode } from '../../src/benefits/claim-code.js';
-import { channelRegistry } from '../../src/channels/registry.js';
-import { createChannel } from '../../src/operator/channels.js';
+import { channelRegistry } from '../../src/catalog/channels/registry.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { authorizeProduct, createProduct } from '../../src/operator/products.js';
-import { openVault } from '../../src/secrets/vault.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
+import { openCode } from '../../src/subscriptions/domain/benefits/claim-code.js';
 import { spawnSupplier, supplied, supplierFolder, type TestSupplier } from '../fulfilment/suppliers.js';
 import { claimsOf, formOf, get, post } from '../redeem/support.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from '../support/channel-client.js';

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { type EmbeddedDatabase, openEmbedded } from '../../src/db/embedded/index.js';
+import { type EmbeddedDatabase, openEmbedded } from '../../src/platform/embedded-postgres/index.js';
 import { type ChannelClient, channelClient, send } from '../support/channel-client.js';
 import { MAIN, postmasterPid, processTree, type Running, serviceUrl, start, until } from '../support/processes.js';
 

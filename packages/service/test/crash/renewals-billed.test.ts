@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { dueAt } from '../../src/orders/calendar.js';
+import { dueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { insertDueOrders } from '../support/due-orders.js';
 import { until } from '../support/processes.js';

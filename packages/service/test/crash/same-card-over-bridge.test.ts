@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createChannel } from '../../src/operator/channels.js';
-import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/payment-channels.js';
-import { authorizeProduct, createProduct } from '../../src/operator/products.js';
-import { openVault } from '../../src/secrets/vault.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
 import { boundOrder, type Card, cardOf } from '../agreements/bridged.js';
 import { ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
 import { type ChannelClient, channelClient, type Reply } from '../support/channel-client.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readAddress } from '../../src/db/address.js';
-import { openDatabase } from '../../src/db/database.js';
-import { SettingsError } from '../../src/settings.js';
+import { readAddress } from '../../src/platform/db/address.js';
+import { openDatabase } from '../../src/platform/db/database.js';
+import { SettingsError } from '../../src/platform/settings.js';
 import { freshDatabase } from '../support/database.js';
 
 const BASE = 'postgres://user:s3cret@db.example/perennial';

@@ -1,6 +1,6 @@
 // A process of its own that holds an embedded database open until its standard input ends. Uses the built service
 // (npx tsc -b), as plain Node reads no TypeScript.
-import { FolderInUse, openEmbedded } from '../../dist/db/embedded/index.js';
+import { FolderInUse, openEmbedded } from '../../dist/platform/embedded-postgres/index.js';
 
 const [dataDir, role, description] = process.argv.slice(2);
 const say = (line) => process.stdout.write(`${line}\n`);

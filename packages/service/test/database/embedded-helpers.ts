@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { type EmbeddedDatabase, openEmbedded } from '../../src/db/embedded/index.js';
+import { type EmbeddedDatabase, openEmbedded } from '../../src/platform/embedded-postgres/index.js';
 
 export const asRoot = process.getuid?.() === 0;
 

@@ -16,8 +16,8 @@ import {
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { locateBinaries } from '../../src/db/embedded/binaries.js';
-import { openEmbedded } from '../../src/db/embedded/embedded.js';
+import { locateBinaries } from '../../src/platform/embedded-postgres/binaries.js';
+import { openEmbedded } from '../../src/platform/embedded-postgres/embedded.js';
 import {
   asRoot,
   cleanUp,

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { locateBinaries } from '../../src/db/embedded/binaries.js';
-import { type EmbeddedDatabase, FolderInUse, openEmbedded } from '../../src/db/embedded/index.js';
+import { locateBinaries } from '../../src/platform/embedded-postgres/binaries.js';
+import { type EmbeddedDatabase, FolderInUse, openEmbedded } from '../../src/platform/embedded-postgres/index.js';
 import {
   asRoot,
   cleanUp,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/database.js';
-import { FAILURES } from '../../src/db/failures.js';
+import { openDatabase } from '../../src/platform/db/database.js';
+import { FAILURES } from '../../src/platform/db/failures.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { type TestService, testService } from '../support/service.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { NotBegun, PATIENT } from '../../src/caller.js';
-import { gather } from '../../src/db/gather.js';
+import { NotBegun, PATIENT } from '../../src/platform/db/sharing/caller.js';
+import { gather } from '../../src/platform/db/sharing/gather.js';
 
 /** Batches that end when the test says so. */
 function controlled(slots: number, maxBatch: number, channelOf?: (item: number) => number) {

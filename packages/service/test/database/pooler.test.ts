@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/db/database.js';
+import { openDatabase } from '../../src/platform/db/database.js';
 import { channelClient } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { collectRequest } from '../support/demo.js';

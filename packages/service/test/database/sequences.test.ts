@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { moveSequences } from '../../src/db/sequences.js';
-import { createChannel } from '../../src/operator/channels.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { moveSequences } from '../../src/platform/db/sequences.js';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import { collectRequest, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { anotherNode } from '../support/second-node.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../src/db/database.js';
+import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { paid, type Stage, stage } from '../orders/support.js';
 import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
 import { collectRequest, sharedRequest, unique } from '../support/demo.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../src/db/database.js';
-import { billCollected } from '../../src/engine/billing.js';
-import { showOrder } from '../../src/operator/order-view.js';
-import { openPaymentChannels } from '../../src/payment-channels/pace-sql.js';
+import { openPaymentChannels } from '../../src/catalog/payment-channels/pace-sql.js';
+import { billCollected } from '../../src/engine/jobs/billing.js';
+import { showOrder } from '../../src/operator/orders/order-view.js';
+import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { findDaysToReconcile } from '../../src/reconciliation/runs-sql.js';
 import { eventsOf, type Stage, stage } from '../orders/support.js';
 import { engineNode } from '../renewals/support.js';

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { PATIENT as A_PATIENT_CALLER, NotBegun } from '../../src/caller.js';
-import { shareLimits } from '../../src/db/shares.js';
-import { TooManyAtOnce, type TurnLimits, turns } from '../../src/turns.js';
+import { PATIENT as A_PATIENT_CALLER, NotBegun } from '../../src/platform/db/sharing/caller.js';
+import { shareLimits } from '../../src/platform/db/sharing/shares.js';
+import { TooManyAtOnce, type TurnLimits, turns } from '../../src/platform/db/sharing/turns.js';
 
 /** Work that ends when the test says so. */
 function controlled(limits: TurnLimits) {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { readSettings } from '../../src/settings.js';
+import { readSettings } from '../../src/platform/settings.js';
 import { packageRoot } from '../support/processes.js';
 import { testService } from '../support/service.js';
 
@@ -89,7 +89,7 @@ describe('the image', () => {
       const entries = readdirSync(path.join(ROOT, place), { recursive: true, encoding: 'utf8' });
       return entries.map((entry) => `${place}/${entry}`);
     });
-    expect(sources).toContain('packages/service/src/db/database.ts');
+    expect(sources).toContain('packages/service/src/platform/db/database.ts');
     expect(sources.filter(isIgnored)).toEqual([]);
     for (const place of [
       'packages/service/.env',

@@ -1,8 +1,8 @@
 import { formatTime, parseTime } from '@perennial/wire';
 import type { Decline } from '../../src/gateways/gateway.js';
-import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/payment-channels.js';
-import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { alerts, paid, type Stage, stage } from '../orders/support.js';
 import type { Reply } from '../support/channel-client.js';
 import { collectRequest, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/cli/command.js';
+import { commandLine } from '../../src/cli/frame/command.js';
 import { program } from '../../src/cli/program.js';
 import { readPage, tableRows } from './pages.js';
 

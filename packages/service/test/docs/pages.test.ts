@@ -1,11 +1,12 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ENDPOINTS } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
-import { attemptNo } from '../../src/orders/numbers.js';
-import { ALERT_KINDS } from '../../src/payments/alerts-sql.js';
-import { refundNo } from '../../src/payments/refund-numbers.js';
-import { readSettings } from '../../src/settings.js';
+import { ALERT_KINDS } from '../../src/platform/alerts/raise-sql.js';
+import { readSettings } from '../../src/platform/settings.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import { testService } from '../support/service.js';
 import { ROOT, readPage, tableRows } from './pages.js';
 
@@ -29,6 +30,19 @@ describe('links', () => {
       ([, name]) => name,
     );
     expect(listed.toSorted()).toEqual(names.toSorted());
+  });
+});
+
+describe('files of the code', () => {
+  it('that a page names are there', async () => {
+    const places = ['', 'packages/service', 'packages/service/src', 'packages/service/test', 'packages/wire/src'];
+    const missing: string[] = [];
+    for (const name of await allPages()) {
+      for (const [, file = ''] of (await readPage(name)).matchAll(/`((?:[\w-]+\/)+[\w.-]+\.(?:ts|mjs))`/g)) {
+        if (!places.some((place) => existsSync(path.join(ROOT, place, file)))) missing.push(`${name}: ${file}`);
+      }
+    }
+    expect(missing).toEqual([]);
   });
 });
 

@@ -1,8 +1,11 @@
 import { CODES, type CodeName, type EndpointName, endpoints } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authorizePaymentChannel, withdrawPaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/payment-channels.js';
-import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import {
+  authorizePaymentChannel,
+  withdrawPaymentChannel,
+} from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { type AgreementsService, agreementsService, bindSmsBody, person, sentBinding } from '../agreements/support.js';
 import { type Stage, stage } from '../orders/support.js';
 import type { Reply } from '../support/channel-client.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/payment-channels.js';
-import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { collectRequest, encrypted, mobileOf, sharedRequest, unique } from '../support/demo.js';

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { authorizePaymentChannel, withdrawPaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { createPaymentChannel, updatePaymentChannel } from '../../src/operator/payment-channels.js';
+import {
+  authorizePaymentChannel,
+  withdrawPaymentChannel,
+} from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel, updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { anotherNode, type Node } from '../support/second-node.js';

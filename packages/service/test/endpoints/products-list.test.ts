@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { authorizeProduct, createProduct, withdrawProduct } from '../../src/operator/products.js';
+import { authorizeProduct, createProduct, withdrawProduct } from '../../src/operator/provisioning/products.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { anotherNode, type Node } from '../support/second-node.js';

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FieldFailures, MAX_FIELD_FAILURES } from '../../src/channels/field-failures.js';
-import { systemClock } from '../../src/clock.js';
-import { clockWatch } from '../../src/db/clock-watch.js';
-import type { Queryable } from '../../src/db/database.js';
-import { mendFutureTimes } from '../../src/engine/future-times-sql.js';
+import { FieldFailures, MAX_FIELD_FAILURES } from '../../src/catalog/channels/field-failures.js';
+import { mendFutureTimes } from '../../src/engine/metrics/future-times-sql.js';
+import { systemClock } from '../../src/platform/clock.js';
+import type { Queryable } from '../../src/platform/db/database.js';
+import { clockWatch } from '../../src/platform/installation/clock-watch.js';
 import { capturedLog } from '../support/captured-log.js';
 import { send } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, openDatabase, type Transaction } from '../../src/db/database.js';
 import { housekeeping } from '../../src/engine/housekeeping.js';
+import { type Database, openDatabase, type Transaction } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 

@@ -2,10 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
 import { listAudit } from '../../src/operator/audit.js';
-import { listBenefits, type SetFulfilmentInput, setFulfilment, showBenefit } from '../../src/operator/benefits.js';
-import { rewrapKeys } from '../../src/operator/master-key.js';
+import { rewrapKeys } from '../../src/operator/copies/master-key.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { openVault } from '../../src/secrets/vault.js';
+import {
+  listBenefits,
+  type SetFulfilmentInput,
+  setFulfilment,
+  showBenefit,
+} from '../../src/operator/provisioning/benefits.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
 import { dump } from '../operator/support.js';
 import { KEY, localSupplier } from './suppliers.js';
 import { type ClaimStage, claimStage } from './support.js';

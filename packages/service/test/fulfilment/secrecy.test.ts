@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { setFulfilment } from '../../src/operator/benefits.js';
+import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import { dump } from '../operator/support.js';
 import { localSupplier, supplied } from './suppliers.js';
 import { type ClaimStage, claimStage } from './support.js';

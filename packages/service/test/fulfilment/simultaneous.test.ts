@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimNoOf } from '../../src/benefits/claim-numbers.js';
-import { setFulfilment } from '../../src/operator/benefits.js';
+import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
+import { claimNoOf } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
 import { localSupplier, supplied } from './suppliers.js';
 import { type ClaimingNode, type ClaimStage, claimStage } from './support.js';
 

@@ -3,11 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/clock.js';
-import { lockFile } from '../../src/institution/lock.js';
-import { setFulfilment } from '../../src/operator/benefits.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { type SupplierProgramOptions, startSupplier } from '../../src/supplier/supplier.js';
+import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
+import type { Clock } from '../../src/platform/clock.js';
+import { lockFile } from '../../src/reference-peers/institution/lock.js';
+import { type SupplierProgramOptions, startSupplier } from '../../src/reference-peers/supplier/supplier.js';
 import { type Running, start, until } from '../support/processes.js';
 
 export const KEY = Buffer.alloc(32, 9);

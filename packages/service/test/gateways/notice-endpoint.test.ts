@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
-import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Database } from '../../src/db/database.js';
 import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
-import { heldBackLines } from '../../src/http/held-back.js';
-import { createPaymentChannel, resetGatewayKey } from '../../src/operator/payment-channels.js';
+import { heldBackLines } from '../../src/http/limits/held-back.js';
+import { createPaymentChannel, resetGatewayKey } from '../../src/operator/provisioning/payment-channels.js';
+import type { Database } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type Reply, send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';

@@ -1,4 +1,4 @@
-import { ms } from '../../src/db/time-sql.js';
+import { ms } from '../../src/platform/db/time-sql.js';
 import type { History } from './history.js';
 import { leftUndone } from './invariants.js';
 import type { TimePasses } from './steps.js';

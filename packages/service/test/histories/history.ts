@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { attemptNo } from '../../src/orders/numbers.js';
-import { refundNo } from '../../src/payments/refund-numbers.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import type { Reply } from '../support/channel-client.js';
 import { type Circumstances, type Gone, reachable } from './expected.js';
 import { brokenEvents, brokenLedger, brokenSums } from './invariants.js';

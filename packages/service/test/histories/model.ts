@@ -1,4 +1,4 @@
-import { dueAt } from '../../src/orders/calendar.js';
+import { dueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 import {
   type Agreement,
   type Attempt,

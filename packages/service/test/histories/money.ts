@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { debitOutcome } from '../../src/gateways/bridge/outcomes.js';
-import type { Debit } from '../../src/institution/ledger.js';
-import { debitMessage } from '../../src/institution/results.js';
-import { cancelAgreement } from '../../src/operator/agreements.js';
 import { OperatorError } from '../../src/operator/operator.js';
-import { refundPayment } from '../../src/operator/refunds.js';
-import { attemptNo } from '../../src/orders/numbers.js';
+import { cancelAgreement } from '../../src/operator/orders/agreements.js';
+import { refundPayment } from '../../src/operator/orders/refunds.js';
+import type { Debit } from '../../src/reference-peers/institution/ledger.js';
+import { debitMessage } from '../../src/reference-peers/institution/results.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
 import type { History, Tracked } from './history.js';
 import { paidLate, refundable, refundBegun, unsubscribed } from './model.js';
 import { type Agreement, type Attempt, nameOf, required, runsOn } from './order.js';

@@ -1,19 +1,19 @@
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { channelRegistry } from '../../src/channels/registry.js';
-import type { Clock } from '../../src/clock.js';
-import { type Database, type Transaction, Unavailable } from '../../src/db/database.js';
-import { cancelAtInstitutions } from '../../src/engine/agreement-cancellations.js';
-import { billCollected } from '../../src/engine/billing.js';
-import { askAboutPendingDebits } from '../../src/engine/pending-debits.js';
-import { askAboutPendingRefunds } from '../../src/engine/pending-refunds.js';
-import { renewDeducted } from '../../src/engine/renewals.js';
-import { endDueWithoutDebit } from '../../src/engine/without-debit.js';
+import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { cancelAtInstitutions } from '../../src/engine/jobs/agreement-cancellations.js';
+import { billCollected } from '../../src/engine/jobs/billing.js';
+import { askAboutPendingDebits } from '../../src/engine/jobs/pending-debits.js';
+import { askAboutPendingRefunds } from '../../src/engine/jobs/pending-refunds.js';
+import { renewDeducted } from '../../src/engine/jobs/renewals.js';
+import { endDueWithoutDebit } from '../../src/engine/jobs/without-debit.js';
 import type { Gateway } from '../../src/gateways/gateway.js';
 import type { Gateways } from '../../src/gateways/registry.js';
-import { settleTogether } from '../../src/payments/settle-together.js';
-import type { Vault } from '../../src/secrets/vault.js';
+import type { Clock } from '../../src/platform/clock.js';
+import { type Database, type Transaction, Unavailable } from '../../src/platform/db/database.js';
+import type { Vault } from '../../src/platform/secrets/vault.js';
 import { createService } from '../../src/service.js';
+import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
 
 /** Where a node ends: before or after its nth call to an institution, or its nth commit, a read being one too. */
 export interface Crash {

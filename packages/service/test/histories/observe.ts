@@ -1,6 +1,6 @@
 import { formatTime } from '@perennial/wire';
-import type { Queryable } from '../../src/db/database.js';
-import { ms, written } from '../../src/db/time-sql.js';
+import type { Queryable } from '../../src/platform/db/database.js';
+import { ms, written } from '../../src/platform/db/time-sql.js';
 import { currentAgreement, cycleOf, dueOf, lastPeriod, type OrderModel, paidPeriods, refundedCent } from './order.js';
 import { lineOfStored, type StoredEvent } from './told.js';
 

@@ -1,5 +1,5 @@
 import { formatTime } from '@perennial/wire';
-import { dueAt } from '../../src/orders/calendar.js';
+import { dueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 
 /** What the model knows of one order, and what follows from that alone. Times are Unix milliseconds. */
 export interface Product {

@@ -1,6 +1,6 @@
-import type { Clock } from '../../src/clock.js';
-import { type Database, openDatabase } from '../../src/db/database.js';
-import { migrate } from '../../src/db/migrate.js';
+import type { Clock } from '../../src/platform/clock.js';
+import { type Database, openDatabase } from '../../src/platform/db/database.js';
+import { migrate } from '../../src/platform/schema/migrate.js';
 import { freshDatabase } from '../support/database.js';
 import { databaseClock } from '../support/database-clock.js';
 

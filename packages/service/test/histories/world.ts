@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { accessTokens } from '../../src/channels/access-token.js';
-import { channelRegistry } from '../../src/channels/registry.js';
-import type { Clock } from '../../src/clock.js';
-import type { Database } from '../../src/db/database.js';
+import { accessTokens } from '../../src/catalog/channels/access-token.js';
+import { channelRegistry } from '../../src/catalog/channels/registry.js';
 import type {
   DebitOutcome,
   DebitQuery,
@@ -11,14 +9,16 @@ import type {
   RefundOutcome,
   RefundQuery,
 } from '../../src/gateways/gateway.js';
-import type { Occasion } from '../../src/institution/faults.js';
-import { setLimits } from '../../src/operator/channel-settings.js';
-import { createChannel } from '../../src/operator/channels.js';
 import type { Operator, OperatorWithGateways } from '../../src/operator/operator.js';
-import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/payment-channels.js';
-import { authorizeProduct, createProduct } from '../../src/operator/products.js';
-import { openVault } from '../../src/secrets/vault.js';
+import { setLimits } from '../../src/operator/provisioning/channel-settings.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
+import type { Clock } from '../../src/platform/clock.js';
+import type { Database } from '../../src/platform/db/database.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
+import type { Occasion } from '../../src/reference-peers/institution/faults.js';
 import { watchAttempts } from '../support/attempts-watch.js';
 import { type ChannelClient, channelClient, type Reply, send } from '../support/channel-client.js';
 import { type Bank, openBank } from './bank.js';

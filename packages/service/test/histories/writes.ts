@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { OperatorError } from '../../src/operator/operator.js';
-import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders.js';
+import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders/orders.js';
 import type { Reply } from '../support/channel-client.js';
 import { encrypted, mobileOf } from '../support/demo.js';
 import type { Binding, History, Tracked } from './history.js';

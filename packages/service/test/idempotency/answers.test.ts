@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createChannel } from '../../src/operator/channels.js';
-import { openVault } from '../../src/secrets/vault.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { LEDGER_NODE, ledgerPort, type Running, start, until } from '../support/processes.js';

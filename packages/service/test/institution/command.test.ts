@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FAULTS } from '../../src/institution/faults.js';
+import { FAULTS } from '../../src/reference-peers/institution/faults.js';
 import { type Running, start, until } from '../support/processes.js';
 import { debitOf, gatewayTo, ledgerOf, temporaryFolder } from './support.js';
 

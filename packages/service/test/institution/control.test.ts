@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopback } from '../../src/institution/local-routes.js';
+import { isLoopback } from '../../src/reference-peers/institution/local-routes.js';
 import { attached, control, debitOf, ledgerOf } from './support.js';
 
 describe('control and ledger', () => {

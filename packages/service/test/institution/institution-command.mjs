@@ -1,6 +1,6 @@
 // The command as the command line has it, from the compiled code, without the commands beside it.
 import { Command } from 'commander';
-import { addInstitution } from '../../dist/cli/institution.js';
+import { addInstitution } from '../../dist/cli/nouns/institution.js';
 
 const perennial = new Command('perennial');
 addInstitution(perennial);

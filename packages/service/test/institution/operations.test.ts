@@ -1,8 +1,8 @@
 import { formatTime } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.js';
 import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
 import type { StatementLine } from '../../src/gateways/gateway.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { attached, BEHALF, control, debitOf, KEY, ledgerOf } from './support.js';
 
 const CARD = {

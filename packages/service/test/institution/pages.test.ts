@@ -5,8 +5,8 @@ import { requestSignText, sha256Hex, signRequest } from '@perennial/wire';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OPERATIONS, type Operation, responseSignText, signResponse } from '../../src/gateways/bridge/protocol.js';
-import { FAULTS } from '../../src/institution/faults.js';
-import { attemptNo } from '../../src/orders/numbers.js';
+import { FAULTS } from '../../src/reference-peers/institution/faults.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
 import { ROOT, readPage, tableRows } from '../docs/pages.js';
 import { attached, BEHALF, debitOf, gatewayTo, noticeEndpoint } from './support.js';
 

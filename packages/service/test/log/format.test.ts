@@ -1,7 +1,7 @@
 import os from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { createLog, type LogOptions } from '../../src/log.js';
-import { readSettings } from '../../src/settings.js';
+import { createLog, type LogOptions } from '../../src/platform/log/log.js';
+import { readSettings } from '../../src/platform/settings.js';
 
 function written(options: LogOptions, write: (log: ReturnType<typeof createLog>) => void): string {
   const lines: string[] = [];

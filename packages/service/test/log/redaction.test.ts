@@ -1,6 +1,6 @@
 import { encryptField, HEADERS, PATH_PREFIX } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resetCredentials } from '../../src/operator/channels.js';
+import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { rawExchange, requestBytes } from '../support/raw-http.js';

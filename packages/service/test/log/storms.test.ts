@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HeldUp, Silent, Unavailable } from '../../src/db/database.js';
+import { HeldUp, Silent, Unavailable } from '../../src/platform/db/database.js';
 import { capturedLog } from '../support/captured-log.js';
 
 const away = () => new Unavailable('database unavailable: ECONNREFUSED', { cause: new Error('ECONNREFUSED') });

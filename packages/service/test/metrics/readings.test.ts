@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { clockWatch } from '../../src/db/clock-watch.js';
+import { businessMetrics } from '../../src/engine/metrics/business.js';
+import type { ReadingBounds } from '../../src/engine/metrics/readings-sql.js';
 import { businessReader } from '../../src/engine/readings.js';
-import { businessMetrics } from '../../src/metrics/business.js';
-import type { ReadingBounds } from '../../src/metrics/readings-sql.js';
 import { pauseEvents } from '../../src/operator/events.js';
-import { raiseAlert } from '../../src/payments/alerts-sql.js';
+import { raiseAlert } from '../../src/platform/alerts/raise-sql.js';
+import { clockWatch } from '../../src/platform/installation/clock-watch.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { type Metric, readMetrics, sampleValue } from '../support/scrape.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { VERSION } from '../../src/version.js';
+import { VERSION } from '../../src/platform/version.js';
 import { capturedLog } from '../support/captured-log.js';
 import { until } from '../support/processes.js';
 import { sampleValue, scrape } from '../support/scrape.js';

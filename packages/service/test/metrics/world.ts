@@ -1,4 +1,4 @@
-import { importCodes, setFulfilment } from '../../src/operator/benefits.js';
+import { importCodes, setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import type { ServiceDeps } from '../../src/service.js';
 import { type Stage, stage } from '../orders/support.js';
 import { until } from '../support/processes.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cancelAgreement } from '../../src/operator/agreements.js';
 import { listAudit } from '../../src/operator/audit.js';
+import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import { agreementOf, toldAbout } from '../orders/support.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';

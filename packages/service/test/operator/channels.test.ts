@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CREDENTIAL_NAMES, openCredentials } from '../../src/channels/credentials.js';
-import { findChannel } from '../../src/channels/sql.js';
+import { CREDENTIAL_NAMES, openCredentials } from '../../src/catalog/channels/credentials.js';
+import { findChannel } from '../../src/catalog/channels/sql.js';
 import { listAudit } from '../../src/operator/audit.js';
+import type { Operator } from '../../src/operator/operator.js';
 import {
   setCallback,
   setEncryption,
   setIpAllowList,
   setLimits,
   setVoidedPeriodEvents,
-} from '../../src/operator/channel-settings.js';
+} from '../../src/operator/provisioning/channel-settings.js';
 import {
   createChannel,
   listChannels,
@@ -17,10 +18,12 @@ import {
   revokeTokens,
   showChannel,
   suspendChannel,
-} from '../../src/operator/channels.js';
-import type { Operator } from '../../src/operator/operator.js';
-import { authorizePaymentChannel, withdrawPaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { authorizeProduct, withdrawProduct } from '../../src/operator/products.js';
+} from '../../src/operator/provisioning/channels.js';
+import {
+  authorizePaymentChannel,
+  withdrawPaymentChannel,
+} from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { authorizeProduct, withdrawProduct } from '../../src/operator/provisioning/products.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { dump, operatorOn, stock, VAULT, versionOf } from './support.js';
 

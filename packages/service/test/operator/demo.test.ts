@@ -3,12 +3,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
-import { resetCredentials, showChannel, suspendChannel } from '../../src/operator/channels.js';
-import { provisionDemo } from '../../src/operator/demo.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { withdrawPaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { listPaymentChannels, updatePaymentChannel } from '../../src/operator/payment-channels.js';
-import { createProduct, listProducts } from '../../src/operator/products.js';
+import { resetCredentials, showChannel, suspendChannel } from '../../src/operator/provisioning/channels.js';
+import { provisionDemo } from '../../src/operator/provisioning/demo.js';
+import { withdrawPaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { listPaymentChannels, updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { createProduct, listProducts } from '../../src/operator/provisioning/products.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { dump, operatorOn, PRODUCT } from './support.js';
 

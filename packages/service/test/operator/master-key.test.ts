@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openCredentials } from '../../src/channels/credentials.js';
-import { findChannel } from '../../src/channels/sql.js';
-import type { Database } from '../../src/db/database.js';
+import { openCredentials } from '../../src/catalog/channels/credentials.js';
+import { findChannel } from '../../src/catalog/channels/sql.js';
 import { listAudit } from '../../src/operator/audit.js';
-import { createChannel } from '../../src/operator/channels.js';
-import { masterKeyStatus, rewrapKeys } from '../../src/operator/master-key.js';
-import { createPaymentChannel } from '../../src/operator/payment-channels.js';
-import { newKey, openVault } from '../../src/secrets/vault.js';
+import { masterKeyStatus, rewrapKeys } from '../../src/operator/copies/master-key.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import type { Database } from '../../src/platform/db/database.js';
+import { newKey, openVault } from '../../src/platform/secrets/vault.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
 let fresh: FreshDatabase;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
-import { setVoidedPeriodEvents } from '../../src/operator/channel-settings.js';
-import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders.js';
+import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders/orders.js';
+import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
 import { agreementOf, NO_NUMBERS, toldAbout } from '../orders/support.js';
 import { periodNo, type RefundStage, refundStage } from '../refunds/support.js';
 import { sharedRequest } from '../support/demo.js';

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
-import { createChannel, showChannel } from '../../src/operator/channels.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { authorizePaymentChannel, withdrawPaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
+import { createChannel, showChannel } from '../../src/operator/provisioning/channels.js';
+import {
+  authorizePaymentChannel,
+  withdrawPaymentChannel,
+} from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import {
   createPaymentChannel,
   listPaymentChannels,
   updatePaymentChannel,
-} from '../../src/operator/payment-channels.js';
+} from '../../src/operator/provisioning/payment-channels.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { dump, operatorOn, PAYMENT_CHANNEL, stock, versionOf } from './support.js';
 

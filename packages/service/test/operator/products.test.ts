@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
-import { createChannel } from '../../src/operator/channels.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { authorizeProduct, createProduct, listProducts, showProduct } from '../../src/operator/products.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import {
+  authorizeProduct,
+  createProduct,
+  listProducts,
+  showProduct,
+} from '../../src/operator/provisioning/products.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { operatorOn, PRODUCT } from './support.js';
 

@@ -1,12 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
-import { setCallback, setIpAllowList, setLimits } from '../../src/operator/channel-settings.js';
-import { createChannel, resetCredentials, showChannel, suspendChannel } from '../../src/operator/channels.js';
-import { provisionDemo } from '../../src/operator/demo.js';
 import { type Operator, OperatorError } from '../../src/operator/operator.js';
-import { authorizePaymentChannel, withdrawPaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { createPaymentChannel, updatePaymentChannel } from '../../src/operator/payment-channels.js';
-import { authorizeProduct, createProduct, showProduct, withdrawProduct } from '../../src/operator/products.js';
+import { setCallback, setIpAllowList, setLimits } from '../../src/operator/provisioning/channel-settings.js';
+import {
+  createChannel,
+  resetCredentials,
+  showChannel,
+  suspendChannel,
+} from '../../src/operator/provisioning/channels.js';
+import { provisionDemo } from '../../src/operator/provisioning/demo.js';
+import {
+  authorizePaymentChannel,
+  withdrawPaymentChannel,
+} from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel, updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import {
+  authorizeProduct,
+  createProduct,
+  showProduct,
+  withdrawProduct,
+} from '../../src/operator/provisioning/products.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { dump, operatorOn, PAYMENT_CHANNEL, PRODUCT, stock } from './support.js';
 

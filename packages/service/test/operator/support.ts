@@ -1,8 +1,8 @@
-import type { Database } from '../../src/db/database.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { createPaymentChannel } from '../../src/operator/payment-channels.js';
-import { createProduct } from '../../src/operator/products.js';
-import { openVault } from '../../src/secrets/vault.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { createProduct } from '../../src/operator/provisioning/products.js';
+import type { Database } from '../../src/platform/db/database.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
 
 export const VAULT = openVault([new Uint8Array(32).fill(7)]);
 

@@ -1,6 +1,6 @@
 import { verifyRedeemLink } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { PRODUCT } from '../operator/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel, encrypted, mobileOf, unique } from '../support/demo.js';

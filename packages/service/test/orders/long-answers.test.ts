@@ -1,6 +1,6 @@
 import { paymentStatuses as allStatuses, formatTime, parseTime, REDEEM_LIFETIME_SECONDS } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { resetCredentials } from '../../src/operator/channels.js';
+import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import { type ChannelClient, channelClient, type Reply, send } from '../support/channel-client.js';
 import { collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';

@@ -3,11 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.js';
 import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
-import { type Institution, startInstitution } from '../../src/institution/institution.js';
-import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { createPaymentChannel, resetGatewayKey, updatePaymentChannel } from '../../src/operator/payment-channels.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import {
+  createPaymentChannel,
+  resetGatewayKey,
+  updatePaymentChannel,
+} from '../../src/operator/provisioning/payment-channels.js';
+import { systemClock } from '../../src/platform/clock.js';
+import { type Institution, startInstitution } from '../../src/reference-peers/institution/institution.js';
 import { control, ledgerOf } from '../institution/support.js';
 import { type ChannelClient, send } from '../support/channel-client.js';
 import { demoChannel, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';

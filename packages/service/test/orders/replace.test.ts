@@ -1,7 +1,7 @@
 import { decryptField } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../../src/operator/payment-channels.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { bindCard, collectRequest, encrypted, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import type { TestService } from '../support/service.js';

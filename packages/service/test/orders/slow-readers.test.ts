@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { authorizeProduct } from '../../src/operator/products.js';
+import { authorizeProduct } from '../../src/operator/provisioning/products.js';
 import type { ServiceDeps } from '../../src/service.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type ChannelClient, type Reply, send } from '../support/channel-client.js';

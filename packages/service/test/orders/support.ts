@@ -1,11 +1,10 @@
 import { pino } from 'pino';
-import { channelRegistry } from '../../src/channels/registry.js';
-import type { Database } from '../../src/db/database.js';
-import { cancelAtInstitutions } from '../../src/engine/agreement-cancellations.js';
-import { billCollected } from '../../src/engine/billing.js';
-import { askAboutPendingDebits } from '../../src/engine/pending-debits.js';
-import { renewDeducted } from '../../src/engine/renewals.js';
-import { endDueWithoutDebit } from '../../src/engine/without-debit.js';
+import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { cancelAtInstitutions } from '../../src/engine/jobs/agreement-cancellations.js';
+import { billCollected } from '../../src/engine/jobs/billing.js';
+import { askAboutPendingDebits } from '../../src/engine/jobs/pending-debits.js';
+import { renewDeducted } from '../../src/engine/jobs/renewals.js';
+import { endDueWithoutDebit } from '../../src/engine/jobs/without-debit.js';
 import type {
   AgreementCancellation,
   CancelOutcome,
@@ -16,11 +15,12 @@ import type {
   NotFound,
   Notice,
 } from '../../src/gateways/gateway.js';
-import { createChannel } from '../../src/operator/channels.js';
-import { authorizePaymentChannel } from '../../src/operator/payment-channel-authorizations.js';
-import { authorizeProduct, createProduct } from '../../src/operator/products.js';
-import { settleTogether } from '../../src/payments/settle-together.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
+import type { Database } from '../../src/platform/db/database.js';
 import type { ServiceDeps } from '../../src/service.js';
+import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
 import { type ChannelClient, channelClient, type Reply, send } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { setVoidedPeriodEvents } from '../../src/operator/channel-settings.js';
+import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, sharedRequest, unique } from '../support/demo.js';
 import type { TestService } from '../support/service.js';

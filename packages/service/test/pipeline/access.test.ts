@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { HEADERS, MAX_BODY_BYTES, Rejection } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addressAllowList } from '../../src/channels/channel.js';
-import { setIpAllowList } from '../../src/operator/channel-settings.js';
-import { resumeChannel, suspendChannel } from '../../src/operator/channels.js';
+import { addressAllowList } from '../../src/catalog/channels/channel.js';
+import { setIpAllowList } from '../../src/operator/provisioning/channel-settings.js';
+import { resumeChannel, suspendChannel } from '../../src/operator/provisioning/channels.js';
 import type { CallOptions, ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { anotherNode, type Node } from '../support/second-node.js';

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { MAX_BODY_VALUES } from '@perennial/wire';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readJsonObject } from '../../src/http/json-body.js';
+import { readJsonObject } from '../../src/http/requests/json-body.js';
 import type { CallOptions, ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { type TestService, testService } from '../support/service.js';

@@ -1,6 +1,6 @@
 import { HEADERS, PATH_PREFIX } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../src/db/database.js';
+import { openDatabase } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type ChannelClient, send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';

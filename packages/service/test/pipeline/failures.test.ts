@@ -1,8 +1,8 @@
 import { HEADERS } from '@perennial/wire';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../src/db/database.js';
-import { minuteLimit } from '../../src/http/address-limit.js';
-import { suspendChannel } from '../../src/operator/channels.js';
+import { minuteLimit } from '../../src/http/answers/address-limit.js';
+import { suspendChannel } from '../../src/operator/provisioning/channels.js';
+import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type CallOptions, type ChannelClient, type Reply, send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';

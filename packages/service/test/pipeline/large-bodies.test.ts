@@ -1,6 +1,6 @@
 import { PATH_PREFIX } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { largeBodies } from '../../src/http/large-bodies.js';
+import { largeBodies } from '../../src/http/limits/large-bodies.js';
 import type { CallOptions, ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';

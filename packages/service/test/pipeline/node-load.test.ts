@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type NodeLoad, nodeLoad, type Visit } from '../../src/http/load.js';
-import { Busy } from '../../src/http/respond.js';
+import { Busy } from '../../src/http/answers/respond.js';
+import { type NodeLoad, nodeLoad, type Visit } from '../../src/http/limits/load.js';
 
 const SOCKET = { destroyed: false };
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { HEADERS } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resumeChannel, suspendChannel } from '../../src/operator/channels.js';
+import { resumeChannel, suspendChannel } from '../../src/operator/provisioning/channels.js';
 import type { CallOptions, ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { anotherNode, type Node } from '../support/second-node.js';

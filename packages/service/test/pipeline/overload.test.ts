@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Queryable } from '../../src/db/database.js';
+import type { Queryable } from '../../src/platform/db/database.js';
 import { anotherChannel } from '../orders/support.js';
 import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
 import { collectRequest, demoChannel, sharedRequest, unique } from '../support/demo.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { setLimits } from '../../src/operator/channel-settings.js';
-import { createChannel } from '../../src/operator/channels.js';
+import { setLimits } from '../../src/operator/provisioning/channel-settings.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { type ChannelClient, channelClient, type Reply } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { anotherNode, type Node } from '../support/second-node.js';

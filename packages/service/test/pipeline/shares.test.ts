@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/database.js';
+import { openDatabase } from '../../src/platform/db/database.js';
 import { anotherChannel } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { send } from '../support/channel-client.js';

@@ -1,6 +1,6 @@
 import { HEADERS } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { resetCredentials, revokeTokens } from '../../src/operator/channels.js';
+import { resetCredentials, revokeTokens } from '../../src/operator/provisioning/channels.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { anotherNode, type Node } from '../support/second-node.js';

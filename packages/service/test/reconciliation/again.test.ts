@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
-import { closeDifference, listDifferences, listReconciliations } from '../../src/operator/reconciliation.js';
+import { closeDifference, listDifferences, listReconciliations } from '../../src/operator/books/reconciliation.js';
 import { alerts } from '../orders/support.js';
 import { at, CODE, DAY, type Desk, desk, inShort, line, putAttempt, run } from './support.js';
 

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StatementUnavailable } from '../../src/gateways/bridge/bridge.js';
-import { runReconciliation } from '../../src/operator/reconciliation.js';
+import { runReconciliation } from '../../src/operator/books/reconciliation.js';
 import { dump } from '../operator/support.js';
 import { at, bytes, CODE, csvOf, DAY, type Desk, desk, line, putAttempt, run } from './support.js';
 

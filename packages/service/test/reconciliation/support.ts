@@ -1,12 +1,12 @@
 import { formatTime, parseTime } from '@perennial/wire';
-import type { Database } from '../../src/db/database.js';
 import type { Gateway, StatementLine } from '../../src/gateways/gateway.js';
+import { runReconciliation } from '../../src/operator/books/reconciliation.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
-import { createPaymentChannel } from '../../src/operator/payment-channels.js';
-import { runReconciliation } from '../../src/operator/reconciliation.js';
-import { attemptNo } from '../../src/orders/numbers.js';
-import { refundNo } from '../../src/payments/refund-numbers.js';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import type { Database } from '../../src/platform/db/database.js';
 import type { DifferenceView } from '../../src/reconciliation/differences-sql.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import { operatorOn } from '../operator/support.js';
 import { institution } from '../orders/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';

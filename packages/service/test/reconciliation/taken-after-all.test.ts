@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { StatementLine } from '../../src/gateways/gateway.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
+import { closeDifference, listDifferences, runReconciliation } from '../../src/operator/books/reconciliation.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
-import { closeDifference, listDifferences, runReconciliation } from '../../src/operator/reconciliation.js';
-import { refundPayment } from '../../src/operator/refunds.js';
+import { refundPayment } from '../../src/operator/orders/refunds.js';
 import { type Stage, stage } from '../orders/support.js';
 import { attemptNoOf, created, declined, type EngineNode, engineNode, success } from '../renewals/support.js';
 import { at, bytes, csvOf, inShort, line } from './support.js';

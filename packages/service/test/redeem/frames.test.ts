@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setFrameOrigins } from '../../src/operator/channel-settings.js';
+import { setFrameOrigins } from '../../src/operator/provisioning/channel-settings.js';
 import { formOf, type Stage, stage } from './support.js';
 
 let on: Stage;

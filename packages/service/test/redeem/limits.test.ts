@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Database, Unavailable } from '../../src/db/database.js';
+import { type Database, Unavailable } from '../../src/platform/db/database.js';
 import { capturedLog } from '../support/captured-log.js';
 import { anotherNode } from '../support/second-node.js';
 import { claim, claimsOf, formOf, get, type Stage, stage, titleOf } from './support.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resetCredentials } from '../../src/operator/channels.js';
+import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import type { Reply } from '../support/channel-client.js';
 import { anotherNode } from '../support/second-node.js';
 import { get, type Ordered, type Stage, stage, titleOf } from './support.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { importCodes, setFulfilment } from '../../src/operator/benefits.js';
+import { importCodes, setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import { claim, claimsOf, codesOf, type Stage, stage } from './support.js';
 
 /** Codes may be whole addresses. Drawn, each is several KB. */

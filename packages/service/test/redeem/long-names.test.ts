@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importCodes, setFulfilment } from '../../src/operator/benefits.js';
-import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { importCodes, setFulfilment } from '../../src/operator/provisioning/benefits.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import type { Reply } from '../support/channel-client.js';
 import { claim, claimsOf, codesOf, linkIn, type Ordered, type Stage, stage } from './support.js';
 

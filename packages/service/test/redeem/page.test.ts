@@ -1,7 +1,7 @@
 import { encode } from 'uqr';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resumeChannel, suspendChannel } from '../../src/operator/channels.js';
-import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { resumeChannel, suspendChannel } from '../../src/operator/provisioning/channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { dailyProduct } from '../orders/support.js';
 import { unique } from '../support/demo.js';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authorizeProduct, createProduct } from '../../src/operator/products.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { sharedRequest } from '../support/demo.js';
 import { claim, claimsOf, type Ordered, type Stage, stage, textOf } from './support.js';
 

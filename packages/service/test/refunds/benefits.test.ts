@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fitting } from '../../src/benefits/revoke.js';
+import { fitting } from '../../src/subscriptions/steps/benefits/revoke.js';
 import { dailyProduct } from '../orders/support.js';
 import { type RefundStage, refundStage } from './support.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { attemptNo, parseAttemptNo } from '../../src/orders/numbers.js';
-import { parseRefundNo, refundNo } from '../../src/payments/refund-numbers.js';
+import { attemptNo, parseAttemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { parseRefundNo, refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 
 describe('the number of a refund', () => {
   it.each([

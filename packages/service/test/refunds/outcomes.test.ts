@@ -1,8 +1,8 @@
 import { formatTime } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
-import { refundPayment } from '../../src/operator/refunds.js';
-import { withinDeadline } from '../../src/payments/deadline.js';
+import { refundPayment } from '../../src/operator/orders/refunds.js';
+import { withinDeadline } from '../../src/subscriptions/domain/payments/deadline.js';
 import { alerts, toldAbout } from '../orders/support.js';
 import { periodNo, type RefundStage, refundStage } from './support.js';
 

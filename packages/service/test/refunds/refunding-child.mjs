@@ -1,11 +1,12 @@
 // One refund from the compiled code, in a process that ends itself with kill -9 where REFUND_DIES says: before the
 // institution is called, after it has answered, or after the result is committed.
-import { systemClock } from '../../dist/clock.js';
-import { openFromSettings } from '../../dist/db/open.js';
+
 import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
 import { gatewayRegistry } from '../../dist/gateways/registry.js';
-import { refundPayment } from '../../dist/operator/refunds.js';
-import { readSettings } from '../../dist/settings.js';
+import { refundPayment } from '../../dist/operator/orders/refunds.js';
+import { systemClock } from '../../dist/platform/clock.js';
+import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { readSettings } from '../../dist/platform/settings.js';
 
 const dies = process.env['REFUND_DIES'];
 const dieAt = (point) => {

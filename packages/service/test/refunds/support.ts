@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import { askAboutPendingRefunds } from '../../src/engine/pending-refunds.js';
+import { askAboutPendingRefunds } from '../../src/engine/jobs/pending-refunds.js';
 import type { NotFound, RefundOutcome, RefundQuery, RefundRequest } from '../../src/gateways/gateway.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
-import { type RefundInput, refundPayment } from '../../src/operator/refunds.js';
+import { type RefundInput, refundPayment } from '../../src/operator/orders/refunds.js';
 import { type Stage, stage } from '../orders/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/database.js';
-import { billCollected } from '../../src/engine/billing.js';
-import { type Cadence, dueAt } from '../../src/orders/calendar.js';
+import { billCollected } from '../../src/engine/jobs/billing.js';
+import { openDatabase } from '../../src/platform/db/database.js';
+import { type Cadence, dueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 import { type Stage, stage } from '../orders/support.js';
 import { created, type EngineNode, engineNode } from './support.js';
 

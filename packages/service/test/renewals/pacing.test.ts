@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openPaymentChannels } from '../../src/payment-channels/pace-sql.js';
+import { openPaymentChannels } from '../../src/catalog/payment-channels/pace-sql.js';
 import { type Stage, stage } from '../orders/support.js';
 import { copies, created, type EngineNode, engineNode } from './support.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.js';
+import type { Database } from '../../src/platform/db/database.js';
 import { gate } from '../agreements/support.js';
 import { dailyProduct, institution, type Stage, stage, toldAbout } from '../orders/support.js';
 import { until } from '../support/processes.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase, type Queryable } from '../../src/db/database.js';
+import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
 import { anotherNode } from '../support/second-node.js';
 import { statuses, type TimeMachine, timeMachine } from './support.js';
 

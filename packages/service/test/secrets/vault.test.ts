@@ -8,10 +8,10 @@ import {
   openCredentials,
   resealCredentials,
   sealCredentials,
-} from '../../src/channels/credentials.js';
-import { masterKeys } from '../../src/secrets/master-key.js';
-import { newKey, openVault, seal, unseal, VaultError } from '../../src/secrets/vault.js';
-import { readSettings } from '../../src/settings.js';
+} from '../../src/catalog/channels/credentials.js';
+import { masterKeys } from '../../src/platform/secrets/master-key.js';
+import { newKey, openVault, seal, unseal, VaultError } from '../../src/platform/secrets/vault.js';
+import { readSettings } from '../../src/platform/settings.js';
 
 describe('sealed values', () => {
   it('open with their key at their place, and nowhere else', () => {

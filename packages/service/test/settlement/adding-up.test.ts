@@ -1,8 +1,8 @@
 import { parseTime } from '@perennial/wire';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createChannel } from '../../src/operator/channels.js';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { operatorOn } from '../operator/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { manualClock } from '../support/service.js';

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
-import { refundPayment } from '../../src/operator/refunds.js';
+import { refundPayment } from '../../src/operator/orders/refunds.js';
 import { perennial } from '../cli/perennial.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';

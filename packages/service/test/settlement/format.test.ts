@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createChannel } from '../../src/operator/channels.js';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { csvField } from '../../src/settlement/format.js';
 import { operatorOn } from '../operator/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';

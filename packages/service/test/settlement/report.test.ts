@@ -1,7 +1,7 @@
 import { parseTime } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createChannel } from '../../src/operator/channels.js';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { operatorOn } from '../operator/support.js';
 import { putAttempt, putRefund } from '../reconciliation/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';

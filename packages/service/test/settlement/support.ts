@@ -1,6 +1,6 @@
-import type { Database } from '../../src/db/database.js';
+import { writeSettlementReport } from '../../src/operator/books/settlement-reports.js';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
-import { writeSettlementReport } from '../../src/operator/settlement-reports.js';
+import type { Database } from '../../src/platform/db/database.js';
 import type { SettlementLine } from '../../src/settlement/lines-sql.js';
 import type { SettlementSummary } from '../../src/settlement/report.js';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { masterKeyChecks } from '../../src/db/installation.js';
-import { openFromSettings } from '../../src/db/open.js';
-import { newKey, openVault } from '../../src/secrets/vault.js';
-import { readSettings } from '../../src/settings.js';
+import { masterKeyChecks } from '../../src/platform/installation/installation.js';
+import { openFromSettings } from '../../src/platform/installation/open.js';
+import { newKey, openVault } from '../../src/platform/secrets/vault.js';
+import { readSettings } from '../../src/platform/settings.js';
 import { perennial } from '../cli/perennial.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 

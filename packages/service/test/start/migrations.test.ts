@@ -3,10 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/database.js';
-import { type MigrateOptions, migrate } from '../../src/db/migrate.js';
-import { splitStatements } from '../../src/db/migration-file.js';
-import { readSchema } from '../../src/db/schema.js';
+import { openDatabase } from '../../src/platform/db/database.js';
+import { type MigrateOptions, migrate } from '../../src/platform/schema/migrate.js';
+import { splitStatements } from '../../src/platform/schema/migration-file.js';
+import { readSchema } from '../../src/platform/schema/schema.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { until } from '../support/processes.js';
 

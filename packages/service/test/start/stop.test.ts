@@ -6,9 +6,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openFromSettings } from '../../src/db/open.js';
-import { createChannel } from '../../src/operator/channels.js';
-import { readSettings } from '../../src/settings.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { openFromSettings } from '../../src/platform/installation/open.js';
+import { readSettings } from '../../src/platform/settings.js';
 import { channelClient, send } from '../support/channel-client.js';
 import { LEDGER_NODE, ledgerPort, MAIN, postmasterPid, serviceUrl, start, until } from '../support/processes.js';
 

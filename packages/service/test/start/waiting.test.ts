@@ -4,7 +4,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { migrate } from '../../src/db/migrate.js';
+import { migrate } from '../../src/platform/schema/migrate.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';

@@ -1,7 +1,7 @@
 import { formatTime, parseTime } from '@perennial/wire';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dueAt, nextStepAt } from '../../src/orders/calendar.js';
+import { dueAt, nextStepAt } from '../../src/subscriptions/domain/orders/calendar.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
 let fresh: FreshDatabase;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Queryable } from '../../src/db/database.js';
+import type { Queryable } from '../../src/platform/db/database.js';
 import {
   attemptNo,
   orderNumbers,
@@ -8,7 +8,7 @@ import {
   parseOrderNo,
   parsePaymentOrderNo,
   paymentOrderNo,
-} from '../../src/orders/numbers.js';
+} from '../../src/subscriptions/domain/orders/numbers.js';
 
 /** As the sequence gives them. */
 const anyOrderNo = fc.integer({ min: 100_000_001_000, max: 900_000_000_000_999 });

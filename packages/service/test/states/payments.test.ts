@@ -1,6 +1,10 @@
 import { type PaymentStatus, paymentStatuses } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
-import { PAYMENT_TRANSITIONS, type PaymentTrigger, paymentAfter } from '../../src/payments/states.js';
+import {
+  PAYMENT_TRANSITIONS,
+  type PaymentTrigger,
+  paymentAfter,
+} from '../../src/subscriptions/domain/payments/states.js';
 
 /**
  * The interface's table of paymentStatus and decisions section 4, read from there and not from the code. By state: what

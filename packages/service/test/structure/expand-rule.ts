@@ -3,7 +3,7 @@
  * (docs/decisions/0026-upgrades.md). What takes away is a contract, which waits for them to be gone. Neither may lock a table
  * for longer than a moment.
  */
-import { type Migration, splitStatements } from '../../src/db/migration-file.js';
+import { type Migration, splitStatements } from '../../src/platform/schema/migration-file.js';
 
 /** Written by operators alone, some dozens of rows: whatever is done to them takes no time. */
 const SMALL_TABLES = new Set([

@@ -4,53 +4,57 @@ import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../support/processes.js';
 
 /**
- * Imports run one way. Each layer may use those before it and itself; a file belongs to the first layer whose
- * pattern it matches.
+ * Each room of the house, and the folders in it from the ground up. What a folder imports lies below it, in its own room and in
+ * the rooms around it. Files that stand beside folders are at whatever height their imports allow.
  */
-const LAYERS: readonly (readonly [name: string, pattern: RegExp])[] = [
-  [
-    'ground',
-    /^(clock|plain-error|settings|log|repeated-lines|pretty-lines|tracing|version|answer|serialize|caller|turns|visible|stop-signals)\.ts$|^metrics\/(counts|business)\.ts$|^db\/(database|queryable|gather|failures|session|sequences|address|watch|statement-spans)\.ts$|^db\/embedded\/|^secrets\//,
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  '': [
+    'platform',
+    'catalog',
+    'gateways',
+    'fulfilment',
+    'subscriptions',
+    'settlement',
+    'delivery',
+    'reconciliation',
+    'reference-peers',
+    'redeem',
+    'api',
+    'engine',
+    'operator',
+    'cli',
+    'http',
   ],
-  ['database', /^db\//],
-  ['gateways', /^gateways\/|^(institution|supplier)\//],
-  // What the tables say: SQL, states as rows of data, and what follows from rows without asking anybody.
-  [
-    'rows',
-    new RegExp(
-      [
-        'sql\\.ts$',
-        '^(idempotency|lists)/',
-        '^channels/(channel|credentials|field-failures|registry|access-token|sealing|public-address)\\.ts$',
-        '^products/catalog\\.ts$',
-        '^(orders|payments|agreements)/states\\.ts$',
-        '^orders/(numbers|calendar|order|description|redeem|reference|text|advance-journey)\\.ts$',
-        '^agreements/(card|plaintext|payment-channel|shared|institution|numbers|replace-text)\\.ts$',
-        '^users/',
-        '^(payments|benefits)/policy\\.ts$',
-        '^events/',
-        '^webhooks/(event-id|time-range|schedule)\\.ts$',
-        '^payments/(deadline|refund-numbers)\\.ts$',
-        '^benefits/claim-(numbers|code)\\.ts$',
-        '^fulfilment/(fulfilment|policy)\\.ts$',
-      ].join('|'),
-    ),
+  platform: [
+    'answers',
+    'metrics',
+    'csv',
+    'embedded-postgres',
+    'db',
+    'idempotency',
+    'lists',
+    'log',
+    'schema',
+    'secrets',
+    'alerts',
+    'installation',
+    'copies',
   ],
-  ['action', /^action\.ts$/],
-  // What several actions have in common: settle, emit, issue, store, end.
-  [
-    'steps',
-    /^(alerts|benefits|fulfilment)\/|^reconciliation\/|^settlement\/|^payments\/(outcome|settle|settle-together|debit|notice|refund|settle-refund)\.ts$|^webhooks\/(?!list|replay)|^orders\/(store|end|end-agreements|new-order|read-order|create-deduct|agreement-ended|advance-periods)\.ts$|^agreements\/(for-order|sms-limit|same-card|foreign-number)\.ts$/,
-  ],
-  // One per endpoint. An action never imports an action.
-  ['endpoints', /^(channels|products|payment-channels|agreements|orders|payments|webhooks)\//],
-  // What users see: pages, and the steps that their forms take.
-  ['pages', /^redeem\//],
-  ['outside', /^(http|engine|operator)\//],
-  ['command line', /^cli\//],
-  ['service', /^(interface|service)\.ts$/],
-  ['main', /^main\.ts$/],
-];
+  'platform/db': ['sharing'],
+  catalog: ['channels', 'payment-channels', 'products'],
+  gateways: ['bridge', 'sandbox'],
+  subscriptions: ['domain', 'store', 'steps'],
+  'subscriptions/domain': ['agreements', 'orders', 'benefits', 'payments'],
+  'subscriptions/store': ['agreements', 'benefits', 'events', 'users', 'payments', 'orders'],
+  'subscriptions/steps': ['agreements', 'benefits', 'ending', 'payments', 'orders'],
+  delivery: ['history', 'queue', 'receivers', 'transport', 'dispatcher'],
+  'reference-peers': ['institution', 'supplier'],
+  redeem: ['texts', 'page'],
+  engine: ['housekeeping', 'metrics', 'jobs'],
+  operator: ['copies', 'orders', 'provisioning', 'books'],
+  cli: ['frame', 'nouns'],
+  http: ['answers', 'limits', 'long-answers', 'requests', 'pages'],
+};
 
 const wire = path.join(packageRoot, '..', 'wire', 'src');
 const service = path.join(packageRoot, 'src');
@@ -88,7 +92,27 @@ function circle(imports: ReadonlyMap<string, readonly string[]>): string[] | und
   return undefined;
 }
 
-const layerOf = (file: string) => LAYERS.findIndex(([, pattern]) => pattern.test(file));
+/** Of each room, what stands in it and which of that imports which. */
+function rooms(imports: ReadonlyMap<string, readonly string[]>): Map<string, Map<string, Set<string>>> {
+  const found = new Map<string, Map<string, Set<string>>>();
+  const importedBy = (room: string, one: string) => {
+    const inside = found.get(room) ?? new Map<string, Set<string>>();
+    found.set(room, inside);
+    const known = inside.get(one) ?? new Set<string>();
+    inside.set(one, known);
+    return known;
+  };
+  for (const [file, targets] of imports) {
+    const parts = file.split('/');
+    for (const [depth, part] of parts.entries()) importedBy(parts.slice(0, depth).join('/'), part);
+    for (const target of targets) {
+      const others = target.split('/');
+      const apart = parts.findIndex((part, depth) => part !== others[depth]);
+      if (apart >= 0) importedBy(parts.slice(0, apart).join('/'), parts[apart] ?? '').add(others[apart] ?? '');
+    }
+  }
+  return found;
+}
 
 describe('imports', () => {
   it('the reader sees what is there', () => {
@@ -111,23 +135,41 @@ describe('imports', () => {
     expect(circle(graph(root))).toBeUndefined();
   });
 
-  it('every file of the service belongs to a layer', () => {
-    expect([...graph(service).keys()].filter((file) => layerOf(file) < 0)).toEqual([]);
+  it('the rooms of the service are those that are listed, with all their folders', () => {
+    const folders = [...rooms(graph(service))].map(([room, inside]) => [
+      room,
+      [...inside.keys()].filter((one) => !one.endsWith('.ts')).toSorted(),
+    ]);
+    const listed = Object.entries(ROOMS).map(([room, inside]) => [room, inside.toSorted()]);
+    expect(Object.fromEntries(folders.filter(([, inside]) => inside?.length !== 0))).toEqual(
+      Object.fromEntries(listed),
+    );
   });
 
-  it('no file imports from a later layer', () => {
-    const wrong = [...graph(service)].flatMap(([file, imports]) =>
-      imports.filter((target) => layerOf(target) > layerOf(file)).map((target) => `${file} -> ${target}`),
-    );
+  it('no folder imports from one above it', () => {
+    const wrong = [...rooms(graph(service))].flatMap(([room, inside]) => {
+      const height = (one: string) => ROOMS[room]?.indexOf(one) ?? -1;
+      return [...inside].flatMap(([one, targets]) =>
+        [...targets]
+          .filter((target) => height(one) >= 0 && height(target) > height(one))
+          .map((target) => `${room}: ${one} -> ${target}`),
+      );
+    });
     expect(wrong).toEqual([]);
   });
 
+  it('nothing in a room imports itself by way of another, be it a file or a folder', () => {
+    const circles = [...rooms(graph(service))].flatMap(([room, inside]) => {
+      const found = circle(new Map([...inside].map(([one, targets]) => [one, [...targets]])));
+      return found ? [`${room}: ${found.join(' -> ')}`] : [];
+    });
+    expect(circles).toEqual([]);
+  });
+
   it('no action imports another action', () => {
-    const actions = LAYERS.findIndex(([name]) => name === 'endpoints');
+    const isAction = (file: string) => file.startsWith('api/');
     const wrong = [...graph(service)].flatMap(([file, imports]) =>
-      imports
-        .filter((target) => layerOf(file) === actions && layerOf(target) === actions)
-        .map((target) => `${file} -> ${target}`),
+      imports.filter((target) => isAction(file) && isAction(target)).map((target) => `${file} -> ${target}`),
     );
     expect(wrong).toEqual([]);
   });
@@ -142,16 +184,16 @@ describe('imports', () => {
   });
 
   it.each([
-    ['Date.now or new Date()', /Date\.now\(|new Date\(\)/, ['clock.ts']],
-    ['process.env', /process\.env/, ['settings.ts']],
+    ['Date.now or new Date()', /Date\.now\(|new Date\(\)/, ['platform/clock.ts']],
+    ['process.env', /process\.env/, ['platform/settings.ts']],
     // What a child logger is bound to passes by the redaction.
     ['a child logger', /\blog\.child\(/, []],
     // Only what was made visible reaches a terminal: by the one way of printing, in lines that the two makers of lines made.
-    ['text that counts as visible', /new Shown\(/, ['cli/shown.ts', 'cli/table.ts']],
+    ['text that counts as visible', /new Shown\(/, ['cli/frame/shown.ts', 'cli/frame/table.ts']],
     [
       'writing to a terminal',
       /process\.(stdout|stderr)\b|\bconsole\./,
-      ['cli/main.ts', 'cli/reference-program.ts', 'main.ts'],
+      ['cli/frame/reference-program.ts', 'cli/main.ts', 'main.ts'],
     ],
   ])('%s stands in its own files alone', (_what, pattern, allowed) => {
     const files = [...graph(service).keys()].filter((file) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseMigration, readMigrations } from '../../src/db/migration-file.js';
+import { parseMigration, readMigrations } from '../../src/platform/schema/migration-file.js';
 import { violationsOf } from './expand-rule.js';
 
 /** The last one of the release in use. Those after it are applied while its nodes run. */

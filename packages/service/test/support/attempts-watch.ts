@@ -1,4 +1,4 @@
-import type { Database } from '../../src/db/database.js';
+import type { Database } from '../../src/platform/db/database.js';
 
 /**
  * Has the database itself look at the agreement of every attempt as it is written, at the end of the statement that wrote it:

@@ -1,14 +1,15 @@
 // A node of the service, from the compiled code, that ends itself with kill -9 at named points of a creation or of the
 // confirmation of a card: before the institution is called, after it has answered, before the result is committed, and
 // after it is. An order asks for it in its number, a confirmation in its code, and gets it once: test_kills remembers.
-import { systemClock } from '../../dist/clock.js';
-import { openFromSettings } from '../../dist/db/open.js';
+
 import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
 import { gatewayRegistry } from '../../dist/gateways/registry.js';
 import { sandboxGateway } from '../../dist/gateways/sandbox/gateway.js';
-import { createLog } from '../../dist/log.js';
+import { systemClock } from '../../dist/platform/clock.js';
+import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { createLog } from '../../dist/platform/log/log.js';
+import { readSettings } from '../../dist/platform/settings.js';
 import { createService } from '../../dist/service.js';
-import { readSettings } from '../../dist/settings.js';
 
 const settings = readSettings();
 const log = createLog(settings.logLevel);

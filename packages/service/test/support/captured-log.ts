@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { createLog } from '../../src/log.js';
+import { createLog } from '../../src/platform/log/log.js';
 
 export interface CapturedLog {
   readonly log: Logger;

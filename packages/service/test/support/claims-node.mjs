@@ -1,12 +1,13 @@
 // A node of the service, from the compiled code, that ends itself with kill -9 at named points of a claim: after it is
 // committed and before the supplier is called, and after the supplier has answered. Which claims do so is in test_kills,
 // and each of them does it once.
-import { systemClock } from '../../dist/clock.js';
-import { openFromSettings } from '../../dist/db/open.js';
+
 import { fulfilmentRegistry } from '../../dist/fulfilment/registry.js';
-import { createLog } from '../../dist/log.js';
+import { systemClock } from '../../dist/platform/clock.js';
+import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { createLog } from '../../dist/platform/log/log.js';
+import { readSettings } from '../../dist/platform/settings.js';
 import { createService } from '../../dist/service.js';
-import { readSettings } from '../../dist/settings.js';
 
 const settings = readSettings();
 const log = createLog(settings.logLevel);

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../src/db/database.js';
+import type { Database, Queryable } from '../../src/platform/db/database.js';
 
 export interface Cost<T> {
   readonly result: T;

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/db/database.js';
+import type { Database } from '../../src/platform/db/database.js';
 import type { FreshDatabase } from './database.js';
 
 /** A database whose own clock a test moves, over the connections of `url`. Others go on with the real one. */

@@ -6,7 +6,7 @@ import {
   openDatabase,
   PATIENT_MS,
   type Queryable,
-} from '../../src/db/database.js';
+} from '../../src/platform/db/database.js';
 import { databaseUrl, TEMPLATE } from './server.js';
 
 export interface FreshDatabase {

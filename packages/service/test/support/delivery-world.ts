@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { setCallback } from '../../src/operator/channel-settings.js';
-import { createChannel } from '../../src/operator/channels.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { openVault } from '../../src/secrets/vault.js';
+import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
 import { type CountingReceivers, countingReceivers, type Manner } from './counting-receivers.js';
 import type { FreshDatabase } from './database.js';
 import { type KeptAlive, keptAlive } from './kept-alive.js';

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { encryptField } from '@perennial/wire';
-import { setLimits } from '../../src/operator/channel-settings.js';
-import { provisionDemo } from '../../src/operator/demo.js';
+import { setLimits } from '../../src/operator/provisioning/channel-settings.js';
+import { provisionDemo } from '../../src/operator/provisioning/demo.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from './channel-client.js';
 import type { TestService } from './service.js';
 

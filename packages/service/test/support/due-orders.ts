@@ -1,4 +1,4 @@
-import type { Database } from '../../src/db/database.js';
+import type { Database } from '../../src/platform/db/database.js';
 
 export interface DueOrder {
   readonly orderNo: number;

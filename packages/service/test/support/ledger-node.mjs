@@ -4,12 +4,12 @@
 import { createHmac } from 'node:crypto';
 import { CODES, Rejection } from '@perennial/wire';
 import { Type } from 'typebox';
-import { systemClock } from '../../dist/clock.js';
-import { openFromSettings } from '../../dist/db/open.js';
 import { describedRoute, route } from '../../dist/http/routes.js';
-import { createLog } from '../../dist/log.js';
+import { systemClock } from '../../dist/platform/clock.js';
+import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { createLog } from '../../dist/platform/log/log.js';
+import { readSettings } from '../../dist/platform/settings.js';
 import { createService } from '../../dist/service.js';
-import { readSettings } from '../../dist/settings.js';
 
 const settings = readSettings();
 const log = createLog(settings.logLevel);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Database } from '../../src/db/database.js';
-import { dueAt } from '../../src/orders/calendar.js';
+import type { Database } from '../../src/platform/db/database.js';
+import { dueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 import type { LedgerView } from '../institution/support.js';
 import { type Expected, expected, type Plan } from './renewal-fates.js';
 import { AMOUNT_CENT } from './renewal-world.js';

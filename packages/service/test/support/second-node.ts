@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
-import { openDatabase } from '../../src/db/database.js';
+import { openDatabase } from '../../src/platform/db/database.js';
 import { createService, type ServiceDeps } from '../../src/service.js';
 import { type ChannelClient, channelClient } from './channel-client.js';
 import { SLOW_MACHINE, type TestService } from './service.js';

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { openDatabase } from '../../src/db/database.js';
-import { openEmbedded } from '../../src/db/embedded/index.js';
-import { migrate } from '../../src/db/migrate.js';
+import { openDatabase } from '../../src/platform/db/database.js';
+import { openEmbedded } from '../../src/platform/embedded-postgres/index.js';
+import { migrate } from '../../src/platform/schema/migrate.js';
 
 declare module 'vitest' {
   interface ProvidedContext {

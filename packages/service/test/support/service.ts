@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import type { Clock } from '../../src/clock.js';
-import { createChannel } from '../../src/operator/channels.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { openVault, type Vault } from '../../src/secrets/vault.js';
+import { createChannel } from '../../src/operator/provisioning/channels.js';
+import type { Clock } from '../../src/platform/clock.js';
+import { openVault, type Vault } from '../../src/platform/secrets/vault.js';
 import { createService, type ServiceDeps } from '../../src/service.js';
 import { type ChannelClient, channelClient } from './channel-client.js';
 import { type FreshDatabase, freshDatabase } from './database.js';

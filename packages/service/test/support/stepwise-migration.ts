@@ -2,7 +2,7 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Migrated, type MigrateOptions, migrate } from '../../src/db/migrate.js';
+import { type Migrated, type MigrateOptions, migrate } from '../../src/platform/schema/migrate.js';
 import { type FreshDatabase, freshDatabase } from './database.js';
 import { packageRoot } from './processes.js';
 

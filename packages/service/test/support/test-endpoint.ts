@@ -1,5 +1,5 @@
 import { ENDPOINTS, type Endpoint, PATH_PREFIX } from '@perennial/wire';
-import type { Action } from '../../src/action.js';
+import type { Action } from '../../src/catalog/action.js';
 import type { Route } from '../../src/http/routes.js';
 
 /** What an action of the endpoint below may answer with. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findTracing } from '../../src/tracing.js';
+import { findTracing } from '../../src/platform/tracing.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { dnsResolve } from '../../src/webhooks/address.js';
-import { type Connections, connections } from '../../src/webhooks/connections.js';
+import { dnsResolve } from '../../src/delivery/transport/address.js';
+import { type Connections, connections } from '../../src/delivery/transport/connections.js';
 import { newAuthority } from './certificates.js';
 import { type NameAnswer, type NameServer, startNameServer } from './name-server.js';
 import { type TestNetwork, testNetwork } from './network.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkCallbackUrl } from '../../src/operator/callback-url.js';
-import { connections } from '../../src/webhooks/connections.js';
+import { connections } from '../../src/delivery/transport/connections.js';
+import { checkCallbackUrl } from '../../src/operator/provisioning/callback-url.js';
 import { type TestNetwork, testNetwork } from './network.js';
 import { signedPush, startReceiver } from './receiver.js';
 

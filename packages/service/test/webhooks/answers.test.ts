@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Answer, answerReader, isAccepted } from '../../src/webhooks/answer.js';
-import { BadAnswer } from '../../src/webhooks/incoming.js';
+import { type Answer, answerReader, isAccepted } from '../../src/delivery/transport/answer.js';
+import { BadAnswer } from '../../src/delivery/transport/incoming.js';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const KB64 = 64 * 1024;

@@ -1,8 +1,8 @@
 import type { DeliveryStatus } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventFilter, EventKey } from '../../src/webhooks/candidates-sql.js';
-import { listEvents } from '../../src/webhooks/list-sql.js';
-import { replayEvents } from '../../src/webhooks/replay-sql.js';
+import type { EventFilter, EventKey } from '../../src/delivery/history/candidates-sql.js';
+import { listEvents } from '../../src/delivery/history/list-sql.js';
+import { replayEvents } from '../../src/delivery/queue/replay-sql.js';
 import { costOf } from '../support/cost.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 

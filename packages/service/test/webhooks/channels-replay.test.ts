@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isOnlyReplay, replayEvents } from '../../src/webhooks/replay-sql.js';
+import { isOnlyReplay, replayEvents } from '../../src/delivery/queue/replay-sql.js';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';

@@ -1,6 +1,6 @@
 import type net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Connections, connections } from '../../src/webhooks/connections.js';
+import { type Connections, connections } from '../../src/delivery/transport/connections.js';
 import { type TestNetwork, testNetwork } from './network.js';
 import { ACCEPTED_BODY, type ReceiverAnswer, signedPush, startReceiver, type TestReceiver } from './receiver.js';
 

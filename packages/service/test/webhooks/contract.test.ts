@@ -1,8 +1,8 @@
 import { EVENT_CONTRACT, type EventScenario, type EventScenarioName, WEBHOOK_EVENTS } from '@perennial/wire';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { setVoidedPeriodEvents } from '../../src/operator/channel-settings.js';
-import { refundPayment } from '../../src/operator/refunds.js';
+import { refundPayment } from '../../src/operator/orders/refunds.js';
+import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
 import { dailyProduct } from '../orders/support.js';
 import { type TimeMachine, timeMachine } from '../sandbox/support.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';

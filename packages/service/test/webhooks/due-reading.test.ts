@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readShards, START } from '../../src/webhooks/due-sql.js';
+import { readShards, START } from '../../src/delivery/queue/due-sql.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
 let fresh: FreshDatabase;

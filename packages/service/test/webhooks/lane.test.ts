@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { DueEvent } from '../../src/webhooks/due-sql.js';
-import { empty, ended, isIdle, type Lane, newLane, offer, start, take } from '../../src/webhooks/lane.js';
-import type { Message } from '../../src/webhooks/message.js';
+import { empty, ended, isIdle, type Lane, newLane, offer, start, take } from '../../src/delivery/dispatcher/lane.js';
+import type { DueEvent } from '../../src/delivery/queue/due-sql.js';
+import type { Message } from '../../src/delivery/receivers/message.js';
 
 const due = (orderNo: number, eventNo: number): DueEvent => ({
   shard: 1,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.js';
+import type { Database } from '../../src/platform/db/database.js';
 import { stepwiseMigration } from '../support/stepwise-migration.js';
 
 /** As the release before this migration does it: the order and its number in one statement, the number first. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, openDatabase, type Queryable } from '../../src/db/database.js';
+import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
 import { anotherChannel } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { connections } from '../../src/webhooks/connections.js';
+import { connections } from '../../src/delivery/transport/connections.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';

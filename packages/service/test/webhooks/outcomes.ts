@@ -1,4 +1,4 @@
-import type { Database } from '../../src/db/database.js';
+import type { Database } from '../../src/platform/db/database.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest } from '../support/demo.js';
 

@@ -1,6 +1,6 @@
 import { MAX_TOTAL_CYCLES } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { setCallback } from '../../src/operator/channel-settings.js';
+import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { dailyProduct, type Stage, stage } from '../orders/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { manualClock } from '../support/service.js';

@@ -3,7 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { HEADER_KEYS, HEADERS, sha256Hex, signWebhook, verifySignature } from '@perennial/wire';
-import type { SignedPush } from '../../src/webhooks/message.js';
+import type { SignedPush } from '../../src/delivery/receivers/message.js';
 
 /** How a receiver answers a push. */
 export type ReceiverAnswer =

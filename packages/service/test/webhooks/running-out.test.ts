@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type RunningOut, runningOut } from '../../src/webhooks/running-out.js';
+import { type RunningOut, runningOut } from '../../src/delivery/transport/running-out.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());

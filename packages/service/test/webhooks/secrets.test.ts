@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { decryptField } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { setCallback, setEncryption, setLimits } from '../../src/operator/channel-settings.js';
-import { resetCredentials } from '../../src/operator/channels.js';
 import { pauseEvents, replayGivenUp, resumeEvents } from '../../src/operator/events.js';
+import { setCallback, setEncryption, setLimits } from '../../src/operator/provisioning/channel-settings.js';
+import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel, mobileOf, sharedRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';

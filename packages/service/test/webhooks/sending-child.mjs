@@ -1,11 +1,11 @@
 // A node that does nothing but send events, from the compiled code, also to this machine. It runs until it is killed.
-import { channelRegistry } from '../../dist/channels/registry.js';
-import { systemClock } from '../../dist/clock.js';
-import { openFromSettings } from '../../dist/db/open.js';
-import { deliverer } from '../../dist/engine/deliveries.js';
-import { createLog } from '../../dist/log.js';
-import { readSettings } from '../../dist/settings.js';
-import { connections } from '../../dist/webhooks/connections.js';
+import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { connections } from '../../dist/delivery/transport/connections.js';
+import { deliverer } from '../../dist/engine/jobs/deliveries.js';
+import { systemClock } from '../../dist/platform/clock.js';
+import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { createLog } from '../../dist/platform/log/log.js';
+import { readSettings } from '../../dist/platform/settings.js';
 
 const settings = readSettings();
 const { database, vault } = await openFromSettings(settings, { role: 'service', log: () => {} });

@@ -1,10 +1,16 @@
 import { type Logger, pino } from 'pino';
-import { channelRegistry } from '../../src/channels/registry.js';
-import { type Database, openDatabase, type Queryable, type Statement, Unavailable } from '../../src/db/database.js';
-import { setCallback } from '../../src/operator/channel-settings.js';
+import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { type DeliveryDeps, deliveries } from '../../src/delivery/dispatcher/deliveries.js';
+import { connections } from '../../src/delivery/transport/connections.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { connections } from '../../src/webhooks/connections.js';
-import { type DeliveryDeps, deliveries } from '../../src/webhooks/deliveries.js';
+import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
+import {
+  type Database,
+  openDatabase,
+  type Queryable,
+  type Statement,
+  Unavailable,
+} from '../../src/platform/db/database.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
 import type { TestService } from '../support/service.js';

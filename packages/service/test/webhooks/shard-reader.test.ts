@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type DuePosition, isBefore, positionAt, START } from '../../src/webhooks/due-sql.js';
-import { type Part, type ShardReader, shardReader } from '../../src/webhooks/shard-reader.js';
+import { type Part, type ShardReader, shardReader } from '../../src/delivery/dispatcher/shard-reader.js';
+import { type DuePosition, isBefore, positionAt, START } from '../../src/delivery/queue/due-sql.js';
 
 const NOW = Date.UTC(2026, 10, 15, 4, 0, 0);
 const PAGE = 100;

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openVault } from '../../src/secrets/vault.js';
-import { DUE_COLUMNS, type DueEvent } from '../../src/webhooks/due-sql.js';
-import { expandRange, finishPushes, putAside } from '../../src/webhooks/finish-sql.js';
-import { findVersions } from '../../src/webhooks/receivers-sql.js';
-import { LEASE_SECONDS, SHARDS } from '../../src/webhooks/shards-sql.js';
+import { DUE_COLUMNS, type DueEvent } from '../../src/delivery/queue/due-sql.js';
+import { expandRange, finishPushes, putAside } from '../../src/delivery/queue/finish-sql.js';
+import { findVersions } from '../../src/delivery/queue/receivers-sql.js';
+import { LEASE_SECONDS, SHARDS } from '../../src/delivery/queue/shards-sql.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
 import { packageRoot, type Running, start, until } from '../support/processes.js';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { setIpAllowList } from '../../src/operator/channel-settings.js';
+import { readHorizon, readShards, START } from '../../src/delivery/queue/due-sql.js';
+import { SHARDS } from '../../src/delivery/queue/shards-sql.js';
+import { connections } from '../../src/delivery/transport/connections.js';
 import { pauseEvents, resumeEvents } from '../../src/operator/events.js';
-import { connections } from '../../src/webhooks/connections.js';
-import { readHorizon, readShards, START } from '../../src/webhooks/due-sql.js';
-import { SHARDS } from '../../src/webhooks/shards-sql.js';
+import { setIpAllowList } from '../../src/operator/provisioning/channel-settings.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
 import { manualClock, type TestService, testService } from '../support/service.js';

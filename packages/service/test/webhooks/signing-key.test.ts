@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { signingKey } from '../../src/webhooks/signing-key.js';
+import { signingKey } from '../../src/delivery/receivers/signing-key.js';
 
 const TEXTS = ['', 'POST\n/events\n\nabc\n1767225600000\nnonce\n4711', '路径 ü', 'x'.repeat(5_000)];
 

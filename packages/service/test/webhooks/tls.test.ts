@@ -1,7 +1,7 @@
 import net from 'node:net';
 import type tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Connections, connections } from '../../src/webhooks/connections.js';
+import { type Connections, connections } from '../../src/delivery/transport/connections.js';
 import { type Certificate, newAuthority, selfSigned } from './certificates.js';
 import { type TestNetwork, testNetwork } from './network.js';
 import { signedPush, startReceiver, type TestReceiver } from './receiver.js';

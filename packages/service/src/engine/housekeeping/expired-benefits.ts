@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.js';
+import type { Database } from '../../platform/db/database.js';
 import { STEPS } from './steps.js';
 
 /** Pages of the table in one step: some five thousand benefits. */

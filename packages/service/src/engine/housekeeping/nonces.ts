@@ -1,5 +1,5 @@
 import { NONCE_WINDOW_MS, TIMESTAMP_SKEW_MS } from '@perennial/wire';
-import type { Database } from '../../db/database.js';
+import type { Database } from '../../platform/db/database.js';
 import { ifFree } from './steps.js';
 
 const SLOTS = 4;

@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
-import type { Database } from '../../db/database.js';
+import type { Database } from '../../platform/db/database.js';
 import { inSteps, STEP } from './steps.js';
 import { keptFrom } from './weeks.js';
 

@@ -1,4 +1,4 @@
-import { type Database, PATIENT_MS, sqlState, type Transaction } from '../../db/database.js';
+import { type Database, PATIENT_MS, sqlState, type Transaction } from '../../platform/db/database.js';
 
 /** Rows per step: a step never holds locks or writes for long, whatever has piled up. */
 export const STEP = 1000;

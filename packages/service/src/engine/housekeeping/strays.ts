@@ -1,4 +1,4 @@
-import type { Database, Queryable, Transaction } from '../../db/database.js';
+import type { Database, Queryable, Transaction } from '../../platform/db/database.js';
 import { inSteps, STEP } from './steps.js';
 import { keptFrom, type WeeklyTable, weekName, withTable } from './weeks.js';
 

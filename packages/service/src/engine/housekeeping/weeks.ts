@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../../db/database.js';
+import type { Database, Transaction } from '../../platform/db/database.js';
 import { ifFree } from './steps.js';
 
 /** A growing table in partitions of a week, by one of its times. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../../clock.js';
-import { PlainError } from '../../plain-error.js';
-import type { Origin } from '../../tracing.js';
+import type { Clock } from '../../platform/clock.js';
+import { PlainError } from '../../platform/plain-error.js';
+import type { Origin } from '../../platform/tracing.js';
 import { type Gateway, NoticeRefused, type StatementLine } from '../gateway.js';
 import { bridgeClient } from './client.js';
 import {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { Pool } from 'undici';
-import type { Clock } from '../../clock.js';
-import { PlainError } from '../../plain-error.js';
-import { failSpan, findTracing, type Origin, TRACEPARENT, traceparentOf } from '../../tracing.js';
+import type { Clock } from '../../platform/clock.js';
+import { PlainError } from '../../platform/plain-error.js';
+import { failSpan, findTracing, type Origin, TRACEPARENT, traceparentOf } from '../../platform/tracing.js';
 import {
   BRIDGE_HEADERS,
   CONTENT_TYPE,

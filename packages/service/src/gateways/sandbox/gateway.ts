@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../platform/clock.js';
 import { type DebitOutcome, type DebitQuery, type Gateway, NoticeRefused } from '../gateway.js';
 import { BIND_CODE_TRIGGERS, BIND_CONFIRM_TRIGGERS, FIRST_DEBIT_TRIGGERS, PENDING_MS, triggered } from './triggers.js';
 

@@ -1,0 +1,108 @@
+import { type OrdersCreateRequest, Rejection, type SettlementMode } from '@perennial/wire';
+import type { Action, ActionContext } from '../catalog/action.js';
+import type { Catalog, CatalogProduct } from '../catalog/products/catalog.js';
+import type { Answer } from '../platform/answers/answer.js';
+import type { Clock } from '../platform/clock.js';
+import { NumberTaken } from '../platform/db/database.js';
+import { type HeldNumbers, MOST_NUMBERS } from '../platform/db/sharing/held-numbers.js';
+import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/description.js';
+import { type Personal, readPersonal } from '../subscriptions/steps/agreements/for-order.js';
+import type { CreateDeduct } from '../subscriptions/steps/orders/create-deduct.js';
+import { collectedOrder, idempotencyRow, newOrderRow } from '../subscriptions/steps/orders/new-order.js';
+import type { StoreOrder } from '../subscriptions/steps/orders/store.js';
+import type { RedeemLinks } from '../subscriptions/store/orders/redeem.js';
+import { externalOrderExists } from '../subscriptions/store/orders/sql.js';
+import { isLong } from '../subscriptions/store/orders/text.js';
+import { userRow } from '../subscriptions/store/users/mobile.js';
+
+export interface CreateDeps {
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly links: RedeemLinks;
+  readonly orderNumbers: HeldNumbers;
+  readonly store: StoreOrder;
+  readonly deduct: CreateDeduct;
+}
+
+type Context = ActionContext<OrderDescription>;
+
+export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, OrderDescription> {
+  return async (context, request) => {
+    if (context.once.interrupted !== undefined) return deps.deduct.resume(context, context.once.interrupted);
+    const { channel, database } = context;
+    const personal = await readPersonal(database, channel, request);
+    try {
+      const product = await deps.catalog.product(database, channel, request.productCode);
+      checkProduct(product, request);
+      if (isLong(product.totalCycles)) context.place.reserve();
+      return await (request.settlementMode === 'CHANNEL_COLLECT'
+        ? collect(deps, context, request, personal, product)
+        : deps.deduct.create(context, request, personal, product));
+    } catch (error) {
+      // A resent order hears that it exists, whatever has changed around it since. Only instead of what the business rules
+      // say: once the order is stored, it is this very request that has made it.
+      if (isBusiness(error) && (await externalOrderExists(database, request.externalOrderNo))) {
+        throw new Rejection('SUBSCRIPTION_ALREADY_EXISTS');
+      }
+      throw error;
+    }
+  };
+}
+
+function isBusiness(error: unknown): boolean {
+  return error instanceof Rejection && /^(403|410|420)/.test(error.result.code);
+}
+
+function checkProduct(product: CatalogProduct, request: OrdersCreateRequest): void {
+  const modes: readonly SettlementMode[] = product.settlementModes;
+  if (!modes.includes(request.settlementMode)) throw new Rejection('SETTLEMENT_MODE_MISMATCH');
+  for (const field of ['periodType', 'period', 'totalCycles'] as const) {
+    if (request[field] !== undefined && request[field] !== product[field]) {
+      throw new Rejection('CYCLE_MISMATCH', `${field} is ${product[field]} for this product`);
+    }
+  }
+}
+
+/** Mode B: billed in the moment it is written, in one statement with everything that follows from it. */
+async function collect(
+  deps: CreateDeps,
+  context: Context,
+  request: OrdersCreateRequest,
+  personal: Personal,
+  product: CatalogProduct,
+  numbersTaken = 0,
+): Promise<Answer> {
+  const { channel, caller, once, answer } = context;
+  const user = userRow(channel, request.channelUserId ?? '', personal.mobile ?? '');
+  const orderNo = await deps.orderNumbers.next();
+  const created = collectedOrder(
+    {
+      orderNo,
+      channelId: channel.channelId,
+      externalOrderNo: request.externalOrderNo,
+      channelUserId: user.channelUserId,
+    },
+    product,
+    deps.clock.now(),
+  );
+  const { order, payment } = created;
+  const done = answer(describeOrder(order, [payment], deps.links.terms({ order, redeemable: true })));
+  const row = {
+    ...newOrderRow(order, payment, created.events),
+    mobile_hash: user.mobileHash.toString('hex'),
+    mobile: user.mobile,
+    channel_agreement_ref: request.channelAgreementRef ?? null,
+    benefits: product.benefits,
+    benefits_expire_at: created.benefitsExpireAt,
+    idempotency: idempotencyRow(once.row, { state: 'DESCRIBED', answer: done }),
+  };
+  try {
+    await deps.store(row, caller);
+  } catch (error) {
+    if (!(error instanceof NumberTaken) || numbersTaken === MOST_NUMBERS) throw error;
+    deps.orderNumbers.wasTaken(orderNo);
+    return collect(deps, context, request, personal, product, numbersTaken + 1);
+  }
+  once.row?.finished();
+  return done;
+}

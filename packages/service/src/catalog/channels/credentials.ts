@@ -1,0 +1,50 @@
+import { newKey, seal, unseal, type Vault } from '../../platform/secrets/vault.js';
+
+/** The three secrets of a channel, as bytes. On the wire and in front of people they are base64. */
+export interface Credentials {
+  readonly appSecret: Uint8Array;
+  readonly aesKey: Uint8Array;
+  readonly callbackSecret: Uint8Array;
+}
+
+export type CredentialName = keyof Credentials;
+export const CREDENTIAL_NAMES: readonly CredentialName[] = ['appSecret', 'aesKey', 'callbackSecret'];
+
+/** As stored: the channel's data key wrapped under the master key, the secrets sealed under the data key. */
+export interface SealedCredentials extends Readonly<Record<CredentialName, string>> {
+  readonly dataKey: string;
+}
+
+export function newCredentials(): Credentials {
+  return { appSecret: newKey(), aesKey: newKey(), callbackSecret: newKey() };
+}
+
+/** The app id is part of what is authenticated: a secret copied to another channel's row does not open. */
+export function sealCredentials(vault: Vault, appId: string, credentials: Credentials): SealedCredentials {
+  const dataKey = newKey();
+  return { dataKey: vault.wrapKey(dataKey), ...sealUnder(dataKey, appId, credentials) };
+}
+
+/** New secrets for an existing channel keep its data key, since other things may be sealed under it, wrapped anew. */
+export function resealCredentials(
+  vault: Vault,
+  appId: string,
+  wrappedKey: string,
+  credentials: Credentials,
+): SealedCredentials {
+  const dataKey = vault.unwrapKey(wrappedKey);
+  return { dataKey: vault.wrapKey(dataKey), ...sealUnder(dataKey, appId, credentials) };
+}
+
+export function openCredentials(vault: Vault, appId: string, sealed: SealedCredentials): Credentials {
+  const dataKey = vault.unwrapKey(sealed.dataKey);
+  const open = (name: CredentialName) => unseal(dataKey, sealed[name], place(appId, name));
+  return { appSecret: open('appSecret'), aesKey: open('aesKey'), callbackSecret: open('callbackSecret') };
+}
+
+function sealUnder(dataKey: Uint8Array, appId: string, credentials: Credentials): Record<CredentialName, string> {
+  const sealed = (name: CredentialName) => seal(dataKey, credentials[name], place(appId, name));
+  return { appSecret: sealed('appSecret'), aesKey: sealed('aesKey'), callbackSecret: sealed('callbackSecret') };
+}
+
+const place = (appId: string, name: CredentialName) => `${name} of ${appId}`;

@@ -1,0 +1,21 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import { seal, unseal } from '../../platform/secrets/vault.js';
+
+/** Personal data of a channel's users at rest: sealed under the channel's data key, found again by a keyed hash. */
+export interface Sealing {
+  seal(text: string, place: string): string;
+  unseal(sealed: string, place: string): string;
+  /** The same text gives the same hash within a channel and for a purpose, and nobody without the key can compute it. */
+  hash(text: string, purpose: LookUp): Buffer;
+}
+
+export type LookUp = 'mobile' | 'card' | 'certificate' | 'pool code';
+
+export function sealing(dataKey: Uint8Array): Sealing {
+  const lookUpKey = new Uint8Array(hkdfSync('sha256', dataKey, 'perennial', 'look-up', 32));
+  return {
+    seal: (text, place) => seal(dataKey, Buffer.from(text), place),
+    unseal: (sealed, place) => Buffer.from(unseal(dataKey, sealed, place)).toString(),
+    hash: (text, purpose) => createHmac('sha256', lookUpKey).update(`${purpose}\n${text}`).digest(),
+  };
+}

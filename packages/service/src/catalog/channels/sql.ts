@@ -1,0 +1,47 @@
+import type { EncryptionVersion } from '@perennial/wire/enums';
+import type { Queryable } from '../../platform/db/database.js';
+
+export interface ChannelRow {
+  readonly channelId: number;
+  readonly appId: string;
+  readonly name: string;
+  readonly status: 'ACTIVE' | 'SUSPENDED';
+  readonly version: number;
+  readonly tokenEpoch: number;
+  readonly dataKey: string;
+  readonly appSecret: string;
+  readonly aesKey: string;
+  readonly callbackSecret: string;
+  readonly ipAllowList: readonly string[];
+  readonly ratePerSecond: number;
+  readonly rateBurst: number;
+  readonly voidedPeriodEvents: boolean;
+  readonly frameOrigins: readonly string[];
+  readonly answerEncryption: EncryptionVersion;
+  readonly acceptsV1: boolean;
+  readonly createdAt: Date;
+}
+
+export async function findChannel(db: Queryable, appId: string): Promise<ChannelRow | undefined> {
+  const [row] = await db.query<ChannelRow>(
+    {
+      name: 'find-channel',
+      text: `select channel_id as "channelId", app_id as "appId", name, status, version, token_epoch as "tokenEpoch",
+               data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",
+               callback_secret as "callbackSecret", ip_allow_list::text[] as "ipAllowList",
+               rate_per_second as "ratePerSecond", rate_burst as "rateBurst",
+               voided_period_events as "voidedPeriodEvents", frame_origins as "frameOrigins",
+               answer_encryption as "answerEncryption", accepts_v1 as "acceptsV1", created_at as "createdAt"
+             from channels where app_id = $1`,
+    },
+    [appId],
+  );
+  return row;
+}
+
+export async function findAppId(db: Queryable, channelId: number): Promise<string | undefined> {
+  const [row] = await db.query<{ appId: string }>('select app_id as "appId" from channels where channel_id = $1', [
+    channelId,
+  ]);
+  return row?.appId;
+}

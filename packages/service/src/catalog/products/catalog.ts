@@ -1,0 +1,95 @@
+import { type PeriodType, Rejection, type SettlementMode } from '@perennial/wire';
+import type { Queryable } from '../../platform/db/database.js';
+import type { Channel } from '../channels/channel.js';
+
+/** A product as an order needs it. */
+export interface CatalogProduct {
+  readonly productCode: string;
+  readonly settlementModes: readonly SettlementMode[];
+  readonly periodType: PeriodType;
+  readonly period: number;
+  readonly totalCycles: number;
+  readonly amountCent: number;
+  /** Seconds. */
+  readonly retryDelays: readonly number[];
+  readonly benefits: readonly CatalogBenefit[];
+}
+
+export interface CatalogBenefit {
+  readonly benefitCode: string;
+  readonly name: string;
+  readonly faceValueCent: number;
+}
+
+/** A payment channel as the channel may use it. */
+export interface CatalogPaymentChannel {
+  readonly code: string;
+  readonly isDefault: boolean;
+  readonly shareEnabled: boolean;
+  readonly supportedBanks: readonly string[];
+  readonly bankCodeRequired: boolean;
+  /** Whether another channel may share the same agreement number. */
+  readonly commonNumbers: boolean;
+}
+
+/** What a channel is authorized for. It changes only together with the channel's version, so it is kept by that. */
+export interface Catalog {
+  /** Throws PRODUCT_NOT_FOUND or PRODUCT_NOT_AUTHORIZED. */
+  product(db: Queryable, channel: Channel, productCode: string): Promise<CatalogProduct>;
+  paymentChannels(channel: Channel): Promise<ReadonlyMap<string, CatalogPaymentChannel>>;
+}
+
+interface Known {
+  readonly version: number;
+  readonly products: ReadonlyMap<string, CatalogProduct>;
+  readonly paymentChannels: ReadonlyMap<string, CatalogPaymentChannel>;
+}
+
+export function catalog(own: Queryable): Catalog {
+  const known = new Map<number, Known>();
+
+  async function of({ channelId, version }: Channel): Promise<Known> {
+    const remembered = known.get(channelId);
+    if (remembered?.version === version) return remembered;
+    const [products, paymentChannels] = await Promise.all([readProducts(own, channelId), readChannels(own, channelId)]);
+    const fresh = {
+      version,
+      products: new Map(products.map((product) => [product.productCode, product])),
+      paymentChannels: new Map(paymentChannels.map((one) => [one.code, one])),
+    };
+    known.set(channelId, fresh);
+    return fresh;
+  }
+
+  return {
+    async product(db, channel, productCode) {
+      const product = (await of(channel)).products.get(productCode);
+      if (product) return product;
+      const rows = await db.query('select from products where product_code = $1', [productCode]);
+      throw new Rejection(rows.length > 0 ? 'PRODUCT_NOT_AUTHORIZED' : 'PRODUCT_NOT_FOUND');
+    },
+    paymentChannels: async (channel) => (await of(channel)).paymentChannels,
+  };
+}
+
+async function readProducts(db: Queryable, channelId: number): Promise<CatalogProduct[]> {
+  return db.query<CatalogProduct>(
+    `select p.product_code as "productCode", p.settlement_modes as "settlementModes", p.period_type as "periodType",
+       p.period, p.total_cycles as "totalCycles", p.amount_cent as "amountCent", p.retry_delays as "retryDelays",
+       (select coalesce(json_agg(json_build_object('benefitCode', b.benefit_code, 'name', b.name,
+          'faceValueCent', b.face_value_cent) order by b.position), '[]'::json)
+        from product_benefits b where b.product_code = p.product_code) as benefits
+     from channel_products cp join products p using (product_code) where cp.channel_id = $1`,
+    [channelId],
+  );
+}
+
+async function readChannels(db: Queryable, channelId: number): Promise<CatalogPaymentChannel[]> {
+  return db.query<CatalogPaymentChannel>(
+    `select p.code, cp.is_default as "isDefault", cp.share_enabled as "shareEnabled",
+       p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired",
+       p.common_numbers as "commonNumbers"
+     from channel_payment_channels cp join payment_channels p using (code) where cp.channel_id = $1`,
+    [channelId],
+  );
+}

@@ -1,0 +1,66 @@
+import { InvalidArgumentError } from 'commander';
+import type { BenefitView } from '../../catalog/products/provisioning-sql.js';
+
+/** Readers of option values: only their shape is judged here, what is allowed is for the actions to say. */
+
+export function wholeNumber(value: string): number {
+  if (/^\d+$/.test(value)) return Number(value);
+  throw new InvalidArgumentError('It must be a whole number.');
+}
+
+/** For options that can take a value away again. Not null, which commander turns into an empty text. */
+export type OrNone<T> = T | 'none';
+
+export function wholeNumberOrNone(value: string): OrNone<number> {
+  return value === 'none' ? value : wholeNumber(value);
+}
+
+/** For options that may be repeated and may also hold several values with commas. */
+export function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, ...commaList(value)];
+}
+
+export function commaList(value: string): string[] {
+  return value.split(',').map((part) => part.trim());
+}
+
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** `1h,3h`, or `none`. */
+export function durations(value: string): number[] {
+  if (value === 'none') return [];
+  return commaList(value).map((part) => {
+    const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(part) ?? [];
+    const seconds = SECONDS[unit];
+    if (seconds === undefined) throw new InvalidArgumentError('It must be durations such as 1h,3h or 1d, or none.');
+    return Number(count) * seconds;
+  });
+}
+
+/** Seconds in the largest unit that divides them. */
+export function duration(seconds: number): string {
+  const unit = ['d', 'h', 'm'].find((one) => seconds % (SECONDS[one] ?? 1) === 0) ?? 's';
+  return `${seconds / (SECONDS[unit] ?? 1)}${unit}`;
+}
+
+/** `8-22`, or `none`. */
+export function hours(value: string): OrNone<{ from: number; to: number }> {
+  if (value === 'none') return value;
+  const [, from, to] = /^(\d{1,2})-(\d{1,2})$/.exec(value) ?? [];
+  if (from === undefined) throw new InvalidArgumentError('It must be two hours of the day such as 8-22, or none.');
+  return { from: Number(from), to: Number(to) };
+}
+
+/** `VIP_PASS:1500:VIP pass`; the name may hold colons, and is the code when left out. */
+export function benefit(value: string, before: readonly BenefitView[] = []): BenefitView[] {
+  const [, benefitCode, cents, name] = /^([^:]+):(\d+)(?::(.+))?$/.exec(value) ?? [];
+  if (benefitCode === undefined) {
+    throw new InvalidArgumentError('It must be CODE:FACE_VALUE_CENT or CODE:FACE_VALUE_CENT:NAME.');
+  }
+  return [...before, { benefitCode, faceValueCent: Number(cents), name: name ?? benefitCode }];
+}
+
+export function onOff(value: string): boolean {
+  if (value === 'on' || value === 'off') return value === 'on';
+  throw new InvalidArgumentError('It must be on or off.');
+}

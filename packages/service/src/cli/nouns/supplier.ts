@@ -1,0 +1,62 @@
+import path from 'node:path';
+import type { Command } from 'commander';
+import { systemClock } from '../../platform/clock.js';
+import { PlainError } from '../../platform/plain-error.js';
+import { wholeNumber } from '../frame/options.js';
+import { askedToStop, explained, readOrMakeKey, say } from '../frame/reference-program.js';
+import { indented, shown } from '../frame/shown.js';
+import { record } from '../frame/table.js';
+
+const EXAMPLES = `
+Examples:
+  $ perennial supplier
+  $ perennial supplier --port 0 --control`;
+
+interface Options {
+  readonly port: number;
+  readonly host: string;
+  readonly dataDir: string;
+  readonly keyFile?: string;
+  readonly control?: boolean;
+}
+
+export function addSupplier(perennial: Command): void {
+  perennial
+    .command('supplier')
+    .description('run the reference supplier of codes until Ctrl-C; it needs no database')
+    .option('--port <n>', 'port to listen on, 0 for any that is free', wholeNumber, 8091)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--data-dir <folder>', 'where its ledger is kept', path.join('data', 'supplier'))
+    .option(
+      '--key-file <file>',
+      'key shared with the service, 32 bytes in base64 (default: supplier.key in the data folder, made when missing)',
+    )
+    .option('--control', 'serve GET /ledger and POST /control to this machine')
+    .addHelpText('after', EXAMPLES)
+    .action(run);
+}
+
+async function run({ port, host, dataDir, keyFile, control = false }: Options): Promise<void> {
+  if (port > 65_535) throw new PlainError('--port must be a whole number from 0 to 65535');
+  // Loaded here, so that the other commands start without an HTTP server.
+  const { startSupplier } = await import('../../reference-peers/supplier/supplier.js');
+  const folder = path.resolve(dataDir);
+  const keyPath = path.resolve(keyFile ?? path.join(folder, 'supplier.key'));
+  const key = await readOrMakeKey(keyPath);
+  const supplier = await startSupplier({ dataDir: folder, port, host, key, control, clock: systemClock }).catch(
+    (error: unknown) => {
+      throw explained(error);
+    },
+  );
+  const rows: [string, string][] = [
+    ['Supplier', supplier.url],
+    ['Key', keyPath],
+    ['Ledger', folder],
+    ['Control', control ? `${supplier.url}/control, ${supplier.url}/ledger` : 'off'],
+  ];
+  say(shown`\nThe reference supplier is ready. Its codes buy nothing.\n\n${indented(record(rows))}\n`);
+
+  await askedToStop();
+  say('Stopping.');
+  await supplier.stop();
+}

@@ -1,0 +1,108 @@
+import type { DeliveryStatus, EventType } from '@perennial/wire';
+import type { Queryable } from '../../platform/db/database.js';
+import { written } from '../../platform/db/time-sql.js';
+import type { EventReference } from '../event-id.js';
+import { acceptedAttempts, allAttempts, failedAttempts, keyOfEvent } from './attempts-sql.js';
+
+/** An event and what has become of it so far. A range of voided periods is one of these. */
+export interface EventRow {
+  readonly eventId: string;
+  /** Of a range: the last one's. */
+  readonly lastEventId: string | null;
+  readonly eventType: EventType;
+  readonly orderNo: string;
+  readonly occurredAt: string;
+  /** When it was written. */
+  readonly recordedAt: string;
+  readonly deliveryStatus: DeliveryStatus;
+  readonly pushes: number;
+  readonly lastPushTime: string | null;
+  /** Of a range: the first one's. */
+  readonly data: unknown;
+}
+
+/** The numbers of the first and the last period that is meant; both are null unless it is one of a range, or all of it. */
+interface Periods {
+  readonly first: string;
+  readonly last: string;
+}
+
+export const WHOLE: Periods = { first: 'case when e.cycle_to is not null then e.cycle_no end', last: 'e.cycle_to' };
+
+/**
+ * How far an event has come. The busy table is not made for such questions: what was accepted is in the attempts, what is
+ * not sent any more is a row of its own, and the rest is still to be sent. For a select in which the event is called `e`.
+ */
+export const progress = ({ first, last }: Periods) => `lateral (select ${first} as first_no, ${last} as last_no) n,
+  lateral (
+    select count(*)::integer as pushes, max(t.at) as last_at, count(distinct t.cycle_no) as cycles
+    from (${acceptedAttempts(keyOfEvent('e'))}) t where ${isMeant('t.cycle_no', 't.cycle_no')}) a,
+  lateral (
+    select min(x.reason) as reason from undelivered_events x where x.channel_id = e.channel_id and x.event_no = e.event_no
+      and ${isMeant('x.cycle_no', 'coalesce(x.cycle_to, x.cycle_no)')}) u`;
+
+/** And how often it was refused, which is for those that are shown. */
+export const FAILURES = `lateral (
+    select count(*)::integer as pushes, max(t.at) as last_at
+    from (${failedAttempts(keyOfEvent('e'))}) t where ${isMeant('t.cycle_no', 't.cycle_no')}) f`;
+
+function isMeant(first: string, last: string): string {
+  return `(n.first_no is null or (${first} <= n.last_no and ${last} >= n.first_no))`;
+}
+
+/** Of several periods, one that was given up is what must be seen; the least of the two reasons is that one. */
+export const STATUS = `coalesce(u.reason,
+    case when a.cycles >= coalesce(n.last_no - n.first_no + 1, 1) then 'DELIVERED' else 'PENDING' end)`;
+
+export const COLUMNS = `e.event_no || coalesce('-' || n.first_no, '') as "eventId",
+  e.event_no || '-' || case when n.last_no > n.first_no then n.last_no end as "lastEventId",
+  e.event_type as "eventType", e.order_no::text as "orderNo", ${written('e.occurred_at')} as "occurredAt",
+  ${written('e.recorded_at')} as "recordedAt", ${STATUS} as "deliveryStatus", a.pushes + f.pushes as pushes,
+  ${written('greatest(a.last_at, f.last_at)')} as "lastPushTime", e.data::json`;
+
+/** Of a range also one period alone. */
+export async function findEvent(
+  db: Queryable,
+  channelId: number,
+  { eventNo, cycleNo }: EventReference,
+): Promise<EventRow | undefined> {
+  const [periods, isOfIt] =
+    cycleNo === undefined
+      ? [WHOLE, '$3::integer is null']
+      : [{ first: '$3::integer', last: '$3::integer' }, '$3 between e.cycle_no and e.cycle_to'];
+  const [event] = await db.query<EventRow>(
+    `select ${COLUMNS} from events e, ${progress(periods)}, ${FAILURES}
+     where e.channel_id = $1 and e.event_no = $2 and ${isOfIt}`,
+    [channelId, eventNo, cycleNo ?? null],
+  );
+  return event;
+}
+
+export interface Push {
+  readonly eventId: string;
+  readonly retryNo: number;
+  readonly at: string;
+  readonly outcome: string;
+  readonly httpStatus: number | null;
+  readonly latencyMs: number;
+  readonly answer: string | null;
+}
+
+const MOST_PUSHES = 1_000;
+
+/** The latest pushes of one event, in the order of time; of a range, those of one period or of all. */
+export async function listPushes(
+  db: Queryable,
+  channelId: number,
+  { eventNo, cycleNo }: EventReference,
+): Promise<Push[]> {
+  const pushes = await db.query<Push>(
+    `select t.event_no || case when t.cycle_no = 0 then '' else '-' || t.cycle_no end as "eventId", t.retry_no as "retryNo",
+       ${written('t.at')} as at, t.outcome, t.http_status as "httpStatus", t.latency_ms as "latencyMs", t.answer
+     from events e, lateral ${allAttempts(keyOfEvent('e'))} t
+     where e.channel_id = $1 and e.event_no = $2 and ($3::integer is null or t.cycle_no = $3)
+     order by t.at desc, t.cycle_no desc, t.retry_no desc limit ${MOST_PUSHES}`,
+    [channelId, eventNo, cycleNo ?? null],
+  );
+  return pushes.reverse();
+}

@@ -1,0 +1,32 @@
+import type { Queryable } from '../../platform/db/database.js';
+import { micros } from '../../platform/db/time-sql.js';
+import type { Place } from '../../platform/lists/page.js';
+import { type EventFilter, type EventKey, newestEvents } from './candidates-sql.js';
+import { COLUMNS, type EventRow, FAILURES, progress, WHOLE } from './history-sql.js';
+
+/** An event of a list, with its place in it. */
+export interface ListedEvent extends EventRow {
+  readonly recordedMicros: number;
+  readonly eventNo: number;
+}
+
+/** Newest first. Of the events before the page, nothing is asked but what tells whether they count. */
+export async function listEvents(
+  db: Queryable,
+  channelId: number,
+  filter: EventFilter,
+  limit: number,
+  { after, offset }: Place<EventKey>,
+): Promise<ListedEvent[]> {
+  const values: unknown[] = [channelId];
+  const value = (given: unknown) => `$${values.push(given)}`;
+  const keys = newestEvents(filter, after, `${value(offset + limit)}::bigint`, value);
+  const inOrder = 'order by k.recorded_at desc, k.event_no desc';
+  return db.query<ListedEvent>(
+    `select ${micros('k.recorded_at')} as "recordedMicros", k.event_no as "eventNo", shown.*
+     from (select * from (${keys}) k ${inOrder} offset ${value(offset)}) k, lateral (
+       select ${COLUMNS} from events e, ${progress(WHOLE)}, ${FAILURES}
+       where e.channel_id = $1 and e.event_no = k.event_no and e.recorded_at = k.recorded_at offset 0) shown ${inOrder}`,
+    values,
+  );
+}

@@ -1,0 +1,216 @@
+import { formatTime } from '@perennial/wire';
+import type { Queryable } from '../../platform/db/database.js';
+import { plainArray } from '../../platform/db/plain-array.js';
+import { ms } from '../../platform/db/time-sql.js';
+
+/** What names one due event: the event, and of a range of voided periods which one. */
+export interface DueKey {
+  readonly eventNo: number;
+  /** 0 unless it is one of several periods voided at once. */
+  readonly cycleNo: number;
+}
+
+export interface DueEvent extends DueKey {
+  readonly shard: number;
+  readonly channelId: number;
+  readonly orderNo: number;
+  readonly isPayment: boolean;
+  /** Set: a range of periods that is still one row. */
+  readonly cycleTo: number | null;
+  /** As PostgreSQL writes it, to the microsecond: part of the row's key. */
+  readonly nextAt: string;
+  /** Null: that too is nextAt, as it is for most. */
+  readonly recordedAt: string | null;
+  readonly step: number;
+  readonly retryNo: number;
+}
+
+/** Where a reading has come to. */
+export interface DuePosition {
+  readonly nextAt: string;
+  readonly eventNo: number;
+  readonly cycleNo: number;
+}
+
+export const START: DuePosition = { nextAt: '-infinity', eventNo: 0, cycleNo: 0 };
+
+/** Before everything that is due at this time or later. Written as PostgreSQL writes times, to be compared with them. */
+export function positionAt(epochMs: number): DuePosition {
+  const whole = Math.floor(epochMs);
+  return { ...START, nextAt: `${formatTime(whole)}.${String(whole % 1000).padStart(3, '0')}+08` };
+}
+
+/** Times of one session sort as their text does: all have the same offset, and a shorter fraction ends in the offset's sign. */
+export function isBefore(one: DuePosition, other: DuePosition): boolean {
+  if (one.nextAt !== other.nextAt) return one.nextAt < other.nextAt;
+  return one.eventNo === other.eventNo ? one.cycleNo < other.cycleNo : one.eventNo < other.eventNo;
+}
+
+/** From where a reading finds this one first. */
+export const justBefore = ({ nextAt, eventNo, cycleNo }: DuePosition): DuePosition => ({
+  nextAt,
+  eventNo,
+  cycleNo: cycleNo - 1,
+});
+
+export const DUE_COLUMNS = (d: string) => `${d}.shard, ${d}.event_no as "eventNo", ${d}.cycle_no as "cycleNo",
+  ${d}.channel_id as "channelId", ${d}.order_no as "orderNo", ${d}.is_payment as "isPayment", ${d}.cycle_to as "cycleTo",
+  ${d}.next_at::text as "nextAt", nullif(${d}.recorded_at, ${d}.next_at)::text as "recordedAt", ${d}.step, ${d}.retry_no as "retryNo"`;
+
+const AFTER = '(d.next_at, d.event_no, d.cycle_no) >';
+const IN_ORDER = 'order by d.next_at, d.event_no, d.cycle_no';
+
+/** What goes to one address, as a number: the events of a channel about payments, or those about orders. */
+export const kindOf = ({ channelId, isPayment }: Pick<DueEvent, 'channelId' | 'isPayment'>): number =>
+  channelId * 2 + Number(isPayment);
+export const channelOf = (kind: number): Pick<DueEvent, 'channelId' | 'isPayment'> => ({
+  channelId: Math.floor(kind / 2),
+  isPayment: kind % 2 === 1,
+});
+const KIND = 'd.channel_id * 2 + d.is_payment::integer';
+
+/**
+ * What is due in parts of shards, from a position on. Each is read by itself: over several at once, PostgreSQL sorts the
+ * whole backlog (measured: 8,000 rows a second instead of 38,000). One node reads a shard, so nothing is locked.
+ *
+ * With `since`, only what was written by that transaction or a later one. Without, all but the kinds that are spared.
+ */
+const READ_SHARDS = {
+  name: 'read-due-events',
+  text: `select s.part::integer, ${DUE_COLUMNS('d')}
+         from unnest($1::smallint[], $2::timestamptz[], $3::bigint[], $4::integer[], $7::timestamptz[], $8::xid[])
+             with ordinality as s(shard, next_at, event_no, cycle_no, until, since, part),
+           lateral (select * from due_events d where d.shard = s.shard and ${AFTER} (s.next_at, s.event_no, s.cycle_no)
+             and d.next_at <= least(coalesce(to_timestamp($6::double precision / 1000), now()), s.until)
+             and case when s.since is null then ${KIND} <> all($9::bigint[]) else age(d.xmin) <= age(s.since) end
+             ${IN_ORDER} limit $5) d`,
+};
+/** The oldest transaction that is not over: whatever is committed from now on was written by it or a later one. */
+const READ_HORIZON = {
+  name: 'read-horizon',
+  text: 'select pg_snapshot_xmin(pg_current_snapshot())::xid::text as horizon',
+};
+const READ_CHANNEL = {
+  name: 'read-due-events-of-channel',
+  text: `select ${DUE_COLUMNS('d')} from due_events d
+         where d.shard = $1 and ${AFTER} ($2::timestamptz, $3::bigint, $4::integer)
+           and d.next_at <= coalesce(to_timestamp($6::double precision / 1000), now())
+           and d.channel_id = $7 and ($8::boolean is null or d.is_payment = $8) ${IN_ORDER} limit $5`,
+};
+
+export interface ShardPosition {
+  readonly shard: number;
+  readonly after: DuePosition;
+}
+
+/** What is read of a shard at a time. */
+export interface ShardPart extends ShardPosition {
+  /** Null: until now. */
+  readonly until: string | null;
+  /** Null: whatever transaction has written it. */
+  readonly since: string | null;
+}
+
+/** Each row says of which part it is, from 1. `now` is for tests; unset, the database's own clock counts. */
+export async function readShards(
+  db: Queryable,
+  parts: readonly ShardPart[],
+  spared: readonly number[],
+  limit: number,
+  now?: number,
+): Promise<(DueEvent & { readonly part: number })[]> {
+  return db.query(READ_SHARDS, [
+    parts.map(({ shard }) => shard),
+    parts.map(({ after }) => after.nextAt),
+    parts.map(({ after }) => after.eventNo),
+    parts.map(({ after }) => after.cycleNo),
+    limit,
+    now ?? null,
+    parts.map(({ until }) => until),
+    parts.map(({ since }) => since),
+    spared,
+  ]);
+}
+
+export async function readHorizon(db: Queryable): Promise<string> {
+  const [row] = await db.query<{ horizon: string }>(READ_HORIZON);
+  if (!row) throw new Error('the database has no horizon');
+  return row.horizon;
+}
+
+export async function readChannel(
+  db: Queryable,
+  { shard, after }: ShardPosition,
+  channel: { readonly channelId: number; readonly isPayment: boolean | undefined },
+  limit: number,
+  now?: number,
+): Promise<DueEvent[]> {
+  const { channelId, isPayment } = channel;
+  return db.query<DueEvent>(READ_CHANNEL, [
+    shard,
+    after.nextAt,
+    after.eventNo,
+    after.cycleNo,
+    limit,
+    now ?? null,
+    channelId,
+    isPayment ?? null,
+  ]);
+}
+
+/** What is sent: the event's own text and what is added to it. */
+export interface StoredEvent {
+  readonly eventType: string;
+  readonly occurredAt: number;
+  readonly data: string;
+  /** Of a period that was voided with others: what its own dates follow from. */
+  readonly createdAt: number | null;
+  readonly periodType: 'DAY' | 'MONTH' | null;
+  readonly period: number | null;
+  /** Only of orders on a shared agreement, whose events carry it. */
+  readonly channelUserId: string | null;
+  /** Sealed. */
+  readonly mobile: string | null;
+  /** Of the channel as it is now: what this node remembers of it may be older. */
+  readonly version: number;
+}
+
+const READ_EVENTS = {
+  name: 'read-events-to-send',
+  text: `select k.place::integer, e.event_type as "eventType", ${ms('e.occurred_at')} as "occurredAt", e.data,
+           ${ms('o.created_at')} as "createdAt", o.period_type as "periodType", o.period, u.mobile,
+           u.channel_user_id as "channelUserId", (select c.version from channels c where c.channel_id = $1) as version
+         from unnest($2::bigint[], $3::integer[], $4::timestamptz[], $5::bigint[]) with ordinality
+             as k(event_no, cycle_no, recorded_at, order_no, place)
+           join events e on e.channel_id = $1 and e.event_no = k.event_no and e.recorded_at = k.recorded_at
+           left join lateral (select * from orders x where x.order_no = k.order_no
+             and (k.cycle_no > 0 or (x.shared and e.cycle_no is not null)) offset 0) o on true
+           left join lateral (select * from channel_users y where y.channel_id = $1 and o.shared
+             and key_of(y.channel_user_id) = key_of(o.channel_user_id) offset 0) u on true`,
+};
+
+/**
+ * In one statement for a whole batch of one channel, each in the place where its due event is. One past its retention is not
+ * there any more.
+ */
+export async function readEvents(
+  db: Queryable,
+  channelId: number,
+  due: readonly DueEvent[],
+): Promise<(StoredEvent | undefined)[]> {
+  const rows = await db.query<StoredEvent & { readonly place: number }>(READ_EVENTS, [
+    channelId,
+    plainArray(due, (one) => one.eventNo),
+    plainArray(due, (one) => one.cycleNo),
+    plainArray(due, (one) => one.recordedAt ?? one.nextAt),
+    plainArray(due, (one) => one.orderNo),
+  ]);
+  const events = new Array<StoredEvent | undefined>(due.length).fill(undefined);
+  for (const row of rows) events[row.place - 1] = row;
+  return events;
+}
+
+/** As text it is the eventId. */
+export type EventKey = number | string;
+
+export const keyOf = ({ eventNo, cycleNo }: DueKey): EventKey => (cycleNo === 0 ? eventNo : `${eventNo}-${cycleNo}`);

@@ -1,0 +1,206 @@
+import type { Queryable } from '../../platform/db/database.js';
+import { plainArray } from '../../platform/db/plain-array.js';
+import { RETRY_DELAYS_SECONDS } from '../schedule.js';
+import { DUE_COLUMNS, type DueEvent, isBefore } from './due-sql.js';
+import type { HeldShard } from './shards-sql.js';
+
+export type DeliveryOutcome = 'ACCEPTED' | 'REFUSED' | 'TIMEOUT' | 'UNREACHABLE' | 'FORBIDDEN';
+
+/** One push that is over. */
+export interface Pushed {
+  /** As it was held when the push began. */
+  readonly shard: HeldShard;
+  readonly due: DueEvent;
+  readonly outcome: DeliveryOutcome;
+  readonly httpStatus: number | null;
+  readonly latencyMs: number;
+  /** When it was over, as performance.now() says: the database's clock counts, less what has passed since. */
+  readonly endedAt: number;
+  /** When it was over, Unix milliseconds, in place of that: for tests. */
+  readonly at?: number | undefined;
+  readonly answer: string | null;
+  /** There will never be anything to send: given up, whatever the schedule says. */
+  readonly isHopeless?: boolean;
+}
+
+/**
+ * Writes down how a batch of pushes ended: due rows deleted, attempts added, what failed put off or given up. All of it only
+ * for shards that still have the epoch under which the push began: whoever took one over sends again, and says so then.
+ * Whoever takes it over meanwhile leaves it alone until this is committed. What the schedule says next is read from the row:
+ * it may have been replayed while the push was under way.
+ *
+ * What somebody else holds is waited for, but not for long; or it is passed over, which costs more and holds up no other.
+ */
+const finish = (locked: 'wait' | 'pass over') => ({
+  name: locked === 'wait' ? 'finish-deliveries' : 'finish-free-deliveries',
+  text: `
+with patience as materialized (
+  select set_config('lock_timeout', '1s', true)
+), held as materialized (
+  select h.place, s.shard from patience cross join delivery_shards s
+    join unnest($1::smallint[], $2::bigint[]) with ordinality as h(shard, epoch, place)
+    on s.shard = h.shard and s.epoch = h.epoch
+  for share of s ${locked === 'wait' ? '' : 'skip locked'}
+), pushed as materialized (
+  select h.shard, p.*, coalesce(to_timestamp(p.at / 1000), clock_timestamp() - p.ago_ms * interval '1 ms') as ended_at
+  from unnest($3::integer[], $4::timestamptz[], $5::bigint[], $6::integer[], $7::delivery_outcome[], $8::smallint[],
+    $9::integer[], $10::double precision[], $11::double precision[], $12::text[], $13::boolean[])
+    as p(place, next_at, event_no, cycle_no, outcome, http_status, latency_ms, ago_ms, at, answer, is_hopeless)
+  join held h using (place)
+)${
+    locked === 'wait'
+      ? ''
+      : `, free as materialized (
+  select d.shard, d.next_at, d.event_no, d.cycle_no from due_events d join pushed p
+    on d.shard = p.shard and d.next_at = p.next_at and d.event_no = p.event_no and d.cycle_no = p.cycle_no
+  for update of d skip locked
+)`
+  }, gone as (
+  delete from due_events d using pushed p ${locked === 'wait' ? '' : 'join free using (shard, next_at, event_no, cycle_no)'}
+  where d.shard = p.shard and d.next_at = p.next_at and d.event_no = p.event_no and d.cycle_no = p.cycle_no
+  returning d.*, p.outcome, p.http_status, p.latency_ms, p.ended_at, p.answer,
+    case when p.outcome <> 'ACCEPTED' and not p.is_hopeless
+      then (array[${RETRY_DELAYS_SECONDS.join()}])[d.step + 1] end as again_in
+), attempts as (
+  insert into delivery_attempts (channel_id, event_no, recorded_at, is_payment, cycle_no, retry_no, http_status, latency_ms,
+    at, outcome, answer)
+  select g.channel_id, g.event_no, g.recorded_at, g.is_payment, g.cycle_no, g.retry_no, g.http_status,
+    least(g.latency_ms, 32767), g.ended_at, g.outcome, g.answer
+  from gone g
+), again as (
+  insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
+    step, retry_no)
+  select g.shard, g.ended_at + g.again_in * interval '1 s', g.event_no, g.cycle_no, g.channel_id, g.order_no, g.is_payment,
+    g.cycle_to, g.recorded_at, g.step + 1, g.retry_no + 1
+  from gone g where g.again_in is not null
+), given_up as (
+  insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no,
+    reason)
+  select g.channel_id, g.event_no, g.cycle_no, g.cycle_to, g.order_no, g.is_payment, g.recorded_at, g.retry_no, 'GIVE_UP'
+  from gone g where g.again_in is null and g.outcome <> 'ACCEPTED'
+  on conflict (channel_id, event_no, cycle_no) do update set retry_no = excluded.retry_no, since = now(),
+    reason = excluded.reason
+  returning channel_id
+)
+select c.app_id as "appId", g.count from (
+  select channel_id, count(*)::integer as count from given_up group by channel_id) g join channels c using (channel_id)`,
+});
+const FINISH = finish('wait');
+const FINISH_FREE = finish('pass over');
+
+const byKey = ({ due: one }: Pushed, { due: other }: Pushed) => (isBefore(one, other) ? -1 : 1);
+
+/** How many events of a channel were given up at once. */
+export interface GivenUp {
+  readonly appId: string;
+  readonly count: number;
+}
+
+/** `isPassing`: what somebody else holds is passed over, and `findUnfinished` tells which that was. */
+export async function finishPushes(db: Queryable, ended: readonly Pushed[], isPassing = false): Promise<GivenUp[]> {
+  // Rows of retries may be locked by a replay as well: both lock them in the order of their keys.
+  const pushed = ended.some(({ due }) => due.step > 0) ? ended.toSorted(byKey) : ended;
+  const held = [...new Set(pushed.map(({ shard }) => shard))];
+  const places = new Map(held.map((shard, index) => [shard, index + 1]));
+  const now = performance.now();
+  return db.query<GivenUp>(isPassing ? FINISH_FREE : FINISH, [
+    held.map((one) => one.shard),
+    held.map((one) => one.epoch),
+    plainArray(pushed, (one) => places.get(one.shard)),
+    plainArray(pushed, (one) => one.due.nextAt),
+    plainArray(pushed, (one) => one.due.eventNo),
+    plainArray(pushed, (one) => one.due.cycleNo),
+    plainArray(pushed, (one) => one.outcome),
+    plainArray(pushed, (one) => one.httpStatus),
+    plainArray(pushed, (one) => one.latencyMs),
+    plainArray(pushed, (one) => now - one.endedAt),
+    plainArray(pushed, (one) => one.at),
+    pushed.map((one) => one.answer),
+    plainArray(pushed, (one) => (one.isHopeless ? 't' : 'f')),
+  ]);
+}
+
+/** Pushes that are over and still due: somebody held what is to be written down about them. */
+export async function findUnfinished<One extends Pushed>(db: Queryable, ended: readonly One[]): Promise<One[]> {
+  const rows = await db.query<{ n: number }>(
+    `select p.n::integer from unnest($1::smallint[], $2::bigint[], $3::timestamptz[], $4::bigint[], $5::integer[])
+         with ordinality as p(shard, epoch, next_at, event_no, cycle_no, n)
+       join delivery_shards using (shard, epoch) join due_events using (shard, next_at, event_no, cycle_no)`,
+    [
+      ended.map(({ shard }) => shard.shard),
+      ended.map(({ shard }) => shard.epoch),
+      ended.map(({ due }) => due.nextAt),
+      ended.map(({ due }) => due.eventNo),
+      ended.map(({ due }) => due.cycleNo),
+    ],
+  );
+  return rows.flatMap(({ n }) => ended[n - 1] ?? []);
+}
+
+/**
+ * Events of a channel that has no address for them: kept, and sent by a replay once there is one. Only while the channel is
+ * what this node takes it for: it may have been given an address a moment ago. What somebody else holds is passed over. How
+ * many were put aside.
+ */
+export async function putAside(
+  db: Queryable,
+  held: HeldShard,
+  channel: { readonly channelId: number; readonly version: number },
+  due: readonly DueEvent[],
+): Promise<number> {
+  const rows = await db.query(
+    `with held as (
+       select from delivery_shards where shard = $1 and epoch = $2 for share skip locked
+     ), free as materialized (
+       select d.next_at, d.event_no, d.cycle_no
+       from unnest($3::timestamptz[], $4::bigint[], $5::integer[]) as k(next_at, event_no, cycle_no)
+         join due_events d on d.shard = $1 and d.next_at = k.next_at and d.event_no = k.event_no and d.cycle_no = k.cycle_no
+       where exists (select from held) and exists (select from channels where channel_id = $6 and version = $7)
+       for update of d skip locked
+     ), gone as (
+       delete from due_events d using free f
+       where d.shard = $1 and d.next_at = f.next_at and d.event_no = f.event_no and d.cycle_no = f.cycle_no
+       returning d.*
+     )
+     insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no,
+       reason)
+     select channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no, 'NO_CALLBACK' from gone
+     on conflict (channel_id, event_no, cycle_no) do update set retry_no = excluded.retry_no, since = now(),
+       reason = excluded.reason
+     returning 1`,
+    [
+      held.shard,
+      held.epoch,
+      due.map((one) => one.nextAt),
+      due.map((one) => one.eventNo),
+      due.map((one) => one.cycleNo),
+      channel.channelId,
+      channel.version,
+    ],
+  );
+  return rows.length;
+}
+
+/** A range of voided periods becomes rows of its own, so many at a time; what is left of it stays a range behind them. */
+export async function expandRange(db: Queryable, held: HeldShard, range: DueEvent, most: number): Promise<DueEvent[]> {
+  return db.query<DueEvent>(
+    `with held as (
+       select from delivery_shards where shard = $1 and epoch = $2 for share
+     ), gone as (
+       delete from due_events d where d.shard = $1 and d.next_at = $3::timestamptz and d.event_no = $4 and d.cycle_no = $5
+         and d.cycle_to is not null and exists (select from held)
+       returning d.*
+     )
+     insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
+       step, retry_no)
+     select g.shard, g.next_at, g.event_no, c.cycle_no, g.channel_id, g.order_no, g.is_payment, c.cycle_to, g.recorded_at,
+       g.step, g.retry_no
+     from gone g, lateral (
+       select n as cycle_no, null::integer as cycle_to
+         from generate_series(g.cycle_no, least(g.cycle_to, g.cycle_no + $6::integer - 1)) n
+       union all
+       select g.cycle_no + $6::integer, g.cycle_to where g.cycle_no + $6::integer <= g.cycle_to) c
+     returning ${DUE_COLUMNS('due_events')}`,
+    [held.shard, held.epoch, range.nextAt, range.eventNo, range.cycleNo, most],
+  );
+}

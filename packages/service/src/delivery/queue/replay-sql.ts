@@ -1,0 +1,176 @@
+import type { Queryable } from '../../platform/db/database.js';
+import { instant } from '../../platform/db/time-sql.js';
+import type { EventReference } from '../event-id.js';
+import { allAttempts, type EventKeySql, isPayment, keyOfEvent } from '../history/attempts-sql.js';
+import type { InstantRange } from '../history/time-range.js';
+import { SHARDS } from './shards-sql.js';
+
+/** Replays of one channel come one after another: each sees what the one before it has queued, and none waits in a circle. */
+async function oneAtATime(tx: Queryable, channelId: number): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1, hashint8($2))', [REPLAYS, channelId]);
+}
+/** For one that has something better to do than to wait: false while there is another, on whichever node. */
+export async function isOnlyReplay(tx: Queryable, channelId: number): Promise<boolean> {
+  const [row] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1, hashint8($2)) as taken', [
+    REPLAYS,
+    channelId,
+  ]);
+  return row?.taken === true;
+}
+const REPLAYS = 5_700_002;
+
+/** A number that grows with each push must stay a small one, with room for the pushes of one more schedule. */
+const HIGHEST_RETRY_NO = 32_000;
+
+export interface ReplayedEvents {
+  /** How many of the references are events of the channel. */
+  readonly found: number;
+  /** How many events are sent again: of a range of voided periods, one for each. */
+  readonly replayed: number;
+}
+
+/**
+ * A push that is being written down comes before the replay, and one that ends later after it: none of them gives up what
+ * was replayed. In the order in which pushes are written down, so that neither waits for the other in a circle.
+ */
+async function lockRetries(tx: Queryable, channelId: number, references: readonly EventReference[]): Promise<void> {
+  await tx.query(
+    `select from events e join due_events d on ${isOf('d', keyOfEvent('e'))}
+     where e.channel_id = $1 and e.event_no = any($2::bigint[]) and d.step > 0
+     order by d.next_at, d.event_no, d.cycle_no for update of d`,
+    [channelId, references.map((r) => r.eventNo)],
+  );
+}
+
+/**
+ * Sends events again, from the first step of the schedule, under the same eventId and with retryNo counted on. What is still
+ * to be sent is only brought forward; what is due stays where it is, since a node may be sending it. Periods are spans here: a
+ * plain event is period 0, and of a range any part may be waiting, put aside or done, so that only what is not waiting is
+ * queued, and only what was asked for leaves the others.
+ */
+export async function replayEvents(
+  tx: Queryable,
+  channelId: number,
+  references: readonly EventReference[],
+): Promise<ReplayedEvents> {
+  await oneAtATime(tx, channelId);
+  await lockRetries(tx, channelId, references);
+  const [row] = await tx.query<ReplayedEvents>(
+    `with asked as (
+       select distinct r.event_no, r.cycle_no from unnest($2::bigint[], $3::integer[]) as r(event_no, cycle_no)
+     ), found as materialized (
+       select e.event_no, e.order_no, ${isPayment('e')} as is_payment, e.recorded_at,
+         count(*) as named, range_agg(case
+           when e.cycle_to is null then int4range(0, 1)
+           when a.cycle_no is null then int4range(e.cycle_no, e.cycle_to + 1)
+           else int4range(a.cycle_no, a.cycle_no + 1) end) as wanted
+       from asked a join events e on e.channel_id = $1 and e.event_no = a.event_no
+       where a.cycle_no is null or a.cycle_no between e.cycle_no and e.cycle_to
+       group by e.event_no, e.order_no, e.event_type, e.recorded_at
+     ), waiting as materialized (
+       select f.event_no, f.wanted, d.next_at, d.cycle_no, ${span('d')} as span
+       from found f join due_events d on ${isOf('d', FOUND)}
+     ), forward as (
+       update due_events d set next_at = case when ${isLater('d')} then statement_timestamp() else d.next_at end, step = 0,
+         retry_no = least(d.retry_no, ${HIGHEST_RETRY_NO})
+       from waiting w where d.shard = ($1 % ${SHARDS})::smallint and d.next_at = w.next_at and d.event_no = w.event_no
+         and d.cycle_no = w.cycle_no and w.span && w.wanted and (d.step > 0 or ${isLater('d')})
+     ), back as (
+       delete from undelivered_events u using found f
+       where u.channel_id = $1 and u.event_no = f.event_no and ${span('u')} && f.wanted
+       returning u.*, f.wanted
+     ), others as (
+       insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no,
+         reason, since)
+       select b.channel_id, b.event_no, lower(s), ${lastOf('s')}, b.order_no, b.is_payment, b.recorded_at, b.retry_no,
+         b.reason, b.since
+       from back b, unnest(int4multirange(${span('b')}) - b.wanted) s
+     ), again as (
+       insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
+         retry_no)
+       select $1 % ${SHARDS}, statement_timestamp(), f.event_no, lower(s), $1, f.order_no, f.is_payment, ${lastOf('s')},
+         f.recorded_at, least(coalesce((select max(t.retry_no) + 1 from ${allAttempts(FOUND)} t where t.cycle_no <@ s), 0), ${HIGHEST_RETRY_NO})
+       from found f, unnest(f.wanted - coalesce(
+         (select range_agg(w.span) from waiting w where w.event_no = f.event_no), '{}')) s
+     )
+     select coalesce(sum(named), 0)::integer as found,
+       coalesce(sum((select sum(upper(s) - lower(s)) from unnest(wanted) s)), 0)::integer as replayed
+     from found`,
+    [channelId, references.map((r) => r.eventNo), references.map((r) => r.cycleNo ?? null)],
+  );
+  return row ?? { found: 0, replayed: 0 };
+}
+
+/** An event of channel $1 that was asked for. */
+const FOUND: EventKeySql = {
+  channelId: '$1',
+  isPayment: 'f.is_payment',
+  recordedAt: 'f.recorded_at',
+  eventNo: 'f.event_no',
+};
+
+/** Whether a due row is the event's. */
+function isOf(d: string, { channelId, isPayment: kind, recordedAt, eventNo }: EventKeySql): string {
+  return `${d}.channel_id = ${channelId} and ${d}.is_payment = ${kind} and ${d}.recorded_at = ${recordedAt}
+    and ${d}.event_no = ${eventNo}`;
+}
+
+const isLater = (row: string) => `${row}.next_at > clock_timestamp() + interval '1 s'`;
+
+function span(row: string): string {
+  return `int4range(${row}.cycle_no, coalesce(${row}.cycle_to, ${row}.cycle_no) + 1)`;
+}
+
+/** A single one has no last. */
+function lastOf(range: string): string {
+  return `case when upper(${range}) - lower(${range}) > 1 then upper(${range}) - 1 end`;
+}
+
+/** Where a replay of many has come to. */
+export interface ReplayPosition {
+  readonly eventNo: number;
+  readonly cycleNo: number;
+}
+
+export interface ReplayStep {
+  readonly replayed: number;
+  /** Undefined: there is no more. */
+  readonly next: ReplayPosition | undefined;
+}
+
+/**
+ * What is not sent any more, of events that were written within a time. So many rows at once, so that locks are short; the
+ * next step goes on behind the last, and never meets again what was put aside anew.
+ */
+export async function replayUndelivered(
+  tx: Queryable,
+  channelId: number,
+  range: InstantRange,
+  limit: number,
+  after: ReplayPosition = { eventNo: 0, cycleNo: 0 },
+): Promise<ReplayStep> {
+  await oneAtATime(tx, channelId);
+  const rows = await tx.query<ReplayPosition & { events: number }>(
+    `with chosen as materialized (
+       select * from undelivered_events where channel_id = $1 and (event_no, cycle_no) > ($5::bigint, $6::integer)
+         and recorded_at >= coalesce(${instant('$2')}, '-infinity') and recorded_at < coalesce(${instant('$3')}, 'infinity')
+       order by event_no, cycle_no limit $4 for update
+     ), back as (
+       delete from undelivered_events u using chosen c
+       where u.channel_id = $1 and u.event_no = c.event_no and u.cycle_no = c.cycle_no
+     ), again as (
+       insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, cycle_to, recorded_at,
+         retry_no)
+       select channel_id % ${SHARDS}, statement_timestamp(), event_no, cycle_no, channel_id, order_no, is_payment, cycle_to,
+         recorded_at, least(case when reason = 'GIVE_UP' then retry_no + 1 else retry_no end, ${HIGHEST_RETRY_NO})
+       from chosen
+     )
+     select event_no as "eventNo", cycle_no as "cycleNo", coalesce(cycle_to - cycle_no, 0) + 1 as events
+     from chosen order by event_no, cycle_no`,
+    [channelId, range.from ?? null, range.to ?? null, limit, after.eventNo, after.cycleNo],
+  );
+  return {
+    replayed: rows.reduce((sum, { events }) => sum + events, 0),
+    next: rows.length < limit ? undefined : rows.at(-1),
+  };
+}

@@ -1,0 +1,128 @@
+import type { Queryable } from '../../platform/db/database.js';
+import { ms } from '../../platform/db/time-sql.js';
+
+/** All events of a channel are in one shard, so that one node alone decides how many of them are under way. */
+export const SHARDS = 16;
+
+/** Longer than a push and the writing down of its outcome; what a dead node held is free after it. */
+export const LEASE_SECONDS = 10;
+
+export interface HeldShard {
+  readonly shard: number;
+  readonly epoch: number;
+}
+
+export interface Balance {
+  /** Kept or newly taken. */
+  readonly held: readonly HeldShard[];
+  /** Of those, more than this node's share: to be given back once nothing of them is under way. Undefined: nobody has asked. */
+  readonly surplus: readonly number[] | undefined;
+  /** The database's clock, Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Renews the lease of this node, which touches nothing but its own row: whatever somebody holds elsewhere, a node that
+ * sends goes on sending. False when the lease has ended: then its shards may be another's.
+ */
+export async function renewLease(db: Queryable, node: string): Promise<boolean> {
+  const rows = await db.query(
+    {
+      name: 'renew-delivery-lease',
+      text: `update delivery_nodes set lease_until = ${LEASE_END} where node = $1 and lease_until > now() returning 1`,
+    },
+    [node],
+  );
+  return rows.length > 0;
+}
+
+/** What this node holds, without a look at the others. */
+export async function findHeld(db: Queryable, node: string): Promise<Balance> {
+  const rows = await db.query<HeldShard & { now: number }>(
+    `select s.shard, s.epoch, t.now from (select ${ms('now()')} as now) t left join delivery_shards s on s.owner = $1`,
+    [node],
+  );
+  return { held: rows.filter(({ shard }) => shard !== null), surplus: undefined, now: rows[0]?.now ?? 0 };
+}
+
+/**
+ * Takes what nobody holds, up to this node's share. By the database's clock, one node at a time; undefined while another is
+ * at it. It waits for no row: a shard that somebody holds is left for the next time, such as one of which outcomes are just
+ * being written down. A node that was late keeps what nobody has taken meanwhile, under the same epoch: what it still has
+ * to say is true. A lease that ends later than any can was written before the database's clock was set back.
+ */
+export async function balanceShards(tx: Queryable, node: string): Promise<Balance | undefined> {
+  // A whole table may be held by somebody: the lease has to be renewed meanwhile.
+  await tx.query(`set local lock_timeout = '1s'`);
+  const [turn] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [LOCK]);
+  if (!turn?.taken) return undefined;
+  await tx.query(
+    `with late as (select node from delivery_nodes where lease_until > ${LEASE_END} and node <> $1 for update skip locked)
+     update delivery_nodes n set lease_until = ${LEASE_END} from late where n.node = late.node`,
+    [node],
+  );
+  await tx.query(
+    `with ended as (select node from delivery_nodes where lease_until <= now() and node <> $1 for update skip locked)
+     delete from delivery_nodes n using ended where n.node = ended.node`,
+    [node],
+  );
+  const [renewed] = await tx.query<{ now: number }>(
+    `insert into delivery_nodes (node, lease_until) values ($1, ${LEASE_END})
+     on conflict (node) do update set lease_until = excluded.lease_until returning ${ms('now()')} as now`,
+    [node],
+  );
+  const rows = await tx.query<HeldShard & { surplus: boolean }>(
+    `with fair as (
+       select ceil($2::integer / count(*)::numeric)::integer as share from delivery_nodes
+     ), mine as (
+       select shard, epoch, row_number() over (order by shard) as place from delivery_shards where owner = $1
+     ), free as materialized (
+       select s.shard from delivery_shards s
+       where s.owner is distinct from $1 and not exists (select from delivery_nodes n where n.node = s.owner)
+       order by s.shard for update of s skip locked
+     ), taken as (
+       update delivery_shards s set owner = $1, epoch = s.epoch + 1
+       from (select shard, row_number() over (order by shard) as place from free) f, fair
+       where s.shard = f.shard and f.place <= fair.share - (select count(*) from mine)
+       returning s.shard, s.epoch, false as surplus
+     )
+     select m.shard, m.epoch, m.place > fair.share as surplus from mine m, fair
+     union all select * from taken`,
+    [node, SHARDS],
+  );
+  return {
+    held: rows.map(({ shard, epoch }) => ({ shard, epoch })),
+    surplus: rows.filter(({ surplus }) => surplus).map(({ shard }) => shard),
+    now: renewed?.now ?? 0,
+  };
+}
+
+/** Those that were given back: one that somebody holds stays for now. */
+export async function giveBack(db: Queryable, node: string, shards: readonly number[]): Promise<readonly number[]> {
+  const rows = await db.query<{ shard: number }>(
+    `with mine as (
+       select shard from delivery_shards where owner = $1 and shard = any($2::smallint[]) for update skip locked
+     )
+     update delivery_shards s set owner = null from mine where s.shard = mine.shard returning s.shard`,
+    [node, shards],
+  );
+  return rows.map(({ shard }) => shard);
+}
+
+/** Before a node ends: the others share what it had at once. What has an owner that is not there is free as well. */
+export async function leave(db: Queryable, node: string): Promise<void> {
+  await db.query(
+    `with gone as (
+       delete from delivery_nodes where node = $1
+     ), mine as (
+       select shard from delivery_shards where owner = $1 for update skip locked
+     )
+     update delivery_shards s set owner = null from mine where s.shard = mine.shard`,
+    [node],
+  );
+}
+
+const LEASE_END = `now() + interval '${LEASE_SECONDS} s'`;
+
+/** Any number that no other advisory lock has. */
+const LOCK = 5_700_001;

@@ -1,0 +1,111 @@
+import type { Logger } from 'pino';
+import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { Gateways } from '../../gateways/registry.js';
+import { raiseAlert, resolveAlert } from '../../platform/alerts/raise-sql.js';
+import type { Database, Queryable } from '../../platform/db/database.js';
+import { isInUse } from '../../subscriptions/store/agreements/cancel-sql.js';
+import { institutionNo } from '../../subscriptions/store/agreements/card.js';
+import { sameNumber } from '../../subscriptions/store/agreements/number-sql.js';
+
+export interface CancellationDeps {
+  readonly database: Database;
+  readonly channels: ChannelRegistry;
+  readonly gateways: Gateways;
+  readonly log: Logger;
+}
+
+interface Canceled {
+  readonly agreementId: number;
+  readonly agreementNo: string;
+  readonly institutionNo: string;
+  readonly channelId: number;
+  readonly paymentChannelCode: string;
+  readonly tries: number;
+}
+
+const BATCH = 32;
+const LEASE_SECONDS = 30;
+const MAX_TRIES = 10;
+const LONGEST_SECONDS = 3600;
+
+/** Agreements that ended here are ended at their institution too. Failing raises an alert and changes no order. */
+export async function cancelAtInstitutions(deps: CancellationDeps): Promise<number> {
+  const claimed = await claim(deps.database);
+  await Promise.all(
+    claimed.map(async (agreement) => {
+      try {
+        await cancel(deps, agreement);
+      } catch (err) {
+        deps.log.warn({ err, agreementNo: agreement.agreementNo }, 'cancelling an agreement failed');
+        await raiseAlert(
+          deps.database,
+          'agreement-cancel-failed',
+          agreement.agreementNo,
+          'it cannot be asked for',
+        ).catch(() => undefined);
+      }
+    }),
+  );
+  return claimed.length;
+}
+
+async function cancel({ database, channels, gateways }: CancellationDeps, agreement: Canceled): Promise<void> {
+  const channel = await channels.byId(agreement.channelId);
+  const gateway = await gateways.of(agreement.paymentChannelCode);
+  const { agreementNo } = agreement;
+  const outcome = await gateway
+    .cancelAgreement({ appId: channel.appId, agreementNo, institutionNo: institutionNo(channel, agreement) })
+    .catch(() => ({ kind: 'unknown' }) as const);
+  if (outcome.kind === 'canceled') {
+    await finish(database, agreement.agreementId);
+    if (agreement.tries > 1) {
+      await resolveAlert(database, 'agreement-cancel-failed', agreementNo, 'the institution has canceled it');
+    }
+    return;
+  }
+  const detail = outcome.kind === 'refused' ? outcome.reason : 'no answer';
+  await raiseAlert(database, 'agreement-cancel-failed', agreementNo, detail);
+  if (outcome.kind === 'refused' || agreement.tries >= MAX_TRIES) return finish(database, agreement.agreementId);
+  await again(database, agreement.agreementId, Math.min(10 * 2 ** agreement.tries, LONGEST_SECONDS));
+}
+
+/**
+ * For this node alone until the lease is over, which is also when it is tried again should this node die. A number that has
+ * come into use again meanwhile is not canceled any more, and one that a debit on the way was sent with not yet.
+ */
+async function claim(db: Queryable): Promise<Canceled[]> {
+  const claimed = await db.query<Canceled & { readonly isKept: boolean }>(
+    `with due as materialized (
+       select a.agreement_id, ${isInUse('a')} or ${isBoundAgain('a')} as used, ${isBeingDebited('a')} as debited
+       from agreements a where a.cancel_at <= now() order by a.cancel_at limit $1 for update skip locked
+     )
+     update agreements a set cancel_tries = a.cancel_tries + case when d.used or d.debited then 0 else 1 end,
+       cancel_at = case when not d.used then now() + $2::integer * interval '1 s' end
+     from due d where a.agreement_id = any(array[d.agreement_id])
+     returning d.used or d.debited as "isKept", a.agreement_id as "agreementId", a.agreement_no as "agreementNo",
+       a.institution_no as "institutionNo", a.channel_id as "channelId",
+       a.payment_channel_code as "paymentChannelCode", a.cancel_tries as tries`,
+    [BATCH, LEASE_SECONDS],
+  );
+  return claimed.filter(({ isKept }) => !isKept);
+}
+
+/** A binding needs no order to be alive: its institution may have given it the number of an earlier one. */
+const isBoundAgain = (a: string) => `exists (
+  select from agreements other
+  where ${sameNumber('other', a)} and other.status = 'BIND_SUCCESS' and not other.number_released and other.source = 'SELF_BINDING')`;
+
+/** Of a binding that another of the same card replaced: its orders have moved there, but a debit is still on this one. */
+const isBeingDebited = (a: string) => `(${a}.status = 'REPLACED' and exists (
+  select from debit_attempts d where d.agreement_id = any(array[${a}.agreement_id]) and d.status = 'STARTED'))`;
+
+async function finish(db: Queryable, agreementId: number): Promise<void> {
+  await db.query('update agreements set cancel_at = null where agreement_id = $1', [agreementId]);
+}
+
+async function again(db: Queryable, agreementId: number, seconds: number): Promise<void> {
+  await db.query(`update agreements set cancel_at = now() + $2::integer * interval '1 s' where agreement_id = $1`, [
+    agreementId,
+    seconds,
+  ]);
+}

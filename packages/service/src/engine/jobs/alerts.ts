@@ -1,0 +1,38 @@
+import type { Logger } from 'pino';
+import type { Sender } from '../../platform/alerts/message.js';
+import { resolveWhatIsGone } from '../../platform/alerts/resolve-sql.js';
+import { sendMessages, writeMessages } from '../../platform/alerts/tell.js';
+import type { AlertWay } from '../../platform/alerts/way.js';
+import type { Database } from '../../platform/db/database.js';
+import { every } from '../timer.js';
+
+export interface AlertingDeps {
+  readonly database: Database;
+  readonly log: Logger;
+  /** None: alerts are in the list alone. */
+  readonly alertWays?: readonly AlertWay[];
+  readonly alertSender?: () => Sender;
+}
+
+/** Ends alerts whose cause is gone, and tells people. Each way has a job of its own: one that hangs holds up nobody else. */
+export function alerting({ database, log, alertWays: ways = [], alertSender }: AlertingDeps) {
+  const stopping = new AbortController();
+  const sender = alertSender ?? (() => ({ environment: '', service: '' }));
+  const jobs = [
+    every(30, 'resolved alerts', log, () => resolveWhatIsGone(database)),
+    ...(ways.length === 0
+      ? []
+      : [every(5, 'alert messages', log, () => writeMessages({ database, ways, sender }), { atOnce: true })]),
+    ...ways.map((way) =>
+      every(5, `alerts by ${way.way.toLowerCase()}`, log, () => sendMessages({ database, log }, way, stopping.signal)),
+    ),
+  ];
+  return {
+    async stop(): Promise<void> {
+      stopping.abort();
+      // A mail that is on its way is cut off too: it is due again later.
+      await Promise.all(ways.map((way) => way.close()));
+      await Promise.all(jobs.map((job) => job.stop()));
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { CODES, envelopeText, HEADERS, Rejection, type ResultCode } from '@perennial/wire';
+import type { FastifyReply } from 'fastify';
+import { Unavailable } from '../../platform/db/database.js';
+import { NotBegun } from '../../platform/db/sharing/caller.js';
+import { TooManyAtOnce } from '../../platform/db/sharing/turns.js';
+import { ListTooLong } from '../../platform/lists/page.js';
+import { RateLimited } from './address-limit.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When its headers were there, as performance.now() says. Fastify's own is kept only for hooks that come too early. */
+    startedAt: number;
+  }
+  interface FastifyReply {
+    /** The result code that was answered, for the log line and the metrics. */
+    resultCode?: string;
+    /** Why the answer did not go out whole; a caller that has hung up is told by its connection. */
+    cut?: 'slow' | 'fault' | 'stopping';
+  }
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** An answer whose data is one text. */
+export interface TextAnswer {
+  readonly code: string;
+  readonly message: string;
+  readonly data: string;
+}
+
+export function sendAnswer(reply: FastifyReply, http: number, answer: TextAnswer, timestamp: string): FastifyReply {
+  reply.resultCode = answer.code;
+  return sendText(reply, http, envelopeText(answer, answer.message, answer.data, reply.request.id, timestamp));
+}
+
+export function sendText(reply: FastifyReply, http: number, text: string): FastifyReply {
+  return reply.code(http).header('content-type', JSON_TYPE).send(text);
+}
+
+/** Nothing is wrong: this node has as much to do as it can. */
+export class Busy extends Unavailable {
+  constructor(message = 'busy') {
+    super(message);
+  }
+}
+
+/** This node is on its way out: another one will answer. */
+export class Draining extends Busy {
+  constructor() {
+    super('draining');
+  }
+}
+
+/** This node waits for its database, and has served nothing yet: another one will answer. */
+export class Starting extends Busy {
+  constructor() {
+    super('starting');
+  }
+}
+
+/** This node does not know what time it is: another one will answer. */
+export class ClockWrong extends Busy {
+  constructor() {
+    super('the clock is wrong');
+  }
+}
+
+/** ENGINE=off: what would change anything, or ask anybody, waits for a node whose engine is on. */
+export class ReadsOnly extends Busy {
+  constructor() {
+    super('the engine is off: this node serves reads only');
+  }
+}
+
+export interface Refusal {
+  readonly result: ResultCode;
+  /** In place of the code's own status, where 200 would say that all is well. */
+  readonly http?: number;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A fault is logged with its cause; a refusal is the caller's business. */
+  readonly isFault: boolean;
+}
+
+/** The one place where whatever was thrown becomes a code. Nothing of an unexpected error reaches the caller. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof RateLimited) {
+    return refusal(error.result, error.message, { [HEADERS.retryAfter]: String(error.retryAfterSeconds) });
+  }
+  if (error instanceof TooManyAtOnce) return refusal(error.result, error.message, { [HEADERS.retryAfter]: '1' });
+  if (error instanceof Rejection) return refusal(error.result, error.message);
+  if (error instanceof Unavailable) {
+    const isDraining = error instanceof Draining;
+    const isTooLong = error instanceof ListTooLong;
+    const isReadsOnly = error instanceof ReadsOnly;
+    const message = isTooLong || isReadsOnly ? error.message : CODES.UNAVAILABLE.message;
+    const headers = { [HEADERS.retryAfter]: isReadsOnly ? '60' : '1', ...(isDraining ? { connection: 'close' } : {}) };
+    return {
+      ...refusal(CODES.UNAVAILABLE, message, headers),
+      isFault: !(error instanceof Busy || error instanceof NotBegun || isTooLong),
+    };
+  }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return refusal(CODES.PARAM_INVALID, 'header Content-Type cannot be read', { connection: 'close' });
+  }
+  return { ...refusal(CODES.INTERNAL_ERROR, CODES.INTERNAL_ERROR.message), isFault: true };
+}
+
+/** The rest of it is not read, so nothing after it on this connection can be understood. */
+export function bodyTooLarge(): Refusal {
+  return refusal(CODES.BODY_TOO_LARGE, CODES.BODY_TOO_LARGE.message, { connection: 'close' });
+}
+
+function refusal(result: ResultCode, message: string, headers: Refusal['headers'] = {}): Refusal {
+  return { result, message, headers, isFault: false };
+}

@@ -1,0 +1,152 @@
+import { type Caller, NotBegun } from '../../platform/db/sharing/caller.js';
+import { RateLimited } from '../answers/address-limit.js';
+import { Busy } from '../answers/respond.js';
+
+export interface PlaceLimits {
+  /** Long answers that a node makes at once, in all and for one channel. */
+  readonly longAnswers: number;
+  readonly longAnswersPerChannel: number;
+  /** Requests that wait for a place among them, and for how long (ms). */
+  readonly longAnswersWaiting: number;
+  readonly longAnswersWaitingPerChannel: number;
+  readonly longAnswerWait: number;
+}
+
+/** A place among the long answers that a node makes at once. Giving it back twice is giving it back once. */
+export interface Place {
+  release(): void;
+}
+
+interface Waiting {
+  readonly channelId: number;
+  readonly caller: Caller;
+  readonly grant: (place: Place) => void;
+  readonly giveUp: (error: Error) => void;
+}
+
+/**
+ * What a long answer holds while its caller reads is little, but not nothing, and callers may read slowly. So there are so
+ * many at once, and so many of one channel, which leaves room for the others. Places go to those who have waited longest,
+ * but for channels that have all of theirs.
+ */
+export function answerPlaces(limits: PlaceLimits) {
+  const openOf = new Map<number, number>();
+  const waiting: Waiting[] = [];
+  let open = 0;
+
+  const isFull = (channelId: number) => (openOf.get(channelId) ?? 0) >= limits.longAnswersPerChannel;
+
+  function takeNow(channelId: number): Place | undefined {
+    if (open >= limits.longAnswers || isFull(channelId)) return undefined;
+    open += 1;
+    openOf.set(channelId, (openOf.get(channelId) ?? 0) + 1);
+    let isHeld = true;
+    return {
+      release() {
+        if (!isHeld) return;
+        isHeld = false;
+        giveBack(channelId);
+      },
+    };
+  }
+
+  function giveBack(channelId: number): void {
+    const left = (openOf.get(channelId) ?? 0) - 1;
+    if (left === 0) openOf.delete(channelId);
+    else openOf.set(channelId, left);
+    open -= 1;
+    const next = nextStillThere();
+    const place = next && takeNow(next.channelId);
+    if (place) next.grant(place);
+  }
+
+  function nextStillThere(): Waiting | undefined {
+    for (;;) {
+      const next = waiting.findIndex((one) => !isFull(one.channelId));
+      const [one] = next < 0 ? [] : waiting.splice(next, 1);
+      if (!one || one.caller.isWaiting()) return one;
+      one.giveUp(new NotBegun());
+    }
+  }
+
+  /** Whose fault it is that there is no place: the channel has all of its own, or the node has no more. */
+  const refusal = (channelId: number) => (isFull(channelId) ? new RateLimited(1) : new Busy());
+
+  async function take(channelId: number, caller: Caller): Promise<Place> {
+    const place = takeNow(channelId);
+    if (place) return place;
+    const ofChannel = waiting.filter((one) => one.channelId === channelId).length;
+    if (ofChannel >= limits.longAnswersWaitingPerChannel) throw new RateLimited(1);
+    if (waiting.length >= limits.longAnswersWaiting) throw refusal(channelId);
+    return new Promise((resolve, reject) => {
+      const one: Waiting = {
+        channelId,
+        caller,
+        grant(granted) {
+          clearTimeout(timer);
+          resolve(granted);
+        },
+        giveUp(error) {
+          clearTimeout(timer);
+          reject(error);
+        },
+      };
+      const timer = setTimeout(
+        () => {
+          waiting.splice(waiting.indexOf(one), 1);
+          reject(refusal(channelId));
+        },
+        Math.min(limits.longAnswerWait, caller.patienceLeft()),
+      );
+      waiting.push(one);
+    });
+  }
+
+  return {
+    takeNow,
+    /** Waits for a while if there is none. */
+    take,
+    counts: () => ({ open, waiting: waiting.length }),
+  };
+}
+
+export type AnswerPlaces = ReturnType<typeof answerPlaces>;
+
+/** An action that will answer at length has found no place free, before it did anything. */
+class PlaceNeeded extends Error {}
+
+/** The place of one request, which has none until it turns out to need one. */
+export class RequestPlace {
+  private place: Place | undefined;
+
+  constructor(
+    private readonly places: AnswerPlaces,
+    private readonly channelId: number,
+    private readonly caller: Caller,
+  ) {}
+
+  /** For an action. It may hold locks, so it does not wait: `whenFree` does, once they are gone. */
+  reserve(): void {
+    this.place ??= this.places.takeNow(this.channelId);
+    if (!this.place) throw new PlaceNeeded();
+  }
+
+  async whenFree<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof PlaceNeeded)) throw error;
+        await this.take();
+      }
+    }
+  }
+
+  async take(): Promise<void> {
+    this.place ??= await this.caller.outside(() => this.places.take(this.channelId, this.caller));
+  }
+
+  release(): void {
+    this.place?.release();
+  }
+}

@@ -1,0 +1,115 @@
+import { addressGroup, RateLimited } from '../answers/address-limit.js';
+
+/**
+ * A body of more than 16 KB is nobody's daily business: the longest creation has less, with every field that there is. What
+ * is larger has a share of this node's memory and of its time, so that it costs those who send it, and not everybody else.
+ */
+export const LARGE_BODY_BYTES = 16_384;
+
+export interface LargeBodyLimits {
+  /** In memory at once, from the first byte that is expected until the answer. */
+  readonly bytes: number;
+  /** The same for one address, so that it takes several to use up all of it. */
+  readonly bytesPerAddress: number;
+  /** How long the next one waits for room, unread, before it is refused. */
+  readonly waitMs: number;
+}
+
+const LIMITS: LargeBodyLimits = { bytes: 33_554_432, bytesPerAddress: 8_388_608, waitMs: 10_000 };
+/** A quarter of the time is theirs: after each piece of work, three times as long is for the others. */
+const PAUSE = 3;
+
+export interface LargeBodies {
+  /** Memory for a body, now or when there is room. Throws RateLimited. */
+  allocate(address: string, bytes: number): Promise<Buffer>;
+  /** Nothing happens for a body that was not allocated here. */
+  release(body: Buffer): void;
+  /** Work on one, such as a hash: one at a time, with pauses. */
+  inTurn<T>(work: () => T): Promise<T>;
+}
+
+interface Share {
+  readonly address: string;
+  readonly bytes: number;
+}
+
+interface Waiting extends Share {
+  readonly admit: () => void;
+}
+
+export function largeBodies(given: Partial<LargeBodyLimits> = {}): LargeBodies {
+  const { bytes: total, bytesPerAddress, waitMs } = { ...LIMITS, ...given };
+  const used = new Map<string, number>();
+  let usedInAll = 0;
+  const shares = new WeakMap<ArrayBufferLike, Share>();
+  const waiting = new Set<Waiting>();
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const usedBy = (address: string) => used.get(address) ?? 0;
+  const hasRoom = ({ address, bytes }: Share) =>
+    usedInAll + bytes <= total && usedBy(address) + bytes <= bytesPerAddress;
+
+  function change({ address, bytes }: Share, sign: 1 | -1): void {
+    usedInAll += sign * bytes;
+    const left = usedBy(address) + sign * bytes;
+    if (left === 0) used.delete(address);
+    else used.set(address, left);
+  }
+
+  function room(share: Share): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        waiting.delete(one);
+        reject(new RateLimited(1));
+      }, waitMs);
+      const one: Waiting = {
+        ...share,
+        admit() {
+          clearTimeout(timer);
+          resolve();
+        },
+      };
+      waiting.add(one);
+    });
+  }
+
+  return {
+    async allocate(address, bytes) {
+      const share = { address: addressGroup(address), bytes };
+      if (hasRoom(share)) change(share, 1);
+      else await room(share);
+      const body = Buffer.allocUnsafeSlow(bytes);
+      shares.set(body.buffer, share);
+      return body;
+    },
+
+    release(body) {
+      const share = shares.get(body.buffer);
+      if (!share) return;
+      shares.delete(body.buffer);
+      change(share, -1);
+      for (const one of waiting) {
+        if (!hasRoom(one)) continue;
+        waiting.delete(one);
+        change(one, 1);
+        one.admit();
+      }
+    },
+
+    inTurn(work) {
+      let tookMs = 0;
+      const done = turn.then(() => {
+        const before = process.cpuUsage();
+        try {
+          return work();
+        } finally {
+          tookMs = process.cpuUsage(before).user / 1000;
+        }
+      });
+      // However little it took: whatever else has arrived comes first.
+      const pause = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), tookMs * PAUSE));
+      turn = done.then(pause, pause);
+      return done;
+    },
+  };
+}

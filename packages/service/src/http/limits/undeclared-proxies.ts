@@ -1,0 +1,34 @@
+import type { FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { addressAllowList } from '../../catalog/channels/channel.js';
+
+/** Anybody can send these headers: a few lines tell an operator as much as many. */
+const MAX_WARNINGS = 16;
+const MAX_REMEMBERED = 1000;
+
+/**
+ * A proxy that is not declared hides who calls: allow-lists and limits then see its address. One that says whom it
+ * forwards gives itself away.
+ */
+export function undeclaredProxyWarning(
+  trustedProxies: readonly string[],
+  log: Logger,
+): (request: FastifyRequest) => void {
+  const isOnList = addressAllowList(trustedProxies);
+  /** About which nothing is to be said, or nothing more. */
+  const settled = new Set<string>();
+  let warnings = 0;
+  return ({ headers, socket: { remoteAddress: peer } }) => {
+    if (headers['x-forwarded-for'] === undefined && headers.forwarded === undefined) return;
+    if (peer === undefined || settled.has(peer) || warnings === MAX_WARNINGS) return;
+    if (settled.size < MAX_REMEMBERED) settled.add(peer);
+    // An empty list of proxies trusts nobody.
+    if (trustedProxies.length > 0 && isOnList(peer)) return;
+    warnings += 1;
+    log.warn(
+      { peer },
+      'X-Forwarded-For or Forwarded comes from an address that is not in TRUSTED_PROXIES and is ignored: ' +
+        'if this is a proxy of yours, all of its callers count as one address',
+    );
+  };
+}

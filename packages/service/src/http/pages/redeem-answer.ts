@@ -1,0 +1,55 @@
+import type { FastifyReply } from 'fastify';
+import type { Channel } from '../../catalog/channels/channel.js';
+import type { Asset } from '../../redeem/page/assets.js';
+import type { Texts } from '../../redeem/texts/texts.js';
+import { answerThenLinger } from '../requests/linger.js';
+
+/** What goes with every page. Who may put it into a frame is for the channel to say; of an unknown link, nobody. */
+function pageHeaders(texts: Texts, frameOrigins: readonly string[]): Record<string, string> {
+  const ancestors = frameOrigins.length === 0 ? `'none'` : frameOrigins.join(' ');
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-language': texts.lang,
+    vary: 'Accept-Language',
+    'cache-control': 'no-store',
+    'content-security-policy':
+      `default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'; ` +
+      `frame-ancestors ${ancestors}`,
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-robots-tag': 'noindex, nofollow',
+    ...(frameOrigins.length === 0 ? { 'x-frame-options': 'DENY' } : {}),
+  };
+}
+
+export interface PageAnswer {
+  readonly status: number;
+  readonly texts: Texts;
+  readonly page: string;
+  readonly channel?: Pick<Channel, 'frameOrigins'>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function sendPage(reply: FastifyReply, answer: PageAnswer, lingerMs: number): FastifyReply {
+  const { status, texts, page, channel, headers = {} } = answer;
+  void reply.code(status).headers({ ...pageHeaders(texts, channel?.frameOrigins ?? []), ...headers });
+  return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, page, lingerMs) : reply.send(page);
+}
+
+/** So that loading the page again repeats nothing. */
+export function seeOther(reply: FastifyReply, address: string): FastifyReply {
+  return reply
+    .code(303)
+    .headers({ location: address, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+    .send();
+}
+
+export function sendAsset(reply: FastifyReply, { type, bytes }: Asset): FastifyReply {
+  return reply
+    .headers({
+      'content-type': type,
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+    })
+    .send(bytes);
+}

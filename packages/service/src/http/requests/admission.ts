@@ -1,0 +1,108 @@
+import { NONCE_WINDOW_MS, Rejection, signRequest, verifySignature } from '@perennial/wire';
+import type { AccessTokens } from '../../catalog/channels/access-token.js';
+import { type AdmissionAsked, admit } from '../../catalog/channels/admission-sql.js';
+import type { Channel } from '../../catalog/channels/channel.js';
+import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import { type Database, sqlState } from '../../platform/db/database.js';
+import type { Caller } from '../../platform/db/sharing/caller.js';
+import { gather } from '../../platform/db/sharing/gather.js';
+import type { IdempotencyRow } from '../../platform/idempotency/sql.js';
+import { RateLimited } from '../answers/address-limit.js';
+import type { SignedHeaders } from './signed-headers.js';
+
+export interface AdmissionRequest {
+  readonly headers: SignedHeaders;
+  readonly path: string;
+  readonly query: string;
+  readonly bodySha256: string;
+  readonly address: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface Admitted {
+  readonly channel: Channel;
+  readonly idempotency: IdempotencyRow | undefined;
+}
+
+export interface AdmissionDeps {
+  readonly database: Database;
+  readonly channels: ChannelRegistry;
+  readonly tokens: AccessTokens;
+  readonly observeBatch: (size: number) => void;
+}
+
+/** Keeps the time of an unknown app id close to that of a wrong signature. */
+const NOBODYS_SECRET = new Uint8Array(32);
+const NONCE_SLOTS = 4;
+const slotOf = (timestamp: string) => Math.floor(Number(timestamp) / NONCE_WINDOW_MS) % NONCE_SLOTS;
+
+/** Signature, nonce, address, suspension, rate, token: in this order, with one shared statement to the database. */
+export function admission({ database, channels, tokens, observeBatch }: AdmissionDeps) {
+  const ask = gather({
+    maxBatch: 64,
+    slots: 2,
+    channelOf: (asked) => asked.channelId,
+    run: (asked: readonly AdmissionAsked[]) => {
+      observeBatch(asked.length);
+      return retryingDeadlocks(() => admit(database, asked));
+    },
+  });
+
+  return async function admitRequest(request: AdmissionRequest, caller: Caller): Promise<Admitted> {
+    let channel = await authenticate(request);
+    for (;;) {
+      const refusal = refusalOf(channel, request.address);
+      const asked = {
+        channelId: channel.channelId,
+        version: channel.version,
+        nonce: request.headers.nonce.toLowerCase(),
+        slot: slotOf(request.headers.timestamp),
+        counted: refusal === undefined,
+        idempotencyKey: request.idempotencyKey,
+      };
+      const answer = await ask(asked, caller);
+      if (!answer.current) {
+        // The channel has changed since this node read it: nothing was recorded, and the new row decides.
+        channel = await authenticate(request, await channels.reload(request.headers.appId));
+        continue;
+      }
+      if (answer.reused) throw new Rejection('NONCE_REUSED');
+      if (refusal) throw refusal;
+      // At the lowest rate there is, one a second, the next is there by then.
+      if (!answer.granted) throw new RateLimited(1);
+      if (request.headers.token !== undefined) tokens.check(request.headers.token, channel);
+      return { channel, idempotency: answer.idempotency };
+    }
+  };
+
+  async function authenticate(request: AdmissionRequest, reloaded?: Channel): Promise<Channel> {
+    const channel = reloaded ?? (await channels.get(request.headers.appId));
+    if (isSigned(request, channel?.appSecret ?? NOBODYS_SECRET) && channel) return channel;
+    // A signature under credentials that were reset a moment ago fails only against this node's old copy.
+    const current = channel && !reloaded ? await channels.reload(channel.appId) : undefined;
+    if (current && current.version !== channel?.version && isSigned(request, current.appSecret)) return current;
+    throw new Rejection('SIGNATURE_INVALID');
+  }
+}
+
+function isSigned({ headers, path, query, bodySha256 }: AdmissionRequest, appSecret: Uint8Array): boolean {
+  const { timestamp, nonce, requestId, signature } = headers;
+  return verifySignature(signature, signRequest({ path, query, bodySha256, timestamp, nonce, requestId }, appSecret));
+}
+
+function refusalOf(channel: Channel, address: string): Rejection | undefined {
+  if (!channel.allowsAddress(address)) return new Rejection('IP_NOT_ALLOWED');
+  if (channel.suspended) return new Rejection('CHANNEL_DISABLED');
+  return undefined;
+}
+
+/** Two batches may touch the same channels in different order; the loser changed nothing and simply goes again. */
+async function retryingDeadlocks<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (sqlState(error) !== '40P01' || attempt === 5) throw error;
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http';
+import { Rejection } from '@perennial/wire';
+import type { FastifyRequest } from 'fastify';
+import { LARGE_BODY_BYTES, type LargeBodies } from '../limits/large-bodies.js';
+
+type Done = (error: Error | null, body?: Buffer) => void;
+
+/**
+ * The bytes of a body, up to what its route allows, in one piece of memory: kept as they come, a megabyte in chunks of one
+ * byte took 250 MB. A large one is read only once there is room for it, by what its
+ * Content-Length says; one that does not say, from the moment that it turns out to be large.
+ */
+export function bodyReader(bodies: LargeBodies) {
+  return (request: FastifyRequest, payload: IncomingMessage, done: Done): void => {
+    const limit = request.routeOptions.bodyLimit ?? 0;
+    const said = request.headers['content-length'];
+    const expected = said === undefined ? Math.min(limit, LARGE_BODY_BYTES) : Number(said);
+    let body: Buffer = Buffer.alloc(0);
+    let length = 0;
+    let isOver = false;
+
+    payload.on('end', finish);
+    payload.on('error', finish);
+    if (expected > limit) finish(new Rejection('BODY_TOO_LARGE'));
+    else if (expected > LARGE_BODY_BYTES) move(expected, read);
+    else {
+      body = Buffer.allocUnsafe(expected);
+      read();
+    }
+
+    function read(): void {
+      // Of a client that has gone already, nothing is heard any more.
+      if (payload.destroyed) finish(new Error('the client hung up'));
+      else payload.on('data', onData).resume();
+    }
+
+    function onData(chunk: Buffer): void {
+      if (length + chunk.length > limit) finish(new Rejection('BODY_TOO_LARGE'));
+      else if (length + chunk.length <= body.length) length += chunk.copy(body, length);
+      else {
+        payload.pause();
+        move(limit, () => {
+          length += chunk.copy(body, length);
+          payload.resume();
+        });
+      }
+    }
+
+    /** To where there is room for so many bytes. */
+    function move(bytes: number, goOn: () => void): void {
+      bodies.allocate(request.ip, bytes).then((larger) => {
+        if (isOver) {
+          bodies.release(larger);
+          return;
+        }
+        body.copy(larger, 0, 0, length);
+        body = larger;
+        goOn();
+      }, finish);
+    }
+
+    function finish(error?: Error): void {
+      isOver = true;
+      payload.off('data', onData);
+      payload.off('end', finish);
+      payload.off('error', finish);
+      if (error) bodies.release(body);
+      done(error ?? null, body.subarray(0, length));
+    }
+  };
+}

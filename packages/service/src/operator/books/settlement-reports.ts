@@ -1,0 +1,55 @@
+import { formatTime, parseTime } from '@perennial/wire';
+import type { Environment } from '../../platform/settings.js';
+import { type ReportFormat, reportText } from '../../settlement/format.js';
+import type { Bounds } from '../../settlement/lines-sql.js';
+import { type SettlementSummary, settlementReport } from '../../settlement/report.js';
+import { inTransaction, OperatorError, type OperatorWithClock } from '../operator.js';
+import { viewOf } from '../provisioning/channel-change.js';
+import { quoted } from '../rules.js';
+
+export interface SettlementReportInput {
+  readonly appId: string;
+  /** Of Asia/Shanghai, yyyy-MM; in production one that has begun. */
+  readonly month: string;
+  readonly format: ReportFormat;
+}
+
+/**
+ * What a channel's subscriptions brought in a month, written piece by piece. `write` is called inside a transaction, so it
+ * should be a file; what is written counts only once this has returned.
+ */
+export async function writeSettlementReport(
+  operator: OperatorWithClock,
+  { appId, month, format }: SettlementReportInput,
+  write: (text: string) => Promise<unknown>,
+): Promise<SettlementSummary> {
+  const now = operator.clock.now();
+  const bounds = boundsOf(month, now, operator.environment);
+  const { channelId } = await viewOf(operator.database, appId);
+  const text = reportText(format);
+  await write(text.begin);
+  const summary = await inTransaction(operator, (tx) =>
+    settlementReport(tx, { appId, channelId, month, bounds, now }, async (lines) => {
+      await write(text.lines(lines));
+    }),
+  );
+  await write(text.end(summary));
+  return summary;
+}
+
+const DAY_MS = 86_400_000;
+
+function boundsOf(month: string, now: number, environment: Environment): Bounds {
+  const from = /^\d{4}-\d\d$/.test(month) ? parseTime(`${month}-01 00:00:00`) : undefined;
+  // Years have four digits, and the last of their months has no next.
+  if (from === undefined || month === '9999-12') {
+    throw new OperatorError(`the month must be one such as 2026-01, not ${quoted(month)}`);
+  }
+  // Time travel has filled months to come, and they can be looked at.
+  if (environment === 'production' && month > formatTime(now).slice(0, 7)) {
+    throw new OperatorError(`${month} has not begun yet in Asia/Shanghai`);
+  }
+  // 31 days after the first of any month is a day of the next.
+  const next = formatTime(from + 31 * DAY_MS).slice(0, 7);
+  return { from, to: parseTime(`${next}-01 00:00:00`) ?? from };
+}

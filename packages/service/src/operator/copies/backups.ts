@@ -1,0 +1,238 @@
+import { createReadStream, rmSync } from 'node:fs';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { type BackupHead, type BackupSummary, writeBackup } from '../../platform/copies/backup.js';
+import { BackupError, loadBackup, readHead } from '../../platform/copies/restore.js';
+import { type SkippedNumbers, skipNumbers } from '../../platform/copies/tables-sql.js';
+import type { Database, Queryable } from '../../platform/db/database.js';
+import { moveSequencesIn } from '../../platform/db/sequences.js';
+import { findInstallation, masterKeyChecks } from '../../platform/installation/installation.js';
+import { migrate, SchemaTooNew } from '../../platform/schema/migrate.js';
+import type { Vault } from '../../platform/secrets/vault.js';
+import type { Environment } from '../../platform/settings.js';
+import { recordAudit } from '../audit.js';
+import { inTransaction, type Operator, OperatorError } from '../operator.js';
+
+export interface BackupFile extends BackupSummary {
+  readonly file: string;
+  readonly bytes: number;
+  /** Others that are in use beside the one that the database is of: some keys may be under them. */
+  readonly otherKeyIds: readonly string[];
+}
+
+/** Into a file of that name, whole or not at all, which nobody else may read. One that is there is not written over. */
+export async function backUp({ database, vault }: Operator, file: string): Promise<BackupFile> {
+  if (await stat(file).catch(() => undefined)) throw new OperatorError(`${file} is there already: name another file`);
+  const unfinished = `${file}.${process.pid}.unfinished`;
+  const stopWatching = removeWhenEnded(unfinished);
+  try {
+    const handle = await open(unfinished, 'wx', 0o600);
+    try {
+      const summary = await compressInto(handle, (write) => writeBackup(database, vault, write));
+      await handle.sync();
+      const { size } = await handle.stat();
+      await rename(unfinished, file);
+      const otherKeyIds = vault.keyIds.filter((id) => id !== summary.masterKeyId);
+      return { ...summary, file, bytes: size, otherKeyIds };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    const failed = error instanceof Error && 'syscall' in error ? error.message : undefined;
+    throw failed === undefined ? error : new OperatorError(`the backup cannot be written: ${failed}`);
+  } finally {
+    stopWatching();
+  }
+}
+
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** A signal ends the process as ever, but takes the file along. */
+function removeWhenEnded(file: string): () => void {
+  const stopWatching = () => {
+    for (const signal of ENDING) process.off(signal, end);
+  };
+  const end = (signal: NodeJS.Signals) => {
+    stopWatching();
+    rmSync(file, { force: true });
+    process.kill(process.pid, signal);
+  };
+  for (const signal of ENDING) process.on(signal, end);
+  return stopWatching;
+}
+
+/** What is written waits until there is room for it: a copy takes no more memory than a few batches of rows. */
+async function compressInto<T>(
+  handle: FileHandle,
+  produce: (write: (text: string) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const gzip = createGzip({ level: 3 });
+  const stored = pipeline(gzip, async (chunks) => {
+    for await (const chunk of chunks) await handle.appendFile(chunk);
+  });
+  const failed = stored.then(() => new Promise<never>(() => undefined));
+  const write = async (text: string) => {
+    if (gzip.write(text)) return;
+    await Promise.race([new Promise((resolve) => gzip.once('drain', resolve)), failed]);
+  };
+  try {
+    const result = await Promise.race([produce(write), failed]);
+    gzip.end();
+    await stored;
+    return result;
+  } catch (error) {
+    gzip.destroy();
+    await stored.catch(() => undefined);
+    throw error;
+  }
+}
+
+export interface RestoreInput {
+  readonly file: string;
+  /** All that is in the database goes. */
+  readonly replace?: boolean;
+}
+
+/** Where a copy is to go, as far as that is known before a database is opened. */
+export interface RestorePlace {
+  readonly environment: Environment;
+  /** Unset: there is no master key, and the restored rows would be of no use. */
+  readonly vault: Vault | undefined;
+  /** Where the master key belongs, for people. */
+  readonly masterKeyPlace: string;
+}
+
+export interface RestoreDeps extends RestorePlace {
+  readonly database: Database;
+  /** Of the same, with the password. */
+  readonly databaseUrl: string;
+  readonly actor: string;
+}
+
+export interface Restored {
+  readonly takenAt: string;
+  readonly tables: number;
+  readonly rows: number;
+  readonly skipped: readonly SkippedNumbers[];
+}
+
+/** Refuses a file that could not be restored there, before a database is made for it. */
+export async function checkBackup(place: RestorePlace, file: string): Promise<void> {
+  await withLines(file, async (lines) => checkFits(place, await readHead(lines)));
+}
+
+/** Judges the file and the database before anything is changed, then puts one in place of the other in one transaction. */
+export async function restoreBackup(deps: RestoreDeps, { file, replace = false }: RestoreInput): Promise<Restored> {
+  const { database, databaseUrl, actor } = deps;
+  return withLines(file, async (lines) => {
+    const head = await readHead(lines);
+    checkFits(deps, head);
+    if (!replace && (await findInstallation(database))) {
+      throw new OperatorError(
+        'there is a service’s data in this database already: choose an empty one, or say --replace and lose it',
+      );
+    }
+    await refuseNodes(database, 'stop them first');
+    await migrate(databaseUrl, { only: head.migrations }).catch((error: unknown) => {
+      if (!(error instanceof SchemaTooNew)) throw error;
+      throw new OperatorError('the database is newer than the backup: restore into an empty one');
+    });
+    const restored = await database.transaction(async (tx) => {
+      const loaded = await loadBackup(tx, head, lines);
+      const skipped = await skipNumbers(tx);
+      const detail = { takenAt: head.takenAt, rows: loaded.rows };
+      await recordAudit(tx, { actor, action: 'restore', subject: 'installation', detail });
+      // One that has come since waits for the tables, which are held until this is committed; it would then begin at once.
+      await refuseNodes(tx, 'they were started meanwhile; no row was changed');
+      return { takenAt: head.takenAt, ...loaded, skipped };
+    });
+    await migrate(databaseUrl);
+    await database.transaction((tx) => tx.query('analyze'), { statementMs: 0 });
+    return restored;
+  });
+}
+
+function checkFits({ environment, vault, masterKeyPlace }: RestorePlace, head: BackupHead): void {
+  if (head.environment !== environment) {
+    throw new OperatorError(
+      `the backup is of the ${head.environment} environment, SVC_ENVIRONMENT says ${environment}; nothing was changed`,
+    );
+  }
+  if (!vault) {
+    throw new OperatorError(
+      `the backup needs the master key ${head.masterKeyId}, which is not in it: put it into ${masterKeyPlace} first, with mode 0600, or set MASTER_KEY`,
+    );
+  }
+  if (!masterKeyChecks(vault).includes(head.masterKeyCheck)) {
+    throw new OperatorError(
+      `the backup needs the master key ${head.masterKeyId}; ${masterKeyPlace} holds ${vault.keyIds[0]}; nothing was changed`,
+    );
+  }
+}
+
+/**
+ * They would go on with what they remember; and one that waits for its schema would act on the copy before anybody has looked at it.
+ * An embedded database is held against them anyway.
+ */
+async function refuseNodes(db: Queryable, advice: string): Promise<void> {
+  const [row] = await db.query<{ sessions: number }>(
+    `select count(*) as sessions from pg_stat_activity
+     where datname = current_database() and application_name like 'perennial service%'`,
+  );
+  if (row && row.sessions > 0) throw new OperatorError(`nodes are running on this database: ${advice}`);
+}
+
+/** Not by readline, which takes more for the end of a line than a line feed. */
+async function withLines<T>(file: string, work: (lines: AsyncIterator<string>) => Promise<T>): Promise<T> {
+  const source = createReadStream(file);
+  const unpacked = createGunzip();
+  // The reader of the lines hears of it; the pipe alone would end the process.
+  pipeline(source, unpacked).catch(() => undefined);
+  try {
+    return await work(linesOf(unpacked));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code.startsWith('Z_') || code === 'ERR_STREAM_PREMATURE_CLOSE') {
+      throw new BackupError('the backup is broken: it cannot be unpacked');
+    }
+    if (error instanceof Error && 'syscall' in error && code === 'ENOENT') {
+      throw new OperatorError(`there is no file ${file}`);
+    }
+    if (code === 'EISDIR')
+      throw new OperatorError(`${file} is a folder: name a file that perennial backup has written`);
+    throw error;
+  } finally {
+    source.destroy();
+    unpacked.destroy();
+  }
+}
+
+async function* linesOf(stream: Readable): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of stream.setEncoding('utf8')) {
+    const parts = `${rest}${chunk}`.split('\n');
+    rest = parts.pop() ?? '';
+    yield* parts;
+  }
+  if (rest !== '') yield rest;
+}
+
+export interface LeftOut {
+  /** Sequences that were behind the numbers of the rows, and were moved above them before. */
+  readonly behind: readonly string[];
+  readonly skipped: readonly SkippedNumbers[];
+}
+
+/** For a database that was restored by other means: numbers that were given out since are left out, as `restore` does. */
+export async function leaveOutNumbers(operator: Operator): Promise<LeftOut> {
+  return inTransaction(operator, async (tx) => {
+    const behind = await moveSequencesIn(tx);
+    const skipped = await skipNumbers(tx);
+    const detail = Object.fromEntries(skipped.map(({ name, to }) => [name, to]));
+    await recordAudit(tx, { actor: operator.actor, action: 'numbers.skip', subject: 'installation', detail });
+    return { behind, skipped };
+  });
+}

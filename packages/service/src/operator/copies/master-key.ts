@@ -1,0 +1,115 @@
+import { openCredentials } from '../../catalog/channels/credentials.js';
+import { changeMasterKeyCheck } from '../../platform/installation/installation.js';
+import {
+  countWrappedKeys,
+  findSealedSecrets,
+  findWrappedKeys,
+  KEY_PLACES,
+  lockOtherKeys,
+  storeWrappedKey,
+} from '../../platform/installation/wrapped-keys-sql.js';
+import type { Vault } from '../../platform/secrets/vault.js';
+import { recordAudit } from '../audit.js';
+import { type Changed, inTransaction, type Operator } from '../operator.js';
+
+export interface Rewrapped {
+  readonly rewrapped: number;
+  /** They were under the current key before. */
+  readonly already: number;
+}
+
+/** In one transaction: nodes may use the other rows meanwhile. */
+const STEP = 100;
+
+/**
+ * The last step of changing MASTER_KEY: every other key is wrapped under the current one, and then no node needs the
+ * previous one. The keys stay what they are, so nodes notice nothing. Interrupted and run again, it goes on where it was. Last of
+ * all the database is that of the current key: until then, nodes that have the previous one alone may still start.
+ */
+export async function rewrapKeys(operator: Operator): Promise<Changed<Rewrapped>> {
+  const { vault, actor, database } = operator;
+  const [keyId] = vault.keyIds;
+  let rewrapped = 0;
+  let all = 0;
+  for (const place of KEY_PLACES) {
+    for (let step = STEP; step === STEP; rewrapped += step) {
+      step = await inTransaction(operator, async (tx) => {
+        const keys = await lockOtherKeys(tx, place, { keyId, limit: STEP });
+        for (const { id, wrapped } of keys) {
+          await storeWrappedKey(tx, place, { id, wrapped: vault.wrapKey(vault.unwrapKey(wrapped)) });
+        }
+        // With the change itself: a run that is interrupted is in the list too, for what it did.
+        const detail = { place, keys: keys.length, keyId };
+        if (keys.length > 0)
+          await recordAudit(tx, { actor, action: 'master-key.rewrap', subject: 'installation', detail });
+        return keys.length;
+      });
+    }
+    all += await countWrappedKeys(database, place);
+  }
+  const isMoved = await inTransaction(operator, async (tx) => {
+    if (!(await changeMasterKeyCheck(tx, vault))) return false;
+    const detail = { place: 'check of the installation', keyId };
+    await recordAudit(tx, { actor, action: 'master-key.rewrap', subject: 'installation', detail });
+    return true;
+  });
+  return { rewrapped, already: all - rewrapped, changed: rewrapped > 0 || isMoved };
+}
+
+export interface KeyCount {
+  readonly what: string;
+  readonly keyId: string;
+  readonly count: number;
+  readonly opened: number;
+}
+
+export interface MasterKeyStatus {
+  readonly currentKeyId: string;
+  readonly previousKeyIds: readonly string[];
+  /** Wrapped keys by the master key that they are under. */
+  readonly keys: readonly KeyCount[];
+  /** What channels sign and encrypt with, under their data keys: three of each. */
+  readonly channelSecrets: { readonly count: number; readonly opened: number };
+  readonly allOpen: boolean;
+  /** No key is under another than the current one. */
+  readonly isRewrapped: boolean;
+}
+
+/** Opens everything that can be reached from the master key, and keeps nothing of it. */
+export async function masterKeyStatus({ database, vault }: Operator): Promise<MasterKeyStatus> {
+  const [currentKeyId, ...previousKeyIds] = vault.keyIds;
+  const keys: KeyCount[] = [];
+  for (const place of KEY_PLACES) keys.push(...countByKey(vault, place, await findWrappedKeys(database, place)));
+  const sealed = await findSealedSecrets(database);
+  const secrets = sealed.filter((row) => opens(() => openCredentials(vault, row.appId, row))).length;
+  const channelSecrets = { count: sealed.length * 3, opened: secrets * 3 };
+  return {
+    currentKeyId,
+    previousKeyIds,
+    keys,
+    channelSecrets,
+    allOpen: [...keys, channelSecrets].every(({ count, opened }) => count === opened),
+    isRewrapped: keys.every(({ keyId }) => keyId === currentKeyId),
+  };
+}
+
+function countByKey(vault: Vault, what: string, wrappedKeys: readonly { readonly wrapped: string }[]): KeyCount[] {
+  const counts = new Map<string, { count: number; opened: number }>();
+  for (const { wrapped } of wrappedKeys) {
+    const [keyId = ''] = wrapped.split('.');
+    const one = counts.get(keyId) ?? { count: 0, opened: 0 };
+    one.count += 1;
+    if (opens(() => vault.unwrapKey(wrapped))) one.opened += 1;
+    counts.set(keyId, one);
+  }
+  return [...counts].map(([keyId, one]) => ({ what, keyId, ...one }));
+}
+
+function opens(open: () => unknown): boolean {
+  try {
+    open();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,30 @@
+import type { AgreementStatus } from '@perennial/wire';
+import type { Queryable } from '../../platform/db/database.js';
+import { written } from '../../platform/db/time-sql.js';
+
+/** An agreement as operators see it: nothing of a card but its tail, and not what the institution calls it. */
+export interface AgreementView {
+  readonly agreementNo: string;
+  readonly agreementStatus: AgreementStatus;
+  readonly agreementSource: string;
+  readonly channelUserId: string;
+  readonly paymentChannelCode: string;
+  readonly bankCode: string | null;
+  readonly bankCardTailNo: string;
+  readonly createTime: string;
+  /** Whether the institution is still to be told that it has ended. */
+  readonly cancelPending: boolean;
+}
+
+/** One that was bound; before that it has no number. */
+export async function findAgreement(db: Queryable, agreementId: number): Promise<AgreementView | undefined> {
+  const [row] = await db.query<AgreementView>(
+    `select a.agreement_no as "agreementNo", a.status as "agreementStatus",
+       a.source as "agreementSource", a.channel_user_id as "channelUserId",
+       a.payment_channel_code as "paymentChannelCode", a.bank_code as "bankCode", a.card_tail as "bankCardTailNo",
+       ${written('a.created_at')} as "createTime", a.cancel_at is not null as "cancelPending"
+     from agreements a where a.agreement_id = $1 and a.agreement_no is not null`,
+    [agreementId],
+  );
+  return row;
+}

@@ -1,0 +1,64 @@
+import type { Queryable } from '../../platform/db/database.js';
+import { endAgreements, holdAgreements } from '../../subscriptions/steps/ending/end-agreements.js';
+import { recordAudit } from '../audit.js';
+import { type Changed, inTransaction, OperatorError, type OperatorWithClock } from '../operator.js';
+import { quoted, requireName } from '../rules.js';
+import { type AgreementView, findAgreement } from './agreements-sql.js';
+
+export interface CancelAgreementInput {
+  readonly agreementNo: string;
+  readonly reason?: string;
+}
+
+export interface CanceledAgreement extends AgreementView {
+  /** The orders that were unsubscribed with it. */
+  readonly unsubscribed: readonly string[];
+}
+
+/**
+ * Ends an agreement and every active order on it, all together or not at all. The institution is told in the background, as
+ * after an unsubscribe.
+ */
+export async function cancelAgreement(
+  operator: OperatorWithClock,
+  { agreementNo, reason }: CancelAgreementInput,
+): Promise<Changed<CanceledAgreement>> {
+  const by = { source: 'OPERATIONS', reason: reason === undefined ? null : requireName('the reason', reason) } as const;
+  return inTransaction(operator, async (tx) => {
+    const agreementId = idOf(agreementNo);
+    const { orders, agreements } = await holdAgreements(tx, [agreementId]);
+    const agreement = await agreementOf(tx, agreementNo);
+    const wasCanceled = agreement.agreementStatus === 'CANCELED';
+    if (!wasCanceled && agreement.agreementStatus !== 'BIND_SUCCESS') {
+      throw new OperatorError(`agreement ${agreementNo} is ${agreement.agreementStatus}: nothing runs on it`);
+    }
+    // The number of one that is canceled may be in use again, as another agreement.
+    const agreementIds = wasCanceled ? [agreementId] : agreements.map((one) => one.agreementId);
+    const running = [...orders.values()].filter((order) => agreementIds.includes(order.agreementId ?? 0));
+    if (wasCanceled && running.length === 0) return { ...agreement, unsubscribed: [], changed: false };
+    const waiting = running.find(({ status }) => status === 'INITIALIZING');
+    if (waiting) {
+      throw new OperatorError(
+        `order ${waiting.orderNo} on agreement ${agreementNo} waits for its first debit; try again when that is known`,
+      );
+    }
+    const ending = { agreementIds, orders: running, by, tellBy: agreementId };
+    const ended = await endAgreements(tx, ending, operator.clock.now());
+    const unsubscribed = ended.map(({ orderNo }) => String(orderNo));
+    const detail = { reason: by.reason, unsubscribed };
+    await recordAudit(tx, { actor: operator.actor, action: 'agreement.cancel', subject: agreementNo, detail });
+    return { ...(await agreementOf(tx, agreementNo)), unsubscribed, changed: true };
+  });
+}
+
+/** One that cannot be is as unknown as one that is not there. */
+function idOf(agreementNo: string): number {
+  const [, digits] = /^AG([1-9][0-9]{0,14})$/.exec(agreementNo) ?? [];
+  return Number(digits ?? 0);
+}
+
+async function agreementOf(tx: Queryable, agreementNo: string): Promise<AgreementView> {
+  const agreement = await findAgreement(tx, idOf(agreementNo));
+  if (!agreement) throw new OperatorError(`there is no agreement ${quoted(agreementNo)}`);
+  return agreement;
+}

@@ -1,0 +1,91 @@
+import type { Queryable } from '../../platform/db/database.js';
+import { parseOrderNo } from '../../subscriptions/domain/orders/numbers.js';
+import { type Order, paymentAt, timeOrNull } from '../../subscriptions/domain/orders/order.js';
+import { endOrder } from '../../subscriptions/steps/ending/end.js';
+import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/sql.js';
+import { recordAudit } from '../audit.js';
+import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
+import { quoted, requireInteger, requireName } from '../rules.js';
+import { makeDueNow } from './orders-sql.js';
+
+export interface UnsubscribeInput {
+  readonly orderNo: string;
+  readonly reason?: string;
+}
+
+export interface UnsubscribedOrder {
+  readonly orderNo: string;
+  readonly externalOrderNo: string;
+  readonly orderStatus: string;
+  readonly unsubscribeTime: string | null;
+}
+
+/** As the channel would do it, with the same effects and events. */
+export async function unsubscribeOrder(
+  operator: OperatorWithClock,
+  input: UnsubscribeInput,
+): Promise<Changed<UnsubscribedOrder>> {
+  const reason = input.reason === undefined ? null : requireName('the reason', input.reason);
+  return inTransaction(operator, async (tx) => {
+    const order = await lockedOrder(tx, input.orderNo);
+    if (order.status === 'INITIALIZING') {
+      throw new OperatorError(`order ${order.orderNo} waits for its first debit; try again when that is known`);
+    }
+    if (order.status === 'COMPLETED')
+      throw new OperatorError(`order ${order.orderNo} is COMPLETED: nothing is left to end`);
+    const by = { source: 'OPERATIONS', reason } as const;
+    const ended = await endOrder(tx, order, by, operator.clock.now());
+    const changed = ended.status !== order.status;
+    if (changed) {
+      const { actor } = operator;
+      await recordAudit(tx, { actor, action: 'order.unsubscribe', subject: String(order.orderNo), detail: { reason } });
+    }
+    return {
+      orderNo: String(order.orderNo),
+      externalOrderNo: order.externalOrderNo,
+      orderStatus: ended.status,
+      unsubscribeTime: timeOrNull(ended.unsubscribedAt),
+      changed,
+    };
+  });
+}
+
+export interface RetryInput {
+  readonly orderNo: string;
+  readonly cycleNo: number;
+}
+
+export interface RetriedPeriod {
+  readonly orderNo: string;
+  readonly cycleNo: number;
+  readonly paymentStatus: string;
+}
+
+/** A period that failed for now is due at once; the engine then debits it as it would have later. */
+export async function retryPeriod(operator: Operator, input: RetryInput): Promise<Changed<RetriedPeriod>> {
+  const cycleNo = requireInteger('the period', input.cycleNo, 1, 9999);
+  return inTransaction(operator, async (tx) => {
+    const order = await lockedOrder(tx, input.orderNo);
+    const payment = paymentAt(order, await findPayments(tx, order.orderNo), cycleNo);
+    if (!payment) throw new OperatorError(`order ${order.orderNo} has no period ${cycleNo}`);
+    if (payment.status !== 'FAIL_RETRY') {
+      throw new OperatorError(
+        `period ${cycleNo} of order ${order.orderNo} is ${payment.status}: only FAIL_RETRY can be tried again`,
+      );
+    }
+    const changed = await makeDueNow(tx, order.orderNo);
+    if (changed) {
+      const { actor } = operator;
+      await recordAudit(tx, { actor, action: 'order.retry', subject: String(order.orderNo), detail: { cycleNo } });
+    }
+    return { orderNo: String(order.orderNo), cycleNo, paymentStatus: payment.status, changed };
+  });
+}
+
+/** Of whichever channel, under its row lock. */
+export async function lockedOrder(tx: Queryable, text: string): Promise<Order> {
+  const orderNo = parseOrderNo(text);
+  const order = orderNo === undefined ? undefined : await lockOrderByNumber(tx, orderNo);
+  if (!order) throw new OperatorError(`there is no order ${quoted(text)}`);
+  return order;
+}

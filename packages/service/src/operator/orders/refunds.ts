@@ -1,0 +1,225 @@
+import { formatTime } from '@perennial/wire';
+import { askRefund, sendRefund, trustedRefund } from '../../api/payments-refund.js';
+import type { RefundOutcome } from '../../gateways/gateway.js';
+import type { Queryable } from '../../platform/db/database.js';
+import { paymentOrderNo } from '../../subscriptions/domain/orders/numbers.js';
+import { type Order, type Payment, paymentAt, timeOrNull } from '../../subscriptions/domain/orders/order.js';
+import { DEBIT_DEADLINE_MS, FIRST_ASK_SECONDS } from '../../subscriptions/domain/payments/policy.js';
+import { MOST_REFUNDS, refundNo } from '../../subscriptions/domain/payments/refund-numbers.js';
+import { paymentAfter } from '../../subscriptions/domain/payments/states.js';
+import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.js';
+import { findPayments } from '../../subscriptions/store/orders/sql.js';
+import {
+  findPayingAttempt,
+  findRefunds,
+  insertRefund,
+  type Refund,
+} from '../../subscriptions/store/payments/refunds-sql.js';
+import { recordAudit } from '../audit.js';
+import { money } from '../money.js';
+import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
+import { quoted, requireInteger, requireName } from '../rules.js';
+import { lockedOrder } from './orders.js';
+import { type BenefitOfPeriod, findBenefits } from './orders-sql.js';
+
+export interface RefundInput {
+  readonly orderNo: string;
+  readonly cycleNo: number;
+  /** Unset: all that is left. */
+  readonly amountCent?: number;
+  /** Asked for again under the same key, it is the same refund. */
+  readonly key?: string;
+  readonly note?: string;
+}
+
+export interface RefundView {
+  readonly refundNo: string;
+  readonly orderNo: string;
+  readonly cycleNo: number;
+  readonly paymentOrderNo: string;
+  readonly amountCent: number;
+  /** STARTED: the institution has not said yet, and goes on being asked. FAIL: it refused. */
+  readonly status: Refund['status'];
+  readonly reason: string | null;
+  readonly key: string | null;
+  readonly note: string | null;
+  readonly requestedBy: string;
+  readonly startedAt: string;
+  readonly refundedAt: string | null;
+}
+
+export interface RefundedPeriod extends RefundView {
+  /** Of the period, with all its refunds: what they have taken back, and what the user keeps. */
+  readonly payment: {
+    readonly paymentStatus: string;
+    readonly amountCent: number;
+    readonly refundAmountCent: number;
+    readonly benefits: readonly BenefitOfPeriod[];
+  };
+}
+
+/** A refund and its period at one moment. */
+interface Standing {
+  readonly refund: Refund;
+  readonly payment: Payment;
+  readonly benefits: readonly BenefitOfPeriod[];
+}
+
+/**
+ * Gives money back, in mode A. Written down first, then asked for at the institution with nothing held, then settled; what
+ * is not known at the end of this call is found out by the job.
+ */
+export async function refundPayment(
+  operator: OperatorWithGateways,
+  input: RefundInput,
+): Promise<Changed<RefundedPeriod>> {
+  const { gateways } = operator;
+  const asked = requireRefund(input);
+  const begun = await inTransaction(operator, (tx) => begin(operator, tx, asked));
+  const { refund, isNew } = begun;
+  if (refund.status !== 'STARTED') return answer({ ...begun, changed: false });
+  const heard = isNew ? await sendRefund(gateways, refund) : await askRefund(gateways, refund);
+  return answer((await writeDown(operator, refund, heard)) ?? { ...begun, changed: isNew });
+}
+
+/** What came of it, or nothing when that is not known yet. */
+async function writeDown(
+  { database, clock }: OperatorWithGateways,
+  refund: Refund,
+  heard: RefundOutcome,
+): Promise<Changed<Standing> | undefined> {
+  try {
+    const outcome = await trustedRefund(database, refund, heard);
+    if (outcome.kind !== 'success' && outcome.kind !== 'refused') return undefined;
+    return await database.transaction(async (tx) => ({
+      ...(await settleRefund(tx, refund, outcome, clock.now())),
+      benefits: await findBenefits(tx, refund.orderNo, refund.cycleNo),
+    }));
+  } catch (cause) {
+    // It must not sound as if nothing had happened.
+    throw new OperatorError(
+      `refund ${refundNo(refund)} is sent, but its result could not be written down; a running service will see to it`,
+      { cause },
+    );
+  }
+}
+
+/** Should this process die, the job asks once the call must be over. */
+const ASK_AFTER_SECONDS = DEBIT_DEADLINE_MS / 1000 + FIRST_ASK_SECONDS;
+
+async function begin(
+  { actor, clock }: OperatorWithGateways,
+  tx: Queryable,
+  asked: RefundInput,
+): Promise<Standing & { readonly isNew: boolean }> {
+  const { key, note } = asked;
+  const { order, payment } = await lockPeriod(tx, asked);
+  const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
+  const benefits = await findBenefits(tx, period.orderNo, period.cycleNo);
+  const refunds = await findRefunds(tx, period);
+  const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
+  if (same) {
+    if (asked.amountCent !== undefined && asked.amountCent !== same.amountCent) {
+      throw new OperatorError(
+        `the key ${quoted(same.key ?? '')} stands for refund ${refundNo(same)} of ${money(same.amountCent)}`,
+      );
+    }
+    return { refund: same, payment, benefits, isNew: false };
+  }
+  const amountCent = amountOf(order, payment, refunds, asked);
+  const refundSeq = (refunds.at(-1)?.refundSeq ?? 0) + 1;
+  if (refundSeq > MOST_REFUNDS) throw new OperatorError(`${nameOf(period)} has had ${MOST_REFUNDS} refunds`);
+  const attempt = await findPayingAttempt(tx, period);
+  if (!attempt) throw new Error(`${nameOf(period)} is ${payment.status}, and no attempt has paid for it`);
+  const refund = await insertRefund(
+    tx,
+    {
+      ...period,
+      ...attempt,
+      refundSeq,
+      channelId: order.channelId,
+      amountCent,
+      key: key ?? null,
+      note: note ?? null,
+      requestedBy: actor,
+      startedAt: clock.now(),
+    },
+    ASK_AFTER_SECONDS,
+  );
+  const detail = { refundNo: refundNo(refund), cycleNo: payment.cycleNo, amountCent, key, note };
+  await recordAudit(tx, { actor, action: 'order.refund', subject: String(order.orderNo), detail });
+  return { refund, payment, benefits, isNew: true };
+}
+
+async function lockPeriod(tx: Queryable, asked: RefundInput): Promise<{ order: Order; payment: Payment }> {
+  const order = await lockedOrder(tx, asked.orderNo);
+  if (order.settlementMode !== 'SVC_DEDUCT') {
+    throw new OperatorError(`order ${order.orderNo} is collected by its channel, which also makes its refunds`);
+  }
+  const payment = paymentAt(order, await findPayments(tx, order.orderNo), asked.cycleNo);
+  if (!payment) throw new OperatorError(`order ${order.orderNo} has no period ${asked.cycleNo}`);
+  return { order, payment };
+}
+
+/** What may be refunded now. What is on its way may well arrive, so it is not left. */
+function amountOf(order: Order, payment: Payment, refunds: readonly Refund[], asked: RefundInput): number {
+  const name = nameOf({ orderNo: order.orderNo, cycleNo: payment.cycleNo });
+  if (payment.status === 'REFUND_FULL') throw new OperatorError(`${name} is refunded in full`);
+  if (!paymentAfter(payment.status, 'refunded-in-part')) {
+    throw new OperatorError(`${name} is ${payment.status}: only one that was paid can be refunded`);
+  }
+  const open = refunds.filter(({ status }) => status === 'STARTED');
+  const openCent = open.reduce((sum, { amountCent }) => sum + amountCent, 0);
+  const left = payment.amountCent - payment.refundAmountCent - openCent;
+  const amountCent = asked.amountCent ?? left;
+  if (left > 0 && amountCent <= left) return amountCent;
+  const onTheWay = openCent === 0 ? '' : `, ${money(openCent)} is on its way (${open.map(refundNo).join(', ')})`;
+  throw new OperatorError(
+    `of ${name} ${money(left)} is left to refund: ${money(payment.refundAmountCent)} of ${money(payment.amountCent)} ` +
+      `is refunded${onTheWay}`,
+  );
+}
+
+const MOST_AMOUNT_CENT = 100_000_000_000;
+
+function requireRefund({ orderNo, cycleNo, amountCent, key, note }: RefundInput): RefundInput {
+  return {
+    orderNo,
+    cycleNo: requireInteger('the period', cycleNo, 1, 9999),
+    ...(amountCent === undefined
+      ? {}
+      : { amountCent: requireInteger('the amount in cents', amountCent, 1, MOST_AMOUNT_CENT) }),
+    ...(key === undefined ? {} : { key: requireName('the key', key) }),
+    ...(note === undefined ? {} : { note: requireName('the note', note) }),
+  };
+}
+
+const nameOf = ({ orderNo, cycleNo }: { orderNo: number; cycleNo: number }) => `period ${cycleNo} of order ${orderNo}`;
+
+/** A refund that the institution refused is one that the operator cannot have. */
+function answer({ refund, payment, benefits, changed }: Changed<Standing>): Changed<RefundedPeriod> {
+  if (refund.status === 'FAIL') {
+    throw new OperatorError(
+      `the institution refused refund ${refundNo(refund)}: ${refund.reason || 'no reason given'}`,
+    );
+  }
+  const { status: paymentStatus, amountCent, refundAmountCent } = payment;
+  return { ...viewOfRefund(refund), payment: { paymentStatus, amountCent, refundAmountCent, benefits }, changed };
+}
+
+export function viewOfRefund(refund: Refund): RefundView {
+  return {
+    refundNo: refundNo(refund),
+    orderNo: String(refund.orderNo),
+    cycleNo: refund.cycleNo,
+    paymentOrderNo: paymentOrderNo(refund.orderNo, refund.cycleNo),
+    amountCent: refund.amountCent,
+    status: refund.status,
+    reason: refund.reason,
+    key: refund.key,
+    note: refund.note,
+    requestedBy: refund.requestedBy,
+    startedAt: formatTime(refund.startedAt),
+    refundedAt: timeOrNull(refund.refundedAt),
+  };
+}

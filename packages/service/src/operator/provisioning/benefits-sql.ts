@@ -1,0 +1,45 @@
+import type { FulfilmentKind } from '../../fulfilment/fulfilment.js';
+import type { Queryable } from '../../platform/db/database.js';
+import { written } from '../../platform/db/time-sql.js';
+
+/** Times as the interface writes them. */
+export interface BenefitFulfilmentView {
+  readonly benefitCode: string;
+  readonly kind: FulfilmentKind;
+  readonly supplierUrl: string | null;
+  /** Products that it comes with. */
+  readonly products: readonly string[];
+  /** Codes of the pool that nobody has yet, and those that were given away. */
+  readonly codesLeft: number;
+  readonly codesGiven: number;
+  /** Claims without their code. */
+  readonly waitingClaims: number;
+  readonly waitingSince: string | null;
+}
+
+/** Benefits that a product has, that something is set for, or that codes were imported for. */
+export async function describeBenefits(db: Queryable, benefitCode?: string): Promise<BenefitFulfilmentView[]> {
+  return db.query<BenefitFulfilmentView>(
+    `with pool as (
+       select benefit_code, count(*) - count(given_to) as unused, count(given_to) as given from pool_codes
+       where $1::text is null or benefit_code = $1 group by benefit_code),
+     waiting as (
+       select benefit_code, count(*) as claims, min(claimed_at) as since from (
+         select benefit_code, claimed_at from claims where status = 'PENDING' and fulfilment = 'POOL'
+         union all
+         select benefit_code, claimed_at from claims where ask_at is not null) as w
+       where $1::text is null or benefit_code = $1 group by benefit_code),
+     known as (
+       select benefit_code from product_benefits union select benefit_code from benefit_fulfilments
+       union select benefit_code from pool)
+     select k.benefit_code as "benefitCode", coalesce(f.kind, 'GENERATED') as kind, f.supplier_url as "supplierUrl",
+       array(select b.product_code from product_benefits b where b.benefit_code = k.benefit_code order by 1) as products,
+       coalesce(p.unused, 0) as "codesLeft", coalesce(p.given, 0) as "codesGiven",
+       coalesce(w.claims, 0) as "waitingClaims", ${written('w.since')} as "waitingSince"
+     from known k left join benefit_fulfilments f using (benefit_code) left join pool p using (benefit_code)
+       left join waiting w using (benefit_code)
+     where $1::text is null or k.benefit_code = $1
+     order by k.benefit_code`,
+    [benefitCode ?? null],
+  );
+}

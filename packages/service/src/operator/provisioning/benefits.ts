@@ -1,0 +1,137 @@
+import { readCodes } from '../../fulfilment/code-file.js';
+import type { FulfilmentKind } from '../../fulfilment/fulfilment.js';
+import { poolCodes } from '../../fulfilment/pool.js';
+import { insertCodes } from '../../fulfilment/pool-sql.js';
+import { type FulfilmentRow, findFulfilment, lockBenefitCode, storeFulfilment } from '../../fulfilment/settings-sql.js';
+import type { Queryable } from '../../platform/db/database.js';
+import { wholeSeconds } from '../../subscriptions/steps/benefits/claim-supplier.js';
+import { MOST_SERVED, serveWaiting } from '../../subscriptions/steps/benefits/claim-waiting.js';
+import { recordAudit } from '../audit.js';
+import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
+import { quoted, requireCode, requireOneOf } from '../rules.js';
+import { type BenefitFulfilmentView, describeBenefits } from './benefits-sql.js';
+import { requirePeerUrl } from './peer-url.js';
+
+const KINDS = ['generated', 'pool', 'supplier'] as const;
+const KEY_BYTES = 32;
+
+export interface SetFulfilmentInput {
+  readonly benefitCode: string;
+  readonly kind: string;
+  /** Of a supplier. What is not given stays as it was. */
+  readonly supplierUrl?: string;
+  readonly supplierKey?: Uint8Array;
+}
+
+/**
+ * Where the codes of a benefit come from, for claims from now on. Claims that wait go on waiting where they are, so a
+ * supplier's address and key stay when something else is set.
+ */
+export async function setFulfilment(
+  operator: Operator,
+  { benefitCode: subject, kind: asked, supplierUrl: url, supplierKey: key }: SetFulfilmentInput,
+): Promise<Changed<BenefitFulfilmentView>> {
+  requireCode('the benefit code', subject);
+  const kind = requireOneOf('the kind', asked, KINDS).toUpperCase() as FulfilmentKind;
+  if (kind !== 'SUPPLIER' && (url !== undefined || key !== undefined)) {
+    throw new OperatorError('only a supplier has an address and a key');
+  }
+  if (key !== undefined && key.length !== KEY_BYTES) {
+    throw new OperatorError(`the key of a supplier must have ${KEY_BYTES} bytes`);
+  }
+  const supplierUrl = url === undefined ? undefined : requirePeerUrl('the supplier address', url, operator.environment);
+  return inTransaction(operator, async (tx) => {
+    await lockBenefitCode(tx, subject);
+    const former = (await findFulfilment(tx, subject)) ?? NOTHING_SET;
+    const newKey = key !== undefined && !sameKey(operator, former, key);
+    const to: FulfilmentRow = {
+      kind,
+      supplierUrl: supplierUrl ?? former.supplierUrl,
+      supplierKey: newKey ? operator.vault.wrapKey(key) : former.supplierKey,
+    };
+    if (kind === 'SUPPLIER' && (to.supplierUrl === null || to.supplierKey === null)) {
+      throw new OperatorError('a supplier needs an address and a key');
+    }
+    const changed = newKey || to.kind !== former.kind || to.supplierUrl !== former.supplierUrl;
+    if (changed) {
+      await storeFulfilment(tx, subject, to);
+      const detail = { from: shown(former), to: shown(to), ...(newKey ? { newKey } : {}) };
+      await recordAudit(tx, { actor: operator.actor, action: 'benefit.set-fulfilment', subject, detail });
+    }
+    return { ...(await viewOf(tx, subject)), changed };
+  });
+}
+
+const NOTHING_SET: FulfilmentRow = { kind: 'GENERATED', supplierUrl: null, supplierKey: null };
+
+function shown({ kind, supplierUrl }: FulfilmentRow): object {
+  return { kind, supplierUrl };
+}
+
+function sameKey({ vault }: Operator, { supplierKey }: FulfilmentRow, key: Uint8Array): boolean {
+  return supplierKey !== null && Buffer.from(vault.unwrapKey(supplierKey)).equals(key);
+}
+
+export interface ImportCodesInput {
+  readonly benefitCode: string;
+  readonly file: AsyncIterable<Uint8Array>;
+}
+
+export interface ImportedCodes extends BenefitFulfilmentView {
+  readonly imported: number;
+  /** Imported earlier, whether they were given away since or not. */
+  readonly knownBefore: number;
+  /** Lines that repeat a code of an earlier line. */
+  readonly repeated: number;
+  /** Claims that waited and have their code now. */
+  readonly served: number;
+}
+
+const CODES_AT_ONCE = 5_000;
+
+/** All of the file or nothing. What waits for codes gets them first, the oldest claim first. */
+export async function importCodes(
+  operator: OperatorWithClock,
+  { benefitCode: subject, file }: ImportCodesInput,
+): Promise<ImportedCodes> {
+  requireCode('the benefit code', subject);
+  const { codes, repeated } = await readCodes(file);
+  const { clock, vault } = operator;
+  return inTransaction(operator, async (tx) => {
+    await lockBenefitCode(tx, subject);
+    const pool = await poolCodes(tx, vault);
+    let imported = 0;
+    for (let start = 0; start < codes.length; start += CODES_AT_ONCE) {
+      const some = codes.slice(start, start + CODES_AT_ONCE);
+      imported += await insertCodes(
+        tx,
+        subject,
+        some.map((code) => pool.sealed(subject, code)),
+      );
+    }
+    let served = 0;
+    for (let turn = MOST_SERVED; turn === MOST_SERVED; served += turn) {
+      turn = await serveWaiting(tx, vault, subject, wholeSeconds(clock));
+    }
+    const done = { imported, knownBefore: codes.length - imported, repeated, served };
+    await recordAudit(tx, { actor: operator.actor, action: 'benefit.import-codes', subject, detail: done });
+    return { ...(await viewOf(tx, subject)), ...done };
+  });
+}
+
+export async function listBenefits({ database }: Operator): Promise<BenefitFulfilmentView[]> {
+  return describeBenefits(database);
+}
+
+export async function showBenefit(
+  { database }: Operator,
+  { benefitCode }: { readonly benefitCode: string },
+): Promise<BenefitFulfilmentView> {
+  return viewOf(database, benefitCode);
+}
+
+async function viewOf(db: Queryable, benefitCode: string): Promise<BenefitFulfilmentView> {
+  const [benefit] = await describeBenefits(db, benefitCode);
+  if (!benefit) throw new OperatorError(`there is no benefit ${quoted(benefitCode)}`);
+  return benefit;
+}

@@ -1,0 +1,44 @@
+import {
+  type ChannelView,
+  describeChannels,
+  lockChannel,
+  raiseVersion,
+} from '../../catalog/channels/provisioning-sql.js';
+import type { ChannelRow } from '../../catalog/channels/sql.js';
+import type { Queryable } from '../../platform/db/database.js';
+import { type AuditEntry, recordAudit } from '../audit.js';
+import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
+import { quoted } from '../rules.js';
+
+/**
+ * The frame of every change to one channel: its row is locked, `work` is done, and if that changed something the
+ * version is raised and the audit row written. Here once, so that no action can forget it.
+ * `work` answers with what the audit row says, or with nothing when all was so already.
+ */
+export async function changeChannel(
+  operator: Operator,
+  appId: string,
+  action: string,
+  work: (tx: Queryable, channel: ChannelRow) => Promise<AuditEntry['detail'] | undefined>,
+): Promise<Changed<ChannelView>> {
+  return inTransaction(operator, async (tx) => {
+    const channel = await lockChannel(tx, appId);
+    if (!channel) throw noChannel(appId);
+    const detail = await work(tx, channel);
+    if (detail) {
+      await raiseVersion(tx, channel.channelId);
+      await recordAudit(tx, { actor: operator.actor, action, subject: appId, detail });
+    }
+    return { ...(await viewOf(tx, appId)), changed: detail !== undefined };
+  });
+}
+
+export async function viewOf(db: Queryable, appId: string): Promise<ChannelView> {
+  const [channel] = await describeChannels(db, appId);
+  if (!channel) throw noChannel(appId);
+  return channel;
+}
+
+function noChannel(appId: string): OperatorError {
+  return new OperatorError(`there is no channel ${quoted(appId)}`);
+}

@@ -1,0 +1,152 @@
+import { randomInt } from 'node:crypto';
+import {
+  CREDENTIAL_NAMES,
+  type CredentialName,
+  newCredentials,
+  openCredentials,
+  resealCredentials,
+  sealCredentials,
+} from '../../catalog/channels/credentials.js';
+import {
+  type ChannelView,
+  describeChannels,
+  endTokens,
+  insertChannel,
+  storeCredentials,
+  storeStatus,
+} from '../../catalog/channels/provisioning-sql.js';
+import type { ChannelRow } from '../../catalog/channels/sql.js';
+import type { Environment } from '../../platform/settings.js';
+import { recordAudit } from '../audit.js';
+import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
+import { quoted, requireName, requireOneOf, requireUnique } from '../rules.js';
+import { changeChannel, viewOf } from './channel-change.js';
+import { type LimitsInput, requireLimits } from './channel-settings.js';
+
+/** In base64, as channels configure them. */
+export type ShownCredentials = Readonly<Record<CredentialName, string>>;
+
+export interface CreateChannelInput extends Partial<LimitsInput> {
+  readonly name: string;
+  /** Unset: made at random. */
+  readonly appId?: string;
+}
+
+/** The answer is the only time that the credentials are shown. */
+export async function createChannel(
+  operator: Operator,
+  input: CreateChannelInput,
+): Promise<ChannelView & ShownCredentials> {
+  const appId = input.appId === undefined ? randomAppId(operator.environment) : requireAppId(operator, input.appId);
+  const name = requireName('the name', input.name);
+  const { ratePerSecond, rateBurst } = requireLimits({
+    ratePerSecond: input.ratePerSecond ?? DEFAULT_RATE[operator.environment],
+    ...(input.rateBurst === undefined ? {} : { rateBurst: input.rateBurst }),
+  });
+  const credentials = newCredentials();
+  const sealed = sealCredentials(operator.vault, appId, credentials);
+  const channel = await inTransaction(operator, async (tx) => {
+    if (!(await insertChannel(tx, { appId, name, ratePerSecond, rateBurst, sealed }))) {
+      throw new OperatorError(`there is already a channel ${quoted(appId)}`);
+    }
+    const detail = { name, ratePerSecond, rateBurst };
+    await recordAudit(tx, { actor: operator.actor, action: 'channel.create', subject: appId, detail });
+    return viewOf(tx, appId);
+  });
+  return {
+    ...channel,
+    appSecret: base64(credentials.appSecret),
+    aesKey: base64(credentials.aesKey),
+    callbackSecret: base64(credentials.callbackSecret),
+  };
+}
+
+export async function listChannels(operator: Operator): Promise<ChannelView[]> {
+  return describeChannels(operator.database);
+}
+
+export async function showChannel(operator: Operator, input: { readonly appId: string }): Promise<ChannelView> {
+  return viewOf(operator.database, input.appId);
+}
+
+export async function suspendChannel(
+  operator: Operator,
+  input: { readonly appId: string },
+): Promise<Changed<ChannelView>> {
+  return changeStatus(operator, input.appId, 'channel.suspend', 'SUSPENDED');
+}
+
+export async function resumeChannel(
+  operator: Operator,
+  input: { readonly appId: string },
+): Promise<Changed<ChannelView>> {
+  return changeStatus(operator, input.appId, 'channel.resume', 'ACTIVE');
+}
+
+async function changeStatus(operator: Operator, appId: string, action: string, status: ChannelRow['status']) {
+  return changeChannel(operator, appId, action, async (tx, channel) => {
+    if (channel.status === status) return undefined;
+    await storeStatus(tx, channel.channelId, status);
+    return { from: channel.status, to: status };
+  });
+}
+
+export interface ResetCredentialsInput {
+  readonly appId: string;
+  /** Unset: all three. */
+  readonly names?: readonly string[];
+}
+
+/** New secrets for old, which stop working at once together with every live token. Shows the new ones, this once. */
+export async function resetCredentials(
+  operator: Operator,
+  { appId, names = CREDENTIAL_NAMES }: ResetCredentialsInput,
+): Promise<Changed<ChannelView> & Partial<ShownCredentials>> {
+  const chosen = names.map((name) => requireOneOf('a credential to reset', name, CREDENTIAL_NAMES));
+  if (chosen.length === 0) throw new OperatorError('no credential to reset is named');
+  requireUnique('credential', chosen);
+  const fresh = newCredentials();
+  const reset = Object.fromEntries(chosen.map((name) => [name, fresh[name]]));
+  const channel = await changeChannel(operator, appId, 'channel.reset-credentials', async (tx, row) => {
+    const next = { ...openCredentials(operator.vault, appId, row), ...reset };
+    await storeCredentials(tx, row.channelId, resealCredentials(operator.vault, appId, row.dataKey, next));
+    await endTokens(tx, row.channelId);
+    return { credentials: chosen };
+  });
+  return { ...channel, ...Object.fromEntries(chosen.map((name) => [name, base64(fresh[name])])) };
+}
+
+export async function revokeTokens(
+  operator: Operator,
+  { appId }: { readonly appId: string },
+): Promise<Changed<ChannelView>> {
+  return changeChannel(operator, appId, 'channel.revoke-tokens', async (tx, channel) => {
+    await endTokens(tx, channel.channelId);
+    return { tokenEpoch: channel.tokenEpoch + 1 };
+  });
+}
+
+const DEFAULT_RATE: Readonly<Record<Environment, number>> = { sandbox: 50, production: 200 };
+
+const APP_ID = /^[a-z0-9_]{3,64}$/;
+const APP_ID_LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+function requireAppId({ environment }: Operator, appId: string): string {
+  if (!APP_ID.test(appId)) {
+    throw new OperatorError(`an app id must be 3 to 64 characters of a-z, 0-9 and _, not ${quoted(appId)}`);
+  }
+  if (appId.startsWith('test_') !== (environment === 'sandbox')) {
+    const rule = environment === 'sandbox' ? 'must start with test_' : 'must not start with test_';
+    throw new OperatorError(`an app id of the ${environment} environment ${rule}, unlike ${quoted(appId)}`);
+  }
+  return appId;
+}
+
+function randomAppId(environment: Environment): string {
+  const letters = Array.from({ length: 16 }, () => APP_ID_LETTERS[randomInt(APP_ID_LETTERS.length)]);
+  return `${environment === 'sandbox' ? 'test_' : 'app_'}${letters.join('')}`;
+}
+
+function base64(secret: Uint8Array): string {
+  return Buffer.from(secret).toString('base64');
+}

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { openCredentials } from '../../catalog/channels/credentials.js';
+import { findChannel } from '../../catalog/channels/sql.js';
+import { describePaymentChannels } from '../../catalog/payment-channels/provisioning-sql.js';
+import { productExists } from '../../catalog/products/provisioning-sql.js';
+import { inTransaction, type Operator, OperatorError } from '../operator.js';
+import { viewOf } from './channel-change.js';
+import { createChannel } from './channels.js';
+import { authorizePaymentChannel } from './payment-channel-authorizations.js';
+import { createPaymentChannel } from './payment-channels.js';
+import { authorizeProduct, createProduct } from './products.js';
+
+const APP_ID = 'test_demo';
+/** Any number will do, as long as every node takes the same. */
+const DEMO_LOCK = 7_366_373_662;
+
+const PRODUCTS = [
+  {
+    productCode: 'TEST_SPU_001',
+    productName: 'Monthly membership',
+    settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+    periodType: 'MONTH',
+    period: 1,
+    totalCycles: 12,
+    amountCent: 1990,
+    benefits: [
+      { benefitCode: 'VIP_PASS', name: 'VIP pass', faceValueCent: 1500 },
+      { benefitCode: 'COUPON', name: 'Coupon', faceValueCent: 490 },
+    ],
+  },
+  {
+    productCode: 'TEST_SPU_DAILY_7',
+    productName: 'Seven days',
+    settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+    periodType: 'DAY',
+    period: 1,
+    totalCycles: 7,
+    amountCent: 100,
+    benefits: [{ benefitCode: 'DAY_PASS', name: 'Day pass', faceValueCent: 100 }],
+  },
+];
+
+const PAYMENT_CHANNELS = [
+  {
+    channel: { code: 'MOCKPAY', displayName: 'Mock Pay', gateway: 'sandbox', supportedBanks: ['*'] },
+    authorization: { isDefault: true, shareEnabled: true },
+  },
+  {
+    channel: {
+      code: 'MOCKBANK',
+      displayName: 'Mock Bank',
+      gateway: 'sandbox',
+      supportedBanks: ['ICBC', 'CCB'],
+      bankCodeRequired: true,
+    },
+    authorization: { isDefault: false, shareEnabled: false },
+  },
+];
+
+export interface ProvisionDemoInput {
+  readonly dataDir: string;
+  readonly baseUrl: string;
+}
+
+/**
+ * Something to try the sandbox with. The database gets it on the first start only, so what operators change later
+ * stays changed; the file is written at every start from what the database says, so it follows a credential reset and
+ * survives a crash between the two. Answers with the file's path.
+ */
+export async function provisionDemo(operator: Operator, { dataDir, baseUrl }: ProvisionDemoInput): Promise<string> {
+  if (operator.environment !== 'sandbox') {
+    throw new OperatorError('the demo channel exists only in the sandbox environment');
+  }
+  await inTransaction(operator, async (tx, joined) => {
+    await tx.query('select pg_advisory_xact_lock($1)', [DEMO_LOCK]);
+    if (!(await findChannel(tx, APP_ID))) await createDemo(joined);
+  });
+  const row = await findChannel(operator.database, APP_ID);
+  if (!row) throw new OperatorError(`the channel ${APP_ID} has just been removed`);
+  const { appSecret, aesKey, callbackSecret } = openCredentials(operator.vault, APP_ID, row);
+  const { products, paymentChannels } = await viewOf(operator.database, APP_ID);
+  return writePrivately(dataDir, 'demo-channel.json', {
+    appId: APP_ID,
+    appSecret: Buffer.from(appSecret).toString('base64'),
+    aesKey: Buffer.from(aesKey).toString('base64'),
+    callbackSecret: Buffer.from(callbackSecret).toString('base64'),
+    baseUrl,
+    products,
+    // The default first: who takes any of them takes the one that needs least.
+    paymentChannels: [...paymentChannels]
+      .sort((a, b) => Number(b.isDefault) - Number(a.isDefault))
+      .map(({ code }) => code),
+  });
+}
+
+async function createDemo(operator: Operator): Promise<void> {
+  await createChannel(operator, { appId: APP_ID, name: 'Demo channel' });
+  for (const product of PRODUCTS) {
+    const { productCode } = product;
+    if (!(await productExists(operator.database, productCode))) await createProduct(operator, product);
+    await authorizeProduct(operator, { appId: APP_ID, productCode });
+  }
+  for (const { channel, authorization } of PAYMENT_CHANNELS) {
+    const { code } = channel;
+    if ((await describePaymentChannels(operator.database, code)).length === 0) {
+      await createPaymentChannel(operator, channel);
+    }
+    await authorizePaymentChannel(operator, { appId: APP_ID, code, ...authorization });
+  }
+}
+
+/** Whole or not at all, and never readable by others, not even for a moment. */
+async function writePrivately(folder: string, name: string, content: object): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const file = path.join(folder, name);
+  const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  try {
+    const handle = await open(draft, 'wx', 0o600);
+    try {
+      await handle.writeFile(`${JSON.stringify(content, undefined, 2)}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  return file;
+}

@@ -1,0 +1,29 @@
+import type { Environment } from '../../platform/settings.js';
+import { OperatorError } from '../operator.js';
+import { quoted, requireAtMost, requireUnique } from '../rules.js';
+
+const MOST_ORIGINS = 20;
+const THIS_MACHINE = new Set(['localhost', '127.0.0.1']);
+
+/**
+ * As browsers write them. They become part of a header's list, so that nothing with a path, a space, a semicolon or a star
+ * may get in.
+ */
+export function requireFrameOrigins(values: readonly string[], environment: Environment): string[] {
+  requireAtMost('origins', values, MOST_ORIGINS);
+  const origins = values.map((value) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    const local = environment === 'sandbox' && url?.protocol === 'http:' && THIS_MACHINE.has(url.hostname);
+    if (!url || (url.protocol !== 'https:' && !local) || !isPlain(url, value)) {
+      throw new OperatorError(`an origin must look like https://shop.example, not ${quoted(value)}`);
+    }
+    return url.origin;
+  });
+  requireUnique('the origin', origins);
+  return origins;
+}
+
+/** Scheme, name and port and nothing else; a slash at the end is let pass. */
+function isPlain(url: URL, value: string): boolean {
+  return /^[a-z0-9.:[\]-]+$/.test(url.host) && [url.origin, `${url.origin}/`].includes(value.toLowerCase());
+}

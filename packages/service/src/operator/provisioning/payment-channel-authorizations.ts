@@ -1,0 +1,54 @@
+import type { ChannelView } from '../../catalog/channels/provisioning-sql.js';
+import {
+  clearOtherDefault,
+  deleteAuthorization,
+  findAuthorization,
+  lockPaymentChannel,
+  storeAuthorization,
+} from '../../catalog/payment-channels/provisioning-sql.js';
+import { type Changed, inTransaction, type Operator } from '../operator.js';
+import { changeChannel } from './channel-change.js';
+import { noPaymentChannel } from './payment-channels.js';
+
+export interface AuthorizePaymentChannelInput {
+  readonly appId: string;
+  readonly code: string;
+  /** Unset: as it is, and false for a new authorization. */
+  readonly isDefault?: boolean;
+  /** Whether agreements may be shared (A.2). Unset: as it is, and false for a new authorization. */
+  readonly shareEnabled?: boolean;
+}
+
+/** Also changes the two flags of an authorization that is there. A new default takes the flag from the old one. */
+export async function authorizePaymentChannel(
+  operator: Operator,
+  { appId, code, ...flags }: AuthorizePaymentChannelInput,
+): Promise<Changed<ChannelView>> {
+  return inTransaction(operator, async (outer, joined) => {
+    if (!(await lockPaymentChannel(outer, code, 'share'))) throw noPaymentChannel(code);
+    return changeChannel(joined, appId, 'channel.authorize-payment-channel', async (tx, { channelId }) => {
+      const former = await findAuthorization(tx, channelId, code);
+      const isDefault = flags.isDefault ?? former?.isDefault ?? false;
+      const shareEnabled = flags.shareEnabled ?? former?.shareEnabled ?? false;
+      if (former && former.isDefault === isDefault && former.shareEnabled === shareEnabled) return undefined;
+      const formerDefault = isDefault ? await clearOtherDefault(tx, channelId, code) : undefined;
+      await storeAuthorization(tx, channelId, code, { isDefault, shareEnabled });
+      return { code, isDefault, shareEnabled, former: former ?? null, formerDefault: formerDefault ?? null };
+    });
+  });
+}
+
+export async function withdrawPaymentChannel(
+  operator: Operator,
+  { appId, code }: { readonly appId: string; readonly code: string },
+): Promise<Changed<ChannelView>> {
+  return inTransaction(operator, async (outer, joined) => {
+    if (!(await lockPaymentChannel(outer, code, 'share'))) throw noPaymentChannel(code);
+    return changeChannel(joined, appId, 'channel.withdraw-payment-channel', async (tx, { channelId }) => {
+      const former = await findAuthorization(tx, channelId, code);
+      if (!former) return undefined;
+      await deleteAuthorization(tx, channelId, code);
+      return { code, former };
+    });
+  });
+}

@@ -1,0 +1,187 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ANY_BANK } from '@perennial/wire/enums';
+import {
+  describePaymentChannels,
+  GATEWAYS,
+  type GatewayName,
+  insertPaymentChannel,
+  lockPaymentChannel,
+  type PaymentChannelFields,
+  type PaymentChannelView,
+  raiseVersionsOfAuthorized,
+  storeGatewayKey,
+  storePaymentChannel,
+} from '../../catalog/payment-channels/provisioning-sql.js';
+import type { Queryable } from '../../platform/db/database.js';
+import { newKey } from '../../platform/secrets/vault.js';
+import type { Environment } from '../../platform/settings.js';
+import { recordAudit } from '../audit.js';
+import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
+import {
+  quoted,
+  requireAtMost,
+  requireCode,
+  requireInteger,
+  requireName,
+  requireOneOf,
+  requireUnique,
+} from '../rules.js';
+import { requirePeerUrl } from './peer-url.js';
+
+/** What is not given: no bank code needed, no pacing, no number common to channels. */
+export interface CreatePaymentChannelInput
+  extends Partial<Omit<PaymentChannelFields, 'displayName' | 'supportedBanks'>> {
+  readonly code: string;
+  readonly gateway: string;
+  readonly displayName: string;
+  readonly supportedBanks: readonly string[];
+}
+
+/** What a bridge signs with and checks signatures by, in base64. Shown when it is made and never again. */
+export interface ShownGatewayKey {
+  readonly gatewayKey?: string;
+}
+
+export async function createPaymentChannel(
+  operator: Operator,
+  { code: subject, gateway: asked, ...given }: CreatePaymentChannelInput,
+): Promise<PaymentChannelView & ShownGatewayKey> {
+  requireCode('the payment channel code', subject);
+  const gateway = requireOneOf('the gateway', asked, GATEWAYS);
+  if (gateway === 'sandbox' && operator.environment !== 'sandbox') {
+    throw new OperatorError('the sandbox gateway charges nobody and exists only in the sandbox environment');
+  }
+  const blank = {
+    gatewayUrl: null,
+    bankCodeRequired: false,
+    debitsPerSecond: null,
+    debitHours: null,
+    commonNumbers: false,
+  };
+  const fields = requireFields(operator.environment, gateway, { ...blank, ...given });
+  const key = gateway === 'bridge' ? newKey() : undefined;
+  return inTransaction(operator, async (tx) => {
+    if (!(await insertPaymentChannel(tx, subject, gateway, fields))) {
+      throw new OperatorError(`there is already a payment channel ${quoted(subject)}`);
+    }
+    if (key) await storeGatewayKey(tx, subject, operator.vault.wrapKey(key));
+    const detail = { gateway, ...fields };
+    await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.create', subject, detail });
+    return { ...(await viewOf(tx, subject)), ...shown(key) };
+  });
+}
+
+/** A new key for a bridge: the old one stops working at once, in both directions. */
+export async function resetGatewayKey(
+  operator: Operator,
+  { code: subject }: { readonly code: string },
+): Promise<PaymentChannelView & ShownGatewayKey> {
+  const key = newKey();
+  return inTransaction(operator, async (tx) => {
+    if (!(await lockPaymentChannel(tx, subject, 'change'))) throw noPaymentChannel(subject);
+    const view = await viewOf(tx, subject);
+    if (view.gateway !== 'bridge') throw new OperatorError(`the ${view.gateway} gateway has no key`);
+    await storeGatewayKey(tx, subject, operator.vault.wrapKey(key));
+    await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.reset-key', subject, detail: {} });
+    return { ...view, ...shown(key) };
+  });
+}
+
+function shown(key: Uint8Array | undefined): ShownGatewayKey {
+  return key ? { gatewayKey: Buffer.from(key).toString('base64') } : {};
+}
+
+export interface UpdatePaymentChannelInput extends Partial<PaymentChannelFields> {
+  readonly code: string;
+}
+
+/** What is not given stays. Every channel authorized for it hears of the change. */
+export async function updatePaymentChannel(
+  operator: Operator,
+  { code: subject, ...given }: UpdatePaymentChannelInput,
+): Promise<Changed<PaymentChannelView>> {
+  if (Object.keys(given).length === 0) throw new OperatorError('nothing to change is given');
+  return inTransaction(operator, async (tx) => {
+    if (!(await lockPaymentChannel(tx, subject, 'change'))) throw noPaymentChannel(subject);
+    const { gateway, ...former } = await viewOf(tx, subject);
+    const to = requireFields(operator.environment, gateway, { ...former, ...given });
+    const from = fieldsOf(former);
+    if (isDeepStrictEqual(from, to)) return { ...former, gateway, changed: false };
+    await storePaymentChannel(tx, subject, to);
+    await raiseVersionsOfAuthorized(tx, subject);
+    const detail = { from: differing(from, to), to: differing(to, from) };
+    await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.update', subject, detail });
+    return { ...(await viewOf(tx, subject)), changed: true };
+  });
+}
+
+export async function listPaymentChannels(operator: Operator): Promise<PaymentChannelView[]> {
+  return describePaymentChannels(operator.database);
+}
+
+async function viewOf(db: Queryable, code: string): Promise<PaymentChannelView> {
+  const [paymentChannel] = await describePaymentChannels(db, code);
+  if (!paymentChannel) throw noPaymentChannel(code);
+  return paymentChannel;
+}
+
+export function noPaymentChannel(code: string): OperatorError {
+  return new OperatorError(`there is no payment channel ${quoted(code)}`);
+}
+
+function fieldsOf(fields: PaymentChannelFields): PaymentChannelFields {
+  const { displayName, gatewayUrl, supportedBanks, bankCodeRequired, debitsPerSecond, debitHours, commonNumbers } =
+    fields;
+  return { displayName, gatewayUrl, supportedBanks, bankCodeRequired, debitsPerSecond, debitHours, commonNumbers };
+}
+
+/** The audit row says what changed, not all that did not. */
+function differing(fields: PaymentChannelFields, from: PaymentChannelFields): Record<string, unknown> {
+  const others: Readonly<Record<string, unknown>> = { ...from };
+  return Object.fromEntries(Object.entries(fields).filter(([key, value]) => !isDeepStrictEqual(value, others[key])));
+}
+
+const MOST_BANKS = 1000;
+
+function requireFields(
+  environment: Environment,
+  gateway: GatewayName,
+  fields: PaymentChannelFields,
+): PaymentChannelFields {
+  const { debitsPerSecond, debitHours } = fields;
+  return {
+    displayName: requireName('the display name', fields.displayName),
+    gatewayUrl: requireGatewayUrl(environment, gateway, fields.gatewayUrl),
+    supportedBanks: requireBanks(fields.supportedBanks),
+    bankCodeRequired: fields.bankCodeRequired,
+    debitsPerSecond:
+      debitsPerSecond === null ? null : requireInteger('debits per second', debitsPerSecond, 1, 1_000_000),
+    debitHours: debitHours === null ? null : requireHours(debitHours),
+    commonNumbers: fields.commonNumbers,
+  };
+}
+
+function requireBanks(banks: readonly string[]): readonly string[] {
+  requireAtMost('banks', banks, MOST_BANKS);
+  if (banks.length === 0) throw new OperatorError(`banks must be ${ANY_BANK} or a list of bank codes`);
+  if (banks.length === 1 && banks[0] === ANY_BANK) return banks;
+  if (banks.includes(ANY_BANK)) throw new OperatorError(`${ANY_BANK} already stands for every bank: give it alone`);
+  requireUnique('bank', banks);
+  return banks.map((bank) => requireCode('a bank code', bank));
+}
+
+function requireHours({ from, to }: { readonly from: number; readonly to: number }): { from: number; to: number } {
+  requireInteger('the first debit hour', from, 0, 23);
+  requireInteger('the hour in which debits end', to, 1, 24);
+  if (from === to) throw new OperatorError(`debit hours ${from}-${to} are empty`);
+  return { from, to };
+}
+
+function requireGatewayUrl(environment: Environment, gateway: GatewayName, text: string | null): string | null {
+  if (gateway !== 'bridge') {
+    if (text !== null) throw new OperatorError(`the ${gateway} gateway takes no address`);
+    return null;
+  }
+  if (text === null) throw new OperatorError('the bridge gateway needs an address');
+  return requirePeerUrl('the gateway address', text, environment);
+}

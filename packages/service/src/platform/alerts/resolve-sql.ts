@@ -1,0 +1,140 @@
+import type { Queryable } from '../db/database.js';
+import { type AlertKind, resolved } from './raise-sql.js';
+
+/** What shows that the cause of an alert called `a` is gone, and how people are told. */
+interface Gone {
+  readonly when: string;
+  readonly because: string;
+}
+
+/** Nothing here can show it, or only another step does. */
+type NotSeenHere = 'only a person can judge' | 'by the step that removes the cause';
+
+/** The number of an attempt, a refund or a claim: order, period, and two digits for the one of that period. */
+const NUMBER = `(regexp_match(a.subject, '^[RC]?([0-9]{5,15})([0-9]{4})([0-9]{2})$'))::bigint[]`;
+const ofNumber = (table: string, last: string, condition: string) => `exists (
+  select from ${table} t, (select ${NUMBER} as part) n
+  where t.order_no = n.part[1] and t.cycle_no = n.part[2] and t.${last} = n.part[3] and ${condition})`;
+
+/** A payment channel and a day. */
+const CODE = 'left(a.subject, -11)';
+const DAY = `case when a.subject ~ ' [0-9]{4}-[0-9]{2}-[0-9]{2}$' then right(a.subject, 10)::date end`;
+
+/** An app id, and the first 16 hex digits of the hash of a number at an institution. */
+const HASH = `case when a.subject ~ ' [0-9a-f]{16}$' then decode(right(a.subject, 16), 'hex') end`;
+const NUMBER_STAYS_FOREIGN = `exists (
+  select from channels c join payment_channels p on not p.common_numbers
+    join agreements g on g.payment_channel_code = p.code
+      and g.institution_hash between ${HASH} and ${HASH} || decode(repeat('ff', 24), 'hex')
+  where c.app_id = left(a.subject, -17) and is_number_of_another_channel(p.code, g.institution_hash, c.channel_id))`;
+
+/** Whoever adds a kind of alert decides here how it ends. */
+const ENDS: Readonly<Record<AlertKind, Gone | NotSeenHere>> = {
+  'debit-unknown-for-a-day': {
+    when: ofNumber('debit_attempts', 'try_no', `t.status <> 'STARTED'`),
+    because: 'the debit has a result',
+  },
+  'debit-wrong-amount': {
+    when: ofNumber('debit_attempts', 'try_no', 't.settled_at > a.last_seen_at'),
+    because: 'the debit was settled by a later report',
+  },
+  'debit-late-success': 'only a person can judge',
+  'debit-contradiction': 'only a person can judge',
+  'debit-after-unsubscribe': {
+    when: `exists (select from payments t, (select ${NUMBER} as part) n
+      where t.order_no = n.part[1] and t.cycle_no = n.part[2] and t.status = 'REFUND_FULL')`,
+    because: 'the period was refunded in full',
+  },
+  'refund-unknown-for-a-day': {
+    when: ofNumber('refunds', 'refund_seq', `t.status <> 'STARTED'`),
+    because: 'the refund has a result',
+  },
+  'refund-wrong-amount': {
+    when: ofNumber('refunds', 'refund_seq', 't.settled_at > a.last_seen_at'),
+    because: 'the refund was settled by a later report',
+  },
+  'refund-refused': {
+    when: ofNumber(
+      'refunds',
+      'refund_seq',
+      `exists (select from refunds later where later.order_no = t.order_no and later.cycle_no = t.cycle_no
+         and later.refund_seq > t.refund_seq and later.status = 'SUCCESS' and later.amount_cent >= t.amount_cent)`,
+    ),
+    because: 'a later refund of the period has succeeded',
+  },
+  'refund-contradiction': 'only a person can judge',
+  'billing-failed': {
+    when: `a.subject ~ '^[0-9]{1,15}$' and not exists (select from orders o
+      where o.order_no = case when a.subject ~ '^[0-9]{1,15}$' then a.subject::bigint end
+        and o.next_due_at <= a.last_seen_at)`,
+    because: 'the period was written, or the order has ended',
+  },
+  'notice-for-unknown-attempt': 'only a person can judge',
+  'notice-for-unknown-agreement': 'only a person can judge',
+  'agreement-cancel-failed': 'by the step that removes the cause',
+  'agreement-number-of-another-channel': {
+    when: `${HASH} is not null and not ${NUMBER_STAYS_FOREIGN}`,
+    because: 'no other channel has the number in force any more, or it may be shared',
+  },
+  'webhook-given-up': {
+    // A replay counts the retries on: what was given up before and is on its way again has more than the schedule's.
+    when: `not exists (select from channels c join undelivered_events u using (channel_id)
+        where c.app_id = a.subject and u.reason = 'GIVE_UP')
+      and not exists (select from channels c join due_events d using (channel_id)
+        where c.app_id = a.subject and d.retry_no > 10)`,
+    because: 'nothing of what was given up is left',
+  },
+  'pool-empty': {
+    when: `not exists (select from claims t
+      where t.benefit_code = a.subject and t.status = 'PENDING' and t.fulfilment = 'POOL')`,
+    because: 'every claim has its code',
+  },
+  'claim-refused': {
+    when: ofNumber('claims', 'position', `t.status <> 'PENDING'`),
+    because: 'the claim has its code',
+  },
+  'claim-unknown-for-a-day': {
+    when: ofNumber('claims', 'position', `t.status <> 'PENDING'`),
+    because: 'the claim has its code',
+  },
+  'reconciliation-difference': {
+    when: `${DAY} is not null and not exists (select from reconciliation_differences d
+      where d.day = ${DAY} and d.payment_channel_code = ${CODE} and d.closed_at is null)`,
+    because: 'every difference of the day is closed',
+  },
+  'reconciliation-failed': {
+    when: `exists (select from reconciliations r
+      where r.payment_channel_code = ${CODE} and r.day = ${DAY} and r.run_at > a.last_seen_at)`,
+    because: 'the day was compared',
+  },
+  'undecryptable-fields': 'only a person can judge',
+};
+
+/** The kinds that end by themselves, in the order of the list. */
+export const ENDING_KINDS = Object.entries(ENDS)
+  .filter(([, end]) => end !== 'only a person can judge')
+  .map(([kind]) => kind);
+
+const RULES = Object.entries(ENDS).flatMap(([kind, end]) => (typeof end === 'string' ? [] : [{ kind, ...end }]));
+
+/**
+ * Ends the alerts whose cause is seen to be gone; how many. One that is raised in this moment stays: it is locked, or was seen
+ * once more than when its cause was looked for.
+ */
+export async function resolveWhatIsGone(db: Queryable): Promise<number> {
+  let total = 0;
+  for (const { kind, when, because } of RULES) {
+    const ended = await db.query(
+      `with gone as materialized (
+         select a.subject, a.seen from alerts a where a.kind = $1 and a.resolved_at is null and ${when} limit 1000
+       ), held as (
+         select b.subject from alerts b join gone on gone.subject = b.subject and gone.seen = b.seen
+         where b.kind = $1 and b.resolved_at is null for update of b skip locked)
+       update alerts set ${resolved('$2')} from held where alerts.kind = $1 and alerts.subject = held.subject
+       returning 1`,
+      [kind, because],
+    );
+    total += ended.length;
+  }
+  return total;
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import type { Queryable, Transaction, Transactional } from '../db/database.js';
+import { written } from '../db/time-sql.js';
+import { findInstallation, type Installation, masterKeyIdOf } from '../installation/installation.js';
+import { type AppliedMigration, appliedMigrations } from '../schema/migrate.js';
+import type { Vault } from '../secrets/vault.js';
+import {
+  identifier,
+  listPartitions,
+  listSequences,
+  listTables,
+  type Partition,
+  type Sequence,
+  type Table,
+} from './tables-sql.js';
+
+/**
+ * A copy of the database as lines of JSON: a head, then for each table its name, its rows as PostgreSQL writes them, and how
+ * many there were with their checksum; at the end the sequences. The schema is not in it: it is what the migrations make
+ * (docs/decisions/0024-alerts-and-copies.md).
+ */
+export interface BackupHead extends Installation {
+  readonly format: typeof FORMAT;
+  readonly formatVersion: typeof FORMAT_VERSION;
+  readonly takenAt: string;
+  /** Names the master key that the database is of. The key itself is not in a copy. */
+  readonly masterKeyId: string;
+  readonly migrations: readonly AppliedMigration[];
+  readonly partitions: readonly Partition[];
+}
+
+export interface TableStart {
+  readonly table: string;
+  readonly columns: readonly string[];
+}
+
+export interface TableEnd {
+  readonly end: string;
+  readonly rows: number;
+  readonly sha256: string;
+}
+
+export interface BackupEnd {
+  readonly sequences: readonly Sequence[];
+  readonly tables: number;
+  readonly rows: number;
+}
+
+export const FORMAT = 'perennial backup';
+export const FORMAT_VERSION = 1;
+
+export interface BackupSummary {
+  readonly masterKeyId: string;
+  readonly takenAt: string;
+  readonly tables: number;
+  readonly rows: number;
+}
+
+const ROWS_AT_ONCE = 2000;
+
+/**
+ * Everything as it was in one moment, while the service goes on. Tables are held against being dropped or emptied as wholes,
+ * which housekeeping puts off then; nobody else waits.
+ */
+export async function writeBackup(
+  database: Transactional,
+  vault: Vault,
+  write: (text: string) => Promise<void>,
+): Promise<BackupSummary> {
+  const tables = await listTables(database);
+  return database.transaction(async (tx) => {
+    await tx.query('set transaction isolation level repeatable read, read only');
+    await withoutTimeouts(tx);
+    // Before the first look at anything, so that nothing of what is seen then can go away.
+    await tx.query(`lock table ${tables.map(({ name }) => identifier(name)).join()} in access share mode`);
+    const [moment] = await tx.query<{ takenAt: string }>(`select ${written('now()')} as "takenAt"`);
+    const installation = await findInstallation(tx);
+    if (!moment || !installation) throw new Error('a database that was opened has an installation');
+    const { takenAt } = moment;
+    const masterKeyId = masterKeyIdOf(installation, vault);
+    const head: BackupHead = {
+      format: FORMAT,
+      formatVersion: FORMAT_VERSION,
+      takenAt,
+      ...installation,
+      masterKeyId,
+      migrations: await appliedMigrations(tx),
+      partitions: await listPartitions(tx),
+    };
+    await write(line(head));
+    // Plans of the service read by index; a copy reads whole tables.
+    await tx.query('set local enable_seqscan = on; set local cursor_tuple_fraction = 1');
+    let rows = 0;
+    for (const table of tables) rows += await writeTable(tx, table, write);
+    const end: BackupEnd = { sequences: await listSequences(tx), tables: tables.length, rows };
+    await write(line(end));
+    return { masterKeyId, takenAt, tables: tables.length, rows };
+  });
+}
+
+async function writeTable(
+  tx: Queryable,
+  { name, columns }: Table,
+  write: (text: string) => Promise<void>,
+): Promise<number> {
+  const start: TableStart = { table: name, columns };
+  await write(line(start));
+  const sum = createHash('sha256');
+  let rows = 0;
+  await tx.query(`declare rows no scroll cursor for select t::text as row from ${identifier(name)} t`);
+  for (;;) {
+    const batch = await tx.query<{ row: string }>(`fetch ${ROWS_AT_ONCE} from rows`);
+    if (batch.length === 0) break;
+    const text = batch.map(({ row }) => line(row)).join('');
+    sum.update(text);
+    rows += batch.length;
+    await write(text);
+  }
+  await tx.query('close rows');
+  const end: TableEnd = { end: name, rows, sha256: sum.digest('hex') };
+  await write(line(end));
+  return rows;
+}
+
+const line = (value: unknown) => `${JSON.stringify(value)}\n`;
+
+/** The limits, here and in the session, are meant for requests. */
+export async function withoutTimeouts(tx: Transaction): Promise<void> {
+  await tx.allow(0);
+  await tx.query('set local lock_timeout = 0');
+  await tx.query('set local idle_in_transaction_session_timeout = 0');
+}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import type { Queryable, Transaction } from '../db/database.js';
+import { moveSequencesIn } from '../db/sequences.js';
+import { PlainError } from '../plain-error.js';
+import {
+  type BackupEnd,
+  type BackupHead,
+  FORMAT,
+  FORMAT_VERSION,
+  type TableEnd,
+  type TableStart,
+  withoutTimeouts,
+} from './backup.js';
+import { identifier, listPartitions, listTables, type Partition, setSequence, type Table } from './tables-sql.js';
+
+export class BackupError extends PlainError {}
+
+const BROKEN = 'the backup is broken: it ends in the middle, or is not what was written';
+
+/** The first of its lines. */
+export async function readHead(lines: AsyncIterator<string>): Promise<BackupHead> {
+  const { value, done } = await lines.next();
+  const head = done ? undefined : (parsed(value) as Partial<BackupHead> | undefined);
+  if (head?.format !== FORMAT) throw new BackupError('this is not a file that perennial backup has written');
+  if (head.formatVersion !== FORMAT_VERSION) {
+    throw new BackupError(`the backup has format ${head.formatVersion}, this build knows ${FORMAT_VERSION}`);
+  }
+  return head as BackupHead;
+}
+
+/**
+ * Puts the rows of a copy in place of all there are. In the transaction that is given, at the schema that the head names: all
+ * of it is there afterwards, compared with the counts and sums of the copy, or nothing has changed.
+ */
+export async function loadBackup(
+  tx: Transaction,
+  head: BackupHead,
+  lines: AsyncIterator<string>,
+): Promise<{ tables: number; rows: number }> {
+  await withoutTimeouts(tx);
+  const tables = new Map((await listTables(tx)).map((table) => [table.name, table]));
+  await tx.query(`truncate ${[...tables.keys()].map(identifier).join()}`);
+  await remakePartitions(tx, head.partitions);
+  let total = 0;
+  const seen = new Set<string>();
+  for (;;) {
+    const record = (await nextRecord(lines)) as TableStart | BackupEnd;
+    if ('sequences' in record) {
+      if (record.tables !== seen.size || record.rows !== total || seen.size !== tables.size) {
+        throw new BackupError(BROKEN);
+      }
+      // What was read so far counts only once the end of the compressed file has been seen to be whole too.
+      if (!(await lines.next()).done) throw new BackupError(BROKEN);
+      for (const sequence of record.sequences) await setSequence(tx, sequence);
+      // They may have been behind in what was copied.
+      await moveSequencesIn(
+        tx,
+        record.sequences.map(({ name }) => name),
+      );
+      return { tables: seen.size, rows: total };
+    }
+    const table = tables.get(record.table);
+    if (!table || seen.has(table.name) || table.columns.join() !== record.columns.join()) {
+      throw new BackupError(`the backup has a table ${record.table} that this build does not know like that`);
+    }
+    seen.add(table.name);
+    total += await loadTable(tx, table, lines);
+  }
+}
+
+/** Weeks are made as time goes by, so the schema has other ones by itself. */
+async function remakePartitions(tx: Queryable, wanted: readonly Partition[]): Promise<void> {
+  const key = ({ parent, name, bound }: Partition) => JSON.stringify([parent, name, bound]);
+  const there = await listPartitions(tx);
+  const wantedKeys = new Set(wanted.map(key));
+  const thereKeys = new Set(there.map(key));
+  for (const one of there) if (!wantedKeys.has(key(one))) await tx.query(`drop table ${identifier(one.name)}`);
+  for (const one of wanted) {
+    if (thereKeys.has(key(one))) continue;
+    // The bound is PostgreSQL's own text of it, and comes with its keywords.
+    if (!/^(DEFAULT|FOR VALUES [^;]+)$/.test(one.bound)) throw new BackupError(BROKEN);
+    await tx.query(`create table ${identifier(one.name)} partition of ${identifier(one.parent)} ${one.bound}`);
+  }
+}
+
+const ROWS_AT_ONCE = 1000;
+const CHARACTERS_AT_ONCE = 1_000_000;
+
+async function loadTable(tx: Queryable, { name, columns, hasTriggers }: Table, lines: AsyncIterator<string>) {
+  const table = identifier(name);
+  const list = columns.map(identifier).join();
+  const insert = `insert into ${table} (${list}) overriding system value select ${list} from unnest($1::${table}[])`;
+  // What they write is in the copy itself.
+  if (hasTriggers) await tx.query(`alter table ${table} disable trigger user`);
+  const sum = createHash('sha256');
+  let rows = 0;
+  let batch: string[] = [];
+  let characters = 0;
+  const flush = async () => {
+    if (batch.length > 0) await tx.query(insert, [batch]);
+    batch = [];
+    characters = 0;
+  };
+  for (;;) {
+    const { value: text, done } = await lines.next();
+    if (done) throw new BackupError(BROKEN);
+    const record = parsed(text);
+    if (typeof record !== 'string') {
+      const end = record as Partial<TableEnd> | undefined;
+      if (end?.end !== name || end.rows !== rows || end.sha256 !== sum.digest('hex')) throw new BackupError(BROKEN);
+      break;
+    }
+    sum.update(`${text}\n`);
+    rows += 1;
+    batch.push(record);
+    characters += record.length;
+    if (batch.length >= ROWS_AT_ONCE || characters >= CHARACTERS_AT_ONCE) await flush();
+  }
+  await flush();
+  if (hasTriggers) await tx.query(`alter table ${table} enable trigger user`);
+  return rows;
+}
+
+async function nextRecord(lines: AsyncIterator<string>): Promise<object> {
+  const { value, done } = await lines.next();
+  const record = done ? undefined : parsed(value);
+  if (typeof record !== 'object' || record === null) throw new BackupError(BROKEN);
+  return record;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import { type Transactional, Unavailable } from '../database.js';
+import { type Caller, PATIENT } from './caller.js';
+import { TooManyAtOnce, type TurnLimits, turns } from './turns.js';
+
+export interface Shares {
+  /** What one request of this channel asks the database with. A transaction that has begun is carried through. */
+  of(channelId: number, caller?: Caller): Transactional;
+  /** Requests that wait, of all channels. */
+  readonly waiting: number;
+}
+
+/** As long as one waits for a connection of the pool. */
+const WAIT_MS = 5_000;
+
+/**
+ * A third of the connections for one channel, at least 2, and two thirds for all channels together; never the last one. The
+ * rest is for the statements that requests share, and for what no request asks for.
+ */
+export function shareLimits(
+  pool: number,
+  perChannel = Math.max(Math.floor(pool / 3), Math.min(2, pool - 1)),
+): TurnLimits {
+  return { perChannel, together: Math.max(Math.floor((pool * 2) / 3), perChannel), waitMs: WAIT_MS };
+}
+
+/**
+ * Limits what each channel uses of a node's connections, before one is taken (docs/decisions/0002-admission.md). One is held
+ * for a statement or a transaction, never between two, and whoever is in a transaction asks for no other.
+ */
+export function channelShares(database: Transactional, limits: TurnLimits): Shares {
+  const line = turns(limits);
+  return {
+    of(channelId, caller = PATIENT) {
+      let hasBegun = false;
+      async function within<T>(work: () => Promise<T>): Promise<T> {
+        try {
+          return await line.take(
+            channelId,
+            () => {
+              hasBegun = true;
+              return work();
+            },
+            caller,
+          );
+        } catch (error) {
+          // Not as if nothing had happened yet: part of it may be done.
+          throw hasBegun && error instanceof TooManyAtOnce
+            ? new Unavailable('no connection of the channel became free in time')
+            : error;
+        }
+      }
+      return {
+        query: (statement, values) => within(() => database.query(statement, values)),
+        transaction: (work, options) =>
+          within(() => {
+            caller.carryThrough();
+            return database.transaction(work, options);
+          }),
+      };
+    },
+    get waiting() {
+      return line.waiting;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.js';
+import type { Queryable } from '../db/database.js';
+import { ms } from '../db/time-sql.js';
+
+export interface ClockLimits {
+  /** Apart by more seconds than this, it is said in the log. */
+  readonly warnSeconds: number;
+  /** By more than this, the node is not to be trusted with anything that depends on the time. */
+  readonly mostSeconds: number;
+}
+
+const LIMITS: ClockLimits = { warnSeconds: 2, mostSeconds: 30 };
+
+export interface ClockWatchDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** In place of the usual ones, for a test whose clock stands still. */
+  readonly clockLimits?: Partial<ClockLimits>;
+}
+
+/** How far this node's clock is from the database's, which all nodes share. */
+export interface ClockWatch {
+  /** Asks the database what time it is. */
+  compare(): Promise<void>;
+  /** Once it was asked for the first time, whatever came of that. */
+  readonly looked: Promise<void>;
+  /** By how much this node's clock is ahead, negative when it is behind, as far as that is certain; 0 before the first look. */
+  skewSeconds(): number;
+  /** It was looked at, and is near enough. */
+  isRight(): boolean;
+  /** It was looked at, and is too far off. */
+  isWrong(): boolean;
+}
+
+const READ_CLOCK = { name: 'clock', text: `select ${ms('clock_timestamp()')} as now` };
+
+type Verdict = 'right' | 'off' | 'wrong';
+
+/**
+ * The answer was written at some moment between the question and its arrival. What cannot be told apart from the time that
+ * the answer took is not held against the clock: half the round trip is taken off.
+ */
+export function clockWatch({ database, clock, log, clockLimits }: ClockWatchDeps): ClockWatch {
+  const { warnSeconds, mostSeconds } = { ...LIMITS, ...clockLimits };
+  let skew = 0;
+  let verdict: Verdict | undefined;
+  let hasLooked = () => {};
+  const looked = new Promise<void>((resolve) => {
+    hasLooked = resolve;
+  });
+
+  function judge(seconds: number): Verdict {
+    if (Math.abs(seconds) > mostSeconds) return 'wrong';
+    return Math.abs(seconds) > warnSeconds ? 'off' : 'right';
+  }
+
+  /** Once for each change. */
+  function tell(now: Verdict): void {
+    const facts = { skewSeconds: Math.round(skew * 1000) / 1000 };
+    if (now === 'wrong') {
+      log.error(
+        facts,
+        'the clock of this node is too far from the database’s: it is not ready and begins nothing by itself',
+      );
+    } else if (now === 'off') log.warn(facts, 'the clock of this node differs from the database’s');
+    else if (verdict !== undefined) log.info(facts, 'the clock of this node is right again');
+  }
+
+  async function look(): Promise<void> {
+    const asked = performance.now();
+    const [row] = await database.query<{ now: number }>(READ_CLOCK);
+    const halfTrip = (performance.now() - asked) / 2;
+    const apart = clock.now() - halfTrip - (row?.now ?? 0);
+    skew = (Math.sign(apart) * Math.max(0, Math.abs(apart) - halfTrip)) / 1000;
+    const now = judge(skew);
+    if (now !== verdict) tell(now);
+    verdict = now;
+  }
+
+  return {
+    looked,
+    async compare() {
+      try {
+        await look();
+      } finally {
+        hasLooked();
+      }
+    },
+    skewSeconds: () => skew,
+    isRight: () => verdict === 'right' || verdict === 'off',
+    isWrong: () => verdict === 'wrong',
+  };
+}

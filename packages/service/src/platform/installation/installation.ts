@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import type { Database, Queryable } from '../db/database.js';
+import { PlainError } from '../plain-error.js';
+import type { Vault } from '../secrets/vault.js';
+import type { Environment } from '../settings.js';
+import { findMasterKeyIds } from './wrapped-keys-sql.js';
+
+export class InstallationError extends PlainError {}
+
+/**
+ * A database belongs to one environment and one family of master keys from its first start on. A node with another
+ * would answer channels it cannot serve, or sell sandbox products for money, so it does not start.
+ */
+export async function claimInstallation(database: Database, environment: Environment, vault: Vault): Promise<void> {
+  if (!(await findInstallation(database))) {
+    await database.query(
+      `insert into installation (environment, master_key_check) values ($1, $2) on conflict (only_row) do nothing`,
+      [environment, masterKeyChecks(vault)[0]],
+    );
+  }
+  const installation = await findInstallation(database);
+  if (!installation) throw new InstallationError('the installation row is missing');
+  checkInstallation(installation, environment, vault);
+}
+
+/** Refuses a database of another environment, or of master keys that are not known here. */
+export function checkInstallation(installation: Installation, environment: Environment, vault: Vault): void {
+  if (installation.environment !== environment) {
+    throw new InstallationError(
+      `this database belongs to the ${installation.environment} environment, SVC_ENVIRONMENT says ${environment}`,
+    );
+  }
+  if (!masterKeyChecks(vault).includes(installation.masterKeyCheck)) {
+    throw new InstallationError(
+      'MASTER_KEY is not the one this database was made with, or was last rewrapped under (master-key rewrap)',
+    );
+  }
+}
+
+/**
+ * From now on the database is that of the current master key. Only once every key in it is: a node that has the previous one
+ * alone would be refused from here on, and one that has the current one alone would open nothing before.
+ */
+export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise<boolean> {
+  const changed = await tx.query(
+    'update installation set master_key_check = $1 where master_key_check <> $1 returning only_row',
+    [masterKeyChecks(vault)[0]],
+  );
+  return changed.length > 0;
+}
+
+/**
+ * What a node would notice only when somebody calls: keys under master keys that it does not have. One that could open none at
+ * all is refused. What answers is a warning, or nothing.
+ */
+export async function checkWrappedKeys(database: Queryable, vault: Vault): Promise<string | undefined> {
+  const ids = await findMasterKeyIds(database);
+  const unknown = ids.filter((id) => !vault.keyIds.includes(id));
+  if (unknown.length === 0) return undefined;
+  const named = `under ${unknown.join(', ')}, which neither MASTER_KEY nor MASTER_KEY_PREVIOUS is`;
+  if (unknown.length === ids.length) throw new InstallationError(`every key in this database is ${named}`);
+  return `some keys in this database are ${named}: what needs them will fail (master-key status)`;
+}
+
+/** What names the one of the known master keys that the database was last put under. */
+export function masterKeyIdOf({ masterKeyCheck }: Installation, vault: Vault): string {
+  return vault.keyIds[masterKeyChecks(vault).indexOf(masterKeyCheck)] ?? vault.keyIds[0];
+}
+
+/** What the database remembers of its master key: one for each that is known. */
+export function masterKeyChecks(vault: Vault): string[] {
+  return vault.purposeKeys('installation check').map(({ key }) => createHash('sha256').update(key).digest('hex'));
+}
+
+export interface Installation {
+  readonly environment: Environment;
+  readonly masterKeyCheck: string;
+}
+
+/** Nothing for a database that no service was started on. */
+export async function findInstallation(db: Queryable): Promise<Installation | undefined> {
+  const [table] = await db.query<{ exists: boolean }>(`select to_regclass('installation') is not null as exists`);
+  if (!table?.exists) return undefined;
+  const [row] = await db.query<Installation>(
+    'select environment, master_key_check as "masterKeyCheck" from installation',
+  );
+  return row;
+}

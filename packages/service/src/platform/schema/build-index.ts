@@ -1,0 +1,71 @@
+import type { Database } from '../db/database.js';
+
+const CONCURRENT_INDEX =
+  /^create (?<unique>unique )?index concurrently (?<name>\w+)\s+on (?<table>\w+)\s+(?<rest>.+)$/is;
+
+export interface IndexDefinition {
+  readonly name: string;
+  readonly table: string;
+  readonly unique: boolean;
+  /** Columns, and which rows. */
+  readonly rest: string;
+}
+
+export function parseConcurrentIndex(statement: string): IndexDefinition | undefined {
+  const { unique, name, table, rest } = CONCURRENT_INDEX.exec(statement)?.groups ?? {};
+  if (name === undefined || table === undefined || rest === undefined) return undefined;
+  return { name, table, unique: unique !== undefined, rest };
+}
+
+/**
+ * Builds an index while everybody reads and writes. One that is there is left alone; one that an interruption has left
+ * half-built is made anew. PostgreSQL does not do this for a table in partitions, so each of them gets its own, and the
+ * table's one is put together from them. A partition that is made meanwhile comes with its index.
+ */
+export async function buildIndex(database: Database, index: IndexDefinition): Promise<void> {
+  const { name, table } = index;
+  if (!(await isPartitioned(database, table))) return buildOn(database, index);
+  await database.query(`create ${kind(index)} if not exists ${name} on only ${table} ${index.rest}`);
+  for (;;) {
+    const partition = await partitionWithout(database, index);
+    if (partition === undefined) return;
+    const own = { ...index, table: partition, name: `${partition}_${name}` };
+    await buildOn(database, own);
+    await database.query(`alter index ${name} attach partition ${own.name}`);
+  }
+}
+
+/** The same where nobody else is yet, at once. */
+export async function buildIndexAlone(database: Database, index: IndexDefinition): Promise<void> {
+  await database.query(`create ${kind(index)} if not exists ${index.name} on ${index.table} ${index.rest}`);
+}
+
+async function buildOn(database: Database, index: IndexDefinition): Promise<void> {
+  const { name, table, rest } = index;
+  const [there] = await database.query<{ isValid: boolean }>(
+    `select indisvalid as "isValid" from pg_index where indexrelid = to_regclass($1)`,
+    [name],
+  );
+  if (there?.isValid) return;
+  if (there) await database.query(`drop index concurrently ${name}`);
+  await database.query(`create ${kind(index)} concurrently ${name} on ${table} ${rest}`);
+}
+
+const kind = ({ unique }: IndexDefinition) => (unique ? 'unique index' : 'index');
+
+async function isPartitioned(database: Database, table: string): Promise<boolean> {
+  const [row] = await database.query('select from pg_partitioned_table where partrelid = to_regclass($1)', [table]);
+  return row !== undefined;
+}
+
+async function partitionWithout(database: Database, { name, table }: IndexDefinition): Promise<string | undefined> {
+  const [row] = await database.query<{ partition: string }>(
+    `select p.inhrelid::regclass::text as partition from pg_inherits p
+     where p.inhparent = to_regclass($1) and not exists (
+       select from pg_inherits i join pg_index x on x.indexrelid = i.inhrelid
+       where i.inhparent = to_regclass($2) and x.indrelid = p.inhrelid)
+     order by 1 limit 1`,
+    [table, name],
+  );
+  return row?.partition;
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sha256: string;
+  /** Takes away what nodes of the release before need: only once none of them runs any more. */
+  readonly isContract: boolean;
+  /** One transaction. */
+  readonly sql: string;
+  /** Each committed by itself, and all of them repeated from the first after an interruption. */
+  readonly afterwards: readonly string[];
+}
+
+export const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
+
+/** In the order of their numbers. */
+export async function readMigrations(folder: URL = MIGRATIONS): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => /^\d{6}_.+\.sql$/.test(name)).sort();
+  return Promise.all(names.map(async (name) => parseMigration(name, await readFile(new URL(name, folder), 'utf8'))));
+}
+
+/** Of the tables and sequences that migrations make by name, also those that a later one has taken away. */
+export async function readMadeNames(): Promise<string[]> {
+  const texts = (await readMigrations()).flatMap(({ sql, afterwards }) => [sql, ...afterwards]);
+  return texts.flatMap((text) => [...text.matchAll(/^create (?:table|sequence) (\w+)/gm)].map(([, name = '']) => name));
+}
+
+/**
+ * A file begins with the words `-- Contract` if it is one. What stands below a line `-- Afterwards:` is not part of the
+ * transaction: indexes that are built concurrently, and updates of many rows in steps.
+ */
+export function parseMigration(name: string, text: string): Migration {
+  const [sql = '', afterwards = ''] = text.split(/^-- Afterwards:$/m);
+  return {
+    version: Number(name.slice(0, 6)),
+    name,
+    sha256: createHash('sha256').update(text).digest('hex'),
+    isContract: /^-- Contract\b/.test(text),
+    sql,
+    afterwards: splitStatements(afterwards),
+  };
+}
+
+/** By the semicolons that are not in a comment, a string or a body between dollars. Comments are left out. */
+export function splitStatements(text: string): string[] {
+  const statements = [''];
+  for (const [token] of text.matchAll(/--[^\n]*|'[^']*'|\$(\w*)\$.*?\$\1\$|[^-'$;]+|./gs)) {
+    if (token === ';') statements.push('');
+    else if (!token.startsWith('--')) statements.push((statements.pop() ?? '') + token);
+  }
+  return statements.map((statement) => statement.trim()).filter((statement) => statement !== '');
+}

@@ -1,0 +1,36 @@
+import { type Html, html } from '../html.js';
+import type { Message, Texts } from '../texts/texts.js';
+import { SCRIPT, STYLE } from './assets.js';
+
+/** How a page speaks, and where its own addresses begin: behind a proxy that may be a path. */
+export interface Frame {
+  readonly texts: Texts;
+  readonly root: string;
+}
+
+/** A whole document. Nothing inline: the policy that goes with it allows neither style nor script in the page. */
+export function documentOf({ texts, root }: Frame, title: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="${texts.lang}">
+<head>
+<meta charset="utf-8">
+<title>${title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+<meta name="format-detection" content="telephone=no">
+<meta name="robots" content="noindex">
+<link rel="stylesheet" href="${root}/redeem/${STYLE.name}">
+<script src="${root}/redeem/${SCRIPT.name}" defer></script>
+</head>
+<body>
+${body}
+</body>
+</html>
+`.text;
+}
+
+/** A page that has one thing to say. */
+export function messagePage(frame: Frame, { title, text }: Message): string {
+  const body = html`<main class="page page-narrow"><section class="panel message"><h1>${title}</h1><p>${text}</p></section></main>`;
+  return documentOf(frame, title, body);
+}

@@ -1,0 +1,33 @@
+import { type Html, html } from '../html.js';
+import { linkQuery, type SignedLink } from '../link.js';
+import { money, type Texts } from '../texts/texts.js';
+import type { PageView } from '../view.js';
+import type { Frame } from './layout.js';
+
+/** What was agreed, what comes next, and the way out. */
+export function subscriptionPanel({ texts, root }: Frame, link: SignedLink, view: PageView): Html {
+  const { order, hasMobile } = view;
+  const cadence = texts.cadence[order.periodType](order.period);
+  const rows: (readonly [string, string])[] = [
+    [texts.amount, texts.everyPeriod(money(order.amountCent), cadence)],
+    nextPayment(texts, view),
+    ...(order.unsubscribedAt === null ? [] : [[texts.endedOn, texts.date.format(order.unsubscribedAt)] as const]),
+    [texts.orderNumber, String(order.orderNo)],
+    [texts.channelOrderNumber, order.externalOrderNo],
+  ];
+  const end = html`<p class="end"><a class="link link-quiet" href="${root}/redeem/unsubscribe?${linkQuery(link)}">${texts.end}</a></p>`;
+  const cannotEnd = html`<p class="meta">${texts.noMobile}</p>`;
+  return html`<aside class="panel" aria-labelledby="subscription">
+<h2 id="subscription">${texts.subscription}</h2>
+<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+<p class="meta">${texts.timeZone}</p>
+${order.status === 'ACTIVE' ? (hasMobile ? end : cannotEnd) : undefined}
+</aside>`;
+}
+
+function nextPayment(texts: Texts, { order, nextPayAt }: PageView): readonly [string, string] {
+  if (order.status === 'INITIALIZING') return [texts.nextPayment, texts.status.INITIALIZING];
+  if (nextPayAt === null) return [texts.nextPayment, texts.noNextPayment];
+  const isRetry = order.latestPaymentStatus === 'FAIL_RETRY';
+  return [isRetry ? texts.nextTry : texts.nextPayment, texts.date.format(nextPayAt)];
+}

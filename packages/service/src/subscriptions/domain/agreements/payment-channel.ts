@@ -1,0 +1,40 @@
+import { ANY_BANK, Rejection } from '@perennial/wire';
+import type { CatalogPaymentChannel } from '../../../catalog/products/catalog.js';
+
+type PaymentChannels = ReadonlyMap<string, CatalogPaymentChannel>;
+
+/** The one that is asked for, else the default, else the only one there is. */
+export function effectivePaymentChannel(authorized: PaymentChannels, code: string | undefined): CatalogPaymentChannel {
+  if (code !== undefined) {
+    const named = authorized.get(code);
+    if (!named) throw new Rejection('PAYMENT_CHANNEL_NOT_ALLOWED');
+    return named;
+  }
+  const all = [...authorized.values()];
+  const [only] = all.length === 1 ? all : [];
+  const found = all.find(({ isDefault }) => isDefault) ?? only;
+  if (!found) throw new Rejection('PAYMENT_CHANNEL_REQUIRED');
+  return found;
+}
+
+/** A bank that is named must be served, also where none need be named. */
+export function requireBank(paymentChannel: CatalogPaymentChannel, bankCode: string | undefined): void {
+  const { bankCodeRequired, supportedBanks } = paymentChannel;
+  const served =
+    bankCode === undefined ? !bankCodeRequired : supportedBanks.includes(ANY_BANK) || supportedBanks.includes(bankCode);
+  if (!served) throw new Rejection('BANK_NOT_SUPPORTED');
+}
+
+/** The interface answers 403004 for both on orders/create, and tells them apart on agreements/replace. */
+type Unauthorized = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
+
+export function requireShareable(
+  authorized: PaymentChannels,
+  code: string,
+  unauthorized: Unauthorized,
+): CatalogPaymentChannel {
+  const paymentChannel = authorized.get(code);
+  if (!paymentChannel) throw new Rejection(unauthorized);
+  if (!paymentChannel.shareEnabled) throw new Rejection('SHARED_AGREEMENT_NOT_ALLOWED');
+  return paymentChannel;
+}

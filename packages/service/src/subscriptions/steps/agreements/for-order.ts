@@ -1,0 +1,142 @@
+import { type OrdersCreateRequest, Rejection, type SharedAgreement } from '@perennial/wire';
+import type { Channel } from '../../../catalog/channels/channel.js';
+import type { Catalog } from '../../../catalog/products/catalog.js';
+import type { CardDetails } from '../../../gateways/gateway.js';
+import type { Clock } from '../../../platform/clock.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import type { HeldNumbers } from '../../../platform/db/sharing/held-numbers.js';
+import type { LookUp } from '../../../platform/secrets/look-up.js';
+import { requireShareable } from '../../domain/agreements/payment-channel.js';
+import { readPlaintext } from '../../domain/agreements/plaintext.js';
+import { institutionNo } from '../../store/agreements/card.js';
+import type { NumberAtInstitution } from '../../store/agreements/number-sql.js';
+import { readSharedCard, sharedAgreementRow } from '../../store/agreements/shared.js';
+import { type AgreementRow, type BindingRow, findBindingInForce } from '../../store/agreements/sql.js';
+import type { AgreementInsert } from '../../store/orders/new-order-sql.js';
+import { checkUserMobile, userRow } from '../../store/users/mobile.js';
+
+/** On what an order of mode A will run, and what has to be stored with it. */
+export interface AgreementForOrder {
+  readonly agreementId: number;
+  readonly channelUserId: string;
+  readonly paymentChannelCode: string;
+  /** In the clear, for the call to the institution. */
+  readonly institutionNo: string;
+  readonly shared: boolean;
+  /** The login mobile to bind, hash in hex; nothing when the binding has seen to it. */
+  readonly mobile: { readonly hash: string; readonly sealed: string } | undefined;
+  readonly insert: AgreementInsert | null;
+  /** A shared number that must be no other channel's. */
+  readonly exclusiveNumber: NumberAtInstitution | null;
+}
+
+/** Who an order is for: in the clear what was sent of a person, and the binding that was named. */
+export interface Personal {
+  readonly mobile: string | undefined;
+  readonly card: CardDetails | undefined;
+  readonly binding: BindingRow | undefined;
+}
+
+/** What is wrong with the request itself, 400001 and 400002, is answered before the business rules. */
+export async function readPersonal(db: Queryable, channel: Channel, request: OrdersCreateRequest): Promise<Personal> {
+  const { mobileEncrypted, sharedAgreement: shared, bindOrderNo, channelUserId } = request;
+  const mobile =
+    mobileEncrypted === undefined ? undefined : readPlaintext(channel, 'mobile', mobileEncrypted, 'mobileEncrypted');
+  const card = shared === undefined ? undefined : readSharedCard(channel, shared, 'sharedAgreement');
+  const binding = bindOrderNo === undefined ? undefined : await findBindingInForce(db, channel.channelId, bindOrderNo);
+  if (binding && channelUserId !== undefined && channelUserId !== binding.channelUserId) {
+    throw new Rejection('PARAM_INVALID', "channelUserId is not the agreement's");
+  }
+  return { mobile, card, binding };
+}
+
+/** The binding that has come to stand for the one that was named since it was read; nothing when that is still the one. */
+export async function bindingInForceNow(
+  db: Queryable,
+  channel: Channel,
+  { binding }: Personal,
+): Promise<BindingRow | undefined> {
+  if (!binding) return undefined;
+  const now = await findBindingInForce(db, channel.channelId, String(binding.agreementId));
+  return now?.agreementId === binding.agreementId ? undefined : now;
+}
+
+export interface AgreementDeps {
+  readonly database: Queryable;
+  readonly agreementNumbers: HeldNumbers;
+  readonly catalog: Catalog;
+  readonly institutionNumbers: LookUp;
+  readonly clock: Clock;
+}
+
+export async function agreementForOrder(
+  deps: AgreementDeps,
+  channel: Channel,
+  request: OrdersCreateRequest,
+  personal: Personal,
+): Promise<AgreementForOrder> {
+  return request.sharedAgreement === undefined || personal.card === undefined
+    ? boundAgreement(deps, channel, personal)
+    : sharedAgreement(deps, channel, request.sharedAgreement, { ...personal, card: personal.card });
+}
+
+/** A.1: the user's own binding, made before. */
+async function boundAgreement(
+  deps: AgreementDeps,
+  channel: Channel,
+  { mobile, binding: bound }: Personal,
+): Promise<AgreementForOrder> {
+  if (!bound) throw new Rejection('AGREEMENT_NOT_FOUND');
+  if (bound.status !== 'BIND_SUCCESS') throw new Rejection('AGREEMENT_NOT_BOUND');
+  const authorized = await deps.catalog.paymentChannels(channel);
+  if (!authorized.has(bound.paymentChannelCode)) throw new Rejection('PAYMENT_CHANNEL_NOT_ALLOWED');
+  if (mobile !== undefined) await checkUserMobile(deps.database, channel, bound.channelUserId, mobile);
+  return {
+    agreementId: bound.agreementId,
+    channelUserId: bound.channelUserId,
+    paymentChannelCode: bound.paymentChannelCode,
+    institutionNo: institutionNo(channel, bound),
+    shared: false,
+    mobile: undefined,
+    insert: null,
+    exclusiveNumber: null,
+  };
+}
+
+/** A.2: the channel's own agreement, which comes with the order. */
+async function sharedAgreement(
+  { agreementNumbers, catalog, institutionNumbers, clock }: AgreementDeps,
+  channel: Channel,
+  shared: SharedAgreement,
+  { card, mobile = '' }: Personal & { readonly card: CardDetails },
+): Promise<AgreementForOrder> {
+  const { paymentChannelCode: code } = shared;
+  const authorized = await catalog.paymentChannels(channel);
+  const { commonNumbers } = requireShareable(authorized, code, 'SHARED_AGREEMENT_NOT_ALLOWED');
+  const agreementId = await agreementNumbers.next();
+  const row = sharedAgreementRow(channel, shared, card, { agreementId, now: clock.now() });
+  const user = userRow(channel, shared.channelUserId, mobile);
+  const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
+  return {
+    agreementId: row.agreementId,
+    channelUserId: shared.channelUserId,
+    paymentChannelCode: code,
+    institutionNo: shared.sharedAgreementNo,
+    shared: true,
+    mobile: { hash: user.mobileHash.toString('hex'), sealed: user.mobile },
+    insert: insertOf(row, institutionHash),
+    exclusiveNumber: commonNumbers ? null : { paymentChannelCode: code, institutionHash },
+  };
+}
+
+function insertOf(row: AgreementRow, institutionHash: Buffer): AgreementInsert {
+  return {
+    agreement_no: row.agreementNo ?? '',
+    institution_no: row.institutionNo ?? '',
+    institution_hash: institutionHash.toString('hex'),
+    card_hash: row.cardHash.toString('hex'),
+    certificate_hash: row.certificateHash.toString('hex'),
+    card_tail: row.cardTail,
+    details: row.details,
+  };
+}

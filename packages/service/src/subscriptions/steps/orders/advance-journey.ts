@@ -1,0 +1,61 @@
+import { type RehearsedOutcome, Rejection } from '@perennial/wire';
+import type { Order } from '../../domain/orders/order.js';
+import type { Standing } from '../../store/orders/advance-sql.js';
+
+/** What time travel is asked for: so many periods, or everything up to a time. */
+export interface Asked {
+  readonly to: { readonly cycles: number } | { readonly time: number };
+  /** One for each period in turn; those that are missing succeed. */
+  readonly outcomes: readonly RehearsedOutcome[];
+}
+
+/**
+ * How far an order is to go, fixed before its first step: whoever goes on after a crash goes to the same place and no
+ * further. Up to a try of a period, or up to a time (Unix milliseconds).
+ */
+export interface Journey {
+  readonly orderNo: number;
+  /** The period that the first outcome is for. */
+  readonly from: number;
+  readonly to: { readonly cycleNo: number; readonly tryNo: number } | { readonly time: number };
+}
+
+/** One that failed for now is tried again, else the next one begins. Past the last one, only completion is left. */
+export function nextCycleNo(order: Order): number {
+  return order.latestPaymentStatus === 'FAIL_RETRY' ? order.cycleNo : order.cycleNo + 1;
+}
+
+const triesBefore = (order: Order, { tries }: Standing) => (order.latestPaymentStatus === 'FAIL_RETRY' ? tries : 0);
+
+/** Of an order under its lock. Says no to what cannot be. */
+export function planJourney(order: Order, standing: Standing, { to, outcomes }: Asked): Journey {
+  if (order.status === 'UNSUBSCRIBED' || order.status === 'TERMINATED')
+    throw new Rejection('SUBSCRIPTION_UNSUBSCRIBED');
+  if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
+  if (order.status === 'INITIALIZING') throw new Rejection('SUBSCRIPTION_FIRST_PAYMENT_PENDING');
+  if (order.settlementMode === 'CHANNEL_COLLECT') {
+    if (outcomes.some((outcome) => outcome !== 'SUCCESS')) {
+      throw new Rejection(
+        'PARAM_INVALID',
+        'outcomes can only be SUCCESS: what the channel collects is billed in any case',
+      );
+    }
+  } else if (outcomes.length > 0 && !standing.rehearsable) {
+    throw new Rejection('PARAM_INVALID', 'outcomes cannot be given: the institution of the payment channel decides');
+  }
+  const { orderNo } = order;
+  const from = nextCycleNo(order);
+  if ('time' in to) return { orderNo, from, to };
+  const tryNo = to.cycles === 1 ? triesBefore(order, standing) + 1 : 1;
+  return { orderNo, from, to: { cycleNo: from + to.cycles - 1, tryNo } };
+}
+
+/** The moment of the next step, or nothing: the order is there, or can go no further. */
+export function nextMoment({ to }: Journey, order: Order, standing: Standing): number | undefined {
+  const { dueAt } = standing;
+  if (order.status !== 'ACTIVE' || dueAt === null) return undefined;
+  if ('time' in to) return dueAt <= to.time ? dueAt : undefined;
+  const cycleNo = nextCycleNo(order);
+  const isBefore = cycleNo < to.cycleNo || (cycleNo === to.cycleNo && triesBefore(order, standing) < to.tryNo);
+  return isBefore ? dueAt : undefined;
+}

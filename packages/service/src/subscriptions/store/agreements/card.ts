@@ -1,0 +1,73 @@
+import { DEFAULT_CERT_TYPE } from '@perennial/wire';
+import type { Channel } from '../../../catalog/channels/channel.js';
+import type { CardDetails } from '../../../gateways/gateway.js';
+import { readPlaintext } from '../../domain/agreements/plaintext.js';
+import type { AgreementRow, CardColumns } from './sql.js';
+
+/** The fields of bind-sms and of a shared agreement that say which card. */
+export interface EncryptedCard {
+  readonly bankCardNoEncrypted: string;
+  readonly certificateNoEncrypted: string;
+  readonly realNameEncrypted: string;
+  readonly bankMobileEncrypted: string;
+  readonly certType?: string;
+}
+
+/** `within` is the object that holds the fields, for the message: `sharedAgreement.`, or nothing. */
+export function readCard(channel: Channel, fields: EncryptedCard, within = ''): CardDetails {
+  return {
+    bankCardNo: readPlaintext(channel, 'card', fields.bankCardNoEncrypted, `${within}bankCardNoEncrypted`),
+    certificateNo: readPlaintext(
+      channel,
+      'certificate',
+      fields.certificateNoEncrypted,
+      `${within}certificateNoEncrypted`,
+    ),
+    realName: readPlaintext(channel, 'name', fields.realNameEncrypted, `${within}realNameEncrypted`),
+    bankMobile: readPlaintext(channel, 'mobile', fields.bankMobileEncrypted, `${within}bankMobileEncrypted`),
+    certType: fields.certType ?? DEFAULT_CERT_TYPE,
+  };
+}
+
+/** A card as it is stored. Sealing is never the same twice, so `details` also tells one storing from another. */
+export function cardColumns(
+  { sealing }: Channel,
+  agreementId: number,
+  card: CardDetails,
+  bankCode: string | undefined,
+): CardColumns {
+  return {
+    cardHash: sealing.hash(card.bankCardNo, 'card'),
+    certificateHash: sealing.hash(card.certificateNo, 'certificate'),
+    cardTail: card.bankCardNo.slice(-4),
+    details: sealing.seal(JSON.stringify(card), detailsPlace(agreementId)),
+    bankCode: bankCode ?? null,
+  };
+}
+
+export function cardDetails(
+  { sealing }: Channel,
+  { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
+): CardDetails {
+  return JSON.parse(sealing.unseal(details, detailsPlace(agreementId)));
+}
+
+export function sealInstitutionNo({ sealing }: Channel, agreementId: number, institutionNo: string): string {
+  return sealing.seal(institutionNo, institutionNoPlace(agreementId));
+}
+
+/** What the institution calls a bound agreement. */
+export function institutionNo(
+  { sealing }: Channel,
+  { agreementId, institutionNo: sealed }: Pick<AgreementRow, 'agreementId' | 'institutionNo'>,
+): string {
+  if (sealed === null) throw new Error(`agreement ${agreementId} was never bound`);
+  return sealing.unseal(sealed, institutionNoPlace(agreementId));
+}
+
+export function agreementNoOf(agreementId: number): string {
+  return `AG${agreementId}`;
+}
+
+const detailsPlace = (agreementId: number) => `details of agreement ${agreementId}`;
+const institutionNoPlace = (agreementId: number) => `institution number of agreement ${agreementId}`;

@@ -1,0 +1,87 @@
+import type { Queryable } from '../../../platform/db/database.js';
+import { sameNumber } from './number-sql.js';
+
+/** One of the agreements that an institution knows by this number, whatever has become of it. */
+export async function findByInstitutionNo(
+  db: Queryable,
+  paymentChannelCode: string,
+  institutionHash: Buffer,
+): Promise<number | undefined> {
+  const [row] = await db.query<{ agreementId: number }>(
+    `select agreement_id as "agreementId" from agreements where payment_channel_code = $1 and institution_hash = $2 limit 1`,
+    [paymentChannelCode, institutionHash],
+  );
+  return row?.agreementId;
+}
+
+/** One row of a number at an institution, and what runs on it. */
+export interface NumberedAgreement {
+  readonly agreementId: number;
+  /** The same for all rows of one number. */
+  readonly number: string;
+  /** Orders that are ACTIVE or INITIALIZING. */
+  readonly orderNos: readonly number[];
+}
+
+const RUNNING = (agreementId: string) =>
+  `select o.order_no from orders o where o.agreement_id = ${agreementId} and o.status in ('ACTIVE', 'INITIALIZING')`;
+
+/**
+ * These agreements and all that are bound under their numbers, of whichever channel, as of one moment. Those that have ended
+ * before may be any number, and need not be ended.
+ */
+export async function findSameNumbers(
+  db: Queryable,
+  agreementIds: readonly number[],
+): Promise<readonly NumberedAgreement[]> {
+  return db.query<NumberedAgreement>(
+    `with asked as materialized (
+       select agreement_id, payment_channel_code, institution_hash from agreements
+       where agreement_id = any($1::bigint[]) and institution_hash is not null
+     )
+     select g.agreement_id as "agreementId", g.payment_channel_code || ' ' || encode(g.institution_hash, 'hex') as number,
+       array_to_json(array(${RUNNING('g.agreement_id')})) as "orderNos"
+     from (
+       select * from asked
+       union select g.agreement_id, g.payment_channel_code, g.institution_hash
+       from (select distinct payment_channel_code, institution_hash from asked) n join agreements g
+         on ${sameNumber('g', 'n')} and g.status = 'BIND_SUCCESS') g`,
+    [agreementIds],
+  );
+}
+
+/** In the order of their numbers, after the orders on them. */
+export async function lockAgreements(tx: Queryable, agreementIds: readonly number[]): Promise<void> {
+  await tx.query(
+    'select from agreements where agreement_id = any($1::bigint[]) order by agreement_id for no key update',
+    [agreementIds],
+  );
+}
+
+export async function findRunningOrders(db: Queryable, agreementIds: readonly number[]): Promise<number[]> {
+  const rows = await db.query<{ orderNo: number }>(
+    `select r.order_no as "orderNo" from unnest($1::bigint[]) as a(id), lateral (${RUNNING('a.id')}) r`,
+    [agreementIds],
+  );
+  return rows.map(({ orderNo }) => orderNo);
+}
+
+/** Those that are bound. The institution is told, in the background, by way of one of them or not at all. */
+export async function cancelAgreements(
+  tx: Queryable,
+  agreementIds: readonly number[],
+  tellBy: number | undefined,
+): Promise<void> {
+  await tx.query(
+    `update agreements set status = 'CANCELED', changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
+     where agreement_id = any($1::bigint[]) and status = 'BIND_SUCCESS'`,
+    [agreementIds, tellBy ?? null],
+  );
+}
+
+export async function isBound(db: Queryable, agreementId: number): Promise<boolean> {
+  const rows = await db.query(`select from agreements where agreement_id = $1 and status = 'BIND_SUCCESS'`, [
+    agreementId,
+  ]);
+  return rows.length > 0;
+}

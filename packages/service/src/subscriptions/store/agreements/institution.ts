@@ -1,0 +1,17 @@
+import type { Channel } from '../../../catalog/channels/channel.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import { institutionNo } from './card.js';
+
+/** What the institution calls the agreement, in the clear: for the call to it and nothing else. */
+export async function institutionNoOf(db: Queryable, channel: Channel, agreementId: number): Promise<string> {
+  const [row] = await db.query<{ agreementId: number; institutionNo: string | null }>(
+    {
+      name: 'find-institution-no',
+      text: `select agreement_id as "agreementId", institution_no as "institutionNo"
+             from agreements where agreement_id = $1 and channel_id = $2`,
+    },
+    [agreementId, channel.channelId],
+  );
+  if (!row) throw new Error(`there is no agreement ${agreementId}`);
+  return institutionNo(channel, row);
+}

@@ -1,0 +1,39 @@
+import { type EventType, eventTypes } from '@perennial/wire';
+import type { Queryable } from '../../../platform/db/database.js';
+import { type Order, orderPayload, type Payment, paymentPayload } from '../../domain/orders/order.js';
+
+/** What a channel will be told, written in the transaction of what it tells about. */
+export interface NewEvent {
+  readonly eventType: EventType;
+  readonly cycleNo: number | null;
+  /** Set for periods that were voided together: each up to this one is an event of its own when it is sent. */
+  readonly cycleTo: number | null;
+  readonly data: string;
+}
+
+const [ORDER_CHANGED, PAYMENT_CHANGED] = eventTypes;
+
+export function orderChanged(order: Order): NewEvent {
+  return { eventType: ORDER_CHANGED, cycleNo: null, cycleTo: null, data: JSON.stringify(orderPayload(order)) };
+}
+
+export function paymentChanged(order: Order, payment: Payment): NewEvent {
+  const data = JSON.stringify(paymentPayload(order, payment));
+  return { eventType: PAYMENT_CHANGED, cycleNo: payment.cycleNo, cycleTo: null, data };
+}
+
+/** All periods from `first` to the last, voided at once. */
+export function paymentsVoided(order: Order, first: Payment): NewEvent {
+  return { ...paymentChanged(order, first), cycleTo: order.totalCycles };
+}
+
+/** In the order given, which is the order in which they are first sent. */
+export async function emit(tx: Queryable, order: Order, at: number, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx.query(
+    `insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)
+     select $1, $2, e."eventType", e."cycleNo", e."cycleTo", to_timestamp($3::double precision / 1000), e.data
+     from json_to_recordset($4::json) as e("eventType" text, "cycleNo" integer, "cycleTo" integer, data text)`,
+    [order.channelId, order.orderNo, at, JSON.stringify(events)],
+  );
+}

@@ -1,0 +1,40 @@
+import type { Queryable } from '../../../platform/db/database.js';
+
+/** Where an order stands, beside its own row: what its next step depends on. */
+export interface Standing {
+  /** When the next step is due, up to the whole second: times are shown in seconds, and none may come out as too early. */
+  readonly dueAt: number | null;
+  /** How often its latest period was tried. */
+  readonly tries: number;
+  readonly paymentChannelCode: string | null;
+  /** Whether that one is the sandbox's own, which charges nobody. */
+  readonly rehearsable: boolean;
+}
+
+/** Read after the order's lock was granted: before that, another step may have been under way. */
+export async function findStanding(tx: Queryable, orderNo: number): Promise<Standing> {
+  const [standing] = await tx.query<Standing>(
+    {
+      name: 'find-standing',
+      text: `select (ceil(date_part('epoch', o.next_due_at)) * 1000)::bigint as "dueAt",
+               o.payment_channel_code as "paymentChannelCode",
+               coalesce((select p.attempts from payments p where p.order_no = o.order_no and p.cycle_no = o.cycle_no), 0)
+                 as tries,
+               coalesce((select c.gateway from payment_channels c where c.code = o.payment_channel_code) = 'sandbox', false)
+                 as rehearsable
+             from orders o where o.order_no = $1`,
+    },
+    [orderNo],
+  );
+  if (!standing) throw new Error(`there is no order ${orderNo}`);
+  return standing;
+}
+
+/** The agreement that an order runs on; null in mode B. */
+export async function findAgreementIdOf(db: Queryable, orderNo: number): Promise<number | null> {
+  const [row] = await db.query<{ agreementId: number | null }>(
+    'select agreement_id as "agreementId" from orders where order_no = $1',
+    [orderNo],
+  );
+  return row?.agreementId ?? null;
+}

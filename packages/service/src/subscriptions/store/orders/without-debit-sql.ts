@@ -1,0 +1,83 @@
+import type { Queryable } from '../../../platform/db/database.js';
+import { written } from '../../../platform/db/time-sql.js';
+import { completedPayloadSql, paymentPayloadSql } from '../events/payload-sql.js';
+import { afterPeriods, type Due, type DueCursor, dueOrders, dueParameters, momentOf } from './due-sql.js';
+
+/** Whether the time of the next period has come at the moment `at`: then the one before is not tried again. */
+export const isTooLate = (o: string, at: string) =>
+  `${o}.latest_payment_status = 'FAIL_RETRY' and ${at} >= ${afterPeriods(`${o}.cycle_no`, o)}`;
+
+/** What was done about a due order. */
+export interface WithoutDebit extends DueCursor {
+  readonly cycleNo: number;
+  /** The period is FAIL now; else the order was only completed. */
+  readonly failed: boolean;
+  readonly completed: boolean;
+}
+
+/**
+ * Mode A, what is due and needs nobody's money: an order of one period is completed, and a period whose retry was held up
+ * until the next one's time is FAIL. All of it in one statement, and so in one commit. The first condition is the index's.
+ */
+const end = (kind: Due['kind']) => ({
+  name: `end-without-debit-${kind}`,
+  text: `
+with due as materialized (
+  select o.order_no, o.next_due_at, o.total_cycles > 1 as failed, ${momentOf(kind)} as at
+  from orders o where o.settlement_mode = 'SVC_DEDUCT' and (o.total_cycles = 1 or o.latest_payment_status = 'FAIL_RETRY')
+    and (o.total_cycles = 1 or ${isTooLate('o', momentOf(kind))}) and ${dueOrders(kind)}
+), moved as (
+  update orders o set latest_payment_status = case when d.failed then 'FAIL' else o.latest_payment_status end,
+    status = case when o.cycle_no < o.total_cycles then 'ACTIVE' else 'COMPLETED' end,
+    next_due_at = case when o.cycle_no < o.total_cycles then ${afterPeriods('o.cycle_no', 'o')} end
+  from due d where o.order_no = any(array[d.order_no])
+  returning o.order_no, o.channel_id, o.external_order_no, o.channel_user_id, o.created_at, o.success_at, o.period_type,
+    o.period, o.total_cycles, o.cycle_no, o.paid_cycles, o.paid_amount_cent, o.refund_amount_cent,
+    o.latest_payment_status, o.shared, o.status = 'COMPLETED' as completed, d.failed, d.at, d.next_due_at
+), failed as (
+  update payments p set status = 'FAIL' from moved m
+  where m.failed and p.order_no = any(array[m.order_no]) and p.cycle_no = any(array[m.cycle_no])
+  returning p.order_no, p.expect_at, p.amount_cent
+), failed_events as (
+  insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
+  select m.channel_id, m.order_no, 'payment.status.changed', m.cycle_no, m.at,
+    ${paymentPayloadSql({
+      orderNo: 'm.order_no',
+      externalOrderNo: 'm.external_order_no',
+      channelUserId: 'm.channel_user_id',
+      cycleNo: 'm.cycle_no',
+      expectAt: written('f.expect_at'),
+      amountCent: 'f.amount_cent',
+      status: `'FAIL'`,
+      shared: 'm.shared',
+    })}
+  from moved m join failed f using (order_no)
+  returning order_no
+), completed_events as (
+  insert into events (channel_id, order_no, event_type, occurred_at, data)
+  select m.channel_id, m.order_no, 'order.status.changed', m.at,
+    ${completedPayloadSql({
+      orderNo: 'm.order_no',
+      externalOrderNo: 'm.external_order_no',
+      createdAt: 'm.created_at',
+      successAt: 'm.success_at',
+      periodType: 'm.period_type',
+      period: 'm.period',
+      totalCycles: 'm.total_cycles',
+      paidAmountCent: 'm.paid_amount_cent',
+      paidCycles: 'm.paid_cycles',
+      refundAmountCent: 'm.refund_amount_cent',
+      latestPaymentStatus: 'm.latest_payment_status',
+    })}
+  -- After the period's own event, which has its number once it is there.
+  from moved m where m.completed and (not m.failed or m.order_no in (select e.order_no from failed_events e))
+)
+select m.order_no as "orderNo", m.cycle_no as "cycleNo", m.failed, m.completed, m.next_due_at::text as "dueAt"
+from moved m order by m.next_due_at, m.order_no`,
+});
+
+const STATEMENTS = { everything: end('everything'), 'one-order': end('one-order') };
+
+export async function endWithoutDebit(db: Queryable, due: Due, limit: number): Promise<WithoutDebit[]> {
+  return db.query<WithoutDebit>(STATEMENTS[due.kind], dueParameters(due, limit));
+}

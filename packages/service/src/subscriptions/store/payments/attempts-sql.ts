@@ -1,0 +1,81 @@
+import type { Queryable } from '../../../platform/db/database.js';
+import { ms } from '../../../platform/db/time-sql.js';
+import type { AttemptReference } from '../../domain/orders/numbers.js';
+
+export interface Attempt extends AttemptReference {
+  readonly channelId: number;
+  readonly agreementId: number;
+  readonly paymentChannelCode: string;
+  readonly amountCent: number;
+  readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
+  readonly startedAt: number;
+  readonly asked: number;
+  readonly externalOrderNo: string;
+}
+
+const COLUMNS = `a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.channel_id as "channelId",
+  a.agreement_id as "agreementId", a.payment_channel_code as "paymentChannelCode", a.amount_cent as "amountCent",
+  a.status, ${ms('a.started_at')} as "startedAt", a.asked,
+  (select o.external_order_no from orders o where o.order_no = a.order_no) as "externalOrderNo"`;
+
+export async function findAttempt(
+  db: Queryable,
+  { orderNo, cycleNo, tryNo }: AttemptReference,
+): Promise<Attempt | undefined> {
+  const [attempt] = await db.query<Attempt>(
+    {
+      name: 'find-attempt',
+      text: `select ${COLUMNS} from debit_attempts a where a.order_no = $1 and a.cycle_no = $2 and a.try_no = $3`,
+    },
+    [orderNo, cycleNo, tryNo],
+  );
+  return attempt;
+}
+
+/** On which agreements these debits were made. */
+export async function findAgreementsOf(db: Queryable, attempts: readonly AttemptReference[]): Promise<number[]> {
+  const rows = await db.query<{ agreementId: number }>(
+    `select distinct a.agreement_id as "agreementId"
+     from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)
+       join debit_attempts a using (order_no, cycle_no, try_no)`,
+    [attempts.map((a) => a.orderNo), attempts.map((a) => a.cycleNo), attempts.map((a) => a.tryNo)],
+  );
+  return rows.map(({ agreementId }) => agreementId);
+}
+
+/** The last try of an order's first period: what an interrupted creation goes on with. */
+export async function findFirstAttempt(db: Queryable, orderNo: number): Promise<Attempt | undefined> {
+  const [attempt] = await db.query<Attempt>(
+    `select ${COLUMNS} from debit_attempts a where a.order_no = $1 and a.cycle_no = 1 order by a.try_no desc limit 1`,
+    [orderNo],
+  );
+  return attempt;
+}
+
+/**
+ * Attempts whose institution is to be asked now, for this node alone until `leaseSeconds` have passed: asking is put off by
+ * that much, so that a node which dies over it delays the question and loses nothing.
+ */
+export async function claimAttemptsToAsk(
+  db: Queryable,
+  limit: number,
+  leaseSeconds: number,
+  paymentChannelCode?: string,
+): Promise<Attempt[]> {
+  return db.query<Attempt>(
+    `update debit_attempts a set ask_at = now() + $2::double precision * interval '1 s', asked = a.asked + 1
+     where (a.order_no, a.cycle_no, a.try_no) in (
+       select d.order_no, d.cycle_no, d.try_no from debit_attempts d
+       where d.ask_at <= now() and ($3::text is null or d.payment_channel_code = $3) order by d.ask_at limit $1 for update skip locked)
+     returning ${COLUMNS}`,
+    [limit, leaseSeconds, paymentChannelCode ?? null],
+  );
+}
+
+export async function askAgainIn(db: Queryable, attempt: AttemptReference, seconds: number): Promise<void> {
+  await db.query(
+    `update debit_attempts set ask_at = now() + $4::double precision * interval '1 s'
+     where order_no = $1 and cycle_no = $2 and try_no = $3 and status = 'STARTED'`,
+    [attempt.orderNo, attempt.cycleNo, attempt.tryNo, seconds],
+  );
+}

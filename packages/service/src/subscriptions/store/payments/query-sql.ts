@@ -1,0 +1,19 @@
+import type { ClaimRecord } from '@perennial/wire';
+import type { Queryable } from '../../../platform/db/database.js';
+import { ms } from '../../../platform/db/time-sql.js';
+
+export interface Claims {
+  readonly usedCent: number;
+  readonly claims: readonly (Omit<ClaimRecord, 'claimedAt'> & { readonly claimedAt: number })[];
+}
+
+/** What of a period was redeemed. */
+export async function findClaims(db: Queryable, orderNo: number, cycleNo: number): Promise<Claims> {
+  const claims = await db.query<Claims['claims'][number]>(
+    `select claim_no as "claimNo", benefit_code as "benefitCode", name as "benefitName",
+       face_value_cent as "faceValueCent", ${ms('claimed_at')} as "claimedAt"
+     from benefits where order_no = $1 and cycle_no = $2 and status = 'CLAIMED' order by claimed_at, position`,
+    [orderNo, cycleNo],
+  );
+  return { claims, usedCent: claims.reduce((sum, claim) => sum + claim.faceValueCent, 0) };
+}
