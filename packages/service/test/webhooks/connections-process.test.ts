@@ -26,7 +26,7 @@ it.each<[ReceiverAnswer, number, string]>([
   'a program that has pushed to a receiver that does "%s", and closed, ends by itself',
   async (answer, deadlineMs, outcome) => {
     const receiver = await startReceiver({ secrets: { app: SECRET }, answer });
-    const module = pathToFileURL(path.join(packageRoot, 'dist/webhooks/connections.js')).href;
+    const module = pathToFileURL(path.join(packageRoot, 'dist/delivery/transport/connections.js')).href;
     const args = [module, receiver.url, String(deadlineMs), JSON.stringify(signedPush('app', SECRET))];
     const program = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, ...args]);
     let written = '';
