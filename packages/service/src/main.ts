@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import { createStartingApp } from './http/operations.js';
 import { provisionDemo } from './operator/provisioning/demo.js';
 import { alertWays } from './platform/alerts/ways.js';
@@ -34,6 +35,7 @@ async function main(): Promise<void> {
   }
   const stopping = new AbortController();
   stopOnSignals(stopping);
+  stopOnBugs(stopping, log);
   const starting = await answerFromTheStart(settings);
   const opened = await openFromSettings(settings, {
     role: 'service',
@@ -180,8 +182,22 @@ function banner(settings: Settings, { publicUrl, operations, demoFile }: Ready):
   }
 }
 
+/**
+ * An error that nobody waits for is a bug, and what it leaves behind nobody knows: the process ends, in order, so that requests
+ * that have nothing to do with it are answered. Whoever supervises it starts another.
+ */
+function stopOnBugs(stopping: AbortController, log: Logger): void {
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (err: unknown) => {
+      log.fatal({ err }, 'a bug: this node stops');
+      process.exitCode = 1;
+      stopping.abort();
+    });
+  }
+}
+
 main().then(
-  () => process.exit(0),
+  () => process.exit(),
   (error: unknown) => {
     if (error instanceof Error && error.name === 'AbortError') process.exit(0);
     say(`perennial: ${oneLine(error)}`);

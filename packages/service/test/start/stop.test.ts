@@ -43,6 +43,28 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   });
 });
 
+it('a bug, an error that nobody waits for, is in the log and ends the service in order, with 1', async () => {
+  const onSignal = `process.on('SIGUSR2', () => void Promise.reject(new Error('nobody waits for this')))`;
+  const running = start('--import', { DATA_DIR: dataDir, PORT: '0' }, [
+    `data:text/javascript,${encodeURIComponent(onSignal)}`,
+    MAIN,
+  ]);
+  await serviceUrl(running);
+  const postmaster = postmasterPid(dataDir);
+  running.child.kill('SIGUSR2');
+  expect(await running.exited).toBe(1);
+  expect(isAlive(postmaster)).toBe(false);
+  const lines = running
+    .stdout()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines).toContainEqual(
+    expect.objectContaining({ level: 'fatal', err: expect.objectContaining({ message: 'nobody waits for this' }) }),
+  );
+  expect(lines.at(-1)).toMatchObject({ msg: 'stopped' });
+});
+
 it('drains: running requests are finished and answered, nothing new is begun, kept-alive connections hold nothing up', async () => {
   const env = { DATA_DIR: dataDir, MASTER_KEY: randomBytes(32).toString('base64'), PORT: '0', LOG_LEVEL: 'silent' };
   const opened = await openFromSettings(readSettings(env), { role: 'tool', log: () => undefined });

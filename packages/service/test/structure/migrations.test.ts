@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parseMigration, readMigrations } from '../../src/platform/schema/migration-file.js';
 import { violationsOf } from './expand-rule.js';
@@ -5,7 +7,36 @@ import { violationsOf } from './expand-rule.js';
 /** The last one of the release in use. Those after it are applied while its nodes run. */
 const LAST_RELEASED = 7;
 
+/** What each file is, by the beginning of its SHA-256. A new one adds its line; a line that is there never changes. */
+const LANDED: Readonly<Record<string, string>> = {
+  '000001_ground.sql': 'ed00a36e90925044',
+  '000002_subscriptions.sql': 'd876c26f688089e7',
+  '000003_renewals.sql': '1a6c4de863bfa6f0',
+  '000004_webhooks.sql': '8daff2df34dc5fb6',
+  '000005_billing_lanes.sql': 'a6b1c1696ddb1338',
+  '000006_redemption.sql': '5235e47309448957',
+  '000007_without_debit.sql': 'b260caa124de99e5',
+  '000008_agreement_end.sql': '4fa85f3452a6dcd4',
+  '000009_agreement_numbers.sql': '231cf62fa9142b3d',
+  '000010_described_answers.sql': '7efad4d8e4be509d',
+  '000011_lists.sql': '7534512db2ebc8f3',
+  '000013_encryption.sql': '06bab368e9c98693',
+  '000014_alert_messages.sql': 'b2e50ce1db2cd7e6',
+  '000016_seen.sql': '3bd41f4c14091a1d',
+  '000017_without_older_nodes.sql': '7a857dc50e45c4a1',
+};
+
 const violations = (text: string) => violationsOf(parseMigration('000099_sample.sql', text));
+
+it('a migration that has landed is never edited: databases have had it as it was', async () => {
+  const folder = new URL('../../migrations/', import.meta.url);
+  const names = (await readdir(folder)).toSorted();
+  const found = names.map(async (name) => {
+    const hash = createHash('sha256').update(await readFile(new URL(name, folder)));
+    return [name, hash.digest('hex').slice(0, 16)];
+  });
+  expect(Object.fromEntries(await Promise.all(found))).toEqual(LANDED);
+});
 
 describe('migrations after the last release', () => {
   it('only add, or are contracts, and lock no table for longer than a moment', async () => {
