@@ -13,6 +13,9 @@ const programs = [
 ].map((args) => spawn(process.execPath, args, { cwd: root, stdio: 'inherit' }));
 
 // A terminal tells all of them; whoever tells this process alone means all of them too.
-for (const signal of ['SIGINT', 'SIGTERM'])
-  process.on(signal, () => programs.forEach((program) => program.kill(signal)));
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    for (const program of programs) program.kill(signal);
+  });
+}
 await Promise.all(programs.map((program) => once(program, 'exit')));
