@@ -31,14 +31,25 @@ export async function moveSequencesIn(tx: Queryable, among = Object.keys(SEQUENC
   const moved: string[] = [];
   for (const name of Object.keys(SEQUENCES)) {
     if (!among.includes(name)) continue;
-    // Changes nothing, and takes the lock that giving out a number waits for.
-    await tx.query(`alter sequence ${name} cache 1`);
+    await lock(tx, name);
     const [behind] = await findBehind(tx, [name]);
     if (!behind) continue;
     await tx.query('select setval($1::regclass, $2::bigint)', [name, behind.used]);
     moved.push(name);
   }
   return moved;
+}
+
+/**
+ * Giving out a number waits for this, and so does looking at the sequence. It becomes what it is: other changes that change
+ * nothing give it a new file, and whoever was just looking at the old one finds nothing there (XX001).
+ */
+async function lock(tx: Queryable, name: string): Promise<void> {
+  const [row] = await tx.query<{ owner: string }>(
+    'select quote_ident(pg_get_userbyid(relowner)) as owner from pg_class where oid = $1::regclass',
+    [name],
+  );
+  await tx.query(`alter sequence ${name} owner to ${row?.owner}`);
 }
 
 /** An order's number is one of a block, of as many as the sequence goes on by. */
