@@ -37,6 +37,22 @@ describe('gathered calls', () => {
     expect(await answers).toEqual(['answer 1', 'answer 2', 'answer 3']);
   });
 
+  it('of many answers some are told in a turn, so that what has arrived meanwhile comes between', async () => {
+    const { ask, batch } = controlled(1, 64);
+    let told = 0;
+    const answers = Array.from({ length: 40 }, async (_, n) => {
+      await ask(n);
+      told += 1;
+    });
+    (await batch(0)).end();
+    await answers[0];
+    await setImmediate();
+    expect(told).toBeGreaterThan(0);
+    expect(told).toBeLessThan(40);
+    await Promise.all(answers);
+    expect(told).toBe(40);
+  });
+
   describe('where many others wait at the node', () => {
     const amongMany = { ...PATIENT, hasCompany: () => true };
 
