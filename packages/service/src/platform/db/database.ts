@@ -11,7 +11,7 @@ import {
   Unavailable,
   unavailableOf,
 } from './failures.js';
-import type { Statement, Transaction, Transactional, TransactionOptions } from './queryable.js';
+import type { Transaction, Transactional, TransactionOptions } from './queryable.js';
 import { moveSequences } from './sequences.js';
 import {
   POOLED_STATEMENTS,
@@ -21,6 +21,7 @@ import {
   STATEMENT_MS,
   UnfitConnection,
 } from './session.js';
+import type { Statement } from './statement.js';
 import { withSpans } from './statement-spans.js';
 import { type Watched, watchStatements } from './watch.js';
 
@@ -35,7 +36,8 @@ export {
   sqlState,
   Unavailable,
 } from './failures.js';
-export type { Queryable, Statement, Transaction, Transactional, TransactionOptions } from './queryable.js';
+export type { Queryable, RunQuery, Transaction, Transactional, TransactionOptions } from './queryable.js';
+export { columns, statement } from './statement.js';
 
 export interface Database extends Transactional {
   readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };
@@ -199,13 +201,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function runStatement<Row>(
     connection: Connection,
     limitMs: number,
-    statement: Statement,
+    statement: Statement | string,
     values: readonly unknown[] = [],
   ): Promise<Row[]> {
-    const query = typeof statement === 'string' ? { text: statement } : statement;
+    const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement;
     watch.begin(connection, limitMs);
     try {
-      const { rows } = await connection.client.query({ ...query, values: [...values] });
+      const { rows } = await connection.client.query({ name, text, values: [...values] });
       return rows as Row[];
     } catch (error) {
       throw meaningOf(connection, error);
@@ -225,7 +227,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     await within(connection, limitMs, () => client.query(begin));
     try {
       const result = await work({
-        query: (statement, values) => run(connection, limitMs, statement, values),
+        query: (statement: Statement | string, values?: readonly unknown[]) =>
+          run(connection, limitMs, statement, values),
         async allow(ms) {
           await run(connection, limitMs, setLimit(ms));
           limitMs = limitOf(ms);
@@ -261,7 +264,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   let pinging: Promise<unknown> | undefined;
   const database: Database = {
-    query: (statement, values) =>
+    query: (statement: Statement | string, values?: readonly unknown[]) =>
       withConnection((connection) => run(connection, limitOf(statementMs), statement, values), true),
     transaction: (work, transactionOptions = {}) =>
       withConnection((connection) => inTransaction(connection, work, transactionOptions)),

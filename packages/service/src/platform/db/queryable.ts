@@ -1,10 +1,18 @@
+import type { Statement, ValuesOf, ValueType } from './statement.js';
+
 /** What SQL functions are given: a connection in a transaction, or the pool for a statement of its own. */
 export interface Queryable {
-  query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+  readonly query: RunQuery;
 }
 
-/** A named statement is parsed and planned once per connection: for the hot ones. */
-export type Statement = string | { readonly name: string; readonly text: string };
+export interface RunQuery {
+  <Row, Types extends readonly ValueType[]>(
+    statement: Statement<Row, Types>,
+    ...values: Types extends readonly [] ? [] : [values: ValuesOf<Types>]
+  ): Promise<Row[]>;
+  /** Text that is put together while the service runs, as from the names of tables. Nothing checks what its rows are. */
+  <Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+}
 
 export interface Transaction extends Queryable {
   /** How long each further statement of it may take; 0 for as long as it likes. */
