@@ -11,7 +11,7 @@ import {
   Unavailable,
   unavailableOf,
 } from './failures.js';
-import type { Transaction, Transactional, TransactionOptions } from './queryable.js';
+import type { FreeText, Transaction, Transactional, TransactionOptions } from './queryable.js';
 import { moveSequences } from './sequences.js';
 import {
   POOLED_STATEMENTS,
@@ -21,7 +21,6 @@ import {
   STATEMENT_MS,
   UnfitConnection,
 } from './session.js';
-import type { Statement } from './statement.js';
 import { withSpans } from './statement-spans.js';
 import { type Watched, watchStatements } from './watch.js';
 
@@ -36,8 +35,9 @@ export {
   sqlState,
   Unavailable,
 } from './failures.js';
-export type { Queryable, RunQuery, Transaction, Transactional, TransactionOptions } from './queryable.js';
-export { columns, statement } from './statement.js';
+export type { FreeText, Queryable, RunQuery, Transaction, Transactional, TransactionOptions } from './queryable.js';
+export { relayQuery } from './queryable.js';
+export { columns, joinColumns, type RowOf, type Statement, statement } from './statement.js';
 
 export interface Database extends Transactional {
   readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };
@@ -201,7 +201,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function runStatement<Row>(
     connection: Connection,
     limitMs: number,
-    statement: Statement | string,
+    statement: FreeText,
     values: readonly unknown[] = [],
   ): Promise<Row[]> {
     const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement;
@@ -227,8 +227,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     await within(connection, limitMs, () => client.query(begin));
     try {
       const result = await work({
-        query: (statement: Statement | string, values?: readonly unknown[]) =>
-          run(connection, limitMs, statement, values),
+        query: (statement: FreeText, values?: readonly unknown[]) => run(connection, limitMs, statement, values),
         async allow(ms) {
           await run(connection, limitMs, setLimit(ms));
           limitMs = limitOf(ms);
@@ -264,7 +263,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   let pinging: Promise<unknown> | undefined;
   const database: Database = {
-    query: (statement: Statement | string, values?: readonly unknown[]) =>
+    query: (statement: FreeText, values?: readonly unknown[]) =>
       withConnection((connection) => run(connection, limitOf(statementMs), statement, values), true),
     transaction: (work, transactionOptions = {}) =>
       withConnection((connection) => inTransaction(connection, work, transactionOptions)),

@@ -11,8 +11,11 @@ export interface RunQuery {
     ...values: Types extends readonly [] ? [] : [values: ValuesOf<Types>]
   ): Promise<Row[]>;
   /** Text that is put together while the service runs, as from the names of tables. Nothing checks what its rows are. */
-  <Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  <Row>(text: FreeText, values?: readonly unknown[]): Promise<Row[]>;
 }
+
+/** With a name when it is to be parsed and planned once for each connection. */
+export type FreeText = string | Pick<Statement, 'name' | 'text'>;
 
 export interface Transaction extends Queryable {
   /** How long each further statement of it may take; 0 for as long as it likes. */
@@ -28,4 +31,23 @@ export interface TransactionOptions {
   /** How long each of its statements may take, if not as long as any; 0 for as long as it likes. */
   readonly statementMs?: number;
   readonly readOnly?: boolean;
+}
+
+type AnyQuery = (statement: FreeText, values?: readonly unknown[]) => Promise<unknown[]>;
+
+/** What is asked of the database, whoever asks. */
+export interface Asked {
+  readonly name?: string | undefined;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** A `query` that hands every statement on to another, within `around`. */
+export function relayQuery(to: Queryable, around: <T>(run: () => Promise<T>, asked: Asked) => Promise<T>): RunQuery {
+  const query = to.query as AnyQuery;
+  const relayed: AnyQuery = (statement, values = []) => {
+    const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement;
+    return around(() => query(statement, values), { name, text, values });
+  };
+  return relayed as RunQuery;
 }

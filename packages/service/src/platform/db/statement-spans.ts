@@ -1,10 +1,10 @@
 import { failSpan, findTracing } from '../tracing.js';
-import type { Statement } from './statement.js';
+import type { FreeText } from './queryable.js';
 
 export type RunStatement<Connection> = <Row>(
   connection: Connection,
   limitMs: number,
-  statement: Statement | string,
+  statement: FreeText,
   values?: readonly unknown[],
 ) => Promise<Row[]>;
 
@@ -26,7 +26,7 @@ export function withSpans<Connection>(run: RunStatement<Connection>): RunStateme
   };
 }
 
-const nameOf = (statement: Statement | string) =>
+const nameOf = (statement: FreeText) =>
   typeof statement === 'string' ? firstWord(statement) : (statement.name ?? firstWord(statement.text));
 
 const firstWord = (text: string) => /[a-z]+/i.exec(text)?.[0] ?? 'statement';

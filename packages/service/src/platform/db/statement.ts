@@ -1,50 +1,59 @@
 /** What PostgreSQL calls a type, and what its values are in TypeScript. */
 interface Scalars {
-  readonly bigint: number;
+  readonly bigint: number | string;
   readonly boolean: boolean;
   readonly bytea: Buffer;
+  readonly cidr: string;
   readonly date: string;
+  readonly delivery_outcome: string;
   readonly 'double precision': number;
   readonly integer: number;
-  /** As a parameter its text. */
-  readonly json: unknown;
-  readonly jsonb: unknown;
-  readonly name: string;
-  readonly oid: number;
-  readonly regclass: string;
+  /** As a parameter it is the text. */
+  readonly json: string;
+  readonly jsonb: string;
+  readonly numeric: number | string;
   readonly smallint: number;
   readonly text: string;
-  readonly 'timestamp with time zone': Date;
-  readonly '"char"': string;
+  readonly tid: string;
+  readonly 'timestamp with time zone': Date | string;
+  readonly uuid: string;
+  readonly xid: string;
 }
 
 type Scalar = keyof Scalars;
 export type ValueType = Scalar | `${Scalar}[]`;
 
-type Given<Type extends Scalar> = Type extends 'json' | 'jsonb'
-  ? string
-  : Type extends 'timestamp with time zone'
-    ? Date | string
-    : Scalars[Type];
-
 /** What a parameter of a type may be. An array may be given as the text of one, see plainArray. */
-type ValueOf<Type> = Type extends `${infer One extends Scalar}[]`
-  ? readonly (Given<One> | null)[] | string
-  : Type extends Scalar
-    ? Given<Type>
+type ValueOf<Type> = Type extends Scalar
+  ? Scalars[Type]
+  : Type extends `${infer One extends Scalar}[]`
+    ? readonly (Scalars[One] | null)[] | string
     : never;
 
-export type ValuesOf<Types extends readonly ValueType[]> = { readonly [Place in keyof Types]: ValueOf<Types[Place]> | null };
+export type ValuesOf<Types extends readonly ValueType[]> = {
+  readonly [Place in keyof Types]: ValueOf<Types[Place]> | null;
+};
 
-type TypeFor<Value> = {
-  readonly [Type in Scalar]: Value extends Scalars[Type] ? Type | (Value extends readonly unknown[] ? ArrayFor<Value> : never) : never;
-}[Scalar];
-
-type ArrayFor<Value extends readonly unknown[]> = `${Exclude<TypeFor<Exclude<Value[number], null>>, `${string}[]`> & Scalar}[]`;
+/** Types of columns that the driver reads as a value of this kind. */
+type TypeFor<Value> = Value extends number
+  ? 'bigint' | 'double precision' | 'integer' | 'smallint'
+  : Value extends string
+    ? 'cidr' | 'delivery_outcome' | 'numeric' | 'text' | 'tid' | 'uuid'
+    : Value extends boolean
+      ? 'boolean'
+      : Value extends Buffer
+        ? 'bytea'
+        : Value extends Date
+          ? 'timestamp with time zone'
+          : 'json' | 'jsonb' | `${Scalar}[]`;
 
 /** Of each field of a row the type of its column, with a question mark where it may be null. */
 type ColumnTypes<Row> = {
-  readonly [Field in keyof Row]-?: null extends Row[Field] ? `${TypeFor<Exclude<Row[Field], null>>}?` : TypeFor<Row[Field]>;
+  readonly [Field in keyof Row]-?: unknown extends Row[Field]
+    ? ValueType | `${ValueType}?`
+    : null extends Row[Field]
+      ? `${TypeFor<Exclude<Row[Field], null>>}?`
+      : TypeFor<Row[Field]>;
 };
 
 /** The columns of a statement's rows, in any order. */
@@ -56,6 +65,11 @@ export interface Columns<Row> {
 
 export const columns = <Row>(types: ColumnTypes<Row>): Columns<Row> => ({ types });
 
+/** Those of a row that has the fields of two. */
+export const joinColumns = <One, Other>(one: Columns<One>, other: Columns<Other>): Columns<One & Other> => ({
+  types: { ...one.types, ...other.types },
+});
+
 /** A statement with fixed text. The types are what a test compares with what PostgreSQL says of the statement. */
 export interface Statement<Row = unknown, Types extends readonly ValueType[] = readonly ValueType[]> {
   /** One with a name is parsed and planned once for each connection: for those that every request needs. */
@@ -63,7 +77,11 @@ export interface Statement<Row = unknown, Types extends readonly ValueType[] = r
   readonly text: string;
   readonly parameters: Types;
   readonly columns: Columns<Row>;
+  /** What makes the temporary tables that it needs. */
+  readonly after?: readonly string[] | undefined;
 }
+
+export type RowOf<One> = One extends Statement<infer Row> ? Row : never;
 
 const declared: Statement[] = [];
 
@@ -78,8 +96,9 @@ export function statement<const Types extends readonly ValueType[], Row = never>
   readonly text: string;
   /** Of $1, $2 and so on. */
   readonly parameters: Types;
-  /** Left out when it gives no rows, or rows without columns. */
+  /** Left out when nobody reads them: its rows are at most counted. */
   readonly columns?: Columns<Row>;
+  readonly after?: readonly string[];
 }): Statement<Row, Types> {
   const whole = { ...one, columns: one.columns ?? NO_COLUMNS };
   declared.push(whole);
