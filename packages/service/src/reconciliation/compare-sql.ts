@@ -32,16 +32,16 @@ const TEMPORARY = [MAKE_LINES, MAKE_DIFFERENCES];
 const STAGE_LINES = statement({
   text: `insert into statement_lines select * from json_to_recordset($1::json) as line (${LINE})`,
   parameters: ['json'],
+  byIndex: false,
   after: TEMPORARY,
 });
 
 /**
  * For the rest of the transaction: the lines in a table of their own, and plans for many rows at a time, which may take
- * their time and may read whole tables.
+ * their time.
  */
 export async function stageLines(tx: Transaction, batches: AsyncIterable<string>): Promise<void> {
   await tx.allow(600_000);
-  await tx.query('set local enable_seqscan = on');
   await tx.query(MAKE_LINES);
   for await (const batch of batches) {
     await tx.query(STAGE_LINES, [batch]);
@@ -109,12 +109,14 @@ const COMPARE = statement({
        and r.refunded_at < ${instant('$3')}
        and not exists (select from statement_lines l where l.kind = 'refund' and ${SAME_REFUND})`,
   parameters: ['text', 'double precision', 'double precision'],
+  byIndex: false,
   after: TEMPORARY,
 });
 
 const COUNT_DIFFERENCES = statement({
   text: 'select count(*) as count from found_differences',
   parameters: [],
+  byIndex: false,
   after: TEMPORARY,
   columns: columns<{ count: number }>({ count: 'bigint' }),
 });
@@ -152,6 +154,7 @@ const KEEP_DIFFERENCES = statement({
        closed_at = case when ${REOPENS} then null else d.closed_at end,
        closing_note = case when ${REOPENS} then null else d.closing_note end`,
   parameters: ['text', 'date', 'double precision'],
+  byIndex: false,
   after: TEMPORARY,
 });
 
@@ -169,6 +172,7 @@ const CLOSE_VANISHED = statement({
      where d.payment_channel_code = $1 and d.day = $2 and d.closed_at is null and not exists (
        select from found_differences f where f.kind = d.kind and f.line_kind = d.line_kind and f.number = d.number)`,
   parameters: ['text', 'date', 'double precision'],
+  byIndex: false,
   after: TEMPORARY,
 });
 
@@ -186,6 +190,7 @@ const ASK_ABOUT_DEBITS = statement({
        for update of a skip locked) due
      where (o.order_no, o.cycle_no, o.try_no) = (due.order_no, due.cycle_no, due.try_no)`,
   parameters: ['text'],
+  byIndex: false,
   after: TEMPORARY,
 });
 
@@ -197,6 +202,7 @@ const ASK_ABOUT_REFUNDS = statement({
        for update of r skip locked) due
      where (o.order_no, o.cycle_no, o.refund_seq) = (due.order_no, due.cycle_no, due.refund_seq)`,
   parameters: ['text'],
+  byIndex: false,
   after: TEMPORARY,
 });
 

@@ -31,7 +31,8 @@ export async function costOf<T>(
       return row?.rows ?? 0;
     };
     const result = await read({
-      query: relayQuery(tx, async (run, { text, values }) => {
+      query: relayQuery(tx, async (run, { text, values, byIndex }) => {
+        await tx.query(`set local enable_seqscan = ${byIndex === true ? 'off' : 'on'}`);
         const [explained] = await tx.query<{ 'QUERY PLAN': readonly Plan[] }>(
           `explain (analyze, buffers, format json) ${text}`,
           values,

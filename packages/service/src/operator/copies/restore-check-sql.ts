@@ -47,6 +47,7 @@ const FIND_WAITING = statement({
   text: `select what, count, oldest, "amountCent"
      from (${ALL.map((select, place) => select(place)).join(' union all ')}) w order by place`,
   parameters: [],
+  byIndex: false,
   columns: columns<Waiting>({ what: 'text', count: 'bigint', oldest: 'text?', amountCent: 'bigint?' }),
 });
 
@@ -65,6 +66,7 @@ const FIND_LAST_WRITE = statement({
        union all select max(recorded_at) from events
        union all select max(at) from delivery_attempts) w`,
   parameters: [],
+  byIndex: false,
   columns: columns<{ at: string | null; secondsAgo: number | null }>({ at: 'text?', secondsAgo: 'bigint?' }),
 });
 

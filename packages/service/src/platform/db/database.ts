@@ -97,6 +97,8 @@ interface Connection extends Watched {
   isBroken: boolean;
   /** Its last commit was not confirmed. */
   isUnconfirmed: boolean;
+  /** Whether statements are planned without reading whole tables. Undefined after a rollback, which may have changed it back. */
+  byIndex: boolean | undefined;
 }
 
 export function openDatabase(options: DatabaseOptions): Database {
@@ -129,6 +131,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       session: undefined,
       isBroken: false,
       isUnconfirmed: false,
+      byIndex: undefined,
       since: 0,
       limit: 0,
       get backend() {
@@ -204,10 +207,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     statement: FreeText,
     values: readonly unknown[] = [],
   ): Promise<Row[]> {
-    const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement;
+    const { name, text, byIndex } =
+      typeof statement === 'string' ? { name: undefined, text: statement, byIndex: undefined } : statement;
     watch.begin(connection, limitMs);
     try {
+      if (byIndex !== undefined && byIndex !== connection.byIndex) {
+        await connection.client.query(`set enable_seqscan = ${byIndex ? 'off' : 'on'}`);
+        connection.byIndex = byIndex;
+      }
       const { rows } = await connection.client.query({ name, text, values: [...values] });
+      if (text.startsWith('rollback')) connection.byIndex = undefined;
       return rows as Row[];
     } catch (error) {
       throw meaningOf(connection, error);
@@ -239,6 +248,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       return result;
     } catch (error) {
       if (!connection.isBroken) {
+        connection.byIndex = undefined;
         await within(connection, CHECK_MS, () => client.query('rollback')).catch(() => {
           connection.isBroken = true;
         });

@@ -15,7 +15,7 @@ export interface RunQuery {
 }
 
 /** With a name when it is to be parsed and planned once for each connection. */
-export type FreeText = string | Pick<Statement, 'name' | 'text'>;
+export type FreeText = string | Pick<Statement, 'name' | 'text' | 'byIndex'>;
 
 export interface Transaction extends Queryable {
   /** How long each further statement of it may take; 0 for as long as it likes. */
@@ -40,14 +40,15 @@ export interface Asked {
   readonly name?: string | undefined;
   readonly text: string;
   readonly values: readonly unknown[];
+  readonly byIndex?: boolean | undefined;
 }
 
 /** A `query` that hands every statement on to another, within `around`. */
 export function relayQuery(to: Queryable, around: <T>(run: () => Promise<T>, asked: Asked) => Promise<T>): RunQuery {
   const query = to.query as AnyQuery;
   const relayed: AnyQuery = (statement, values = []) => {
-    const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement;
-    return around(() => query(statement, values), { name, text, values });
+    const asked = typeof statement === 'string' ? { text: statement } : statement;
+    return around(() => query(statement, values), { ...asked, values });
   };
   return relayed as RunQuery;
 }

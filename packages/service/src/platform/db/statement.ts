@@ -77,6 +77,12 @@ export interface Statement<Row = unknown, Types extends readonly ValueType[] = r
   readonly text: string;
   readonly parameters: Types;
   readonly columns: Columns<Row>;
+  /**
+   * True: planned without reading whole tables. Those with a name are, since they keep their plan: one made while a table was
+   * a page long would read it whole until it is next analyzed. False: planned as PostgreSQL likes, for those that read much.
+   * Undefined, for most: planned each time it runs, for a few rows that are found by their keys in either case.
+   */
+  readonly byIndex?: boolean | undefined;
   /** What makes the temporary tables that it needs. */
   readonly after?: readonly string[] | undefined;
 }
@@ -98,9 +104,11 @@ export function statement<const Types extends readonly ValueType[], Row = never>
   readonly parameters: Types;
   /** Left out when nobody reads them: its rows are at most counted. */
   readonly columns?: Columns<Row>;
+  readonly byIndex?: boolean;
   readonly after?: readonly string[];
 }): Statement<Row, Types> {
-  const whole = { ...one, columns: one.columns ?? NO_COLUMNS };
+  const byIndex = one.byIndex ?? (one.name === undefined ? undefined : true);
+  const whole = { ...one, byIndex, columns: one.columns ?? NO_COLUMNS };
   declared.push(whole);
   return whole;
 }
