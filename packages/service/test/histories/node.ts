@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { channelRegistry } from '../../src/catalog/channels/registry.js';
-import { cancelAtInstitutions } from '../../src/engine/jobs/agreement-cancellations.js';
 import { billCollected } from '../../src/engine/jobs/billing.js';
-import { askAboutPendingDebits } from '../../src/engine/jobs/pending-debits.js';
-import { askAboutPendingRefunds } from '../../src/engine/jobs/pending-refunds.js';
 import { renewDeducted } from '../../src/engine/jobs/renewals.js';
 import { endDueWithoutDebit } from '../../src/engine/jobs/without-debit.js';
+import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
+import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
+import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
 import type { Gateway } from '../../src/gateways/gateway.js';
 import type { Gateways } from '../../src/gateways/registry.js';
 import type { Clock } from '../../src/platform/clock.js';

@@ -144,15 +144,20 @@ const CLAIM_REFUNDS_TO_ASK = statement({
   text: `update refunds r set ask_at = now() + $2::double precision * interval '1 s', asked = r.asked + 1
      where (r.order_no, r.cycle_no, r.refund_seq) in (
        select d.order_no, d.cycle_no, d.refund_seq from refunds d
-       where d.ask_at <= now() order by d.ask_at limit $1 for update skip locked)
+       where d.ask_at <= now() and ($3::text is null or d.payment_channel_code = $3) order by d.ask_at limit $1 for update skip locked)
      returning ${COLUMNS}`,
-  parameters: ['bigint', 'double precision'],
+  parameters: ['bigint', 'double precision', 'text'],
   columns: REFUND_COLUMNS,
 });
 
 /** Refunds whose institution is to be asked now, for this node alone until `leaseSeconds` have passed. */
-export async function claimRefundsToAsk(db: Queryable, limit: number, leaseSeconds: number): Promise<Refund[]> {
-  return db.query(CLAIM_REFUNDS_TO_ASK, [limit, leaseSeconds]);
+export async function claimRefundsToAsk(
+  db: Queryable,
+  limit: number,
+  leaseSeconds: number,
+  paymentChannelCode?: string,
+): Promise<Refund[]> {
+  return db.query(CLAIM_REFUNDS_TO_ASK, [limit, leaseSeconds, paymentChannelCode ?? null]);
 }
 
 const ASK_ABOUT_REFUND_IN = statement({
