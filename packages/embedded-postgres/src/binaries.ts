@@ -1,7 +1,7 @@
 import { readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { PlainError } from '../plain-error.js';
+import { EmbeddedPostgresError } from './error.js';
 import { copyTree, errorCode, exists, makeOpenFolder } from './files.js';
 
 /** One unpacked PostgreSQL: bin, lib and share beside each other, as the binaries expect to find them. */
@@ -15,7 +15,7 @@ export interface Binaries {
 
 const SUPPORTED = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 
-export class NoBinaries extends PlainError {}
+export class NoBinaries extends EmbeddedPostgresError {}
 
 function binariesIn(native: string, version: string): Binaries {
   return { native, initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres'), version };

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { PlainError } from '../plain-error.js';
 import { locateBinaries } from './binaries.js';
+import { EmbeddedPostgresError } from './error.js';
 import { errorCode, messageOf, type Owner } from './files.js';
 import { type Folder, openFolder, rememberPort } from './folder.js';
 import { asOurselves, giveUpRoot, type Identity, type RootMethod } from './identity.js';
@@ -42,7 +42,7 @@ export interface Internals {
 }
 
 /** Its message is the one line to show. */
-export class FolderInUse extends PlainError {}
+export class FolderInUse extends EmbeddedPostgresError {}
 
 /** How long opening goes on without any sign of a live server. */
 const PATIENCE = 60_000;
@@ -143,7 +143,7 @@ class Keeper implements EmbeddedDatabase {
       if (running?.status === 'ready' && running.port !== undefined) {
         if (this.#port === undefined || this.#port === running.port) return running.port;
         // Started by a tool while our port was taken; it ends with that tool, and then the port is ours again.
-        throw new PlainError(`it listens on port ${running.port} and not on ${this.#port}`);
+        throw new EmbeddedPostgresError(`it listens on port ${running.port} and not on ${this.#port}`);
       }
       if (running !== undefined) {
         // Alive, so recovering from a crash, starting or stopping: that takes as long as it takes.
@@ -165,14 +165,14 @@ class Keeper implements EmbeddedDatabase {
       if (started.state === 'failed' || started.state === 'port-taken') {
         failures += 1;
         if (failures >= START_ATTEMPTS) {
-          throw new PlainError(`the database does not start: ${started.reason} (see ${this.#folder.log})`);
+          throw new EmbeddedPostgresError(`the database does not start: ${started.reason} (see ${this.#folder.log})`);
         }
       }
       if (started.state === 'rival' && !waiting) {
         log('waiting for another process that has the database');
         waiting = true;
       }
-      patience.spend(new PlainError(`the database in ${this.#folder.data} is held by another process`));
+      patience.spend(new EmbeddedPostgresError(`the database in ${this.#folder.data} is held by another process`));
       await this.#pause(100);
     }
   }
@@ -276,7 +276,7 @@ class Keeper implements EmbeddedDatabase {
 
   #readable(error: unknown): unknown {
     if (typeof error === 'object' && error !== null && 'code' in error && error.code === '28P01') {
-      return new PlainError(
+      return new EmbeddedPostgresError(
         `the database in ${this.#folder.data} refuses the password in ${this.#folder.dataDir}/postgres-password`,
       );
     }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PlainError } from '../plain-error.js';
+import { EmbeddedPostgresError } from './error.js';
 import { errorCode, exists, giveToOwnerOf, makeOpenFolder, type Owner, syncFolder } from './files.js';
 import { failureToEnter, hasProcCwd, SHARED_PLACES } from './identity.js';
 import { serverUser } from './own-uid.js';
@@ -31,7 +31,7 @@ export async function openFolder(
     return { dataDir: real, owner, data, log: join(real, 'postgres.log'), password };
   } catch (error) {
     if (errorCode(error) !== 'EACCES' && errorCode(error) !== 'EPERM') throw error;
-    throw new PlainError(
+    throw new EmbeddedPostgresError(
       `the database in ${real} belongs to another user (uid ${uid}, this is uid ${process.getuid?.()}): ` +
         'start as that user or choose another DATA_DIR',
     );
@@ -65,7 +65,7 @@ async function keepPassword(dataDir: string): Promise<string> {
   const existing = await read();
   if (existing !== undefined && existing !== '') return existing;
   if (await exists(join(dataDir, 'postgres'))) {
-    throw new PlainError(
+    throw new EmbeddedPostgresError(
       `${file} is ${existing === undefined ? 'missing' : 'empty'}, but ${join(dataDir, 'postgres')} is there: ` +
         'put the file back from a backup, or move both away to start with an empty database',
     );
@@ -80,7 +80,7 @@ async function keepPassword(dataDir: string): Promise<string> {
   }
   await syncFolder(dataDir);
   const made = await read();
-  if (made === undefined || made === '') throw new PlainError(`${file} cannot be read back`);
+  if (made === undefined || made === '') throw new EmbeddedPostgresError(`${file} cannot be read back`);
   return made;
 }
 
@@ -134,7 +134,7 @@ async function placeData(
   const parent = join(place, createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
   await makeOpenFolder(parent);
   if (!(await canEnter(parent))) {
-    throw new PlainError(
+    throw new EmbeddedPostgresError(
       `uid ${user.uid}, under which the database would run, can enter neither ${dataDir} nor ${parent}`,
     );
   }

@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process';
-import { PlainError } from '../plain-error.js';
 import { hasAccount, uidOfNobody } from './accounts.js';
 import { type Binaries, copyBinaries } from './binaries.js';
+import { EmbeddedPostgresError } from './error.js';
 import { exists, messageOf, type Owner } from './files.js';
 import { ENVIRONMENT, run } from './run.js';
 
@@ -90,7 +90,7 @@ export async function giveUpRoot(options: RootOptions): Promise<Identity> {
   // A namespace keeps the files root's, so it would lock the owner out of a folder that is not root's.
   if (identity === undefined && rootMethod !== 'uid' && options.dataDirOwner.uid === 0) identity = await tryNamespace();
   if (identity !== undefined) return identity;
-  throw new PlainError(
+  throw new EmbeddedPostgresError(
     'PostgreSQL does not run as root, and no way to give up root works here ' +
       `(${reasons.join('; ')}): start as an ordinary user, or set DATABASE_URL`,
   );

@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'n
 import { basename, dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { PlainError } from '../plain-error.js';
+import { EmbeddedPostgresError } from './error.js';
 import { changeOwner, errorCode, exists, syncFolder } from './files.js';
 import { type Folder, passwordHandle } from './folder.js';
 import type { Identity } from './identity.js';
@@ -99,7 +99,9 @@ export async function ensureCluster(
     } catch (error) {
       if (await exists(join(data, 'PG_VERSION'))) return;
       if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
-      throw new PlainError(`${data} is there but holds no database: move it away, or choose another DATA_DIR`);
+      throw new EmbeddedPostgresError(
+        `${data} is there but holds no database: move it away, or choose another DATA_DIR`,
+      );
     }
   } finally {
     await rm(mine, { recursive: true, force: true });
@@ -142,7 +144,7 @@ async function initdb(folder: Folder, within: string, identity: Identity): Promi
     const [code] = (await once(child, 'close')) as [number | null];
     if (code !== 0) {
       const lines = complaint.split('\n').filter((line) => /error|fatal|panic/i.test(line));
-      throw new PlainError(
+      throw new EmbeddedPostgresError(
         `the database cannot be created: ${lines.at(-1) ?? (complaint.trim() || `initdb ended with ${code}`)}`,
       );
     }
@@ -159,7 +161,7 @@ export async function checkVersion(folder: Folder, identity: Identity): Promise<
   const made = (await readFile(join(folder.data, 'PG_VERSION'), 'utf8')).trim();
   const major = identity.binaries.version.split('.', 1)[0];
   if (made === major) return;
-  throw new PlainError(
+  throw new EmbeddedPostgresError(
     `the database in ${folder.data} was made by PostgreSQL ${made}, and this is ${major}: ` +
       'dump it with the old version and load it into the new one, or choose another DATA_DIR',
   );

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { PlainError } from '../plain-error.js';
 import { hasAccount } from './accounts.js';
+import { EmbeddedPostgresError } from './error.js';
 import type { Owner } from './files.js';
 
 interface Range {
@@ -42,7 +42,7 @@ async function ownUid(dataDir: string): Promise<Owner> {
     const uid = first + ((start + step) % count);
     if (!forUsers.some((range) => isIn(range, uid)) && !(await hasAccount(uid))) return { uid, gid: uid };
   }
-  throw new PlainError(
+  throw new EmbeddedPostgresError(
     `every uid from ${first} to ${first + count - 1} belongs to somebody: start as an ordinary user, or set DATABASE_URL`,
   );
 }

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { PlainError } from '../plain-error.js';
+import { EmbeddedPostgresError } from './error.js';
 import { changeOwner, errorCode } from './files.js';
 import { type Folder, openLog, rememberedPort } from './folder.js';
 import type { Identity } from './identity.js';
@@ -218,7 +218,7 @@ export async function stop(folder: Folder, postmaster: Postmaster): Promise<void
   signal(postmaster.pid, 'SIGINT');
   while (await isServerOf(folder.data, postmaster.pid)) {
     if (performance.now() - since > STOP_LIMIT) {
-      throw new PlainError(
+      throw new EmbeddedPostgresError(
         `the database (pid ${postmaster.pid}) is still stopping after ${STOP_LIMIT / 1000} s, see ${folder.log}`,
       );
     }

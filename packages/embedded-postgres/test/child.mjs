@@ -1,6 +1,6 @@
-// A process of its own that holds an embedded database open until its standard input ends. Uses the built service
+// A process of its own that holds an embedded database open until its standard input ends. Uses the built package
 // (npx tsc -b), as plain Node reads no TypeScript.
-import { FolderInUse, openEmbedded } from '../../dist/platform/embedded-postgres/index.js';
+import { FolderInUse, openEmbedded } from '../dist/index.js';
 
 const [dataDir, role, description] = process.argv.slice(2);
 const say = (line) => process.stdout.write(`${line}\n`);

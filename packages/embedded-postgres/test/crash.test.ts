@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
-import { type FolderInUse, openEmbedded } from '../../src/platform/embedded-postgres/index.js';
+import { type FolderInUse, openEmbedded } from '../src/index.js';
 import {
   cleanUp,
   dropPrepared,
@@ -16,7 +16,7 @@ import {
   temporaryFolder,
   track,
   until,
-} from './embedded-helpers.js';
+} from './support.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

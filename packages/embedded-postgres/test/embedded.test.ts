@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { locateBinaries } from '../../src/platform/embedded-postgres/binaries.js';
-import { type EmbeddedDatabase, FolderInUse, openEmbedded } from '../../src/platform/embedded-postgres/index.js';
+import { locateBinaries } from '../src/binaries.js';
+import { type EmbeddedDatabase, FolderInUse, openEmbedded } from '../src/index.js';
 import {
   asRoot,
   cleanUp,
@@ -14,7 +14,7 @@ import {
   serverUids,
   temporaryFolder,
   track,
-} from './embedded-helpers.js';
+} from './support.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

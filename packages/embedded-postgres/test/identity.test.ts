@@ -16,8 +16,8 @@ import {
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { locateBinaries } from '../../src/platform/embedded-postgres/binaries.js';
-import { openEmbedded } from '../../src/platform/embedded-postgres/embedded.js';
+import { locateBinaries } from '../src/binaries.js';
+import { openEmbedded } from '../src/embedded.js';
 import {
   asRoot,
   cleanUp,
@@ -31,7 +31,7 @@ import {
   temporaryFolder,
   track,
   until,
-} from './embedded-helpers.js';
+} from './support.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -65,7 +65,7 @@ function processesUnder(uid: number): number[] {
 
 /** A process of nobody that tries what it can, and says what came of it in lines of JSON. */
 function spawnIntruder(task: 'try' | 'watch', about: object): { heard(): Promise<unknown>; end(): void } {
-  const script = readFileSync(new URL('./embedded-intruder.mjs', import.meta.url), 'utf8');
+  const script = readFileSync(new URL('./intruder.mjs', import.meta.url), 'utf8');
   // This Node may be installed where only its owner may go.
   const node = join(temporaryFolder(), 'node');
   copyFileSync(process.execPath, node);

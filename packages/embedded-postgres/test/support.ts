@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { type EmbeddedDatabase, openEmbedded } from '../../src/platform/embedded-postgres/index.js';
+import { type EmbeddedDatabase, openEmbedded } from '../src/index.js';
 
 export const asRoot = process.getuid?.() === 0;
 
@@ -133,7 +133,7 @@ export interface Other {
 }
 
 export async function otherProcess(dataDir: string, role: 'service' | 'tool', description?: string): Promise<Other> {
-  const script = fileURLToPath(new URL('./embedded-child.mjs', import.meta.url));
+  const script = fileURLToPath(new URL('./child.mjs', import.meta.url));
   const child = spawn(process.execPath, [script, dataDir, role, description ?? ''], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -1,10 +1,10 @@
+import { type Fields, fieldsOf, MAX_TEXT_LENGTH, numberOf, textOf } from '@perennial/wire/bridge';
 import type { FastifyInstance } from 'fastify';
-import { type Fields, fieldsOf, MAX_TEXT_LENGTH, numberOf, textOf } from '../../gateways/bridge/protocol.js';
+import type { Journal } from '../shared/journal.js';
+import { localRoutes } from '../shared/local-routes.js';
 import type { Delays, Desk } from './desk.js';
 import { type FaultBook, readFaultRule } from './faults.js';
-import type { Journal } from './journal.js';
 import type { Ledger } from './ledger.js';
-import { localRoutes } from './local-routes.js';
 
 export interface ControlOptions {
   readonly desk: Desk;

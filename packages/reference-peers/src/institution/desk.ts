@@ -10,15 +10,15 @@ import {
   type StatementMessage,
   textOf,
   timeOf,
-} from '../../gateways/bridge/protocol.js';
-import type { Clock } from '../../platform/clock.js';
-import type { Agenda } from './agenda.js';
+} from '@perennial/wire/bridge';
+import type { Agenda } from '../shared/agenda.js';
+import type { Clock } from '../shared/clock.js';
+import type { Journal } from '../shared/journal.js';
+import { BadMessage, NumberConflict, need, type Prepared as PreparedRequest } from '../shared/signed-server.js';
 import type { FaultName, Occasion } from './faults.js';
-import type { Journal } from './journal.js';
 import type { DebitResult, Entry, Ledger, OwedNotice } from './ledger.js';
 import type { NoticeSender } from './notices.js';
 import { debitMessage, debitResult, refundMessage, refundResult } from './results.js';
-import { BadMessage, NumberConflict, need, type Prepared as PreparedRequest } from './signed-server.js';
 
 /** How long things take that take long on purpose. */
 export interface Delays {

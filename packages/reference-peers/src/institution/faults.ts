@@ -1,4 +1,4 @@
-import { OPERATIONS, type Operation } from '../../gateways/bridge/protocol.js';
+import { OPERATIONS, type Operation } from '@perennial/wire/bridge';
 
 /**
  * What can go wrong on demand. Each fault has a card tail: the last four characters of the bound card, or of a shared

@@ -1,17 +1,17 @@
 import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { KEY_BYTES, STATEMENT_PAGE_LINES } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
-import { KEY_BYTES, STATEMENT_PAGE_LINES } from '../../gateways/bridge/protocol.js';
-import type { Clock } from '../../platform/clock.js';
-import { PlainError } from '../../platform/plain-error.js';
-import { createAgenda } from './agenda.js';
+import { createAgenda } from '../shared/agenda.js';
+import type { Clock } from '../shared/clock.js';
+import { openJournal } from '../shared/journal.js';
+import { lockFolder } from '../shared/lock.js';
+import { PeerError } from '../shared/peer-error.js';
 import { controlRoutes } from './control.js';
 import { type Delays, Desk } from './desk.js';
 import { type FaultRule, faultBook } from './faults.js';
-import { openJournal } from './journal.js';
 import { type Entry, Ledger } from './ledger.js';
-import { lockFolder } from './lock.js';
 import { noticeSender } from './notices.js';
 import { institutionServer } from './server.js';
 
@@ -54,7 +54,7 @@ export interface Institution {
 /** A payment institution of its own behind the protocol of docs/bridge.md. It moves no money, and remembers all of it. */
 export async function startInstitution(options: InstitutionOptions): Promise<Institution> {
   const { dataDir, port, host = '127.0.0.1', key, noticeUrl, clock, log } = options;
-  if (key.length !== KEY_BYTES) throw new PlainError(`the key must have ${KEY_BYTES} bytes`);
+  if (key.length !== KEY_BYTES) throw new PeerError(`the key must have ${KEY_BYTES} bytes`);
   let delays = { ...DELAYS, ...options.delays };
   const agenda = createAgenda();
   const currentDelays = () => delays;

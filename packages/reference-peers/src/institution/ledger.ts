@@ -1,6 +1,6 @@
 import { formatTime } from '@perennial/wire';
-import type { LineMessage, WireDecline } from '../../gateways/bridge/protocol.js';
-import { PlainError } from '../../platform/plain-error.js';
+import type { LineMessage, WireDecline } from '@perennial/wire/bridge';
+import { PeerError } from '../shared/peer-error.js';
 
 /** How the notice of a pending debit's result goes out. */
 export type NoticeManner = 'plain' | 'duplicate' | 'late' | 'forged';
@@ -155,7 +155,7 @@ export class Ledger {
       }
       case 'debit': {
         const { attemptNo, institutionNo, appId, askedCent, ref, result, at } = entry;
-        if (this.debits.has(attemptNo)) throw new PlainError(`the journal debits ${attemptNo} twice`);
+        if (this.debits.has(attemptNo)) throw new PeerError(`the journal debits ${attemptNo} twice`);
         const debit = {
           attemptNo,
           institutionNo,
@@ -175,7 +175,7 @@ export class Ledger {
       }
       case 'debit-settled': {
         const debit = known(this.debits, entry.attemptNo);
-        if (debit.result.status !== 'PENDING') throw new PlainError(`the journal settles ${entry.attemptNo} twice`);
+        if (debit.result.status !== 'PENDING') throw new PeerError(`the journal settles ${entry.attemptNo} twice`);
         const { becomes, notice } = debit.result;
         debit.result = becomes;
         this.#book(debit, entry.at);
@@ -206,7 +206,7 @@ export class Ledger {
         this.owedNotices.delete(entry.noticeNo);
         return;
       default:
-        throw new PlainError('the journal holds a line that this version does not know');
+        throw new PeerError('the journal holds a line that this version does not know');
     }
   }
 
@@ -276,6 +276,6 @@ function lineOfRefund({ refundNo, amountCent, ref, result, booked }: Refund): Li
 
 function known<T>(items: ReadonlyMap<string, T>, number: string): T {
   const item = items.get(number);
-  if (item === undefined) throw new PlainError(`the journal goes on with ${number}, which it never began`);
+  if (item === undefined) throw new PeerError(`the journal goes on with ${number}, which it never began`);
   return item;
 }

@@ -1,16 +1,10 @@
 import { randomBytes } from '@perennial/wire';
+import { CONTENT_TYPE, KEY_BYTES, type NoticeMessage, type SignedHeaders, signedHeaders } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
 import { Pool } from 'undici';
-import {
-  CONTENT_TYPE,
-  KEY_BYTES,
-  type NoticeMessage,
-  type SignedHeaders,
-  signedHeaders,
-} from '../../gateways/bridge/protocol.js';
-import type { Clock } from '../../platform/clock.js';
-import { PlainError } from '../../platform/plain-error.js';
-import type { Agenda } from './agenda.js';
+import type { Agenda } from '../shared/agenda.js';
+import type { Clock } from '../shared/clock.js';
+import { PeerError } from '../shared/peer-error.js';
 import type { NoticeManner } from './ledger.js';
 
 /** The pause after the first failure doubles up to the longest. */
@@ -131,7 +125,7 @@ function opposite(notice: NoticeMessage): NoticeMessage {
 function noticeAddress(text: string): { readonly origin: string; readonly path: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || `${url.search}${url.hash}` !== '') {
-    throw new PlainError('the notice address must start with http:// or https:// and have no query or fragment');
+    throw new PeerError('the notice address must start with http:// or https:// and have no query or fragment');
   }
   return { origin: url.origin, path: url.pathname };
 }

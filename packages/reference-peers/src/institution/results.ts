@@ -1,4 +1,4 @@
-import type { DebitMessage, RefundMessage } from '../../gateways/bridge/protocol.js';
+import type { DebitMessage, RefundMessage } from '@perennial/wire/bridge';
 import type { FaultName } from './faults.js';
 import type { Debit, DebitResult, NoticeManner, Refund, RefundResult } from './ledger.js';
 

@@ -1,11 +1,11 @@
+import { OPERATIONS } from '@perennial/wire/bridge';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { OPERATIONS } from '../../gateways/bridge/protocol.js';
-import type { Clock } from '../../platform/clock.js';
-import type { Agenda } from './agenda.js';
+import type { Agenda } from '../shared/agenda.js';
+import type { Clock } from '../shared/clock.js';
+import { signedServer } from '../shared/signed-server.js';
 import type { Delays, Desk } from './desk.js';
 import type { FaultBook } from './faults.js';
-import { signedServer } from './signed-server.js';
 
 export interface ServerOptions {
   readonly key: Uint8Array;

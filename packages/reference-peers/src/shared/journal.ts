@@ -1,7 +1,7 @@
 import { createReadStream, writeSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
-import { PlainError } from '../../platform/plain-error.js';
+import { PeerError } from './peer-error.js';
 
 /** JSON lines, only ever added to. What append promised is on the disk and stays there. */
 export interface Journal {
@@ -120,7 +120,7 @@ function parsed(bytes: Buffer, file: string, line: number): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw new PlainError(`${file} is damaged at line ${line}: it was changed by something other than this program`);
+    throw new PeerError(`${file} is damaged at line ${line}: it was changed by something other than this program`);
   }
 }
 

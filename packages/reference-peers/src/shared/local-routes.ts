@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net';
+import { type Fields, readFields } from '@perennial/wire/bridge';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Fields, readFields } from '../../gateways/bridge/protocol.js';
 
 export interface LocalRoutes {
   ledger(): Promise<object>;

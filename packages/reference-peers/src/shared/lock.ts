@@ -4,7 +4,7 @@ import { realpath, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { PlainError } from '../../platform/plain-error.js';
+import { PeerError } from './peer-error.js';
 
 /**
  * Two institutions on one journal would debit the same number twice, and two suppliers hand out two codes for it. A
@@ -14,7 +14,7 @@ import { PlainError } from '../../platform/plain-error.js';
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const file = await lockFile(folder);
   const server = (await tryListen(file)) ?? (await takeOver(file));
-  if (server === undefined) throw new PlainError(`${folder} is in use by another program of this kind`);
+  if (server === undefined) throw new PeerError(`${folder} is in use by another program of this kind`);
   server.unref();
   return async () => {
     await new Promise((resolve) => server.close(resolve));

@@ -1,6 +1,4 @@
 import { randomBytes } from '@perennial/wire';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
 import {
   BRIDGE_HEADERS,
   CONTENT_TYPE,
@@ -11,9 +9,11 @@ import {
   MAX_STATEMENT_BYTES,
   readFields,
   signResponse,
-} from '../../gateways/bridge/protocol.js';
-import type { Clock } from '../../platform/clock.js';
+} from '@perennial/wire/bridge';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
 import type { Agenda } from './agenda.js';
+import type { Clock } from './clock.js';
 
 /** A request that has been read: what a fault could go by, and what happens without one, or with one. */
 export interface Prepared<Occasion, Fault> {

@@ -1,8 +1,8 @@
 import { randomBytes } from '@perennial/wire';
-import { type Fields, numberOf, positiveOf } from '../../gateways/bridge/protocol.js';
-import type { Clock } from '../../platform/clock.js';
-import type { Journal } from '../institution/journal.js';
-import { BadMessage, NumberConflict, need, type Prepared } from '../institution/signed-server.js';
+import { type Fields, numberOf, positiveOf } from '@perennial/wire/bridge';
+import type { Clock } from '../shared/clock.js';
+import type { Journal } from '../shared/journal.js';
+import { BadMessage, NumberConflict, need, type Prepared } from '../shared/signed-server.js';
 import type { SupplierFault, SupplierOccasion } from './faults.js';
 import type { ClaimTerms, SupplierEntry, SupplierLedger } from './ledger.js';
 import type { SupplierOperation } from './operations.js';

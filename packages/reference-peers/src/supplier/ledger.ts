@@ -1,4 +1,4 @@
-import { PlainError } from '../../platform/plain-error.js';
+import { PeerError } from '../shared/peer-error.js';
 
 /** What one claim number stands for. */
 export interface ClaimTerms {
@@ -31,14 +31,14 @@ export class SupplierLedger {
   apply(entry: SupplierEntry): void {
     const { type, claimNo } = entry;
     if (type === 'fulfilled') {
-      if (this.handedOut.has(claimNo)) throw new PlainError(`the journal hands out two codes for ${claimNo}`);
+      if (this.handedOut.has(claimNo)) throw new PeerError(`the journal hands out two codes for ${claimNo}`);
       const { type: _type, ...handedOut } = entry;
       this.handedOut.set(claimNo, handedOut);
       this.refused.delete(claimNo);
     } else if (type === 'refused') {
       this.refused.set(claimNo, entry.reason);
     } else if (type !== 'arrival') {
-      throw new PlainError('the journal holds a line that this version does not know');
+      throw new PeerError('the journal holds a line that this version does not know');
     }
     this.arrivals.set(claimNo, (this.arrivals.get(claimNo) ?? 0) + 1);
   }

@@ -1,15 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { type Fields, KEY_BYTES } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
-import { type Fields, KEY_BYTES } from '../../gateways/bridge/protocol.js';
-import type { Clock } from '../../platform/clock.js';
-import { PlainError } from '../../platform/plain-error.js';
-import { createAgenda } from '../institution/agenda.js';
-import { openJournal } from '../institution/journal.js';
-import { localRoutes } from '../institution/local-routes.js';
-import { lockFolder } from '../institution/lock.js';
-import { signedServer } from '../institution/signed-server.js';
+import { createAgenda } from '../shared/agenda.js';
+import type { Clock } from '../shared/clock.js';
+import { openJournal } from '../shared/journal.js';
+import { localRoutes } from '../shared/local-routes.js';
+import { lockFolder } from '../shared/lock.js';
+import { PeerError } from '../shared/peer-error.js';
+import { signedServer } from '../shared/signed-server.js';
 import { Counter } from './counter.js';
 import { readSupplierFaultRule, type SupplierFaultBook, supplierFaultBook } from './faults.js';
 import { type SupplierEntry, SupplierLedger } from './ledger.js';
@@ -43,7 +43,7 @@ export interface SupplierProgram {
 /** A supplier of its own behind the protocol of docs/supplier.md. Its codes buy nothing, and it remembers all of them. */
 export async function startSupplier(options: SupplierProgramOptions): Promise<SupplierProgram> {
   const { dataDir, port, host = '127.0.0.1', key, clock, log } = options;
-  if (key.length !== KEY_BYTES) throw new PlainError(`the key must have ${KEY_BYTES} bytes`);
+  if (key.length !== KEY_BYTES) throw new PeerError(`the key must have ${KEY_BYTES} bytes`);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const unlock = await lockFolder(dataDir);
   const ledger = new SupplierLedger();

@@ -1,9 +1,9 @@
 import { chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { type EmbeddedDatabase, openEmbedded } from '@perennial/embedded-postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
-import { type EmbeddedDatabase, openEmbedded } from '../../src/platform/embedded-postgres/index.js';
 import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
 import { type Authority, newAuthority, selfSigned } from '../webhooks/certificates.js';
 
