@@ -1,4 +1,4 @@
-import { BlockList } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 import { type Fields, readFields } from '@perennial/wire/bridge';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -27,10 +27,9 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
+/** A dual-stack socket says ::ffff:127.0.0.1, which the list takes for the IPv4 address that it is. */
 export function isLoopback(address: string | undefined): boolean {
-  if (address === undefined) return false;
-  const plain = address.replace(/^::ffff:(?=\d)/i, '');
-  return loopback.check(plain, plain.includes(':') ? 'ipv6' : 'ipv4');
+  return address !== undefined && isIP(address) !== 0 && loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 /** A proxy on this machine speaks for somebody else, and so does a browser that a foreign page is open in. */
