@@ -171,7 +171,7 @@ describe('name servers', () => {
   it('may have one kind of address alone', async () => {
     const push = await resolving(() => ({ addresses: [FIRST] }));
     expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
-    names?.close();
+    await names?.close();
     names = await startNameServer(() => ({ addresses: ['2606:4700::1111'] }));
     expect(await dnsResolve([names.server])('hooks.partner.example')).toEqual(['2606:4700::1111']);
   });

@@ -1,10 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { Logger } from 'pino';
-import { Pool } from 'undici';
-import type { Clock } from '../../platform/clock.js';
-import { PlainError } from '../../platform/plain-error.js';
-import { failSpan, findTracing, type Origin, TRACEPARENT, traceparentOf } from '../../platform/tracing.js';
 import {
   BRIDGE_HEADERS,
   CONTENT_TYPE,
@@ -13,7 +8,12 @@ import {
   KEY_BYTES,
   readFields,
   signedHeaders,
-} from './protocol.js';
+} from '@perennial/wire/bridge';
+import type { Logger } from 'pino';
+import { Pool } from 'undici';
+import type { Clock } from '../../platform/clock.js';
+import { PlainError } from '../../platform/plain-error.js';
+import { failSpan, findTracing, type Origin, TRACEPARENT, traceparentOf } from '../../platform/tracing.js';
 
 export interface ClientOptions {
   /** Of the bridge: the operations' names are put behind its path. */
