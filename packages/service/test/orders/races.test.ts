@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { DebitRequest } from '../../src/gateways/gateway.js';
 import { gate, meetingOf } from '../agreements/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
+import { lockWaits } from '../support/database.js';
 import {
   bindCard,
   collectRequest,
@@ -119,12 +120,7 @@ describe('unsubscribe', () => {
           return reply;
         }),
       );
-      await until('both wait or are through', async () => {
-        const waiting = await sql(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return ended + waiting.length === 2;
-      });
+      await until('both wait or are through', async () => ended + (await lockWaits(service.fresh.database)) === 2);
     });
     expect(codes((await both) ?? [])).toEqual(['0', '0']);
     expect(await agreementOf(service.fresh.database, orders[0].orderNo)).toMatchObject({
@@ -364,6 +360,10 @@ describe('orders/create in mode A.2, many at once', () => {
 });
 
 it('409002, then 0: an answer that cannot be recorded in time is not taken for an order of somebody else', async () => {
+  const gateways = { of: async () => on.institution };
+  const impatient = await anotherNode(service, { gateways, idempotency: { leaseSeconds: 1 } });
+  onTestFinished(() => impatient.close());
+  const caller = impatient.client(channel);
   const raw = JSON.stringify(sharedRequest(channel));
   const idempotencyKey = unique('key');
   let release: () => void = () => undefined;
@@ -381,13 +381,13 @@ it('409002, then 0: an answer that cannot be recorded in time is not taken for a
     });
     return paid(debit);
   };
-  const first = await channel.call('orders/create', undefined, { raw, idempotencyKey });
+  const first = await caller.call('orders/create', undefined, { raw, idempotencyKey });
   expect(first.code, first.text).toBe('409002');
   release();
   await held;
   on.institution.reset();
   const again = await until('an answer', async () => {
-    const reply = await channel.call('orders/create', undefined, { raw, idempotencyKey });
+    const reply = await caller.call('orders/create', undefined, { raw, idempotencyKey });
     return reply.code === '409002' ? undefined : reply;
   });
   expect(again.code, again.text).toBe('0');
