@@ -50,13 +50,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Everything that a command says in the folder, without colours. */
+/** Everything that a command says in the folder, in the order in which it is said and without colours. */
 function printed(command: string): Promise<string> {
   const { PATH = '', HOME = '' } = process.env;
   return new Promise((resolve) => {
-    execFile('sh', ['-c', command], { cwd: folder, env: { PATH, HOME, NO_COLOR: '1' } }, (_failed, stdout, stderr) =>
-      resolve(stdout + stderr),
-    );
+    const env = { PATH, HOME, NO_COLOR: '1' };
+    execFile('sh', ['-c', `exec 2>&1; ${command}`], { cwd: folder, env }, (_failed, said) => resolve(said));
   });
 }
 
@@ -73,8 +72,8 @@ describe('a run that fails ends with commands', () => {
         /^FAST_CHECK_SEED=-?\d+ npx vitest run --project some all.test.js -t '\^draws its numbers\$'$/,
       ),
       'MONTH=2 npm test',
-      String.raw`npx vitest run --project some all.test.js -t '^a \(group\) of "some" 0: it.s \$5 a month \| 50%$'`,
       String.raw`npx vitest run --project some all.test.js -t '^a \(group\) of "some" 0: it.s \$5 a month \| 50% and more$'`,
+      String.raw`npx vitest run --project some all.test.js -t '^a \(group\) of "some" 0: it.s \$5 a month \| 50%$'`,
       'npx vitest run --project some broken.test.js',
     ]);
   });
