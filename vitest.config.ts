@@ -1,16 +1,23 @@
 import os from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { againReporter } from './packages/service/test/support/again-reporter.js';
+
+const setupFiles = process.env['FAST_CHECK_SEED']
+  ? [`${import.meta.dirname}/packages/service/test/support/fast-check-seed.ts`]
+  : [];
 
 export default defineConfig({
   test: {
     // Most tests wait for other processes: on two cores, three at a time keep both busy.
     maxWorkers: Math.max(3, Math.floor(os.availableParallelism() / 2)),
+    reporters: ['default', againReporter()],
     projects: [
       {
         test: {
           name: 'wire',
           root: 'packages/wire',
           include: ['test/**/*.test.ts'],
+          setupFiles,
           testTimeout: 60_000,
         },
       },
@@ -39,6 +46,7 @@ export default defineConfig({
           // What the files share of a process are modules without a memory of their own; loading them for each is a third of a run.
           isolate: false,
           globalSetup: ['test/support/server.ts'],
+          setupFiles,
           // Real servers and real crashes: the bound is for what hangs, not for what is slow.
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -59,7 +59,7 @@ async function main(): Promise<void> {
     publicUrl: () => publicUrl,
     redeemUrl: () => settings.redeemUrl ?? publicUrl,
     localCallbacks,
-    alertWays: alertWays(settings, systemClock),
+    alertWays: await alertWays(settings, systemClock),
     isMonitoredApart: settings.metricsPort !== undefined,
   });
   try {

@@ -3,6 +3,7 @@ import { noticeAcceptor } from './api/notice.js';
 import { accessTokens } from './catalog/channels/access-token.js';
 import { channelRegistry } from './catalog/channels/registry.js';
 import { startEngine } from './engine/engine.js';
+import type { AlertSeconds } from './engine/jobs/alerts.js';
 import { type Fulfilments, fulfilmentRegistry } from './fulfilment/registry.js';
 import { bridgeGateway } from './gateways/bridge/bridge.js';
 import { noticeVerifier } from './gateways/notice-verifier.js';
@@ -85,6 +86,8 @@ export interface ServiceDeps {
   readonly readsOnly?: boolean;
   /** How alerts reach people, beside the list. */
   readonly alertWays?: readonly AlertWay[];
+  /** In place of the usual 30 and 5, for a test that cannot wait. */
+  readonly alertSeconds?: AlertSeconds;
 }
 
 export interface Service extends App {

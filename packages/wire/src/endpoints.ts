@@ -1,4 +1,3 @@
-import type { Static, TSchema } from 'typebox';
 import type { RejectionName } from './rejection.js';
 import {
   BindConfirmData,
@@ -35,10 +34,11 @@ import { ordersCreateChecks } from './schemas/orders-create-checks.js';
 import { PaymentChannelsListData, PaymentChannelsListRequest } from './schemas/payment-channels.js';
 import { PaymentDetail, PaymentsQueryRequest } from './schemas/payments.js';
 import { ProductsListData, ProductsListRequest } from './schemas/products.js';
+import type { AnySchema, Static } from './schemas/type.js';
 
 export const PATH_PREFIX = '/openapi/v1/';
 
-interface EndpointFacts<Request extends TSchema, Response extends TSchema> {
+interface EndpointFacts<Request extends AnySchema, Response extends AnySchema> {
   readonly summary: string;
   /** Whether the Authorization header is required. */
   readonly token: boolean;
@@ -57,14 +57,14 @@ interface EndpointFacts<Request extends TSchema, Response extends TSchema> {
 
 export interface Endpoint<
   Name extends string = string,
-  Request extends TSchema = TSchema,
-  Response extends TSchema = TSchema,
+  Request extends AnySchema = AnySchema,
+  Response extends AnySchema = AnySchema,
 > extends EndpointFacts<Request, Response> {
   readonly name: Name;
   readonly path: `${typeof PATH_PREFIX}${Name}`;
 }
 
-function endpoint<const Name extends string, Request extends TSchema, Response extends TSchema>(
+function endpoint<const Name extends string, Request extends AnySchema, Response extends AnySchema>(
   name: Name,
   facts: EndpointFacts<Request, Response>,
 ): Endpoint<Name, Request, Response> {

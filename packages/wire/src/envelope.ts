@@ -1,13 +1,13 @@
-import { type Static, type TSchema, Type } from 'typebox';
 import { CODES } from './codes.js';
 import { Time } from './schemas/common.js';
+import { type AnySchema, type Static, Type } from './schemas/type.js';
 
 /** `data` is null on every failure. */
-export function Envelope<Data extends TSchema>(data: Data) {
+export function Envelope<Data extends AnySchema>(data: Data) {
   return Type.Object({
     code: Type.String(),
     message: Type.String(),
-    data: Type.Union([data, Type.Null()]),
+    data: Type.OrNull(data),
     requestId: Type.String(),
     timestamp: Time,
     success: Type.Boolean(),

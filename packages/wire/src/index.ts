@@ -32,5 +32,6 @@ export * from './schemas/payment-channels.js';
 export * from './schemas/payments.js';
 export * from './schemas/products.js';
 export * from './schemas/shared-agreement.js';
+export { type AnySchema, type ObjectSchema, type Static, Type } from './schemas/type.js';
 export * from './signing.js';
 export * from './time.js';

@@ -1,5 +1,4 @@
-import type { Endpoint } from '@perennial/wire';
-import type { Static, TSchema } from 'typebox';
+import type { AnySchema, Endpoint, Static } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { Channel } from '../catalog/channels/channel.js';
 import type { Pieces } from '../platform/answers/answer.js';
@@ -15,7 +14,7 @@ export interface Route {
 
 export type Render<Description> = (channel: Channel, description: Description) => string | Pieces;
 
-export function route<Request extends TSchema, Response extends TSchema>(
+export function route<Request extends AnySchema, Response extends AnySchema>(
   endpoint: Endpoint<string, Request, Response>,
   action: Action<Static<Request>, Static<Response>>,
 ): Route {
@@ -23,7 +22,7 @@ export function route<Request extends TSchema, Response extends TSchema>(
 }
 
 /** For data that may be long or holds a signature: its description is what is stored, and what a replay is made of. */
-export function describedRoute<Request extends TSchema, Description extends object>(
+export function describedRoute<Request extends AnySchema, Description extends object>(
   endpoint: Endpoint<string, Request>,
   action: Action<Static<Request>, Description>,
   render: Render<Description>,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { reserveSend } from '../../src/subscriptions/steps/agreements/sms-limit.js';
 import type { ChannelClient } from '../support/channel-client.js';
+import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';
 import {
   type AgreementsService,
@@ -184,12 +185,7 @@ describe('agreements/bind-sms in production, how often', () => {
   });
 });
 
-async function waitingAtLocks(): Promise<number | undefined> {
-  const [row] = await service.fresh.database.query<{ n: number }>(
-    `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return row?.n;
-}
+const waitingAtLocks = () => lockWaits(service.fresh.database);
 
 /** Another transaction that has counted a code to the number and is not through yet. */
 async function holdNumber(bankMobile: string) {

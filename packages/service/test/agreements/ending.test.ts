@@ -10,6 +10,7 @@ import { agreementOf, alerts, anotherChannel, paid, type Stage, stage, toldAbout
 import { attemptNoOf, copies, declined, type EngineNode, engineNode, success } from '../renewals/support.js';
 import { watchAttempts } from '../support/attempts-watch.js';
 import type { ChannelClient } from '../support/channel-client.js';
+import { lockWaits } from '../support/database.js';
 import { type DatabaseClock, databaseClock } from '../support/database-clock.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
@@ -432,12 +433,7 @@ describe('an active order that is found on an agreement which has ended', () => 
 
 describe('in the same moment', () => {
   const waiting = () =>
-    until('somebody waits for a lock', async () => {
-      const rows = await on.service.fresh.database.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return rows.length > 0;
-    });
+    until('somebody waits for a lock', async () => (await lockWaits(on.service.fresh.database)) > 0);
   const claim = (tx: Queryable) =>
     startRenewals(tx, 'MOCKPAY', { kind: 'everything', after: { dueAt: '-infinity', orderNo: 0 } }, 64, 18);
 

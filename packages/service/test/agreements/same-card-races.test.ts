@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agreementOf, paid, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
+import { lockWaits } from '../support/database.js';
 import { unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { anotherNode, type Node } from '../support/second-node.js';
@@ -62,12 +63,7 @@ async function behind(row: string, works: readonly (() => Promise<Reply>)[]): Pr
     await tx.query(row);
     for (const work of works) {
       started.push(work());
-      await until('one more waits', async () => {
-        const waiting = await sql(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return waiting.length === started.length;
-      });
+      await until('one more waits', async () => (await lockWaits(service.fresh.database)) === started.length);
     }
   });
   return Promise.all(started);

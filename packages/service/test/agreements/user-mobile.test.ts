@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bindUserMobile, checkUserMobile, userMobile } from '../../src/subscriptions/store/users/mobile.js';
 import { findUser } from '../../src/subscriptions/store/users/sql.js';
 import type { ChannelClient } from '../support/channel-client.js';
+import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';
 import {
   type AgreementsService,
@@ -141,12 +142,7 @@ describe('at the same time', () => {
       .catch((error: Error) => error.message);
     await inside.reached;
     const second = database.transaction((tx) => bindUserMobile(tx, memory, 'second', mobile, service.clock.now()));
-    await until('the second waiting', async () => {
-      const [row] = await database.query<{ n: number }>(
-        `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return row?.n === 1;
-    });
+    await until('the second waiting', async () => (await lockWaits(database)) === 1);
     inside.open();
     expect(await rolledBack).toBe('rolled back');
     await second;

@@ -16,11 +16,11 @@ import { type KeptAlive, keptAlive } from '../support/kept-alive.js';
 import { until } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
 
-const CLAIMS = soakSize('CLAIMS', 100);
+const CLAIMS = soakSize('CLAIMS', 50, 100);
 const CONNECTIONS = 12;
 /** Of the claims, one dies at each point; and the node is killed whenever so many more were answered. */
 const DOOMED_EVERY = 50;
-const KILL_EVERY = 60;
+const KILL_EVERY = Math.min(60, CLAIMS * 0.6);
 /** For what will never happen: a node needs a while to be back. */
 const PATIENCE_MS = 90_000;
 const FAULTS = [

@@ -6,20 +6,16 @@ import { createPaymentChannel } from '../../src/operator/provisioning/payment-ch
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
-import {
-  type ChannelClient,
-  type ChannelCredentials,
-  channelClient,
-  isToBeSentAgain,
-  type Reply,
-} from '../support/channel-client.js';
+import { type ChannelClient, type ChannelCredentials, channelClient, type Reply } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { sharedAgreement, sharedRequest } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
-import { ledgerPort, packageRoot, type Running, start, until } from '../support/processes.js';
+import { keptAlive } from '../support/kept-alive.js';
+import { until } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
+import { untilAnswered } from '../support/until-answered.js';
 
-const ORDERS = soakSize('CREATES', 200);
+const ORDERS = soakSize('CREATES', 120, 200);
 const CONNECTIONS = 16;
 const KILL_EVERY = 80;
 /** One in so many kills its node at a named point. */
@@ -46,7 +42,12 @@ interface Acknowledged {
 
 it(`${ORDERS} creates over the bridge while the service is killed and answers are lost: both sides agree to the cent`, async () => {
   const institution = await bridgedInstitution();
-  const node = keptAlive(port);
+  const node = keptAlive({
+    DATABASE_URL: fresh.url,
+    MASTER_KEY: masterKey.toString('base64'),
+    PORT: String(port),
+    LOG_LEVEL: 'silent',
+  });
   const client = channelClient(`http://127.0.0.1:${port}`, channel);
   const numbers = Array.from({ length: ORDERS }, (_, n) => `crash-${n}${killPoint(n)}`);
   const acknowledged: Acknowledged[] = [];
@@ -126,66 +127,18 @@ async function agree(acknowledged: readonly Acknowledged[], ledger: Awaited<Retu
   expect(counts).toEqual({ events: 2 * ORDERS, benefits: counts?.active, active: counts?.active });
 }
 
-/** As a channel should: the same key again after a lost connection, a fault, a twin still at work or too much at once. */
-async function createUntilAnswered(client: ChannelClient, n: number, externalOrderNo: string): Promise<Reply> {
+function createUntilAnswered(client: ChannelClient, n: number, externalOrderNo: string): Promise<Reply> {
   const user = `user-${n}`;
   const tail = n % 3 === 0 ? FAULTS[(n / 3) % FAULTS.length] : '8888';
   const shared = sharedAgreement(client, user, { paymentChannelCode: 'BRIDGE', sharedAgreementNo: `${user}-${tail}` });
-  const mobileEncrypted = { channelUserId: user, externalOrderNo, productCode: 'CRASH', sharedAgreement: shared };
-  const raw = JSON.stringify(sharedRequest(client, mobileEncrypted));
-  return until(
-    `an answer for ${externalOrderNo}`,
-    async () => {
-      try {
-        const reply = await client.call('orders/create', undefined, { raw, idempotencyKey: `key-${n}` });
-        if (isToBeSentAgain(reply)) return undefined;
-        expect(reply.code, reply.text).toBe('0');
-        return reply;
-      } catch (error) {
-        if (error instanceof Error && /ECONN|socket hang up|EPIPE|auth\/token answered/.test(error.message))
-          return undefined;
-        throw error;
-      }
-    },
-    90_000,
-  );
+  const body = { channelUserId: user, externalOrderNo, productCode: 'CRASH', sharedAgreement: shared };
+  return untilAnswered(client, 'orders/create', sharedRequest(client, body), `key-${n}`);
 }
 
 const killPoint = (n: number): string => {
   const point = n % NAMED_EVERY === 7 ? POINTS[Math.floor(n / NAMED_EVERY) % POINTS.length] : undefined;
   return point === undefined ? '' : `-KILL-${point}`;
 };
-
-/** A node that is started again whenever it has died. */
-function keptAlive(onPort: number) {
-  let running: Running | undefined;
-  let stopped = false;
-  let kills = 0;
-  const env = {
-    DATABASE_URL: fresh.url,
-    MASTER_KEY: masterKey.toString('base64'),
-    PORT: String(onPort),
-    LOG_LEVEL: 'silent',
-  };
-  const loop = (async () => {
-    while (!stopped) {
-      running = start(`${packageRoot}/test/support/bridge-node.mjs`, env);
-      const code = await running.exited;
-      if (!stopped && code !== null) throw new Error(`the node ended with ${code}: ${running.stderr()}`);
-      kills += 1;
-    }
-  })();
-  return {
-    kills: () => kills,
-    kill: () => running?.child.kill('SIGKILL'),
-    async stop() {
-      stopped = true;
-      if (running) await ledgerPort(running).catch(() => undefined);
-      running?.child.kill('SIGTERM');
-      await loop;
-    },
-  };
-}
 
 async function bridgedInstitution(): Promise<{ url: string }> {
   const operator = {

@@ -10,7 +10,7 @@ import { type ChannelCredentials, channelClient, isToBeSentAgain, type Reply } f
 import { killEverything, LEDGER_NODE, ledgerPort, type Running, start } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
 
-const ROUNDS = soakSize('KILL_ROUNDS', 5);
+const ROUNDS = soakSize('KILL_ROUNDS', 2, 5);
 const ACKNOWLEDGED_PER_ROUND = 120;
 const CONNECTIONS = 12;
 

@@ -9,9 +9,11 @@ import { ASKED, type Fate, PLAIN, type Plan, RETRY_DELAYS, SLOW, TOLD } from '..
 import { type Bridge, type RenewalWorld, renewalWorld } from '../support/renewal-world.js';
 import { soakSize } from '../support/soak.js';
 
-const RENEWALS = soakSize('RENEWALS', 1_500);
+const RENEWALS = soakSize('RENEWALS', 360, 1_500);
 /** Renewals between two kills: a few seconds. */
 const KILL_EVERY = Math.min(1_000, RENEWALS / 5);
+/** Orders of a kind from one that kills its node to the next. */
+const POINT_EVERY = RENEWALS < 1_000 ? 20 : 100;
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
 /** What the claim of a node that has died may still hold back. */
 const TAKEN_OVER_SECONDS = 20;
@@ -76,7 +78,7 @@ async function dueOrders(world: RenewalWorld, bridge: Bridge): Promise<Plan[]> {
     left -= count * daysAgo;
     const plans = Array.from({ length: count }, (_, n): Plan => {
       const fault = n % 4 === 3 ? faults[Math.floor(n / 4) % faults.length] : undefined;
-      const point = n % 100 === 50 ? points?.[(n - 50) / 100] : undefined;
+      const point = n % POINT_EVERY === POINT_EVERY / 2 ? points?.[Math.floor(n / POINT_EVERY)] : undefined;
       return {
         orderNo: 500_000_000_000 + turn * 1_000_000 + n,
         externalOrderNo: `due-${turn}-${n}${point === undefined ? '' : `-KILL-${point}`}`,

@@ -7,15 +7,18 @@ import { authorizeProduct, createProduct } from '../../src/operator/provisioning
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { boundOrder, type Card, cardOf } from '../agreements/bridged.js';
 import { ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
-import { type ChannelClient, channelClient, isToBeSentAgain, type Reply } from '../support/channel-client.js';
+import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { encrypted, mobileOf } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { keptAlive } from '../support/kept-alive.js';
 import { until } from '../support/processes.js';
+import { soakSize } from '../support/soak.js';
+import { untilAnswered } from '../support/until-answered.js';
 
 const POINTS = ['before-call', 'after-call', 'before-commit', 'after-commit'] as const;
-const CARDS = 8;
+/** Each is killed at one of the points. */
+const CARDS = soakSize('CARDS', POINTS.length, 8);
 
 let fresh: FreshDatabase;
 const masterKey = randomBytes(32);
@@ -40,7 +43,7 @@ it(`${CARDS} cards are bound again while the service is killed at each point of 
   const bound = [];
   for (const card of cards) {
     const first = await bindUntilAnswered(client, card, '123456');
-    const order = await untilAnswered(client, 'orders/create', { ...boundOrder(first), productCode: 'CRASH' });
+    const order = await answered(client, 'orders/create', { ...boundOrder(first), productCode: 'CRASH' });
     bound.push({ card, first, orderNo: order.data.orderNo as string });
   }
   const before = node.kills();
@@ -90,7 +93,7 @@ it(`${CARDS} cards are bound again while the service is killed at each point of 
 }, 240_000);
 
 async function bindUntilAnswered(client: ChannelClient, card: Card, code: string): Promise<string> {
-  const sent = await untilAnswered(client, 'agreements/bind-sms', {
+  const sent = await answered(client, 'agreements/bind-sms', {
     channelUserId: card.channelUserId,
     mobileEncrypted: encrypted(client, mobileOf(card.channelUserId)),
     bankCardNoEncrypted: encrypted(client, card.bankCardNo),
@@ -99,7 +102,7 @@ async function bindUntilAnswered(client: ChannelClient, card: Card, code: string
     bankMobileEncrypted: encrypted(client, '13800000002'),
   });
   const { bindOrderNo } = sent.data;
-  const confirmed = await untilAnswered(client, 'agreements/bind-confirm', {
+  const confirmed = await answered(client, 'agreements/bind-confirm', {
     bindOrderNo,
     smsCodeEncrypted: encrypted(client, code),
   });
@@ -108,28 +111,10 @@ async function bindUntilAnswered(client: ChannelClient, card: Card, code: string
 }
 
 let keys = 0;
-
-/** As a channel should: the same key again after a lost connection, a fault, a twin still at work or too much at once. */
-async function untilAnswered(client: ChannelClient, name: string, body: object): Promise<Reply> {
+const answered = (client: ChannelClient, name: string, body: object) => {
   keys += 1;
-  const options = { raw: JSON.stringify(body), idempotencyKey: `key-${keys}` };
-  return until(
-    `an answer of ${name}`,
-    async () => {
-      try {
-        const reply = await client.call(name, undefined, options);
-        if (isToBeSentAgain(reply)) return undefined;
-        expect(reply.code, reply.text).toBe('0');
-        return reply;
-      } catch (error) {
-        if (error instanceof Error && /ECONN|socket hang up|EPIPE|auth\/token answered/.test(error.message))
-          return undefined;
-        throw error;
-      }
-    },
-    90_000,
-  );
-}
+  return untilAnswered(client, name, body, `key-${keys}`);
+};
 
 async function world() {
   const { database } = fresh;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../src/platform/db/database.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/platform/db/database.js';
 import { paid, type Stage, stage } from '../orders/support.js';
 import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
 import { collectRequest, sharedRequest, unique } from '../support/demo.js';
@@ -18,14 +18,16 @@ beforeAll(async () => {
   on = await stage();
 });
 afterAll(() => on.close());
-beforeEach(async () => {
+/** Everything that is asked of the database is given up after this, where the time itself is not what a test is about. */
+const IMPATIENT = { statementMs: 1_000 };
+async function open(limits: Partial<DatabaseOptions> = {}): Promise<void> {
   between = await network(on.service.fresh.url);
-  database = openDatabase({ url: between.url, pool: 4, name: 'far node' });
+  database = openDatabase({ url: between.url, pool: 4, name: 'far node', ...limits });
   const gateways = { of: async () => on.institution };
   node = await anotherNode(on.service, { database, gateways, idempotency: { leaseSeconds: 1 } });
   channel = node.client(on.channel);
   expect((await channel.call('products/list', {})).code).toBe('0');
-});
+}
 afterEach(async () => {
   between.thaw();
   await node.close();
@@ -47,6 +49,7 @@ const codes = (replies: readonly Reply[]) => new Set(replies.map(({ code }) => c
 
 describe('a database that says nothing any more while its sockets stay open', () => {
   it('503001 within 10 s for everybody who asks meanwhile, not ready within 2 s, and well again afterwards', async () => {
+    await open();
     between.freeze();
     const first = Array.from({ length: 40 }, (_, index) =>
       within(10, channel.call(index % 2 ? 'products/list' : 'orders/create', index % 2 ? {} : collectRequest(channel))),
@@ -63,6 +66,7 @@ describe('a database that says nothing any more while its sockets stay open', ()
   });
 
   it('a late answer is not taken for that of another statement', async () => {
+    await open(IMPATIENT);
     between.freezeAfter('the first');
     await expect(within(10, database.query(`select 'the first' as said`))).rejects.toThrow('database unavailable');
     between.thaw();
@@ -93,6 +97,7 @@ describe('a database that says nothing any more while its sockets stay open', ()
   ])(
     'an order that is %s and whose commit nobody heard of: there is one, debited once',
     async (_how, request, debits, freeze) => {
+      await open(IMPATIENT);
       on.institution.reset();
       const sent = () => on.institution.debits.map(({ attemptNo }) => attemptNo);
       on.institution.onQuery = async (query) =>
@@ -118,6 +123,7 @@ describe('a database that says nothing any more while its sockets stay open', ()
 });
 
 it('a server whose processes for this node are stopped: 503001 within 10 s, and new ones take their place', async () => {
+  await open();
   const rows = await on.service.fresh.database.query<{ pid: number }>(
     `select pid from pg_stat_activity where application_name = 'far node'`,
   );

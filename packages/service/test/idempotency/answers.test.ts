@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from '../support/channel-client.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { type FreshDatabase, freshDatabase, lockWaits } from '../support/database.js';
 import { LEDGER_NODE, ledgerPort, type Running, start, until } from '../support/processes.js';
 
 /** The mechanism as a channel sees it, on two real nodes over one database. */
@@ -86,12 +86,7 @@ async function closedGate(): Promise<{ gate: number; open: () => Promise<void> }
   };
 }
 
-const waitingAtLocks = async () =>
-  (
-    await fresh.database.query<{ n: number }>(
-      `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-  )[0]?.n ?? 0;
+const waitingAtLocks = () => lockWaits(fresh.database);
 
 describe('a request that is sent again with its Idempotency-Key', () => {
   it('gets the first answer on either node, says so in a header, and has no second effect', async () => {

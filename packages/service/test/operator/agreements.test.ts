@@ -3,6 +3,7 @@ import { listAudit } from '../../src/operator/audit.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import { agreementOf, toldAbout } from '../orders/support.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
+import { lockWaits } from '../support/database.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { dump } from './support.js';
@@ -138,10 +139,7 @@ describe('cancelling an agreement', () => {
     await database.transaction(async (tx) => {
       await tx.query('update orders set agreement_id = $2 where order_no = $1', [orderNo, another]);
       canceling = cancelAgreement(on.operator, { agreementNo });
-      await until('the cancellation waits', async () => {
-        const sql = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        return (await database.query(sql)).length > 0;
-      });
+      await until('the cancellation waits', async () => (await lockWaits(database)) > 0);
     });
     expect(await canceling).toMatchObject({ unsubscribed: [], agreementStatus: 'CANCELED' });
     expect(await statusOf(orderNo)).toBe('ACTIVE');

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DebitRequest } from '../../src/gateways/gateway.js';
 import { gate, meetingOf } from '../agreements/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
+import { lockWaits } from '../support/database.js';
 import {
   bindCard,
   collectRequest,
@@ -119,12 +120,7 @@ describe('unsubscribe', () => {
           return reply;
         }),
       );
-      await until('both wait or are through', async () => {
-        const waiting = await sql(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return ended + waiting.length === 2;
-      });
+      await until('both wait or are through', async () => ended + (await lockWaits(service.fresh.database)) === 2);
     });
     expect(codes((await both) ?? [])).toEqual(['0', '0']);
     expect(await agreementOf(service.fresh.database, orders[0].orderNo)).toMatchObject({
@@ -386,6 +382,8 @@ it('409002, then 0: an answer that cannot be recorded in time is not taken for a
   release();
   await held;
   on.institution.reset();
+  // The lease of the first one runs out.
+  await sql('update idempotency set lease_until = now() where key = $1', [idempotencyKey]);
   const again = await until('an answer', async () => {
     const reply = await channel.call('orders/create', undefined, { raw, idempotencyKey });
     return reply.code === '409002' ? undefined : reply;

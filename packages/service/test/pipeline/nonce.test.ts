@@ -3,7 +3,9 @@ import { HEADERS } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resumeChannel, suspendChannel } from '../../src/operator/provisioning/channels.js';
 import type { CallOptions, ChannelClient } from '../support/channel-client.js';
+import { lockWaits } from '../support/database.js';
 import { expectEnvelope } from '../support/envelope.js';
+import { until } from '../support/processes.js';
 import { anotherNode, type Node } from '../support/second-node.js';
 import { type TestService, testService } from '../support/service.js';
 
@@ -236,14 +238,11 @@ describe('a request that is refused before its nonce is used up', () => {
     await ask({}, node.client(busy));
     await setBucket(busy, 10);
     const { database } = service.fresh;
-    const waiting = () =>
-      database.query(`select from pg_stat_activity
-                      where datname = current_database() and wait_event_type = 'Lock' and query like '%join channels%'`);
     let replies: Promise<{ code: string }>[] = [];
     await database.transaction(async (tx) => {
       await tx.query('update rate_limits set granted = granted');
       replies = [ask(same), ask(same, node.client(busy))];
-      while ((await waiting()).length < 2) await new Promise((resolve) => setImmediate(resolve));
+      await until('both wait', async () => (await lockWaits(database, 'join channels')) >= 2);
     });
     const codes = (await Promise.all(replies)).map((reply) => reply.code);
     expect(codes.sort()).toEqual(['0', '401004']);

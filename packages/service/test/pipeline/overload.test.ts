@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Queryable } from '../../src/platform/db/database.js';
 import { anotherChannel } from '../orders/support.js';
 import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
+import { lockWaits } from '../support/database.js';
 import { collectRequest, demoChannel, sharedRequest, unique } from '../support/demo.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { until } from '../support/processes.js';
@@ -190,13 +191,7 @@ describe('a request that waits in the node', () => {
     grantType: 'client_credentials',
     appId: credentials.appId,
   });
-  const waitingStatements = async () =>
-    (
-      await service.fresh.database.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-           and query like '%update rate_limits%'`,
-      )
-    ).length;
+  const waitingStatements = () => lockWaits(service.fresh.database, 'update rate_limits');
 
   it('503001: longer than its caller waits; nothing of it is stored', async () => {
     const node = await anotherNode(service, { load: { patienceMs: 300 } });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fitting } from '../../src/subscriptions/steps/benefits/revoke.js';
 import { dailyProduct } from '../orders/support.js';
+import { lockWaits } from '../support/database.js';
+import { until } from '../support/processes.js';
 import { type RefundStage, refundStage } from './support.js';
 
 let on: RefundStage;
@@ -129,14 +131,7 @@ describe('the benefits of a period that is refunded', () => {
   });
 });
 
-async function waitsForLock(): Promise<void> {
-  for (;;) {
-    const waiting = await on.service.fresh.database.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if (waiting.length > 0) return;
-  }
-}
+const waitsForLock = () => until('somebody waits', async () => (await lockWaits(on.service.fresh.database)) > 0);
 
 describe('what fits', () => {
   const issued = (...values: number[]) =>

@@ -3,6 +3,7 @@ import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { gate } from '../agreements/support.js';
 import { alerts, eventsOf, paid, type Stage, stage, toldAbout } from '../orders/support.js';
+import { lockWaits } from '../support/database.js';
 import { databaseClock } from '../support/database-clock.js';
 import { until } from '../support/processes.js';
 import { attemptNoOf, created, declined, type EngineNode, engineNode, success, unknown } from './support.js';
@@ -282,8 +283,6 @@ describe('news at the same time', () => {
 
   /** Both wait for the order's row, which the test holds until they do. */
   async function together(orderNo: string, outcome: DebitOutcome): Promise<void> {
-    const waiting = () =>
-      sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
     const both: Promise<unknown>[] = [];
     await on.service.fresh.database.transaction(async (tx) => {
       const held = gate();
@@ -296,7 +295,7 @@ describe('news at the same time', () => {
       await tx.query('select from orders where order_no = $1 for update', [orderNo]);
       held.open();
       both.push(news(numberOf(orderNo), outcome));
-      await until('both wait', async () => (await waiting()).length >= 2);
+      await until('both wait', async () => (await lockWaits(on.service.fresh.database)) >= 2);
     });
     await Promise.all(both);
   }

@@ -5,6 +5,7 @@
 import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
 import { gatewayRegistry } from '../../dist/gateways/registry.js';
 import { sandboxGateway } from '../../dist/gateways/sandbox/gateway.js';
+import { alertWays } from '../../dist/platform/alerts/ways.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { openFromSettings } from '../../dist/platform/installation/open.js';
 import { createLog } from '../../dist/platform/log/log.js';
@@ -81,10 +82,13 @@ const service = createService({
   clock: systemClock,
   log,
   publicUrl: () => 'https://pay.example',
+  alertWays: await alertWays(settings, systemClock),
+  // Shorter than usual, for tests that cannot wait.
   idempotency: { waitMs: 500, leaseSeconds: 1 },
+  alertSeconds: { resolved: 1, messages: 1 },
 });
 await service.server.listen({ host: '127.0.0.1', port: settings.port });
-process.stdout.write(`${JSON.stringify({ ready: '0', port: settings.port })}\n`);
+process.stdout.write(`${JSON.stringify({ ready: '0', port: service.server.server.address().port })}\n`);
 process.once('SIGTERM', async () => {
   await service.stop();
   await opened.close();

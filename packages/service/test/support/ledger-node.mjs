@@ -2,8 +2,7 @@
 // mechanism can be tried from outside: over real connections, from several processes, and through a kill -9.
 // Settings come from the environment as usual; LEDGER_OPTIONS holds the mechanism's own.
 import { createHmac } from 'node:crypto';
-import { CODES, Rejection } from '@perennial/wire';
-import { Type } from 'typebox';
+import { CODES, Rejection, Type } from '@perennial/wire';
 import { describedRoute, route } from '../../dist/http/routes.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { openFromSettings } from '../../dist/platform/installation/open.js';

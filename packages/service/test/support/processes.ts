@@ -9,6 +9,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 export const packageRoot = path.join(here, '..', '..');
 export const MAIN = path.join(packageRoot, 'dist', 'main.js');
 export const LEDGER_NODE = path.join(here, 'ledger-node.mjs');
+export const BRIDGE_NODE = path.join(here, 'bridge-node.mjs');
 export const COMMAND_LINE = path.join(packageRoot, 'bin', 'perennial.js');
 
 export interface Running {
@@ -52,11 +53,12 @@ export async function until<T>(
   limitMs = 40_000,
 ): Promise<T> {
   const limit = AbortSignal.timeout(limitMs);
-  for (;;) {
+  // What takes longer is looked at less often: looking costs others their time.
+  for (let pause = 10; ; pause = Math.min(pause * 1.2, 100)) {
     const found = await probe();
     if (found) return found;
     if (limit.aborted) throw new Error(`never happened: ${what}`);
-    await delay(20);
+    await delay(pause);
   }
 }
 

@@ -1,7 +1,10 @@
-/** How much a long run does: a little in `npm test`, as much as the variable says when somebody has the time. */
-export function soakSize(variable: string, usual: number): number {
+/**
+ * How much a long run does: in `npm test` enough for each of its faults to happen, in `npm run prove -- crash` as much as it
+ * takes to trust it, and as much as its variable says when somebody has the time.
+ */
+export function soakSize(variable: string, inTests: number, proven = inTests): number {
   const wanted = process.env[variable] ?? '';
-  if (wanted === '') return usual;
+  if (wanted === '') return process.env['LONG_RUNS'] === 'on' ? proven : inTests;
   if (!/^[1-9]\d{0,6}$/.test(wanted)) throw new Error(`${variable} must be a number from 1 on, not "${wanted}"`);
   return Number(wanted);
 }

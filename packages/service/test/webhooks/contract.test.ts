@@ -1,5 +1,5 @@
 import { EVENT_CONTRACT, type EventScenario, type EventScenarioName, WEBHOOK_EVENTS } from '@perennial/wire';
-import { Value } from 'typebox/value';
+import { Ajv } from 'ajv';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
@@ -9,6 +9,7 @@ import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/dem
 import type { TestReceiver } from './receiver.js';
 import { receiverFor, type SendingNode, said, sendingNode } from './sending.js';
 
+const ajv = new Ajv({ allowUnionTypes: true });
 let scene: TimeMachine;
 let receiver: TestReceiver;
 let node: SendingNode;
@@ -180,7 +181,8 @@ describe('every scenario of the event contract', () => {
       for (const push of pushes) {
         const envelope = JSON.parse(push.raw.toString());
         const schema = WEBHOOK_EVENTS[push.eventType as keyof typeof WEBHOOK_EVENTS];
-        expect([...Value.Errors(schema, envelope)], push.raw.toString()).toEqual([]);
+        ajv.validate(schema, envelope);
+        expect(ajv.errors ?? [], push.raw.toString()).toEqual([]);
         expect(Object.keys(envelope)).toEqual(Object.keys(schema.properties));
         expect(Object.keys(envelope.data)).toEqual(Object.keys(schema.properties.data.properties));
         expect(push.retryNo).toBe(0);

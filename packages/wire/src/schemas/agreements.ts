@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox';
 import { agreementStatuses, DEFAULT_CERT_TYPE, paymentStatuses, smsStatuses } from '../enums.js';
 import { Rejection } from '../rejection.js';
 import {
@@ -16,6 +15,7 @@ import {
 } from './common.js';
 import { orderReferenceFields } from './order-reference.js';
 import { SharedAgreement } from './shared-agreement.js';
+import { type Static, Type } from './type.js';
 
 export const BindSmsRequest = Type.Object({
   channelUserId: Text,

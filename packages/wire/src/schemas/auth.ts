@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox';
 import { grantTypes } from '../enums.js';
 import { Enum, Text, Time } from './common.js';
+import { type Static, Type } from './type.js';
 
 export const AuthTokenRequest = Type.Object({
   grantType: Enum(grantTypes),

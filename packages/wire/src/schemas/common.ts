@@ -1,6 +1,6 @@
-import { type Static, type TSchema, Type } from 'typebox';
 import { DEFAULT_PAGE, DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE, MAX_STRING_LENGTH } from '../limits.js';
 import { Rejection } from '../rejection.js';
+import { type AnySchema, type Static, Type } from './type.js';
 
 /** NUL cannot be stored as text, and half a surrogate pair cannot be sent as UTF-8: both are refused at the door. */
 export const STORABLE = '^[^\\u0000\\p{Cs}]*$';
@@ -27,8 +27,8 @@ export function Enum<const Values extends readonly string[]>(values: Values) {
 }
 
 /** One schema with two types rather than a union of schemas: a serialiser then tests for null and nothing else. */
-export function Nullable<Schema extends TSchema>(schema: Schema) {
-  const { type, enum: values, ...rest }: { type?: unknown; enum?: readonly unknown[] } = schema;
+export function Nullable<Schema extends AnySchema>(schema: Schema) {
+  const { type, enum: values, ...rest } = schema as { type?: unknown; enum?: readonly unknown[] };
   const nullable = { ...rest, type: [type, 'null'] };
   return Type.Unsafe<Static<Schema> | null>(values === undefined ? nullable : { ...nullable, enum: [...values, null] });
 }

@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox';
 import { deliveryStatuses, eventTypes } from '../enums.js';
 import { Rejection } from '../rejection.js';
 import { parseTime } from '../time.js';
@@ -15,6 +14,7 @@ import {
   Time,
 } from './common.js';
 import { orderReferenceFields } from './order-reference.js';
+import { type Static, Type } from './type.js';
 
 /** What the channel was told, or is about to be: for one that was away and wants to help itself. */
 export const EventsListRequest = Type.Object({

@@ -1,6 +1,6 @@
-import { type Static, type TSchema, Type } from 'typebox';
 import { type EventType, orderStatuses, paymentStatuses, periodTypes } from '../enums.js';
 import { Cents, Count, CycleNo, Enum, Identifier, Nullable, OutText, Time } from './common.js';
+import { type AnySchema, type Static, Type } from './type.js';
 
 export const OrderPayload = Type.Object({
   orderNo: Identifier,
@@ -49,7 +49,7 @@ export const StoredPaymentPayload = Type.Object({ ...whosePayment, ...whatOfPaym
 export type StoredPaymentPayload = Static<typeof StoredPaymentPayload>;
 
 /** The body of a webhook, around one of the payloads. */
-export function WebhookEnvelope<const Name extends EventType, Data extends TSchema>(eventType: Name, data: Data) {
+export function WebhookEnvelope<const Name extends EventType, Data extends AnySchema>(eventType: Name, data: Data) {
   return Type.Object({
     eventId: OutText,
     eventType: Enum([eventType]),
@@ -70,7 +70,7 @@ export type WebhookEvent = OrderStatusChangedEvent | PaymentStatusChangedEvent;
 export const WEBHOOK_EVENTS = {
   'order.status.changed': OrderStatusChangedEvent,
   'payment.status.changed': PaymentStatusChangedEvent,
-} as const satisfies Record<EventType, TSchema>;
+} as const satisfies Record<EventType, AnySchema>;
 
 /** What a channel answers; nothing else in its body is read. */
 export const WebhookAck = Type.Object({ code: Enum(['0']) });

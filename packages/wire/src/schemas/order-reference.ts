@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { Rejection } from '../rejection.js';
 import { Text } from './common.js';
+import { Type } from './type.js';
 
 /** How a request names an order: by the service's number or by the channel's own. */
 export const orderReferenceFields = {

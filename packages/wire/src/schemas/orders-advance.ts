@@ -1,10 +1,10 @@
-import { type Static, Type } from 'typebox';
 import { rehearsedOutcomes } from '../enums.js';
 import { MAX_TOTAL_CYCLES } from '../limits.js';
 import { Rejection } from '../rejection.js';
 import { parseTime } from '../time.js';
 import { Enum, Text } from './common.js';
 import { orderReferenceChecks, orderReferenceFields } from './order-reference.js';
+import { type Static, Type } from './type.js';
 
 export const OrdersAdvanceRequest = Type.Object({
   ...orderReferenceFields,

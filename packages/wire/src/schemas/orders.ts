@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox';
 import { cycleTypes, orderStatuses, periodTypes, settlementModes } from '../enums.js';
 import {
   Cents,
@@ -17,6 +16,7 @@ import {
 import { orderReferenceFields } from './order-reference.js';
 import { PaymentRecord } from './payments.js';
 import { SharedAgreement } from './shared-agreement.js';
+import { type Static, Type } from './type.js';
 
 export const MainOrder = Type.Object({
   orderNo: Identifier,

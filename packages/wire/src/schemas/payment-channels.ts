@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
 import { OutText, PagingRequest, pageFields } from './common.js';
+import { type Static, Type } from './type.js';
 
 export const PaymentChannelsListRequest = PagingRequest;
 export type PaymentChannelsListRequest = Static<typeof PaymentChannelsListRequest>;

@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox';
 import { paymentStatuses } from '../enums.js';
 import { Cents, CycleNo, Enum, Identifier, Nullable, OutText, Text, Time } from './common.js';
+import { type Static, Type } from './type.js';
 
 export const PaymentRecord = Type.Object({
   paymentOrderNo: Identifier,

@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox';
 import { periodTypes, settlementModes } from '../enums.js';
 import { Cents, CycleNo, Enum, OutText, PagingRequest, pageFields } from './common.js';
+import { type Static, Type } from './type.js';
 
 export const ProductsListRequest = PagingRequest;
 export type ProductsListRequest = Static<typeof ProductsListRequest>;

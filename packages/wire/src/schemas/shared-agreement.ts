@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox';
 import { DEFAULT_CERT_TYPE } from '../enums.js';
 import { Encrypted, Text } from './common.js';
+import { type Static, Type } from './type.js';
 
 /** A channel's own agreement at the payment institution, lent to the service (A.2). */
 export const SharedAgreement = Type.Object({

@@ -12,19 +12,31 @@ export interface AlertingDeps {
   /** None: alerts are in the list alone. */
   readonly alertWays?: readonly AlertWay[];
   readonly alertSender?: () => Sender;
+  readonly alertSeconds?: AlertSeconds;
 }
 
+/** How often is looked for alerts whose cause is gone, and for messages. */
+export interface AlertSeconds {
+  readonly resolved: number;
+  readonly messages: number;
+}
+
+const USUAL: AlertSeconds = { resolved: 30, messages: 5 };
+
 /** Ends alerts whose cause is gone, and tells people. Each way has a job of its own: one that hangs holds up nobody else. */
-export function alerting({ database, log, alertWays: ways = [], alertSender }: AlertingDeps) {
+export function alerting(deps: AlertingDeps) {
+  const { database, log, alertWays: ways = [], alertSender, alertSeconds: { resolved, messages } = USUAL } = deps;
   const stopping = new AbortController();
   const sender = alertSender ?? (() => ({ environment: '', service: '' }));
   const jobs = [
-    every(30, 'resolved alerts', log, () => resolveWhatIsGone(database)),
+    every(resolved, 'resolved alerts', log, () => resolveWhatIsGone(database)),
     ...(ways.length === 0
       ? []
-      : [every(5, 'alert messages', log, () => writeMessages({ database, ways, sender }), { atOnce: true })]),
+      : [every(messages, 'alert messages', log, () => writeMessages({ database, ways, sender }), { atOnce: true })]),
     ...ways.map((way) =>
-      every(5, `alerts by ${way.way.toLowerCase()}`, log, () => sendMessages({ database, log }, way, stopping.signal)),
+      every(messages, `alerts by ${way.way.toLowerCase()}`, log, () =>
+        sendMessages({ database, log }, way, stopping.signal),
+      ),
     ),
   ];
   return {

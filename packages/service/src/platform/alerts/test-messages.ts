@@ -15,8 +15,9 @@ export interface TestOutcome {
 export async function sendTests(settings: Settings, clock: Clock): Promise<TestOutcome[]> {
   const { environment, host, port, publicUrl } = settings;
   const message = testMessage({ environment, service: publicUrl ?? `http://${host}:${port}` });
+  const ways = await alertWays(settings, clock);
   return Promise.all(
-    alertWays(settings, clock).map(async (one) => {
+    ways.map(async (one) => {
       try {
         await one.send(`test-${clock.now()}`, message);
         return { way: one.way, failure: null };

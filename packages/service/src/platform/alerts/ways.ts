@@ -1,10 +1,11 @@
 import type { Clock } from '../clock.js';
 import type { Settings } from '../settings.js';
-import { emailWay } from './email.js';
 import type { AlertWay } from './way.js';
-import { webhookWay } from './webhook.js';
 
-/** Those that are set. */
-export function alertWays({ alertWebhook, alertEmail }: Settings, clock: Clock): AlertWay[] {
-  return [...(alertWebhook ? [webhookWay(alertWebhook, clock)] : []), ...(alertEmail ? [emailWay(alertEmail)] : [])];
+/** Those that are set; the others are not even loaded, which is part of every start. */
+export async function alertWays({ alertWebhook, alertEmail }: Settings, clock: Clock): Promise<AlertWay[]> {
+  const ways: AlertWay[] = [];
+  if (alertWebhook) ways.push((await import('./webhook.js')).webhookWay(alertWebhook, clock));
+  if (alertEmail) ways.push((await import('./email.js')).emailWay(alertEmail));
+  return ways;
 }

@@ -1,8 +1,8 @@
+import type { AnySchema, ObjectSchema, Static } from '@perennial/wire';
 import buildSerializer from 'fast-json-stringify';
-import type { Static, TObject, TSchema } from 'typebox';
 
 /** Values of the schema as JSON, with their fields in the schema's order. */
-export function serializer<Schema extends TSchema>(schema: Schema): (value: Static<Schema>) => string {
+export function serializer<Schema extends AnySchema>(schema: Schema): (value: Static<Schema>) => string {
   return compile(schema);
 }
 
@@ -12,7 +12,7 @@ export interface AroundItems<Data> {
   after(data: Data): string;
 }
 
-export function aroundItems<Schema extends TObject, Field extends string & keyof Static<Schema>>(
+export function aroundItems<Schema extends ObjectSchema, Field extends string & keyof Static<Schema>>(
   schema: Schema,
   field: Field,
 ): AroundItems<Omit<Static<Schema>, Field>> {
@@ -29,7 +29,7 @@ export function aroundItems<Schema extends TObject, Field extends string & keyof
   };
 }
 
-function withFields({ properties, required }: TObject, names: readonly string[]): object {
+function withFields({ properties, required }: ObjectSchema, names: readonly string[]): object {
   return {
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, properties[name]])),

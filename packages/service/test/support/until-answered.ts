@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { type ChannelClient, isToBeSentAgain, type Reply } from './channel-client.js';
+
+/** Between two tries: a node that was killed needs a second or two to be back. */
+const PAUSE_MS = 200;
+/** For what will never happen. */
+const PATIENCE_MS = 90_000;
+
+/**
+ * As a channel should: the same request with the same key again after a lost connection, a fault, a twin still at work, or
+ * one too many at a time.
+ */
+export async function untilAnswered(
+  client: ChannelClient,
+  name: string,
+  body: object,
+  idempotencyKey: string,
+): Promise<Reply> {
+  const raw = JSON.stringify(body);
+  const limit = AbortSignal.timeout(PATIENCE_MS);
+  for (;;) {
+    const reply = await client.call(name, undefined, { raw, idempotencyKey }).catch(lostConnection);
+    if (reply !== undefined && !isToBeSentAgain(reply)) {
+      expect(reply.code, reply.text).toBe('0');
+      return reply;
+    }
+    if (limit.aborted) throw new Error(`no answer of ${name} to ${idempotencyKey}; the last was ${reply?.text}`);
+    await delay(PAUSE_MS);
+  }
+}
+
+function lostConnection(error: unknown): undefined {
+  if (!(error instanceof Error) || !/ECONN|socket hang up|EPIPE|auth\/token answered/.test(error.message)) throw error;
+}

@@ -1,0 +1,84 @@
+/**
+ * The few words of JSON Schema that the interface needs, each with the TypeScript type of what it describes. What they make
+ * is JSON Schema and nothing else.
+ */
+
+declare const VALUE: unique symbol;
+/** Of a field that may be absent; its schema is the same. */
+const OPTIONAL = Symbol('optional');
+
+export interface Schema<Value> {
+  /** For the compiler alone. */
+  readonly [VALUE]?: Value;
+}
+export type AnySchema = Schema<unknown>;
+
+export interface ArraySchema<Item extends AnySchema> extends Schema<Static<Item>[]> {
+  readonly type: 'array';
+  readonly items: Item;
+}
+
+export interface ObjectSchema<Fields extends AnyFields = AnyFields> extends Schema<ValuesOf<Fields>> {
+  readonly type: 'object';
+  readonly properties: Fields;
+  /** None rather than an empty list. */
+  readonly required?: readonly string[];
+}
+
+export type AnyFields = Readonly<Record<string, AnySchema>>;
+export interface Optional {
+  readonly [OPTIONAL]: true;
+}
+
+/** The type of what a schema describes. */
+export type Static<Described extends AnySchema> = Described extends Schema<infer Value> ? Value : never;
+
+type OptionalNames<Fields> = { [Name in keyof Fields]: Fields[Name] extends Optional ? Name : never }[keyof Fields];
+type Flat<Value> = { [Name in keyof Value]: Value[Name] };
+type ValuesOf<Fields extends AnyFields> = Flat<
+  { [Name in Exclude<keyof Fields, OptionalNames<Fields>>]: Static<Fields[Name]> } & {
+    [Name in OptionalNames<Fields>]?: Static<Fields[Name]>;
+  }
+>;
+
+interface StringRules {
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly default?: string;
+}
+
+interface IntegerRules {
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: number;
+}
+
+export const Type = {
+  String: (rules: StringRules = {}): Schema<string> => described({ type: 'string', ...rules }),
+  Integer: (rules: IntegerRules = {}): Schema<number> => described({ type: 'integer', ...rules }),
+  Boolean: (rules: { readonly default?: boolean } = {}): Schema<boolean> => described({ type: 'boolean', ...rules }),
+  Unknown: (): Schema<unknown> => described({}),
+  /** Null where a value is not there. */
+  OrNull: <Described extends AnySchema>(schema: Described): Schema<Static<Described> | null> =>
+    described({ anyOf: [schema, { type: 'null' }] }),
+  Array: <Item extends AnySchema>(
+    items: Item,
+    rules: { readonly minItems?: number; readonly maxItems?: number } = {},
+  ) => described<ArraySchema<Item>>({ type: 'array', items, ...rules }),
+  Object: <Fields extends AnyFields>(properties: Fields) => {
+    const required = Object.keys(properties).filter((name) => !(OPTIONAL in (properties[name] ?? {})));
+    return described<ObjectSchema<Fields>>({
+      type: 'object',
+      ...(required.length > 0 ? { required } : {}),
+      properties,
+    });
+  },
+  Optional: <Described extends AnySchema>(schema: Described): Described & Optional => ({ ...schema, [OPTIONAL]: true }),
+  /** Any other schema, for values of the type that is given. */
+  Unsafe: <Value>(schema: object): Schema<Value> => described(schema),
+};
+
+function described<Described extends AnySchema>(schema: object): Described {
+  return schema as Described;
+}
