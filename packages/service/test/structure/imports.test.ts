@@ -48,6 +48,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'subscriptions/store': ['agreements', 'benefits', 'events', 'users', 'payments', 'orders'],
   'subscriptions/steps': ['agreements', 'benefits', 'ending', 'payments', 'orders'],
   delivery: ['history', 'queue', 'receivers', 'transport', 'dispatcher'],
+  'delivery/transport': ['http-client'],
   'reference-peers': ['institution', 'supplier'],
   redeem: ['texts', 'page'],
   engine: ['housekeeping', 'metrics', 'jobs'],
