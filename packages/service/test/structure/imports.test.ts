@@ -54,6 +54,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'subscriptions/store': ['agreements', 'benefits', 'events', 'users', 'payments', 'orders'],
   'subscriptions/steps': ['agreements', 'benefits', 'ending', 'payments', 'orders'],
   delivery: ['history', 'queue', 'receivers', 'transport', 'dispatcher'],
+  'delivery/transport': ['http-client'],
   redeem: ['texts', 'page'],
   engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
   operator: ['copies', 'orders', 'provisioning', 'books'],

@@ -1,6 +1,6 @@
 import type net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Connections, connections } from '../../src/delivery/transport/connections.js';
+import { createPushClient, type PushClient } from '../../src/delivery/transport/push-client.js';
 import { type TestNetwork, testNetwork } from './network.js';
 import { ACCEPTED_BODY, type ReceiverAnswer, signedPush, startReceiver, type TestReceiver } from './receiver.js';
 
@@ -10,11 +10,11 @@ const ACCEPTING = `${OK}Content-Length: ${ACCEPTED_BODY.length}\r\n\r\n${ACCEPTE
 
 let network: TestNetwork;
 let receiver: TestReceiver;
-let sender: Connections;
+let sender: PushClient;
 beforeEach(async () => {
   network = testNetwork();
   receiver = await startReceiver({ secrets: { app: SECRET } });
-  sender = connections({ local: true });
+  sender = createPushClient({ allowLocalhost: true });
 });
 afterEach(async () => {
   sender.close();
@@ -162,7 +162,7 @@ describe('the deadline of a push', () => {
     ['an address where nobody says a word', async () => ['203.0.113.7']],
   ])('holds for %s', async (_what, resolve) => {
     network.route('203.0.113.7', 'silence');
-    const other = connections({ local: true, resolve });
+    const other = createPushClient({ allowLocalhost: true, resolveName: resolve });
     const result = other.push('https://hooks.example/', () => signedPush('app', SECRET));
     await over();
     expect(await result).toEqual(late);
@@ -171,7 +171,7 @@ describe('the deadline of a push', () => {
   it('is over for a name that is found out too late: nothing is dialled any more', async () => {
     let found: (addresses: string[]) => void = () => undefined;
     const resolve = () => new Promise<string[]>((settle) => (found = settle));
-    const other = connections({ local: true, resolve });
+    const other = createPushClient({ allowLocalhost: true, resolveName: resolve });
     const result = other.push('https://hooks.example/', () => signedPush('app', SECRET));
     await over();
     expect(await result).toEqual(late);

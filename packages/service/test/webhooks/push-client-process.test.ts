@@ -9,8 +9,8 @@ const SECRET = Buffer.alloc(32, 7).toString('base64');
 
 /** Pushes once, closes, and has nothing else to do. */
 const PROGRAM = `
-  const { connections } = await import(process.argv[1]);
-  const sender = connections({ local: true, deadlineMs: Number(process.argv[3]) });
+  const { createPushClient } = await import(process.argv[1]);
+  const sender = createPushClient({ allowLocalhost: true, deadlineMs: Number(process.argv[3]) });
   const { outcome } = await sender.push(process.argv[2], () => JSON.parse(process.argv[4]));
   sender.close();
   console.log(outcome);
@@ -26,7 +26,7 @@ it.each<[ReceiverAnswer, number, string]>([
   'a program that has pushed to a receiver that does "%s", and closed, ends by itself',
   async (answer, deadlineMs, outcome) => {
     const receiver = await startReceiver({ secrets: { app: SECRET }, answer });
-    const module = pathToFileURL(path.join(packageRoot, 'dist/delivery/transport/connections.js')).href;
+    const module = pathToFileURL(path.join(packageRoot, 'dist/delivery/transport/push-client.js')).href;
     const args = [module, receiver.url, String(deadlineMs), JSON.stringify(signedPush('app', SECRET))];
     const program = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, ...args]);
     let written = '';

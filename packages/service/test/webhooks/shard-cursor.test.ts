@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Part, type ShardReader, shardReader } from '../../src/delivery/dispatcher/shard-reader.js';
+import { createShardCursor, type ReadPart, type ShardCursor } from '../../src/delivery/dispatcher/shard-cursor.js';
 import { type DuePosition, isBefore, positionAt, START } from '../../src/delivery/queue/due-sql.js';
 
 const NOW = Date.UTC(2026, 10, 15, 4, 0, 0);
@@ -21,15 +21,15 @@ const row = (writtenAt: number, committedAt = writtenAt, eventNo = 1): Row => ({
 
 /** As the engine reads, ten times a second, from a database with these rows. How many of them it was sent, over and over. */
 function readFor(rows: readonly Row[], ms: number) {
-  const reader = shardReader();
+  const cursor = createShardCursor();
   const table = rows.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
   const foundAt = new Map<Row, number>();
   let sent = 0;
   for (let at = 0; at <= ms; at += 100) {
-    for (const part of reader.parts({ at: NOW + at, horizon: String(horizon(table, at)) })) {
+    for (const part of cursor.nextParts({ at: NOW + at, horizon: String(horizon(table, at)) })) {
       const page = pageOf(table, part, at);
       for (const one of page) if (!foundAt.has(one)) foundAt.set(one, at);
-      part.took(page, page.length === PAGE);
+      part.wasRead(page, page.length === PAGE);
       sent += page.length;
     }
   }
@@ -39,7 +39,7 @@ function readFor(rows: readonly Row[], ms: number) {
 const horizon = (table: readonly Row[], at: number): number =>
   table.find(({ writtenAt, committedAt }) => writtenAt <= at && committedAt > at)?.writtenAt ?? at;
 
-function pageOf(table: readonly Row[], { after, until, since }: Part, at: number): Row[] {
+function pageOf(table: readonly Row[], { after, until, since }: ReadPart, at: number): Row[] {
   const page: Row[] = [];
   for (let index = table.length - 1; index >= 0; index -= 1) {
     const one = table[index];
@@ -93,33 +93,33 @@ describe('a backlog', () => {
 });
 
 describe('where reading goes on', () => {
-  const front = (reader: ShardReader, ms = 0, isSparing = false) =>
-    reader.parts({ at: NOW + ms, horizon: '1' }, isSparing).at(-1);
-  const after = (reader: ShardReader) => front(reader)?.after;
+  const front = (cursor: ShardCursor, ms = 0, isSkipping = false) =>
+    cursor.nextParts({ at: NOW + ms, horizon: '1' }, isSkipping).at(-1);
+  const after = (cursor: ShardCursor) => front(cursor)?.after;
 
   it('after what was taken, and at the start again once it is rewound, also by what was under way then', () => {
-    const reader = shardReader();
+    const cursor = createShardCursor();
     const one = row(1);
-    front(reader)?.took([one], false);
-    expect(after(reader)).toBe(one);
-    const underWay = front(reader);
-    reader.rewind();
-    underWay?.took([row(2)], false);
-    expect(after(reader)).toEqual(START);
+    front(cursor)?.wasRead([one], false);
+    expect(after(cursor)).toBe(one);
+    const underWay = front(cursor);
+    cursor.rewind();
+    underWay?.wasRead([row(2)], false);
+    expect(after(cursor)).toEqual(START);
   });
 
-  it('past what was spared, but for the last two seconds', () => {
-    const reader = shardReader();
-    front(reader, 0, true)?.took([row(-60_000)], false);
-    expect(after(reader)).toEqual(positionAt(NOW - 2_000));
-    front(reader, 1_000, true)?.took([row(500)], false);
-    expect(after(reader)).toMatchObject({ writtenAt: 500 });
+  it('past what was skipped, but for the last two seconds', () => {
+    const cursor = createShardCursor();
+    front(cursor, 0, true)?.wasRead([row(-60_000)], false);
+    expect(after(cursor)).toEqual(positionAt(NOW - 2_000));
+    front(cursor, 1_000, true)?.wasRead([row(500)], false);
+    expect(after(cursor)).toMatchObject({ writtenAt: 500 });
   });
 
   it('after the page that was read, as long as there is more', () => {
-    const reader = shardReader();
-    front(reader, 0, true)?.took([row(-60_000)], true);
-    expect(reader.isBehind()).toBe(true);
-    expect(after(reader)).toMatchObject({ writtenAt: -60_000 });
+    const cursor = createShardCursor();
+    front(cursor, 0, true)?.wasRead([row(-60_000)], true);
+    expect(cursor.isBehind()).toBe(true);
+    expect(after(cursor)).toMatchObject({ writtenAt: -60_000 });
   });
 });
