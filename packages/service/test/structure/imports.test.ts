@@ -51,7 +51,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'delivery/transport': ['http-client'],
   'reference-peers': ['institution', 'supplier'],
   redeem: ['texts', 'page'],
-  engine: ['housekeeping', 'metrics', 'jobs'],
+  engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
   operator: ['copies', 'orders', 'provisioning', 'books'],
   cli: ['frame', 'nouns'],
   http: ['answers', 'limits', 'long-answers', 'requests', 'pages'],

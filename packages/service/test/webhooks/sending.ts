@@ -8,7 +8,7 @@ import {
   type Database,
   openDatabase,
   type Queryable,
-  type Statement,
+  relayQuery,
   Unavailable,
 } from '../../src/platform/db/database.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -83,8 +83,7 @@ export function createSendingNode(
 }
 
 function withFaults(database: Database, faults: DatabaseFaults): Database {
-  const through = <T>(statement: Statement, run: () => Promise<T>): Promise<T> => {
-    const name = typeof statement === 'string' ? statement : statement.name;
+  const through = <T>(name: string, run: () => Promise<T>): Promise<T> => {
     if (faults.away) {
       faults.refused?.push(name);
       return Promise.reject(new Unavailable('away'));
@@ -92,7 +91,7 @@ function withFaults(database: Database, faults: DatabaseFaults): Database {
     return faults.around ? (faults.around(name, run) as Promise<T>) : run();
   };
   const queryable = (db: Queryable): Queryable => ({
-    query: (statement, values) => through(statement, () => db.query(statement, values)),
+    query: relayQuery(db, (run, { name, text }) => through(name ?? text, run)),
   });
   return {
     ...database,
