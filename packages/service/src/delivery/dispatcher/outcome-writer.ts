@@ -136,8 +136,10 @@ export class OutcomeWriter {
     const { database, counts, shouldGiveUp } = this.deps;
     for (let skipLocked = this.blocked.length > 0; ; ) {
       try {
-        if (batch.some(isLastPush)) counts?.givenUp(await writeWithAlerts(database, batch, skipLocked));
-        else await finishPushes(database, batch, skipLocked);
+        if (batch.some(isLastPush)) {
+          const givenUp = await writeWithAlerts(database, batch, skipLocked);
+          counts?.givenUp(givenUp);
+        } else await finishPushes(database, batch, skipLocked);
         return skipLocked ? await findUnfinished(database, batch) : [];
       } catch (err) {
         if (!(err instanceof Unavailable) || shouldGiveUp()) {

@@ -1,5 +1,5 @@
 import { hash, randomFillSync } from 'node:crypto';
-import { encryptField, formatTime, type PaymentPayload, webhookSignText } from '@perennial/wire';
+import { encryptField, formatTime, webhookSignText } from '@perennial/wire';
 import { dueAt } from '../../subscriptions/domain/orders/calendar.js';
 import { paymentOrderNo } from '../../subscriptions/domain/orders/numbers.js';
 import type { DueEvent, StoredEvent } from '../queue/due-sql.js';
@@ -17,10 +17,10 @@ export interface Message {
   readonly tail: string;
 }
 
-/** Of an order event the stored text is sent as it is. */
+/** The stored text of an event is sent as it is; to a payment event the user's mobile is added. */
 export function createMessage(receiver: Receiver, due: DueEvent, event: StoredEvent): Message {
   const eventId = String(keyOf(due));
-  const data = due.isPayment ? JSON.stringify(paymentData(receiver, due, event)) : event.data;
+  const data = due.isPayment ? paymentData(receiver, due, event) : event.data;
   return {
     due,
     version: receiver.version,
@@ -30,32 +30,29 @@ export function createMessage(receiver: Receiver, due: DueEvent, event: StoredEv
   };
 }
 
-/** What was stored about the period, and the user's mobile under the channel's key of now. */
-function paymentData(receiver: Receiver, due: DueEvent, event: StoredEvent): PaymentPayload {
-  const stored: StoredPayment = JSON.parse(event.data);
-  const period = due.cycleNo === 0 ? stored : { ...stored, ...voidedPeriod(due, event) };
-  const { orderNo, externalOrderNo, paymentOrderNo, channelUserId, ...rest } = period;
-  if (rest.cycleNo === undefined) throw new Error(`event ${keyOf(due)} has no cycleNo`);
-  const mobileEncrypted = encryptMobile(receiver, event);
-  // In the order in which the interface names the fields.
-  return { orderNo, externalOrderNo, paymentOrderNo, channelUserId, mobileEncrypted, ...rest };
+const OBJECT_WITH_FIELDS = '{"';
+
+/**
+ * The mobile goes before the stored fields, under the channel's key of now. Parsing the stored text and writing it again
+ * would take ten times as long as this, for every payment event.
+ */
+function paymentData(receiver: Receiver, due: DueEvent, event: StoredEvent): string {
+  const stored = due.cycleNo === 0 ? event.data : voidedPeriod(due, event);
+  if (!stored.startsWith(OBJECT_WITH_FIELDS)) throw new Error(`event ${keyOf(due)} has no fields`);
+  return `{"mobileEncrypted":${JSON.stringify(encryptMobile(receiver, event))},${stored.slice(1)}`;
 }
 
-type StoredPayment = Omit<PaymentPayload, 'mobileEncrypted'>;
-
-/** Of periods that were voided together the first one is stored. What is different for this one: */
-function voidedPeriod(
-  due: DueEvent,
-  { createdAt, periodType, period }: StoredEvent,
-): Pick<StoredPayment, 'paymentOrderNo' | 'cycleNo' | 'expectPayTime'> {
+/** One of several periods that were voided together. The first of them is stored; this one has its own number and time. */
+function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: StoredEvent): string {
   if (createdAt === null || periodType === null || period === null) {
     throw new Error(`event ${keyOf(due)} has no order`);
   }
-  return {
+  return JSON.stringify({
+    ...JSON.parse(data),
     paymentOrderNo: paymentOrderNo(due.orderNo, due.cycleNo),
     cycleNo: due.cycleNo,
     expectPayTime: formatTime(dueAt(createdAt, { periodType, period }, due.cycleNo)),
-  };
+  });
 }
 
 /** Only events of orders on a shared agreement carry it. */
