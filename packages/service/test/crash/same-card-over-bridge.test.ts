@@ -7,7 +7,7 @@ import { authorizeProduct, createProduct } from '../../src/operator/provisioning
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { boundOrder, type Card, cardOf } from '../agreements/bridged.js';
 import { ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
-import { type ChannelClient, channelClient, type Reply } from '../support/channel-client.js';
+import { type ChannelClient, channelClient, isToBeSentAgain, type Reply } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { encrypted, mobileOf } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
@@ -109,7 +109,7 @@ async function bindUntilAnswered(client: ChannelClient, card: Card, code: string
 
 let keys = 0;
 
-/** As a channel should: the same key again after a lost connection, a fault or a twin still at work. */
+/** As a channel should: the same key again after a lost connection, a fault, a twin still at work or too much at once. */
 async function untilAnswered(client: ChannelClient, name: string, body: object): Promise<Reply> {
   keys += 1;
   const options = { raw: JSON.stringify(body), idempotencyKey: `key-${keys}` };
@@ -118,7 +118,7 @@ async function untilAnswered(client: ChannelClient, name: string, body: object):
     async () => {
       try {
         const reply = await client.call(name, undefined, options);
-        if (reply.status >= 500 || reply.code === '409002') return undefined;
+        if (isToBeSentAgain(reply)) return undefined;
         expect(reply.code, reply.text).toBe('0');
         return reply;
       } catch (error) {

@@ -55,7 +55,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'subscriptions/steps': ['agreements', 'benefits', 'ending', 'payments', 'orders'],
   delivery: ['history', 'queue', 'receivers', 'transport', 'dispatcher'],
   redeem: ['texts', 'page'],
-  engine: ['housekeeping', 'metrics', 'jobs'],
+  engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
   operator: ['copies', 'orders', 'provisioning', 'books'],
   cli: ['frame', 'nouns'],
   http: ['answers', 'limits', 'long-answers', 'requests', 'pages'],
