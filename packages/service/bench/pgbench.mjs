@@ -43,7 +43,7 @@ export function pgbench({ name, program, url, servicePid, scripts }) {
     PGPASSWORD: password,
     PGDATABASE: pathname.slice(1),
     // As the service's own connections, and with the plan that those come to keep from the first transaction on.
-    PGOPTIONS: Object.entries({ ...PLANS, plan_cache_mode: 'force_generic_plan' })
+    PGOPTIONS: Object.entries({ ...PLANS, enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
   };

@@ -2,7 +2,7 @@ import type { Notice } from '../gateways/gateway.js';
 import { raiseAlert } from '../platform/alerts/raise-sql.js';
 import type { Database } from '../platform/db/database.js';
 import { parseAttemptNo } from '../subscriptions/domain/orders/numbers.js';
-import { trusted } from '../subscriptions/steps/payments/debit.js';
+import { rejectWrongAmount } from '../subscriptions/steps/payments/debit.js';
 import type { SettleTogether } from '../subscriptions/steps/payments/settle-together.js';
 import { type Attempt, askAgainIn, findAttempt } from '../subscriptions/store/payments/attempts-sql.js';
 
@@ -23,7 +23,7 @@ export function noticeAcceptor({ database, settle, endAgreement }: NoticeDeps) {
       const detail = `from ${paymentChannelCode}`;
       return raiseAlert(database, 'notice-for-unknown-attempt', notice.attemptNo.slice(0, 64), detail);
     }
-    const outcome = await trusted(database, attempt, notice.outcome);
+    const outcome = await rejectWrongAmount(database, attempt, notice.outcome);
     if (outcome.kind === 'success' || outcome.kind === 'declined') {
       await settle({ attempt, outcome });
     } else {

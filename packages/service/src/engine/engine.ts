@@ -12,14 +12,10 @@ import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { SettleTogether } from '../subscriptions/steps/payments/settle-together.js';
 import { housekeeping } from './housekeeping.js';
-import { cancelAtInstitutions } from './jobs/agreement-cancellations.js';
 import { logAlerts } from './jobs/alert-lines.js';
 import { type AlertingDeps, alerting } from './jobs/alerts.js';
 import { billCollected } from './jobs/billing.js';
 import { deliverer } from './jobs/deliveries.js';
-import { askAboutPendingClaims, serveWaitingClaims } from './jobs/pending-claims.js';
-import { askAboutPendingDebits } from './jobs/pending-debits.js';
-import { askAboutPendingRefunds } from './jobs/pending-refunds.js';
 import { reconcileDays } from './jobs/reconciliation.js';
 import { renewDeducted } from './jobs/renewals.js';
 import { endDueWithoutDebit } from './jobs/without-debit.js';
@@ -27,6 +23,10 @@ import type { BusinessMetrics } from './metrics/business.js';
 import { mendFutureTimes } from './metrics/future-times-sql.js';
 import { perCode } from './per-code.js';
 import { businessReader } from './readings.js';
+import { cancelAtInstitutions } from './recovery/cancellations.js';
+import { askAboutPendingClaims, serveWaitingClaims } from './recovery/claims.js';
+import { askAboutPendingDebits } from './recovery/debits.js';
+import { askAboutPendingRefunds } from './recovery/refunds.js';
 import { every } from './timer.js';
 
 export interface EngineDeps extends AlertingDeps {
@@ -77,12 +77,16 @@ export function startEngine(engine: EngineDeps) {
     (pace) => renewDeducted(deps, pace),
     failed('renewals'),
   );
-  const questions = perCode(
-    () => paymentChannelCodes(database),
-    ({ code }) => askAboutPendingDebits(deps, code),
-    failed('pending debits'),
-  );
-  const suppliers = perCode(
+  const perPaymentChannel = (name: string, job: (code: string) => Promise<unknown>) =>
+    perCode(
+      () => paymentChannelCodes(database),
+      ({ code }) => job(code),
+      failed(name),
+    );
+  const pendingDebits = perPaymentChannel('pending debits', (code) => askAboutPendingDebits(deps, code));
+  const pendingRefunds = perPaymentChannel('pending refunds', (code) => askAboutPendingRefunds(deps, code));
+  const cancellations = perPaymentChannel('agreement cancellations', (code) => cancelAtInstitutions(deps, code));
+  const pendingClaims = perCode(
     () => suppliedBenefits(database),
     ({ code }) => askAboutPendingClaims(deps, code),
     failed('pending claims'),
@@ -97,11 +101,11 @@ export function startEngine(engine: EngineDeps) {
     inTimeEvery(1, 'billing', () => billCollected(database, deps.stopping)),
     inTimeEvery(1, 'without debit', () => endDueWithoutDebit(database, deps.stopping)),
     inTimeEvery(1, 'renewals', () => renewals.turn()),
-    inTimeEvery(1, 'pending debits', () => questions.turn()),
-    inTimeEvery(1, 'pending refunds', () => askAboutPendingRefunds(deps)),
-    inTimeEvery(1, 'pending claims', () => suppliers.turn()),
+    inTimeEvery(1, 'pending debits', () => pendingDebits.turn()),
+    inTimeEvery(1, 'pending refunds', () => pendingRefunds.turn()),
+    inTimeEvery(1, 'pending claims', () => pendingClaims.turn()),
     inTimeEvery(1, 'waiting claims', () => serveWaitingClaims(deps)),
-    inTimeEvery(5, 'agreement cancellations', () => cancelAtInstitutions(deps)),
+    inTimeEvery(5, 'agreement cancellations', () => cancellations.turn()),
     inTimeEvery(300, 'reconciliation', () => reconcileDays(deps)),
     every(60, 'housekeeping', log, inTime(housekeeping(engine)), { atOnce: true }),
     every(5, 'alert lines', log, () => logAlerts(deps)),
@@ -117,7 +121,11 @@ export function startEngine(engine: EngineDeps) {
     async stop(): Promise<void> {
       stopped = true;
       await Promise.all(jobs.map((job) => job.stop()));
-      await Promise.all([renewals.ended(), questions.ended(), suppliers.ended(), events.stop(), alerts.stop()]);
+      await Promise.all([
+        ...[renewals, pendingDebits, pendingRefunds, cancellations, pendingClaims].map((job) => job.ended()),
+        events.stop(),
+        alerts.stop(),
+      ]);
     },
   };
 }

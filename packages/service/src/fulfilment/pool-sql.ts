@@ -1,21 +1,28 @@
-import type { Queryable } from '../platform/db/database.js';
+import { columns, type Queryable, statement } from '../platform/db/database.js';
 
 export interface NewCode {
   readonly hash: Buffer;
   readonly sealed: string;
 }
 
-/** In the order given, which is the order in which they are given away. Says how many were not there before. */
-export async function insertCodes(tx: Queryable, benefitCode: string, codes: readonly NewCode[]): Promise<number> {
-  const [row] = await tx.query<{ imported: number }>(
-    `with imported as (
+const INSERT_CODES = statement({
+  text: `with imported as (
        insert into pool_codes (benefit_code, code_hash, code)
        select $1, hash, sealed from unnest($2::bytea[], $3::text[]) with ordinality as given(hash, sealed, nth)
        order by nth
        on conflict do nothing returning 1)
      select count(*) as imported from imported`,
-    [benefitCode, codes.map(({ hash }) => hash), codes.map(({ sealed }) => sealed)],
-  );
+  parameters: ['text', 'bytea[]', 'text[]'],
+  columns: columns<{ imported: number }>({ imported: 'bigint' }),
+});
+
+/** In the order given, which is the order in which they are given away. Says how many were not there before. */
+export async function insertCodes(tx: Queryable, benefitCode: string, codes: readonly NewCode[]): Promise<number> {
+  const [row] = await tx.query(INSERT_CODES, [
+    benefitCode,
+    codes.map(({ hash }) => hash),
+    codes.map(({ sealed }) => sealed),
+  ]);
   return row?.imported ?? 0;
 }
 
@@ -24,12 +31,9 @@ export interface TakenCode {
   readonly sealed: string;
 }
 
-/** The oldest codes that nobody else is taking, one for each claim as far as they go; from then on they are given away. */
-export async function takeCodes(tx: Queryable, benefitCode: string, claimNos: readonly string[]): Promise<TakenCode[]> {
-  return tx.query<TakenCode>(
-    {
-      name: 'take-codes',
-      text: `with unused as (
+const TAKE_CODES = statement({
+  name: 'take-codes',
+  text: `with unused as (
                select code_hash, code, position from pool_codes where benefit_code = $1 and given_to is null
                order by position limit cardinality($2::text[]) for update skip locked),
              taken as (
@@ -38,7 +42,11 @@ export async function takeCodes(tx: Queryable, benefitCode: string, claimNos: re
                update pool_codes p set given_to = t.claim_no, code = null
                from taken t where p.benefit_code = $1 and p.code_hash = t.code_hash)
              select claim_no as "claimNo", code as sealed from taken`,
-    },
-    [benefitCode, claimNos],
-  );
+  parameters: ['text', 'text[]'],
+  columns: columns<TakenCode>({ claimNo: 'text', sealed: 'text' }),
+});
+
+/** The oldest codes that nobody else is taking, one for each claim as far as they go; from then on they are given away. */
+export async function takeCodes(tx: Queryable, benefitCode: string, claimNos: readonly string[]): Promise<TakenCode[]> {
+  return tx.query(TAKE_CODES, [benefitCode, claimNos]);
 }

@@ -1,5 +1,5 @@
 import { type Clock, perSecond } from '../platform/clock.js';
-import type { Queryable } from '../platform/db/database.js';
+import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gateway.js';
 import { type Gateways, NoSuchGateway } from './registry.js';
 
@@ -18,6 +18,12 @@ interface Known {
   gateway: Gateway | undefined;
 }
 
+const LIST_CODES = statement({
+  text: 'select code from payment_channels',
+  parameters: [],
+  columns: columns<{ code: string }>({ code: 'text' }),
+});
+
 /**
  * Anybody can send a notice. One that does not hold by what this node remembers has the database asked ten times a second
  * at most, however many there are; what was read then is remembered for all. One that holds is checked with the key of
@@ -30,7 +36,7 @@ export function noticeVerifier(db: Queryable, gateways: Gateways, clock: Clock):
   /** All at once, so that it does not matter which of many unknown codes was the one to be looked up. */
   async function find(code: string): Promise<Known> {
     if (!known.has(code) && mayReadCodes()) {
-      for (const row of await db.query<{ code: string }>('select code from payment_channels')) {
+      for (const row of await db.query(LIST_CODES)) {
         if (!known.has(row.code))
           known.set(row.code, { mayRead: perSecond(READS_PER_SECOND, clock), gateway: undefined });
       }

@@ -1,4 +1,4 @@
-import type { Queryable } from '../platform/db/database.js';
+import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { gather } from '../platform/db/sharing/gather.js';
 import type { Gateway } from './gateway.js';
 
@@ -22,6 +22,14 @@ export interface GatewayMakers {
   readonly bridge: (url: string, wrappedKey: string) => Gateway;
 }
 
+const RUN = statement({
+  name: 'find-gateways',
+  text: `select code, gateway, gateway_url as "gatewayUrl", gateway_key as "gatewayKey"
+                 from payment_channels where code = any($1::text[])`,
+  parameters: ['text[]'],
+  columns: columns<GatewayRow>({ code: 'text', gateway: 'text', gatewayUrl: 'text?', gatewayKey: 'text?' }),
+});
+
 /**
  * Asked for each debit, so that what an operator changes holds from the next one on; those who ask at the same time share
  * the statement. A gateway is made once per address and key: it may hold connections.
@@ -31,14 +39,7 @@ export function gatewayRegistry(db: Queryable, makers: GatewayMakers): Gateways 
     maxBatch: 64,
     slots: 2,
     async run(codes: readonly string[]) {
-      const rows = await db.query<GatewayRow>(
-        {
-          name: 'find-gateways',
-          text: `select code, gateway, gateway_url as "gatewayUrl", gateway_key as "gatewayKey"
-                 from payment_channels where code = any($1::text[])`,
-        },
-        [[...new Set(codes)]],
-      );
+      const rows = await db.query(RUN, [[...new Set(codes)]]);
       return codes.map((code) => rows.find((row) => row.code === code));
     },
   });

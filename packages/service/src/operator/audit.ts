@@ -1,4 +1,4 @@
-import type { Queryable } from '../platform/db/database.js';
+import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { written } from '../platform/db/time-sql.js';
 import type { Operator } from './operator.js';
 import { requireInteger } from './rules.js';
@@ -12,13 +12,13 @@ export interface AuditEntry {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
+const RECORD_AUDIT = statement({
+  text: 'insert into audit_log (actor, action, subject, detail) values ($1, $2, $3, $4)',
+  parameters: ['text', 'text', 'text', 'jsonb'],
+});
+
 export async function recordAudit(tx: Queryable, { actor, action, subject, detail }: AuditEntry): Promise<void> {
-  await tx.query('insert into audit_log (actor, action, subject, detail) values ($1, $2, $3, $4)', [
-    actor,
-    action,
-    subject,
-    JSON.stringify(detail),
-  ]);
+  await tx.query(RECORD_AUDIT, [actor, action, subject, JSON.stringify(detail)]);
 }
 
 export interface AuditRecord extends AuditEntry {
@@ -32,16 +32,26 @@ export interface ListAuditInput {
   readonly limit?: number;
 }
 
+const LIST_AUDIT = statement({
+  text: `select audit_id::text as "auditId", ${written('at')} as at,
+       actor, action, subject, detail
+     from audit_log where $1::text is null or subject = $1 order by audit_id desc limit $2`,
+  parameters: ['text', 'bigint'],
+  columns: columns<AuditRecord>({
+    auditId: 'text',
+    at: 'text',
+    actor: 'text',
+    action: 'text',
+    subject: 'text',
+    detail: 'jsonb',
+  }),
+});
+
 /** Newest first. */
 export async function listAudit(
   { database }: Operator,
   { subject, limit = 50 }: ListAuditInput,
 ): Promise<AuditRecord[]> {
   requireInteger('the limit', limit, 1, 1000);
-  return database.query<AuditRecord>(
-    `select audit_id::text as "auditId", ${written('at')} as at,
-       actor, action, subject, detail
-     from audit_log where $1::text is null or subject = $1 order by audit_id desc limit $2`,
-    [subject ?? null, limit],
-  );
+  return database.query(LIST_AUDIT, [subject ?? null, limit]);
 }

@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from '../platform/db/database.js';
+import { columns, type Queryable, statement, type Transaction } from '../platform/db/database.js';
 import { instant } from '../platform/db/time-sql.js';
 import type { DayOfChannel } from './runs-sql.js';
 
@@ -22,16 +22,29 @@ export interface StagedLine {
 
 const LINE = 'kind text, number text, order_no bigint, cycle_no integer, seq integer, amount_cent bigint, status text';
 
+const MAKE_LINES = `create temp table statement_lines (${LINE}) on commit drop`;
+
+const MAKE_DIFFERENCES = `create temp table found_differences (kind text, line_kind text, number text, here_amount_cent bigint,
+       here_status text, there_amount_cent bigint, there_status text) on commit drop`;
+
+const TEMPORARY = [MAKE_LINES, MAKE_DIFFERENCES];
+
+const STAGE_LINES = statement({
+  text: `insert into statement_lines select * from json_to_recordset($1::json) as line (${LINE})`,
+  parameters: ['json'],
+  byIndex: false,
+  after: TEMPORARY,
+});
+
 /**
  * For the rest of the transaction: the lines in a table of their own, and plans for many rows at a time, which may take
- * their time and may read whole tables.
+ * their time.
  */
 export async function stageLines(tx: Transaction, batches: AsyncIterable<string>): Promise<void> {
   await tx.allow(600_000);
-  await tx.query('set local enable_seqscan = on');
-  await tx.query(`create temp table statement_lines (${LINE}) on commit drop`);
+  await tx.query(MAKE_LINES);
   for await (const batch of batches) {
-    await tx.query(`insert into statement_lines select * from json_to_recordset($1::json) as line (${LINE})`, [batch]);
+    await tx.query(STAGE_LINES, [batch]);
   }
   await tx.query('analyze statement_lines');
 }
@@ -43,20 +56,8 @@ const CONTRADICTIONS = `('SUCCESS', 'FAIL'), ('SUCCESS', 'STARTED'), ('FAIL', 'S
 const SAME_ATTEMPT = 'a.order_no = l.order_no and a.cycle_no = l.cycle_no and a.try_no = l.seq';
 const SAME_REFUND = 'r.order_no = l.order_no and r.cycle_no = l.cycle_no and r.refund_seq = l.seq';
 
-/**
- * Puts what differs into the table found_differences, for the rest of the transaction, and counts it.
- *
- * booked     one row per number: of several lines the one that says most, how many there are, the sum of successful ones
- * matched    the same beside what is known here, of this payment channel alone
- * succeeded  debits that succeeded there, of each period the one known as its success first
- */
-export async function findDifferences(tx: Queryable, { paymentChannelCode, from, to }: ReconciledDay): Promise<number> {
-  await tx.query(
-    `create temp table found_differences (kind text, line_kind text, number text, here_amount_cent bigint,
-       here_status text, there_amount_cent bigint, there_status text) on commit drop`,
-  );
-  await tx.query(
-    `with booked as (
+const COMPARE = statement({
+  text: `with booked as (
        select distinct on (kind, number) l.*, count(*) over same_number as lines,
          coalesce(sum(amount_cent) filter (where status = 'SUCCESS') over same_number, amount_cent) as sum_cent
        from statement_lines l window same_number as (partition by kind, number)
@@ -107,10 +108,31 @@ export async function findDifferences(tx: Queryable, { paymentChannelCode, from,
      where r.payment_channel_code = $1 and r.status = 'SUCCESS' and r.refunded_at >= ${instant('$2')}
        and r.refunded_at < ${instant('$3')}
        and not exists (select from statement_lines l where l.kind = 'refund' and ${SAME_REFUND})`,
-    [paymentChannelCode, from, to],
-  );
+  parameters: ['text', 'double precision', 'double precision'],
+  byIndex: false,
+  after: TEMPORARY,
+});
+
+const COUNT_DIFFERENCES = statement({
+  text: 'select count(*) as count from found_differences',
+  parameters: [],
+  byIndex: false,
+  after: TEMPORARY,
+  columns: columns<{ count: number }>({ count: 'bigint' }),
+});
+
+/**
+ * Puts what differs into the table found_differences, for the rest of the transaction, and counts it.
+ *
+ * booked     one row per number: of several lines the one that says most, how many there are, the sum of successful ones
+ * matched    the same beside what is known here, of this payment channel alone
+ * succeeded  debits that succeeded there, of each period the one known as its success first
+ */
+export async function findDifferences(tx: Queryable, { paymentChannelCode, from, to }: ReconciledDay): Promise<number> {
+  await tx.query(MAKE_DIFFERENCES);
+  await tx.query(COMPARE, [paymentChannelCode, from, to]);
   await tx.query('analyze found_differences');
-  const [found] = await tx.query<{ count: number }>('select count(*) as count from found_differences');
+  const [found] = await tx.query(COUNT_DIFFERENCES);
   return found?.count ?? 0;
 }
 
@@ -120,57 +142,75 @@ export const CLOSED_BY_RUN = 'reconciliation';
 const FACTS = ['here_amount_cent', 'here_status', 'there_amount_cent', 'there_status'];
 const facts = (of: string) => `(${FACTS.map((fact) => `${of}.${fact}`).join(', ')})`;
 
+const REOPENS = `(d.closed_by = '${CLOSED_BY_RUN}' or ${facts('d')} is distinct from ${facts('excluded')})`;
+
+const KEEP_DIFFERENCES = statement({
+  text: `insert into reconciliation_differences as d
+       (payment_channel_code, day, kind, line_kind, number, ${FACTS.join(', ')}, first_seen_at, last_seen_at)
+     select $1, $2, f.*, ${instant('$3')}, ${instant('$3')} from found_differences f
+     on conflict on constraint reconciliation_differences_once do update set last_seen_at = excluded.last_seen_at,
+       ${FACTS.map((fact) => `${fact} = excluded.${fact}`).join(', ')},
+       closed_by = case when ${REOPENS} then null else d.closed_by end,
+       closed_at = case when ${REOPENS} then null else d.closed_at end,
+       closing_note = case when ${REOPENS} then null else d.closing_note end`,
+  parameters: ['text', 'date', 'double precision'],
+  byIndex: false,
+  after: TEMPORARY,
+});
+
 /**
  * New ones are written down, known ones are seen again. What an operator closed stays closed for as long as the facts
  * are what the operator saw; what a run closed is open again when it is back.
  */
 export async function keepDifferences(tx: Queryable, { paymentChannelCode, day }: ReconciledDay, now: number) {
-  const reopens = `(d.closed_by = '${CLOSED_BY_RUN}' or ${facts('d')} is distinct from ${facts('excluded')})`;
-  await tx.query(
-    `insert into reconciliation_differences as d
-       (payment_channel_code, day, kind, line_kind, number, ${FACTS.join(', ')}, first_seen_at, last_seen_at)
-     select $1, $2, f.*, ${instant('$3')}, ${instant('$3')} from found_differences f
-     on conflict on constraint reconciliation_differences_once do update set last_seen_at = excluded.last_seen_at,
-       ${FACTS.map((fact) => `${fact} = excluded.${fact}`).join(', ')},
-       closed_by = case when ${reopens} then null else d.closed_by end,
-       closed_at = case when ${reopens} then null else d.closed_at end,
-       closing_note = case when ${reopens} then null else d.closing_note end`,
-    [paymentChannelCode, day, now],
-  );
+  await tx.query(KEEP_DIFFERENCES, [paymentChannelCode, day, now]);
 }
 
-export async function closeVanished(tx: Queryable, { paymentChannelCode, day }: ReconciledDay, now: number) {
-  await tx.query(
-    `update reconciliation_differences d set closed_by = '${CLOSED_BY_RUN}', closed_at = ${instant('$3')},
+const CLOSE_VANISHED = statement({
+  text: `update reconciliation_differences d set closed_by = '${CLOSED_BY_RUN}', closed_at = ${instant('$3')},
        closing_note = 'no longer found'
      where d.payment_channel_code = $1 and d.day = $2 and d.closed_at is null and not exists (
        select from found_differences f where f.kind = d.kind and f.line_kind = d.line_kind and f.number = d.number)`,
-    [paymentChannelCode, day, now],
-  );
+  parameters: ['text', 'date', 'double precision'],
+  byIndex: false,
+  after: TEMPORARY,
+});
+
+export async function closeVanished(tx: Queryable, { paymentChannelCode, day }: ReconciledDay, now: number) {
+  await tx.query(CLOSE_VANISHED, [paymentChannelCode, day, now]);
 }
+
+const IS_SETTLED_THERE = `l.status in ('SUCCESS', 'FAIL')`;
+
+const ASK_ABOUT_DEBITS = statement({
+  text: `update debit_attempts o set ask_at = now() from (
+       select a.order_no, a.cycle_no, a.try_no from debit_attempts a join statement_lines l on ${SAME_ATTEMPT}
+       where l.kind = 'debit' and ${IS_SETTLED_THERE} and a.status = 'STARTED' and a.payment_channel_code = $1
+         and (a.ask_at is null or a.ask_at > now())
+       for update of a skip locked) due
+     where (o.order_no, o.cycle_no, o.try_no) = (due.order_no, due.cycle_no, due.try_no)`,
+  parameters: ['text'],
+  byIndex: false,
+  after: TEMPORARY,
+});
+
+const ASK_ABOUT_REFUNDS = statement({
+  text: `update refunds o set ask_at = now() from (
+       select r.order_no, r.cycle_no, r.refund_seq from refunds r join statement_lines l on ${SAME_REFUND}
+       where l.kind = 'refund' and ${IS_SETTLED_THERE} and r.status = 'STARTED' and r.payment_channel_code = $1
+         and (r.ask_at is null or r.ask_at > now())
+       for update of r skip locked) due
+     where (o.order_no, o.cycle_no, o.refund_seq) = (due.order_no, due.cycle_no, due.refund_seq)`,
+  parameters: ['text'],
+  byIndex: false,
+  after: TEMPORARY,
+});
 
 /**
  * What is open here and settled there is asked about at once. Rows that somebody holds are being settled right now: they
  * are left alone, so that nobody waits for anybody.
  */
 export async function askAboutOpen(tx: Queryable, { paymentChannelCode }: ReconciledDay): Promise<void> {
-  const open = `l.status in ('SUCCESS', 'FAIL')`;
-  await tx.query(
-    `update debit_attempts o set ask_at = now() from (
-       select a.order_no, a.cycle_no, a.try_no from debit_attempts a join statement_lines l on ${SAME_ATTEMPT}
-       where l.kind = 'debit' and ${open} and a.status = 'STARTED' and a.payment_channel_code = $1
-         and (a.ask_at is null or a.ask_at > now())
-       for update of a skip locked) due
-     where (o.order_no, o.cycle_no, o.try_no) = (due.order_no, due.cycle_no, due.try_no)`,
-    [paymentChannelCode],
-  );
-  await tx.query(
-    `update refunds o set ask_at = now() from (
-       select r.order_no, r.cycle_no, r.refund_seq from refunds r join statement_lines l on ${SAME_REFUND}
-       where l.kind = 'refund' and ${open} and r.status = 'STARTED' and r.payment_channel_code = $1
-         and (r.ask_at is null or r.ask_at > now())
-       for update of r skip locked) due
-     where (o.order_no, o.cycle_no, o.refund_seq) = (due.order_no, due.cycle_no, due.refund_seq)`,
-    [paymentChannelCode],
-  );
+  await tx.query(ASK_ABOUT_DEBITS, [paymentChannelCode]);
+  await tx.query(ASK_ABOUT_REFUNDS, [paymentChannelCode]);
 }

@@ -1,4 +1,4 @@
-import type { Queryable } from '../platform/db/database.js';
+import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { written } from '../platform/db/time-sql.js';
 import type { DifferenceKind } from './runs-sql.js';
 
@@ -35,39 +35,66 @@ export interface DifferenceFilter {
   readonly limit: number;
 }
 
+const DIFFERENCE_VIEW_COLUMNS = columns<DifferenceView>({
+  differenceNo: 'text',
+  paymentChannelCode: 'text',
+  day: 'text',
+  kind: 'text',
+  lineKind: 'text',
+  number: 'text',
+  hereAmountCent: 'bigint?',
+  hereStatus: 'text?',
+  thereAmountCent: 'bigint?',
+  thereStatus: 'text?',
+  firstSeenAt: 'text',
+  lastSeenAt: 'text',
+  closedBy: 'text?',
+  closedAt: 'text?',
+  closingNote: 'text?',
+});
+
+const FIND_DIFFERENCES_OF = statement({
+  text: `select ${COLUMNS} from reconciliation_differences
+     where ($1::text is null or payment_channel_code = $1) and ($2::date is null or day = $2)
+       and ($3 = 'all' or closed_at is null)
+     order by day desc, difference_no limit $4`,
+  parameters: ['text', 'date', 'text', 'bigint'],
+  columns: DIFFERENCE_VIEW_COLUMNS,
+});
+
 /** The latest day first, and within a day as they were found. */
 export async function findDifferencesOf(
   db: Queryable,
   { paymentChannelCode, day, which, limit }: DifferenceFilter,
 ): Promise<DifferenceView[]> {
-  return db.query<DifferenceView>(
-    `select ${COLUMNS} from reconciliation_differences
-     where ($1::text is null or payment_channel_code = $1) and ($2::date is null or day = $2)
-       and ($3 = 'all' or closed_at is null)
-     order by day desc, difference_no limit $4`,
-    [paymentChannelCode, day, which, limit],
-  );
+  return db.query(FIND_DIFFERENCES_OF, [paymentChannelCode, day, which, limit]);
 }
+
+const LOCK_DIFFERENCE = statement({
+  text: `select ${COLUMNS} from reconciliation_differences where difference_no = $1 for update`,
+  parameters: ['bigint'],
+  columns: DIFFERENCE_VIEW_COLUMNS,
+});
 
 /** Under its row lock. */
 export async function lockDifference(tx: Queryable, differenceNo: string): Promise<DifferenceView | undefined> {
-  const [difference] = await tx.query<DifferenceView>(
-    `select ${COLUMNS} from reconciliation_differences where difference_no = $1 for update`,
-    [differenceNo],
-  );
+  const [difference] = await tx.query(LOCK_DIFFERENCE, [differenceNo]);
   return difference;
 }
+
+const STORE_CLOSED = statement({
+  text: `update reconciliation_differences set closed_by = $2, closed_at = now(), closing_note = $3 where difference_no = $1
+     returning ${COLUMNS}`,
+  parameters: ['bigint', 'text', 'text'],
+  columns: DIFFERENCE_VIEW_COLUMNS,
+});
 
 export async function storeClosed(
   tx: Queryable,
   differenceNo: string,
   { by, note }: { readonly by: string; readonly note: string },
 ): Promise<DifferenceView> {
-  const [difference] = await tx.query<DifferenceView>(
-    `update reconciliation_differences set closed_by = $2, closed_at = now(), closing_note = $3 where difference_no = $1
-     returning ${COLUMNS}`,
-    [differenceNo, by, note],
-  );
+  const [difference] = await tx.query(STORE_CLOSED, [differenceNo, by, note]);
   if (!difference) throw new Error('a difference that is locked has a row');
   return difference;
 }

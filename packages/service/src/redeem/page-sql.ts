@@ -1,7 +1,7 @@
-import type { Queryable } from '../platform/db/database.js';
+import { columns, joinColumns, type Queryable, statement } from '../platform/db/database.js';
 import { instant, ms } from '../platform/db/time-sql.js';
 import type { Order } from '../subscriptions/domain/orders/order.js';
-import { ORDER_COLUMNS } from '../subscriptions/store/orders/sql.js';
+import { ORDER_COLUMNS, ORDER_ROW } from '../subscriptions/store/orders/sql.js';
 
 /** What every step of the page reads: whose order it is, and the version of the channel that the link was checked with. */
 export interface OrderRead {
@@ -42,7 +42,7 @@ const HAS_MOBILE = `exists(select from channel_users u
 const ORDER = `from channels c join orders o on o.channel_id = c.channel_id where c.channel_id = $1 and o.order_no = $2`;
 
 /** Times of benefits as the row has them; what follows from the time of asking is decided by whoever asks. */
-const PAGE = {
+const PAGE = statement({
   name: 'redeem-page',
   text: `
 select c.version, ${ORDER_COLUMNS}, ${HAS_MOBILE},
@@ -57,9 +57,18 @@ select c.version, ${ORDER_COLUMNS}, ${HAS_MOBILE},
     from (select * from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and b.expires_at > ${instant('$3')}
           order by b.cycle_no desc, b.position limit ${MOST_COUNTED}) b), '[]'::json) as claimable
 ${ORDER}`,
-};
-
-type PageRow = Order & Omit<PageRead, 'order'>;
+  parameters: ['bigint', 'bigint', 'double precision', 'integer', 'integer'],
+  columns: joinColumns(
+    ORDER_ROW,
+    columns<Omit<PageRead, 'order'>>({
+      version: 'bigint',
+      hasMobile: 'boolean',
+      productName: 'text',
+      benefits: 'json',
+      claimable: 'json',
+    }),
+  ),
+});
 
 /** Everything on the page as of one moment. `from` is the benefit that it begins with; without it the newest. */
 export async function readPage(
@@ -69,26 +78,34 @@ export async function readPage(
   now: number,
   from: BenefitReference = { cycleNo: 10_000, position: 0 },
 ): Promise<PageRead | undefined> {
-  const [row] = await db.query<PageRow>(PAGE, [channelId, orderNo, now, from.cycleNo, from.position]);
+  const [row] = await db.query(PAGE, [channelId, orderNo, now, from.cycleNo, from.position]);
   if (!row) return undefined;
   const { version, hasMobile, productName, benefits, claimable, ...order } = row;
   return { version, hasMobile, productName, benefits, claimable, order };
 }
 
+const READ_ORDER = statement({
+  name: 'redeem-order',
+  text: `select c.version, ${ORDER_COLUMNS}, ${HAS_MOBILE} ${ORDER}`,
+  parameters: ['bigint', 'bigint'],
+  columns: joinColumns(ORDER_ROW, columns<Omit<OrderRead, 'order'>>({ version: 'bigint', hasMobile: 'boolean' })),
+});
+
 export async function readOrder(db: Queryable, channelId: number, orderNo: number): Promise<OrderRead | undefined> {
-  const [row] = await db.query<Order & Omit<OrderRead, 'order'>>(
-    { name: 'redeem-order', text: `select c.version, ${ORDER_COLUMNS}, ${HAS_MOBILE} ${ORDER}` },
-    [channelId, orderNo],
-  );
+  const [row] = await db.query(READ_ORDER, [channelId, orderNo]);
   if (!row) return undefined;
   const { version, hasMobile, ...order } = row;
   return { version, hasMobile, order };
 }
 
+const CHANNEL_VERSION = statement({
+  name: 'channel-version',
+  text: 'select version from channels where app_id = $1',
+  parameters: ['text'],
+  columns: columns<{ version: number }>({ version: 'bigint' }),
+});
+
 export async function channelVersion(db: Queryable, appId: string): Promise<number | undefined> {
-  const [row] = await db.query<{ version: number }>(
-    { name: 'channel-version', text: 'select version from channels where app_id = $1' },
-    [appId],
-  );
+  const [row] = await db.query(CHANNEL_VERSION, [appId]);
   return row?.version;
 }

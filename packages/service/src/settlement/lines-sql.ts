@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from '../platform/db/database.js';
+import { columns, type Queryable, type RowOf, statement, type Transaction } from '../platform/db/database.js';
 import { instant, written } from '../platform/db/time-sql.js';
 
 /** COLLECTED: debited by the service. REFUNDED: given back by it. BILLED: collected by the channel itself. */
@@ -47,6 +47,24 @@ const LINES = `
 
 const BATCH = 1000;
 
+/** What the cursor is declared for: it cannot be prepared itself. */
+const LIST_LINES = statement({
+  text: LINES,
+  parameters: ['bigint', 'double precision', 'double precision'],
+  columns: columns<SettlementLine & { readonly at: Date }>({
+    kind: 'text',
+    time: 'text',
+    paymentOrderNo: 'text',
+    refundNo: 'text?',
+    externalOrderNo: 'text',
+    productCode: 'text',
+    settlementMode: 'text',
+    cycleNo: 'integer',
+    amountCent: 'bigint',
+    at: 'timestamp with time zone',
+  }),
+});
+
 /** In the order of time, as one moment saw them, and never more than a batch of them in memory. */
 export async function* settlementLines(
   tx: Transaction,
@@ -57,13 +75,22 @@ export async function* settlementLines(
   await tx.allow(600_000);
   await tx.query('set local enable_seqscan = on');
   await tx.query('set local cursor_tuple_fraction = 1');
-  await tx.query(`declare settlement_lines no scroll cursor for ${LINES}`, [channelId, from, to]);
+  await tx.query(`declare settlement_lines no scroll cursor for ${LIST_LINES.text}`, [channelId, from, to]);
   for (;;) {
-    const rows = await tx.query<SettlementLine & { at: unknown }>(`fetch ${BATCH} from settlement_lines`);
+    const rows = await tx.query<RowOf<typeof LIST_LINES>>(`fetch ${BATCH} from settlement_lines`);
     if (rows.length > 0) yield rows.map(({ at: _, ...line }) => line);
     if (rows.length < BATCH) return;
   }
 }
+
+const COUNT_UNSETTLED = statement({
+  text: `select (select count(*) from debit_attempts
+             where ask_at is not null and channel_id = $1 and started_at < ${instant('$2')}) as debits,
+            (select count(*) from refunds
+             where ask_at is not null and channel_id = $1 and started_at < ${instant('$2')}) as refunds`,
+  parameters: ['bigint', 'double precision'],
+  columns: columns<{ debits: number; refunds: number }>({ debits: 'bigint', refunds: 'bigint' }),
+});
 
 /** Attempts and refunds of the time before `to` that the institution has not settled: a line may still come of each. */
 export async function countUnsettled(
@@ -71,12 +98,6 @@ export async function countUnsettled(
   channelId: string,
   { to }: Bounds,
 ): Promise<{ debits: number; refunds: number }> {
-  const [row] = await tx.query<{ debits: number; refunds: number }>(
-    `select (select count(*) from debit_attempts
-             where ask_at is not null and channel_id = $1 and started_at < ${instant('$2')}) as debits,
-            (select count(*) from refunds
-             where ask_at is not null and channel_id = $1 and started_at < ${instant('$2')}) as refunds`,
-    [channelId, to],
-  );
+  const [row] = await tx.query(COUNT_UNSETTLED, [channelId, to]);
   return row ?? { debits: 0, refunds: 0 };
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { channelRegistry } from '../../src/catalog/channels/registry.js';
-import { cancelAtInstitutions } from '../../src/engine/jobs/agreement-cancellations.js';
+import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
 import { bridgeGateway } from '../../src/gateways/bridge/bridge.js';
 import { gatewayRegistry } from '../../src/gateways/registry.js';
 import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';

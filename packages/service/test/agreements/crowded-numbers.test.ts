@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { channelRegistry } from '../../src/catalog/channels/registry.js';
-import { cancelAtInstitutions } from '../../src/engine/jobs/agreement-cancellations.js';
+import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
 import type { Database } from '../../src/platform/db/database.js';
 import { cancelUnusedAgreement } from '../../src/subscriptions/store/agreements/cancel-sql.js';
 import { findSameNumbers } from '../../src/subscriptions/store/agreements/ended-sql.js';

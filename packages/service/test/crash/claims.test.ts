@@ -145,7 +145,7 @@ async function press({ claimNo, form }: Button, node: KeptAlive): Promise<void> 
       // Throws when the node ended in a way that was not asked for.
       node.kills();
       const reply = await post(`http://127.0.0.1:${port}`, '/redeem/claim', form).catch(lostConnection);
-      if (reply === undefined || reply.status >= 500) return false;
+      if (reply === undefined || reply.status >= 500 || reply.status === 429) return false;
       expect(reply.status, reply.text).toBe(303);
       return true;
     },

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { housekeeping } from '../../src/engine/housekeeping.js';
-import { type Database, openDatabase, type Transaction } from '../../src/platform/db/database.js';
+import { type Database, openDatabase, relayQuery, type Transaction } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
@@ -107,17 +107,16 @@ describe('bounded work', () => {
   /** Watches the steps, and may make the table look larger than it is. */
   function watched(database: Database, pages?: number) {
     const steps: { readonly pages: readonly unknown[]; readonly rows: number }[] = [];
-    const watching =
-      (tx: Transaction) =>
-      async <Row>(...[statement, values]: Parameters<Transaction['query']>) => {
-        const rows = await tx.query<Row>(statement, values);
-        const text = typeof statement === 'string' ? statement : statement.text;
-        if (text.includes('update benefits')) steps.push({ pages: values ?? [], rows: rows.length });
+    const watching = (tx: Transaction) =>
+      relayQuery(tx, async (run, { text, values }) => {
+        const found = await run();
+        const rows = found as object[];
+        if (text.includes('update benefits')) steps.push({ pages: values, rows: rows.length });
         if (text.includes('benefits-expired') && pages !== undefined) {
-          return rows.map((row) => ({ ...row, end: pages }));
+          return rows.map((row) => ({ ...row, end: pages })) as typeof found;
         }
-        return rows;
-      };
+        return found;
+      });
     const transaction: Database['transaction'] = (work, options) =>
       database.transaction((tx) => work({ ...tx, query: watching(tx) }), options);
     return { steps, database: { ...database, transaction } };

@@ -1,6 +1,6 @@
 import type { Channel } from '../../src/catalog/channels/channel.js';
 import { type ChannelRegistry, channelRegistry } from '../../src/catalog/channels/registry.js';
-import { askAboutPendingClaims, serveWaitingClaims } from '../../src/engine/jobs/pending-claims.js';
+import { askAboutPendingClaims, serveWaitingClaims } from '../../src/engine/recovery/claims.js';
 import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
 import { type ImportedCodes, importCodes } from '../../src/operator/provisioning/benefits.js';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
 import { heldBackLines } from '../../src/http/limits/held-back.js';
 import { createPaymentChannel, resetGatewayKey } from '../../src/operator/provisioning/payment-channels.js';
-import type { Database } from '../../src/platform/db/database.js';
+import { type Database, relayQuery } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type Reply, send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
@@ -41,10 +41,10 @@ async function start(authFailuresPerMinute: number): Promise<void> {
   const counting: Database = {
     ...database,
     close: async () => undefined,
-    query(statement, values) {
-      asked.push(typeof statement === 'string' ? statement : statement.text);
-      return database.query(statement, values);
-    },
+    query: relayQuery(database, (run, { text }) => {
+      asked.push(text);
+      return run();
+    }),
   };
   const more = { database: counting, log: log.log, authFailuresPerMinute, trustedProxies: ['127.0.0.1'] };
   node = await anotherNode(service, more);

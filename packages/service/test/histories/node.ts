@@ -1,16 +1,16 @@
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { channelRegistry } from '../../src/catalog/channels/registry.js';
-import { cancelAtInstitutions } from '../../src/engine/jobs/agreement-cancellations.js';
 import { billCollected } from '../../src/engine/jobs/billing.js';
-import { askAboutPendingDebits } from '../../src/engine/jobs/pending-debits.js';
-import { askAboutPendingRefunds } from '../../src/engine/jobs/pending-refunds.js';
 import { renewDeducted } from '../../src/engine/jobs/renewals.js';
 import { endDueWithoutDebit } from '../../src/engine/jobs/without-debit.js';
+import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
+import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
+import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
 import type { Gateway } from '../../src/gateways/gateway.js';
 import type { Gateways } from '../../src/gateways/registry.js';
 import type { Clock } from '../../src/platform/clock.js';
-import { type Database, type Transaction, Unavailable } from '../../src/platform/db/database.js';
+import { type Database, relayQuery, type Transaction, Unavailable } from '../../src/platform/db/database.js';
 import type { Vault } from '../../src/platform/secrets/vault.js';
 import { createService } from '../../src/service.js';
 import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
@@ -73,23 +73,24 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
 
   const database: Database = {
     ...real,
-    query: (statement, values) =>
+    query: relayQuery(real, (run) =>
       watched(async () => {
         passes('commit', 'before');
-        const rows = await real.query(statement, values);
+        const rows = await run();
         passes('commit', 'after');
-        return rows as never;
+        return rows;
       }),
+    ),
     transaction: (work) =>
       watched(async () => {
         if (dead) throw gone();
         const result = await real.transaction(async (tx) => {
           const own: Transaction = {
             ...tx,
-            query: (statement, values) => {
+            query: relayQuery(tx, (run) => {
               if (dead) throw gone();
-              return tx.query(statement, values);
-            },
+              return run();
+            }),
           };
           const value = await work(own);
           passes('commit', 'before');

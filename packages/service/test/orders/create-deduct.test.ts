@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { channelRegistry } from '../../src/catalog/channels/registry.js';
-import { askAboutPendingDebits } from '../../src/engine/jobs/pending-debits.js';
+import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
 import { gatewayRegistry } from '../../src/gateways/registry.js';
 import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
 import { withdrawPaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';

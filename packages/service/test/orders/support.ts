@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { channelRegistry } from '../../src/catalog/channels/registry.js';
-import { cancelAtInstitutions } from '../../src/engine/jobs/agreement-cancellations.js';
 import { billCollected } from '../../src/engine/jobs/billing.js';
-import { askAboutPendingDebits } from '../../src/engine/jobs/pending-debits.js';
 import { renewDeducted } from '../../src/engine/jobs/renewals.js';
 import { endDueWithoutDebit } from '../../src/engine/jobs/without-debit.js';
+import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
+import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
 import type {
   AgreementCancellation,
   CancelOutcome,

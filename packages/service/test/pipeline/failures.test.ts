@@ -2,7 +2,7 @@ import { HEADERS } from '@perennial/wire';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { minuteLimit } from '../../src/http/answers/address-limit.js';
 import { suspendChannel } from '../../src/operator/provisioning/channels.js';
-import { type Database, openDatabase } from '../../src/platform/db/database.js';
+import { type Database, openDatabase, relayQuery } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type CallOptions, type ChannelClient, type Reply, send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
@@ -171,11 +171,10 @@ describe('behind one address', () => {
     const real = openDatabase({ url: service.fresh.url, pool: 4, name: 'watched node' });
     const database: Database = {
       ...real,
-      query(statement, values) {
-        const text = typeof statement === 'string' ? statement : statement.text;
-        if (/from channels\b/.test(text)) asked.push(...(values ?? []));
-        return real.query(statement, values);
-      },
+      query: relayQuery(real, (run, { text, values }) => {
+        if (/from channels\b/.test(text)) asked.push(...values);
+        return run();
+      }),
     };
     const node = await anotherNode(service, {
       database,

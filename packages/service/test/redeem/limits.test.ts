@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Database, Unavailable } from '../../src/platform/db/database.js';
+import { relayQuery, Unavailable } from '../../src/platform/db/database.js';
 import { capturedLog } from '../support/captured-log.js';
 import { anotherNode } from '../support/second-node.js';
 import { claim, claimsOf, formOf, get, type Stage, stage, titleOf } from './support.js';
@@ -70,8 +70,7 @@ describe('a fault', () => {
     on = await stage();
     const { database } = on.service.fresh;
     let away = true;
-    const query: Database['query'] = (...asked) =>
-      away ? Promise.reject(new Unavailable('away')) : database.query(...asked);
+    const query = relayQuery(database, (run) => (away ? Promise.reject(new Unavailable('away')) : run()));
     const node = await anotherNode(on.service, { database: { ...database, query, close: async () => undefined } });
     const { path } = await on.order();
     const reply = await get(node.baseUrl, path, { 'accept-language': 'zh' });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { askAboutPendingRefunds } from '../../src/engine/jobs/pending-refunds.js';
+import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
 import { bridgeGateway } from '../../src/gateways/bridge/bridge.js';
 import { type Gateways, gatewayRegistry } from '../../src/gateways/registry.js';
 import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';

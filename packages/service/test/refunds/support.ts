@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { askAboutPendingRefunds } from '../../src/engine/jobs/pending-refunds.js';
+import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
 import type { NotFound, RefundOutcome, RefundQuery, RefundRequest } from '../../src/gateways/gateway.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
 import { type RefundInput, refundPayment } from '../../src/operator/orders/refunds.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
+import { type Database, openDatabase, relayQuery } from '../../src/platform/db/database.js';
 import { anotherNode } from '../support/second-node.js';
 import { statuses, type TimeMachine, timeMachine } from './support.js';
 
@@ -64,10 +64,10 @@ async function dyingNode(commits: number) {
     get connections() {
       return real.connections;
     },
-    async query<Row>(...query: Parameters<Queryable['query']>): Promise<Row[]> {
+    query: relayQuery(real, async (run) => {
       alive();
-      return real.query<Row>(...query);
-    },
+      return run();
+    }),
     async transaction(work) {
       alive();
       return real.transaction(async (tx) => {

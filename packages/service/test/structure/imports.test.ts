@@ -50,7 +50,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   delivery: ['history', 'queue', 'receivers', 'transport', 'dispatcher'],
   'reference-peers': ['institution', 'supplier'],
   redeem: ['texts', 'page'],
-  engine: ['housekeeping', 'metrics', 'jobs'],
+  engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
   operator: ['copies', 'orders', 'provisioning', 'books'],
   cli: ['frame', 'nouns'],
   http: ['answers', 'limits', 'long-answers', 'requests', 'pages'],

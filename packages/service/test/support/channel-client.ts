@@ -46,6 +46,10 @@ export interface Reply {
   readonly envelope: any;
 }
 
+/** What a channel asks again with the same key: after a fault, while a twin is at work, when it was told to come later. */
+export const isToBeSentAgain = ({ status, code }: Pick<Reply, 'status' | 'code'>): boolean =>
+  status >= 500 || status === 429 || code === '409002';
+
 /** What a channel's own program does, written for tests: every part of a request can be made wrong. */
 export function channelClient(baseUrl: string, credentials: ChannelCredentials, now: () => number = () => Date.now()) {
   let token: string | undefined;

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../src/platform/db/database.js';
+import { type Database, type Queryable, relayQuery } from '../../src/platform/db/database.js';
 
 export interface Cost<T> {
   readonly result: T;
@@ -31,8 +31,8 @@ export async function costOf<T>(
       return row?.rows ?? 0;
     };
     const result = await read({
-      async query(statement, values) {
-        const text = typeof statement === 'string' ? statement : statement.text;
+      query: relayQuery(tx, async (run, { text, values, byIndex }) => {
+        await tx.query(`set local enable_seqscan = ${byIndex === true ? 'off' : 'on'}`);
         const [explained] = await tx.query<{ 'QUERY PLAN': readonly Plan[] }>(
           `explain (analyze, buffers, format json) ${text}`,
           values,
@@ -40,10 +40,10 @@ export async function costOf<T>(
         const top = explained?.['QUERY PLAN'][0]?.Plan;
         pages += (top?.['Shared Hit Blocks'] ?? 0) + (top?.['Shared Read Blocks'] ?? 0);
         const before = await touched();
-        const found = await tx.query(statement, values);
+        const found = await run();
         rows += (await touched()) - before;
-        return found as never;
-      },
+        return found;
+      }),
     });
     return { result, rows, pages };
   });

@@ -8,7 +8,7 @@ import {
   type Database,
   openDatabase,
   type Queryable,
-  type Statement,
+  relayQuery,
   Unavailable,
 } from '../../src/platform/db/database.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -76,8 +76,7 @@ export function sendingNode(
 }
 
 function meddledWith(database: Database, meddling: Meddling): Database {
-  const through = <T>(statement: Statement, run: () => Promise<T>): Promise<T> => {
-    const name = typeof statement === 'string' ? statement : statement.name;
+  const through = <T>(name: string, run: () => Promise<T>): Promise<T> => {
     if (meddling.away) {
       meddling.refused?.push(name);
       return Promise.reject(new Unavailable('away'));
@@ -85,7 +84,7 @@ function meddledWith(database: Database, meddling: Meddling): Database {
     return meddling.around ? (meddling.around(name, run) as Promise<T>) : run();
   };
   const queryable = (db: Queryable): Queryable => ({
-    query: (statement, values) => through(statement, () => db.query(statement, values)),
+    query: relayQuery(db, (run, { name, text }) => through(name ?? text, run)),
   });
   return {
     ...database,

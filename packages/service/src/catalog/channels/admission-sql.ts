@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_WINDOW_MS, NONCE_WINDOW_MS } from '@perennial/wire';
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { IDEMPOTENCY_COLUMNS, type IdempotencyRow } from '../../platform/idempotency/sql.js';
 
 export interface AdmissionAsked {
@@ -22,13 +22,15 @@ export interface AdmissionAnswer {
   readonly idempotency: IdempotencyRow | undefined;
 }
 
-interface Row {
+/** Of a key that was not answered before, all fields of the answer are null. */
+type Row = Judgement & { readonly [Field in keyof IdempotencyRow]: IdempotencyRow[Field] | null };
+
+interface Judgement {
   readonly n: number;
   readonly reused: boolean;
   /** Null for a channel whose bucket is empty. */
   readonly chosen: boolean | null;
   readonly stored: boolean;
-  readonly state: string | null;
 }
 
 /** What is in a bucket by now: never more than the burst, and nothing for a clock that went back. */
@@ -54,7 +56,7 @@ const TAKEN = `least(cardinality(w.asking), floor(${AVAILABLE}))`;
  * one request looks cheaper than one for any number, and PostgreSQL plans every statement anew: measured twice the cost of
  * carrying it out.
  */
-const ADMIT = {
+const ADMIT = statement({
   name: 'admit',
   text: `
 with current as (
@@ -92,13 +94,38 @@ from current c
   left join lateral (
     select * from idempotency i where c.n = any(g.chosen) and i.channel_id = c.channel_id and i.key = c.key
       and i.created_at > now() - $9::integer * interval '1 s' offset 0) i on true`,
-};
+  parameters: [
+    'integer[]',
+    'bigint[]',
+    'bigint[]',
+    'bytea[]',
+    'smallint[]',
+    'boolean[]',
+    'text[]',
+    'integer',
+    'integer',
+  ],
+  columns: columns<Row>({
+    n: 'integer',
+    reused: 'boolean',
+    chosen: 'boolean?',
+    stored: 'boolean',
+    path: 'text?',
+    bodySha256: 'bytea?',
+    state: 'text?',
+    leased: 'boolean?',
+    subject: 'text?',
+    code: 'text?',
+    message: 'text?',
+    data: 'text?',
+  }),
+});
 
 const CHANGED: AdmissionAnswer = { current: false, reused: false, granted: false, idempotency: undefined };
 
 export async function admit(db: Queryable, asked: readonly AdmissionAsked[]): Promise<AdmissionAnswer[]> {
   const { firsts, firstOf } = withoutCopies(asked);
-  const rows = await db.query<Row & IdempotencyRow>(ADMIT, [
+  const rows = await db.query(ADMIT, [
     firsts.map((_, position) => position),
     firsts.map((one) => one.channelId),
     firsts.map((one) => one.version),
@@ -118,14 +145,14 @@ export async function admit(db: Queryable, asked: readonly AdmissionAsked[]): Pr
   });
 }
 
-function answerOf(row: Row & IdempotencyRow): AdmissionAnswer {
+function answerOf(row: Row): AdmissionAnswer {
   const chosen = row.chosen === true;
   return {
     current: true,
     // Chosen and yet not stored: a copy of it was quicker, in another statement.
     reused: row.reused || (chosen && !row.stored),
     granted: chosen && row.stored,
-    idempotency: row.state === null ? undefined : row,
+    idempotency: row.state === null ? undefined : (row as IdempotencyRow),
   };
 }
 

@@ -18,10 +18,7 @@ export const authorizedSql = (code: string) => ({
          order by cp.authorized_at desc, cp.${code} limit $2 offset $3`,
 });
 
-export const authorizedValues = (channelId: number, limit: number, { after, offset }: Place<AuthorizationKey>) => [
-  channelId,
-  limit,
-  offset,
-  after?.[0] ?? null,
-  after?.[1] ?? '',
-];
+export const AUTHORIZED_PARAMETERS = ['bigint', 'bigint', 'bigint', 'bigint', 'text'] as const;
+
+export const authorizedValues = (channelId: number, limit: number, { after, offset }: Place<AuthorizationKey>) =>
+  [channelId, limit, offset, after?.[0] ?? null, after?.[1] ?? ''] as const;

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 
 export interface CountedFailure {
   /** Within the minute that is running, this one included. */
@@ -6,16 +6,19 @@ export interface CountedFailure {
   readonly secondsLeft: number;
 }
 
-/** One more field that could not be read. On the database's clock, so that all nodes count the same minute. */
-export async function countFieldFailure(tx: Queryable, channelId: number): Promise<CountedFailure> {
-  const [row] = await tx.query<CountedFailure>(
-    `insert into undecryptable_fields as f (channel_id) values ($1)
+const COUNT_FIELD_FAILURE = statement({
+  text: `insert into undecryptable_fields as f (channel_id) values ($1)
      on conflict (channel_id) do update set
        failures = case when f.minute_began > now() - interval '1 minute' then f.failures + 1 else 1 end,
        minute_began = case when f.minute_began > now() - interval '1 minute' then f.minute_began else now() end
      returning failures, extract(epoch from minute_began + interval '1 minute' - now())::float8 as "secondsLeft"`,
-    [channelId],
-  );
+  parameters: ['bigint'],
+  columns: columns<CountedFailure>({ failures: 'integer', secondsLeft: 'double precision' }),
+});
+
+/** One more field that could not be read. On the database's clock, so that all nodes count the same minute. */
+export async function countFieldFailure(tx: Queryable, channelId: number): Promise<CountedFailure> {
+  const [row] = await tx.query(COUNT_FIELD_FAILURE, [channelId]);
   if (!row) throw new Error(`the failure of channel ${channelId} was not counted`);
   return row;
 }

@@ -1,5 +1,5 @@
 import type { EncryptionVersion } from '@perennial/wire/enums';
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 
 export interface ChannelRow {
   readonly channelId: number;
@@ -22,26 +22,50 @@ export interface ChannelRow {
   readonly createdAt: Date;
 }
 
-export async function findChannel(db: Queryable, appId: string): Promise<ChannelRow | undefined> {
-  const [row] = await db.query<ChannelRow>(
-    {
-      name: 'find-channel',
-      text: `select channel_id as "channelId", app_id as "appId", name, status, version, token_epoch as "tokenEpoch",
+const FIND_CHANNEL = statement({
+  name: 'find-channel',
+  text: `select channel_id as "channelId", app_id as "appId", name, status, version, token_epoch as "tokenEpoch",
                data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",
                callback_secret as "callbackSecret", ip_allow_list::text[] as "ipAllowList",
                rate_per_second as "ratePerSecond", rate_burst as "rateBurst",
                voided_period_events as "voidedPeriodEvents", frame_origins as "frameOrigins",
                answer_encryption as "answerEncryption", accepts_v1 as "acceptsV1", created_at as "createdAt"
              from channels where app_id = $1`,
-    },
-    [appId],
-  );
+  parameters: ['text'],
+  columns: columns<ChannelRow>({
+    channelId: 'bigint',
+    appId: 'text',
+    name: 'text',
+    status: 'text',
+    version: 'bigint',
+    tokenEpoch: 'integer',
+    dataKey: 'text',
+    appSecret: 'text',
+    aesKey: 'text',
+    callbackSecret: 'text',
+    ipAllowList: 'text[]',
+    ratePerSecond: 'integer',
+    rateBurst: 'integer',
+    voidedPeriodEvents: 'boolean',
+    frameOrigins: 'text[]',
+    answerEncryption: 'text',
+    acceptsV1: 'boolean',
+    createdAt: 'timestamp with time zone',
+  }),
+});
+
+export async function findChannel(db: Queryable, appId: string): Promise<ChannelRow | undefined> {
+  const [row] = await db.query(FIND_CHANNEL, [appId]);
   return row;
 }
 
+const FIND_APP_ID = statement({
+  text: 'select app_id as "appId" from channels where channel_id = $1',
+  parameters: ['bigint'],
+  columns: columns<{ appId: string }>({ appId: 'text' }),
+});
+
 export async function findAppId(db: Queryable, channelId: number): Promise<string | undefined> {
-  const [row] = await db.query<{ appId: string }>('select app_id as "appId" from channels where channel_id = $1', [
-    channelId,
-  ]);
+  const [row] = await db.query(FIND_APP_ID, [channelId]);
   return row?.appId;
 }

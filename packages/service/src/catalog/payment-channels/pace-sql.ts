@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { local } from '../../platform/db/time-sql.js';
 
 export interface Pace {
@@ -7,39 +7,50 @@ export interface Pace {
   readonly debitsPerSecond: number | null;
 }
 
-/** Payment channels that take renewals at this hour of the database's clock, read in Asia/Shanghai. */
-export async function openPaymentChannels(db: Queryable): Promise<Pace[]> {
-  return db.query<Pace>(
-    `select code, debits_per_second as "debitsPerSecond"
+const OPEN_PAYMENT_CHANNELS = statement({
+  text: `select code, debits_per_second as "debitsPerSecond"
      from payment_channels, lateral (select extract(hour from ${local('now()')})) as t(hour)
      where debit_hour_from is null
        or case when debit_hour_from < debit_hour_to then hour >= debit_hour_from and hour < debit_hour_to
             else hour >= debit_hour_from or hour < debit_hour_to end
      order by code`,
-  );
+  parameters: [],
+  columns: columns<Pace>({ code: 'text', debitsPerSecond: 'integer?' }),
+});
+
+/** Payment channels that take renewals at this hour of the database's clock, read in Asia/Shanghai. */
+export async function openPaymentChannels(db: Queryable): Promise<Pace[]> {
+  return db.query(OPEN_PAYMENT_CHANNELS);
 }
+
+const BEGIN_PACE = statement({
+  text: `insert into debit_paces (code, used_up_to) values ($1, now() - interval '1 s') on conflict (code) do nothing`,
+  parameters: ['text'],
+});
+
+const LOCK_PACE = statement({
+  text: `select floor(extract(epoch from least(clock_timestamp() - used_up_to, interval '1 s')) * $2::integer)::integer as room
+     from debit_paces where code = $1 for update`,
+  parameters: ['text', 'integer'],
+  columns: columns<{ room: number }>({ room: 'integer' }),
+});
 
 /**
  * How many debits the pace leaves room for at this moment, one second's worth at most. The row stays locked until the
  * transaction ends, so that all nodes together keep the pace.
  */
 export async function lockPace(tx: Queryable, code: string, perSecond: number): Promise<number> {
-  await tx.query(
-    `insert into debit_paces (code, used_up_to) values ($1, now() - interval '1 s') on conflict (code) do nothing`,
-    [code],
-  );
-  const [row] = await tx.query<{ room: number }>(
-    `select floor(extract(epoch from least(clock_timestamp() - used_up_to, interval '1 s')) * $2::integer)::integer as room
-     from debit_paces where code = $1 for update`,
-    [code, perSecond],
-  );
+  await tx.query(BEGIN_PACE, [code]);
+  const [row] = await tx.query(LOCK_PACE, [code, perSecond]);
   return Math.max(0, row?.room ?? 0);
 }
 
-export async function usePace(tx: Queryable, code: string, perSecond: number, debits: number): Promise<void> {
-  await tx.query(
-    `update debit_paces set used_up_to = greatest(used_up_to, clock_timestamp() - interval '1 s')
+const USE_PACE = statement({
+  text: `update debit_paces set used_up_to = greatest(used_up_to, clock_timestamp() - interval '1 s')
        + $3::double precision / $2::integer * interval '1 s' where code = $1`,
-    [code, perSecond, debits],
-  );
+  parameters: ['text', 'integer', 'double precision'],
+});
+
+export async function usePace(tx: Queryable, code: string, perSecond: number, debits: number): Promise<void> {
+  await tx.query(USE_PACE, [code, perSecond, debits]);
 }

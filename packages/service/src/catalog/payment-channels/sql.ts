@@ -1,9 +1,30 @@
 import type { PaymentChannel } from '@perennial/wire';
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import type { Place } from '../../platform/lists/page.js';
-import { type AuthorizationKey, type Authorized, authorizedSql, authorizedValues } from '../channels/authorized-sql.js';
+import {
+  AUTHORIZED_PARAMETERS,
+  type AuthorizationKey,
+  type Authorized,
+  authorizedSql,
+  authorizedValues,
+} from '../channels/authorized-sql.js';
 
 const { column, page } = authorizedSql('code');
+
+const LIST_AUTHORIZED = statement({
+  text: `select p.code, p.display_name as "displayName", cp.is_default as "isDefault", cp.share_enabled as "shareEnabled",
+       p.supported_banks as "supportedBanks", ${column}
+     from channel_payment_channels cp join payment_channels p using (code) ${page}`,
+  parameters: AUTHORIZED_PARAMETERS,
+  columns: columns<PaymentChannel & Authorized>({
+    code: 'text',
+    displayName: 'text',
+    isDefault: 'boolean',
+    shareEnabled: 'boolean',
+    supportedBanks: 'text[]',
+    authorizedMicros: 'bigint',
+  }),
+});
 
 /** Payment channels authorized to the channel. */
 export async function listAuthorizedPaymentChannels(
@@ -12,14 +33,15 @@ export async function listAuthorizedPaymentChannels(
   limit: number,
   place: Place<AuthorizationKey>,
 ): Promise<(PaymentChannel & Authorized)[]> {
-  return db.query<PaymentChannel & Authorized>(
-    `select p.code, p.display_name as "displayName", cp.is_default as "isDefault", cp.share_enabled as "shareEnabled",
-       p.supported_banks as "supportedBanks", ${column}
-     from channel_payment_channels cp join payment_channels p using (code) ${page}`,
-    authorizedValues(channelId, limit, place),
-  );
+  return db.query(LIST_AUTHORIZED, authorizedValues(channelId, limit, place));
 }
 
+const PAYMENT_CHANNEL_CODES = statement({
+  text: 'select code from payment_channels order by code',
+  parameters: [],
+  columns: columns<{ code: string }>({ code: 'text' }),
+});
+
 export async function paymentChannelCodes(db: Queryable): Promise<{ code: string }[]> {
-  return db.query<{ code: string }>('select code from payment_channels order by code');
+  return db.query(PAYMENT_CHANNEL_CODES);
 }

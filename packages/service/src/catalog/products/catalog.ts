@@ -1,5 +1,5 @@
 import { type PeriodType, Rejection, type SettlementMode } from '@perennial/wire';
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import type { Channel } from '../channels/channel.js';
 
 /** A product as an order needs it. */
@@ -45,6 +45,11 @@ interface Known {
   readonly paymentChannels: ReadonlyMap<string, CatalogPaymentChannel>;
 }
 
+const PRODUCT = statement({
+  text: 'select from products where product_code = $1',
+  parameters: ['text'],
+});
+
 export function catalog(own: Queryable): Catalog {
   const known = new Map<number, Known>();
 
@@ -65,31 +70,53 @@ export function catalog(own: Queryable): Catalog {
     async product(db, channel, productCode) {
       const product = (await of(channel)).products.get(productCode);
       if (product) return product;
-      const rows = await db.query('select from products where product_code = $1', [productCode]);
+      const rows = await db.query(PRODUCT, [productCode]);
       throw new Rejection(rows.length > 0 ? 'PRODUCT_NOT_AUTHORIZED' : 'PRODUCT_NOT_FOUND');
     },
     paymentChannels: async (channel) => (await of(channel)).paymentChannels,
   };
 }
 
-async function readProducts(db: Queryable, channelId: number): Promise<CatalogProduct[]> {
-  return db.query<CatalogProduct>(
-    `select p.product_code as "productCode", p.settlement_modes as "settlementModes", p.period_type as "periodType",
+const READ_PRODUCTS = statement({
+  text: `select p.product_code as "productCode", p.settlement_modes as "settlementModes", p.period_type as "periodType",
        p.period, p.total_cycles as "totalCycles", p.amount_cent as "amountCent", p.retry_delays as "retryDelays",
        (select coalesce(json_agg(json_build_object('benefitCode', b.benefit_code, 'name', b.name,
           'faceValueCent', b.face_value_cent) order by b.position), '[]'::json)
         from product_benefits b where b.product_code = p.product_code) as benefits
      from channel_products cp join products p using (product_code) where cp.channel_id = $1`,
-    [channelId],
-  );
+  parameters: ['bigint'],
+  columns: columns<CatalogProduct>({
+    productCode: 'text',
+    settlementModes: 'text[]',
+    periodType: 'text',
+    period: 'integer',
+    totalCycles: 'integer',
+    amountCent: 'bigint',
+    retryDelays: 'integer[]',
+    benefits: 'json',
+  }),
+});
+
+async function readProducts(db: Queryable, channelId: number): Promise<CatalogProduct[]> {
+  return db.query(READ_PRODUCTS, [channelId]);
 }
 
-async function readChannels(db: Queryable, channelId: number): Promise<CatalogPaymentChannel[]> {
-  return db.query<CatalogPaymentChannel>(
-    `select p.code, cp.is_default as "isDefault", cp.share_enabled as "shareEnabled",
+const READ_CHANNELS = statement({
+  text: `select p.code, cp.is_default as "isDefault", cp.share_enabled as "shareEnabled",
        p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired",
        p.common_numbers as "commonNumbers"
      from channel_payment_channels cp join payment_channels p using (code) where cp.channel_id = $1`,
-    [channelId],
-  );
+  parameters: ['bigint'],
+  columns: columns<CatalogPaymentChannel>({
+    code: 'text',
+    isDefault: 'boolean',
+    shareEnabled: 'boolean',
+    supportedBanks: 'text[]',
+    bankCodeRequired: 'boolean',
+    commonNumbers: 'boolean',
+  }),
+});
+
+async function readChannels(db: Queryable, channelId: number): Promise<CatalogPaymentChannel[]> {
+  return db.query(READ_CHANNELS, [channelId]);
 }

@@ -1,9 +1,36 @@
 import type { Product } from '@perennial/wire';
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import type { Place } from '../../platform/lists/page.js';
-import { type AuthorizationKey, type Authorized, authorizedSql, authorizedValues } from '../channels/authorized-sql.js';
+import {
+  AUTHORIZED_PARAMETERS,
+  type AuthorizationKey,
+  type Authorized,
+  authorizedSql,
+  authorizedValues,
+} from '../channels/authorized-sql.js';
 
 const { column, page } = authorizedSql('product_code');
+
+const LIST_AUTHORIZED = statement({
+  text: `select p.product_code as "productCode", p.product_name as "productName", p.settlement_modes as "settlementModes",
+       p.period_type as "periodType", p.period, p.total_cycles as "totalCycles", p.amount_cent as "amountCent",
+       (select coalesce(json_agg(json_build_object('benefitCode', b.benefit_code, 'name', b.name,
+          'faceValueCent', b.face_value_cent) order by b.position), '[]'::json)
+        from product_benefits b where b.product_code = p.product_code) as benefits, ${column}
+     from channel_products cp join products p using (product_code) ${page}`,
+  parameters: AUTHORIZED_PARAMETERS,
+  columns: columns<Product & Authorized>({
+    productCode: 'text',
+    productName: 'text',
+    settlementModes: 'text[]',
+    periodType: 'text',
+    period: 'integer',
+    totalCycles: 'integer',
+    amountCent: 'bigint',
+    benefits: 'json',
+    authorizedMicros: 'bigint',
+  }),
+});
 
 /** Products authorized to the channel. */
 export async function listAuthorizedProducts(
@@ -12,13 +39,5 @@ export async function listAuthorizedProducts(
   limit: number,
   place: Place<AuthorizationKey>,
 ): Promise<(Product & Authorized)[]> {
-  return db.query<Product & Authorized>(
-    `select p.product_code as "productCode", p.product_name as "productName", p.settlement_modes as "settlementModes",
-       p.period_type as "periodType", p.period, p.total_cycles as "totalCycles", p.amount_cent as "amountCent",
-       (select coalesce(json_agg(json_build_object('benefitCode', b.benefit_code, 'name', b.name,
-          'faceValueCent', b.face_value_cent) order by b.position), '[]'::json)
-        from product_benefits b where b.product_code = p.product_code) as benefits, ${column}
-     from channel_products cp join products p using (product_code) ${page}`,
-    authorizedValues(channelId, limit, place),
-  );
+  return db.query(LIST_AUTHORIZED, authorizedValues(channelId, limit, place));
 }

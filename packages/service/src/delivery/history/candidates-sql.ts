@@ -32,15 +32,15 @@ export function newestEvents(
       ? []
       : [`(c.recorded_at, c.event_no) < (${instantOfMicros(value(after[0]))}, ${value(after[1])})`]),
   ];
-  const ofType = eventType === undefined ? [] : [`c.event_type = '${eventType}'`];
+  const ofType = () => (eventType === undefined ? [] : [`c.event_type = ${value(eventType)}`]);
   const page = `${NEWEST} limit ${most}`;
 
   // The events of an order are few, and it has one channel. That is asked of those that were found, or the channel's index
   // might look like the shorter way to the newest ones.
   if (orderNo !== undefined) {
-    const where = [`c.order_no = ${value(orderNo)}`, ...ofType, ...place];
+    const where = [`c.order_no = ${value(orderNo)}`, ...ofType(), ...place];
     const events = `select c.channel_id, c.recorded_at, c.event_no from events c where ${where.join(' and ')} ${NEWEST}`;
-    const hasStatus = status === undefined ? '' : `and ${statusOf('c')} = '${status}'`;
+    const hasStatus = status === undefined ? '' : `and ${statusOf('c')} = ${value(status)}`;
     return `select c.recorded_at, c.event_no from (${events} offset 0) c where c.channel_id = $1 ${hasStatus} ${page}`;
   }
 
@@ -58,7 +58,7 @@ export function newestEvents(
   switch (status) {
     case undefined:
       return ofBothKinds(EVENT_KIND, (conditions) => {
-        const where = [conditions, ...ofType].join(' and ');
+        const where = [conditions, ...ofType()].join(' and ');
         return `select c.recorded_at, c.event_no from events c where ${where}`;
       });
     case 'DELIVERED':
@@ -74,7 +74,7 @@ export function newestEvents(
     case 'GIVE_UP':
     case 'NO_CALLBACK':
       return ofBothKinds(KIND, (conditions) => {
-        const undelivered = oncePerEvent('undelivered_events', `c.reason = '${status}' and ${conditions}`);
+        const undelivered = oncePerEvent('undelivered_events', `c.reason = ${value(status)} and ${conditions}`);
         return status === 'GIVE_UP' ? undelivered : `${undelivered} where ${NOTHING_GIVEN_UP}`;
       });
   }

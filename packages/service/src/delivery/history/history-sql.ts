@@ -1,5 +1,5 @@
 import type { DeliveryStatus, EventType } from '@perennial/wire';
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { written } from '../../platform/db/time-sql.js';
 import type { EventReference } from '../event-id.js';
 import { acceptedAttempts, allAttempts, failedAttempts, keyOfEvent } from './attempts-sql.js';
@@ -60,21 +60,41 @@ export const COLUMNS = `e.event_no || coalesce('-' || n.first_no, '') as "eventI
   ${written('e.recorded_at')} as "recordedAt", ${STATUS} as "deliveryStatus", a.pushes + f.pushes as pushes,
   ${written('greatest(a.last_at, f.last_at)')} as "lastPushTime", e.data::json`;
 
+export const EVENT_ROW = columns<EventRow>({
+  eventId: 'text',
+  lastEventId: 'text?',
+  eventType: 'text',
+  orderNo: 'text',
+  occurredAt: 'text',
+  recordedAt: 'text',
+  deliveryStatus: 'text',
+  pushes: 'integer',
+  lastPushTime: 'text?',
+  data: 'json',
+});
+
+const find = (periods: Periods, isOfIt: string) =>
+  statement({
+    text: `select ${COLUMNS} from events e, ${progress(periods)}, ${FAILURES}
+     where e.channel_id = $1 and e.event_no = $2 and ${isOfIt}`,
+    parameters: ['bigint', 'bigint', 'integer'],
+    columns: EVENT_ROW,
+  });
+
+const FIND_WHOLE = find(WHOLE, '$3::integer is null');
+const FIND_PERIOD = find({ first: '$3::integer', last: '$3::integer' }, '$3 between e.cycle_no and e.cycle_to');
+
 /** Of a range also one period alone. */
 export async function findEvent(
   db: Queryable,
   channelId: number,
   { eventNo, cycleNo }: EventReference,
 ): Promise<EventRow | undefined> {
-  const [periods, isOfIt] =
-    cycleNo === undefined
-      ? [WHOLE, '$3::integer is null']
-      : [{ first: '$3::integer', last: '$3::integer' }, '$3 between e.cycle_no and e.cycle_to'];
-  const [event] = await db.query<EventRow>(
-    `select ${COLUMNS} from events e, ${progress(periods)}, ${FAILURES}
-     where e.channel_id = $1 and e.event_no = $2 and ${isOfIt}`,
-    [channelId, eventNo, cycleNo ?? null],
-  );
+  const [event] = await db.query(cycleNo === undefined ? FIND_WHOLE : FIND_PERIOD, [
+    channelId,
+    eventNo,
+    cycleNo ?? null,
+  ]);
   return event;
 }
 
@@ -90,19 +110,30 @@ export interface Push {
 
 const MOST_PUSHES = 1_000;
 
+const LIST_PUSHES = statement({
+  text: `select t.event_no || case when t.cycle_no = 0 then '' else '-' || t.cycle_no end as "eventId", t.retry_no as "retryNo",
+       ${written('t.at')} as at, t.outcome, t.http_status as "httpStatus", t.latency_ms as "latencyMs", t.answer
+     from events e, lateral ${allAttempts(keyOfEvent('e'))} t
+     where e.channel_id = $1 and e.event_no = $2 and ($3::integer is null or t.cycle_no = $3)
+     order by t.at desc, t.cycle_no desc, t.retry_no desc limit ${MOST_PUSHES}`,
+  parameters: ['bigint', 'bigint', 'integer'],
+  columns: columns<Push>({
+    eventId: 'text',
+    retryNo: 'smallint',
+    at: 'text',
+    outcome: 'delivery_outcome',
+    httpStatus: 'smallint?',
+    latencyMs: 'smallint',
+    answer: 'text?',
+  }),
+});
+
 /** The latest pushes of one event, in the order of time; of a range, those of one period or of all. */
 export async function listPushes(
   db: Queryable,
   channelId: number,
   { eventNo, cycleNo }: EventReference,
 ): Promise<Push[]> {
-  const pushes = await db.query<Push>(
-    `select t.event_no || case when t.cycle_no = 0 then '' else '-' || t.cycle_no end as "eventId", t.retry_no as "retryNo",
-       ${written('t.at')} as at, t.outcome, t.http_status as "httpStatus", t.latency_ms as "latencyMs", t.answer
-     from events e, lateral ${allAttempts(keyOfEvent('e'))} t
-     where e.channel_id = $1 and e.event_no = $2 and ($3::integer is null or t.cycle_no = $3)
-     order by t.at desc, t.cycle_no desc, t.retry_no desc limit ${MOST_PUSHES}`,
-    [channelId, eventNo, cycleNo ?? null],
-  );
+  const pushes = await db.query(LIST_PUSHES, [channelId, eventNo, cycleNo ?? null]);
   return pushes.reverse();
 }

@@ -1,8 +1,8 @@
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, joinColumns, type Queryable } from '../../platform/db/database.js';
 import { micros } from '../../platform/db/time-sql.js';
 import type { Place } from '../../platform/lists/page.js';
 import { type EventFilter, type EventKey, newestEvents } from './candidates-sql.js';
-import { COLUMNS, type EventRow, FAILURES, progress, WHOLE } from './history-sql.js';
+import { COLUMNS, EVENT_ROW, type EventRow, FAILURES, progress, WHOLE } from './history-sql.js';
 
 /** An event of a list, with its place in it. */
 export interface ListedEvent extends EventRow {
@@ -10,23 +10,37 @@ export interface ListedEvent extends EventRow {
   readonly eventNo: number;
 }
 
+export const LISTED_EVENT_ROW = joinColumns(
+  EVENT_ROW,
+  columns<Omit<ListedEvent, keyof EventRow>>({ recordedMicros: 'bigint', eventNo: 'bigint' }),
+);
+
 /** Newest first. Of the events before the page, nothing is asked but what tells whether they count. */
 export async function listEvents(
   db: Queryable,
   channelId: number,
   filter: EventFilter,
   limit: number,
-  { after, offset }: Place<EventKey>,
+  place: Place<EventKey>,
 ): Promise<ListedEvent[]> {
+  const { text, values } = eventList(channelId, filter, limit, place);
+  return db.query<ListedEvent>(text, values);
+}
+
+/** What is not asked for is not in the text, so that each of the filters finds its index: some hundred texts. */
+export function eventList(
+  channelId: number,
+  filter: EventFilter,
+  limit: number,
+  { after, offset }: Place<EventKey>,
+): { readonly text: string; readonly values: readonly unknown[] } {
   const values: unknown[] = [channelId];
   const value = (given: unknown) => `$${values.push(given)}`;
   const keys = newestEvents(filter, after, `${value(offset + limit)}::bigint`, value);
   const inOrder = 'order by k.recorded_at desc, k.event_no desc';
-  return db.query<ListedEvent>(
-    `select ${micros('k.recorded_at')} as "recordedMicros", k.event_no as "eventNo", shown.*
+  const text = `select ${micros('k.recorded_at')} as "recordedMicros", k.event_no as "eventNo", shown.*
      from (select * from (${keys}) k ${inOrder} offset ${value(offset)}) k, lateral (
        select ${COLUMNS} from events e, ${progress(WHOLE)}, ${FAILURES}
-       where e.channel_id = $1 and e.event_no = k.event_no and e.recorded_at = k.recorded_at offset 0) shown ${inOrder}`,
-    values,
-  );
+       where e.channel_id = $1 and e.event_no = k.event_no and e.recorded_at = k.recorded_at offset 0) shown ${inOrder}`;
+  return { text, values };
 }

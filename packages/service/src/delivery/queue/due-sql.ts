@@ -1,5 +1,5 @@
 import { formatTime } from '@perennial/wire';
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, joinColumns, type Queryable, statement } from '../../platform/db/database.js';
 import { plainArray } from '../../platform/db/plain-array.js';
 import { ms } from '../../platform/db/time-sql.js';
 
@@ -57,6 +57,20 @@ export const DUE_COLUMNS = (d: string) => `${d}.shard, ${d}.event_no as "eventNo
   ${d}.channel_id as "channelId", ${d}.order_no as "orderNo", ${d}.is_payment as "isPayment", ${d}.cycle_to as "cycleTo",
   ${d}.next_at::text as "nextAt", nullif(${d}.recorded_at, ${d}.next_at)::text as "recordedAt", ${d}.step, ${d}.retry_no as "retryNo"`;
 
+export const DUE_ROW = columns<DueEvent>({
+  shard: 'smallint',
+  eventNo: 'bigint',
+  cycleNo: 'integer',
+  channelId: 'bigint',
+  orderNo: 'bigint',
+  isPayment: 'boolean',
+  cycleTo: 'integer?',
+  nextAt: 'text',
+  recordedAt: 'text?',
+  step: 'smallint',
+  retryNo: 'smallint',
+});
+
 const AFTER = '(d.next_at, d.event_no, d.cycle_no) >';
 const IN_ORDER = 'order by d.next_at, d.event_no, d.cycle_no';
 
@@ -75,7 +89,7 @@ const KIND = 'd.channel_id * 2 + d.is_payment::integer';
  *
  * With `since`, only what was written by that transaction or a later one. Without, all but the kinds that are spared.
  */
-const READ_SHARDS = {
+const READ_SHARDS = statement({
   name: 'read-due-events',
   text: `select s.part::integer, ${DUE_COLUMNS('d')}
          from unnest($1::smallint[], $2::timestamptz[], $3::bigint[], $4::integer[], $7::timestamptz[], $8::xid[])
@@ -84,19 +98,44 @@ const READ_SHARDS = {
              and d.next_at <= least(coalesce(to_timestamp($6::double precision / 1000), now()), s.until)
              and case when s.since is null then ${KIND} <> all($9::bigint[]) else age(d.xmin) <= age(s.since) end
              ${IN_ORDER} limit $5) d`,
-};
+  parameters: [
+    'smallint[]',
+    'timestamp with time zone[]',
+    'bigint[]',
+    'integer[]',
+    'bigint',
+    'double precision',
+    'timestamp with time zone[]',
+    'xid[]',
+    'bigint[]',
+  ],
+  columns: joinColumns(DUE_ROW, columns<{ readonly part: number }>({ part: 'integer' })),
+});
 /** The oldest transaction that is not over: whatever is committed from now on was written by it or a later one. */
-const READ_HORIZON = {
+const READ_HORIZON = statement({
   name: 'read-horizon',
   text: 'select pg_snapshot_xmin(pg_current_snapshot())::xid::text as horizon',
-};
-const READ_CHANNEL = {
+  parameters: [],
+  columns: columns<{ horizon: string }>({ horizon: 'text' }),
+});
+const READ_CHANNEL = statement({
   name: 'read-due-events-of-channel',
   text: `select ${DUE_COLUMNS('d')} from due_events d
          where d.shard = $1 and ${AFTER} ($2::timestamptz, $3::bigint, $4::integer)
            and d.next_at <= coalesce(to_timestamp($6::double precision / 1000), now())
            and d.channel_id = $7 and ($8::boolean is null or d.is_payment = $8) ${IN_ORDER} limit $5`,
-};
+  parameters: [
+    'smallint',
+    'timestamp with time zone',
+    'bigint',
+    'integer',
+    'bigint',
+    'double precision',
+    'bigint',
+    'boolean',
+  ],
+  columns: DUE_ROW,
+});
 
 export interface ShardPosition {
   readonly shard: number;
@@ -133,7 +172,7 @@ export async function readShards(
 }
 
 export async function readHorizon(db: Queryable): Promise<string> {
-  const [row] = await db.query<{ horizon: string }>(READ_HORIZON);
+  const [row] = await db.query(READ_HORIZON);
   if (!row) throw new Error('the database has no horizon');
   return row.horizon;
 }
@@ -146,7 +185,7 @@ export async function readChannel(
   now?: number,
 ): Promise<DueEvent[]> {
   const { channelId, isPayment } = channel;
-  return db.query<DueEvent>(READ_CHANNEL, [
+  return db.query(READ_CHANNEL, [
     shard,
     after.nextAt,
     after.eventNo,
@@ -175,7 +214,7 @@ export interface StoredEvent {
   readonly version: number;
 }
 
-const READ_EVENTS = {
+const READ_EVENTS = statement({
   name: 'read-events-to-send',
   text: `select k.place::integer, e.event_type as "eventType", ${ms('e.occurred_at')} as "occurredAt", e.data,
            ${ms('o.created_at')} as "createdAt", o.period_type as "periodType", o.period, u.mobile,
@@ -187,7 +226,20 @@ const READ_EVENTS = {
              and (k.cycle_no > 0 or (x.shared and e.cycle_no is not null)) offset 0) o on true
            left join lateral (select * from channel_users y where y.channel_id = $1 and o.shared
              and key_of(y.channel_user_id) = key_of(o.channel_user_id) offset 0) u on true`,
-};
+  parameters: ['bigint', 'bigint[]', 'integer[]', 'timestamp with time zone[]', 'bigint[]'],
+  columns: columns<StoredEvent & { readonly place: number }>({
+    place: 'integer',
+    eventType: 'text',
+    occurredAt: 'bigint',
+    data: 'text',
+    createdAt: 'bigint?',
+    periodType: 'text?',
+    period: 'integer?',
+    mobile: 'text?',
+    channelUserId: 'text?',
+    version: 'bigint',
+  }),
+});
 
 /**
  * In one statement for a whole batch of one channel, each in the place where its due event is. One past its retention is not
@@ -198,7 +250,7 @@ export async function readEvents(
   channelId: number,
   due: readonly DueEvent[],
 ): Promise<(StoredEvent | undefined)[]> {
-  const rows = await db.query<StoredEvent & { readonly place: number }>(READ_EVENTS, [
+  const rows = await db.query(READ_EVENTS, [
     channelId,
     plainArray(due, (one) => one.eventNo),
     plainArray(due, (one) => one.cycleNo),

@@ -1,7 +1,7 @@
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { plainArray } from '../../platform/db/plain-array.js';
 import { RETRY_DELAYS_SECONDS } from '../schedule.js';
-import { DUE_COLUMNS, type DueEvent, isBefore } from './due-sql.js';
+import { DUE_COLUMNS, DUE_ROW, type DueEvent, isBefore } from './due-sql.js';
 import type { HeldShard } from './shards-sql.js';
 
 export type DeliveryOutcome = 'ACCEPTED' | 'REFUSED' | 'TIMEOUT' | 'UNREACHABLE' | 'FORBIDDEN';
@@ -31,9 +31,10 @@ export interface Pushed {
  *
  * What somebody else holds is waited for, but not for long; or it is passed over, which costs more and holds up no other.
  */
-const finish = (locked: 'wait' | 'pass over') => ({
-  name: locked === 'wait' ? 'finish-deliveries' : 'finish-free-deliveries',
-  text: `
+const finish = (locked: 'wait' | 'pass over') =>
+  statement({
+    name: locked === 'wait' ? 'finish-deliveries' : 'finish-free-deliveries',
+    text: `
 with patience as materialized (
   select set_config('lock_timeout', '1s', true)
 ), held as materialized (
@@ -48,14 +49,14 @@ with patience as materialized (
     as p(place, next_at, event_no, cycle_no, outcome, http_status, latency_ms, ago_ms, at, answer, is_hopeless)
   join held h using (place)
 )${
-    locked === 'wait'
-      ? ''
-      : `, free as materialized (
+      locked === 'wait'
+        ? ''
+        : `, free as materialized (
   select d.shard, d.next_at, d.event_no, d.cycle_no from due_events d join pushed p
     on d.shard = p.shard and d.next_at = p.next_at and d.event_no = p.event_no and d.cycle_no = p.cycle_no
   for update of d skip locked
 )`
-  }, gone as (
+    }, gone as (
   delete from due_events d using pushed p ${locked === 'wait' ? '' : 'join free using (shard, next_at, event_no, cycle_no)'}
   where d.shard = p.shard and d.next_at = p.next_at and d.event_no = p.event_no and d.cycle_no = p.cycle_no
   returning d.*, p.outcome, p.http_status, p.latency_ms, p.ended_at, p.answer,
@@ -84,7 +85,23 @@ with patience as materialized (
 )
 select c.app_id as "appId", g.count from (
   select channel_id, count(*)::integer as count from given_up group by channel_id) g join channels c using (channel_id)`,
-});
+    parameters: [
+      'smallint[]',
+      'bigint[]',
+      'integer[]',
+      'timestamp with time zone[]',
+      'bigint[]',
+      'integer[]',
+      'delivery_outcome[]',
+      'smallint[]',
+      'integer[]',
+      'double precision[]',
+      'double precision[]',
+      'text[]',
+      'boolean[]',
+    ],
+    columns: columns<GivenUp>({ appId: 'text', count: 'integer' }),
+  });
 const FINISH = finish('wait');
 const FINISH_FREE = finish('pass over');
 
@@ -103,7 +120,7 @@ export async function finishPushes(db: Queryable, ended: readonly Pushed[], isPa
   const held = [...new Set(pushed.map(({ shard }) => shard))];
   const places = new Map(held.map((shard, index) => [shard, index + 1]));
   const now = performance.now();
-  return db.query<GivenUp>(isPassing ? FINISH_FREE : FINISH, [
+  return db.query(isPassing ? FINISH_FREE : FINISH, [
     held.map((one) => one.shard),
     held.map((one) => one.epoch),
     plainArray(pushed, (one) => places.get(one.shard)),
@@ -120,36 +137,28 @@ export async function finishPushes(db: Queryable, ended: readonly Pushed[], isPa
   ]);
 }
 
-/** Pushes that are over and still due: somebody held what is to be written down about them. */
-export async function findUnfinished<One extends Pushed>(db: Queryable, ended: readonly One[]): Promise<One[]> {
-  const rows = await db.query<{ n: number }>(
-    `select p.n::integer from unnest($1::smallint[], $2::bigint[], $3::timestamptz[], $4::bigint[], $5::integer[])
+const FIND_UNFINISHED = statement({
+  text: `select p.n::integer from unnest($1::smallint[], $2::bigint[], $3::timestamptz[], $4::bigint[], $5::integer[])
          with ordinality as p(shard, epoch, next_at, event_no, cycle_no, n)
        join delivery_shards using (shard, epoch) join due_events using (shard, next_at, event_no, cycle_no)`,
-    [
-      ended.map(({ shard }) => shard.shard),
-      ended.map(({ shard }) => shard.epoch),
-      ended.map(({ due }) => due.nextAt),
-      ended.map(({ due }) => due.eventNo),
-      ended.map(({ due }) => due.cycleNo),
-    ],
-  );
+  parameters: ['smallint[]', 'bigint[]', 'timestamp with time zone[]', 'bigint[]', 'integer[]'],
+  columns: columns<{ n: number }>({ n: 'integer' }),
+});
+
+/** Pushes that are over and still due: somebody held what is to be written down about them. */
+export async function findUnfinished<One extends Pushed>(db: Queryable, ended: readonly One[]): Promise<One[]> {
+  const rows = await db.query(FIND_UNFINISHED, [
+    ended.map(({ shard }) => shard.shard),
+    ended.map(({ shard }) => shard.epoch),
+    ended.map(({ due }) => due.nextAt),
+    ended.map(({ due }) => due.eventNo),
+    ended.map(({ due }) => due.cycleNo),
+  ]);
   return rows.flatMap(({ n }) => ended[n - 1] ?? []);
 }
 
-/**
- * Events of a channel that has no address for them: kept, and sent by a replay once there is one. Only while the channel is
- * what this node takes it for: it may have been given an address a moment ago. What somebody else holds is passed over. How
- * many were put aside.
- */
-export async function putAside(
-  db: Queryable,
-  held: HeldShard,
-  channel: { readonly channelId: number; readonly version: number },
-  due: readonly DueEvent[],
-): Promise<number> {
-  const rows = await db.query(
-    `with held as (
+const PUT_ASIDE = statement({
+  text: `with held as (
        select from delivery_shards where shard = $1 and epoch = $2 for share skip locked
      ), free as materialized (
        select d.next_at, d.event_no, d.cycle_no
@@ -168,23 +177,34 @@ export async function putAside(
      on conflict (channel_id, event_no, cycle_no) do update set retry_no = excluded.retry_no, since = now(),
        reason = excluded.reason
      returning 1`,
-    [
-      held.shard,
-      held.epoch,
-      due.map((one) => one.nextAt),
-      due.map((one) => one.eventNo),
-      due.map((one) => one.cycleNo),
-      channel.channelId,
-      channel.version,
-    ],
-  );
+  parameters: ['smallint', 'bigint', 'timestamp with time zone[]', 'bigint[]', 'integer[]', 'bigint', 'bigint'],
+});
+
+/**
+ * Events of a channel that has no address for them: kept, and sent by a replay once there is one. Only while the channel is
+ * what this node takes it for: it may have been given an address a moment ago. What somebody else holds is passed over. How
+ * many were put aside.
+ */
+export async function putAside(
+  db: Queryable,
+  held: HeldShard,
+  channel: { readonly channelId: number; readonly version: number },
+  due: readonly DueEvent[],
+): Promise<number> {
+  const rows = await db.query(PUT_ASIDE, [
+    held.shard,
+    held.epoch,
+    due.map((one) => one.nextAt),
+    due.map((one) => one.eventNo),
+    due.map((one) => one.cycleNo),
+    channel.channelId,
+    channel.version,
+  ]);
   return rows.length;
 }
 
-/** A range of voided periods becomes rows of its own, so many at a time; what is left of it stays a range behind them. */
-export async function expandRange(db: Queryable, held: HeldShard, range: DueEvent, most: number): Promise<DueEvent[]> {
-  return db.query<DueEvent>(
-    `with held as (
+const EXPAND_RANGE = statement({
+  text: `with held as (
        select from delivery_shards where shard = $1 and epoch = $2 for share
      ), gone as (
        delete from due_events d where d.shard = $1 and d.next_at = $3::timestamptz and d.event_no = $4 and d.cycle_no = $5
@@ -201,6 +221,11 @@ export async function expandRange(db: Queryable, held: HeldShard, range: DueEven
        union all
        select g.cycle_no + $6::integer, g.cycle_to where g.cycle_no + $6::integer <= g.cycle_to) c
      returning ${DUE_COLUMNS('due_events')}`,
-    [held.shard, held.epoch, range.nextAt, range.eventNo, range.cycleNo, most],
-  );
+  parameters: ['smallint', 'bigint', 'timestamp with time zone', 'bigint', 'integer', 'integer'],
+  columns: DUE_ROW,
+});
+
+/** A range of voided periods becomes rows of its own, so many at a time; what is left of it stays a range behind them. */
+export async function expandRange(db: Queryable, held: HeldShard, range: DueEvent, most: number): Promise<DueEvent[]> {
+  return db.query(EXPAND_RANGE, [held.shard, held.epoch, range.nextAt, range.eventNo, range.cycleNo, most]);
 }

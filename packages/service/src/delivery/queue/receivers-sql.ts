@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 
 export interface Callbacks {
   /** By event type; `*` is for those without one of their own. */
@@ -7,27 +7,31 @@ export interface Callbacks {
   readonly paused: readonly string[];
 }
 
-export async function findCallbacks(db: Queryable, channelId: number): Promise<Callbacks> {
-  const [row] = await db.query<Callbacks>(
-    `select coalesce((select json_object_agg(event_type, url) from callback_urls where channel_id = $1), '{}') as urls,
+const FIND_CALLBACKS = statement({
+  text: `select coalesce((select json_object_agg(event_type, url) from callback_urls where channel_id = $1), '{}') as urls,
        array(select event_type from delivery_pauses where channel_id = $1) as paused`,
-    [channelId],
-  );
+  parameters: ['bigint'],
+  columns: columns<Callbacks>({ urls: 'json', paused: 'text[]' }),
+});
+
+export async function findCallbacks(db: Queryable, channelId: number): Promise<Callbacks> {
+  const [row] = await db.query(FIND_CALLBACKS, [channelId]);
   return row ?? { urls: {}, paused: [] };
 }
+
+const FIND_VERSIONS = statement({
+  name: 'find-channel-versions',
+  text: 'select channel_id as "channelId", version from channels where channel_id = any($1::bigint[])',
+  parameters: ['bigint[]'],
+  columns: columns<{ channelId: number; version: number }>({ channelId: 'bigint', version: 'bigint' }),
+});
 
 /** In one statement for many channels, in the order asked. */
 export async function findVersions(
   db: Queryable,
   channelIds: readonly number[],
 ): Promise<readonly (number | undefined)[]> {
-  const rows = await db.query<{ channelId: number; version: number }>(
-    {
-      name: 'find-channel-versions',
-      text: 'select channel_id as "channelId", version from channels where channel_id = any($1::bigint[])',
-    },
-    [channelIds],
-  );
+  const rows = await db.query(FIND_VERSIONS, [channelIds]);
   const versions = new Map(rows.map(({ channelId, version }) => [channelId, version]));
   return channelIds.map((channelId) => versions.get(channelId));
 }

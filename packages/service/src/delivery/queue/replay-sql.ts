@@ -1,20 +1,28 @@
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { instant } from '../../platform/db/time-sql.js';
 import type { EventReference } from '../event-id.js';
 import { allAttempts, type EventKeySql, isPayment, keyOfEvent } from '../history/attempts-sql.js';
 import type { InstantRange } from '../history/time-range.js';
 import { SHARDS } from './shards-sql.js';
 
+const ONE_AT_A_TIME = statement({
+  text: 'select pg_advisory_xact_lock($1, hashint8($2))',
+  parameters: ['integer', 'bigint'],
+});
+
 /** Replays of one channel come one after another: each sees what the one before it has queued, and none waits in a circle. */
 async function oneAtATime(tx: Queryable, channelId: number): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1, hashint8($2))', [REPLAYS, channelId]);
+  await tx.query(ONE_AT_A_TIME, [REPLAYS, channelId]);
 }
+const IS_ONLY_REPLAY = statement({
+  text: 'select pg_try_advisory_xact_lock($1, hashint8($2)) as taken',
+  parameters: ['integer', 'bigint'],
+  columns: columns<{ taken: boolean }>({ taken: 'boolean' }),
+});
+
 /** For one that has something better to do than to wait: false while there is another, on whichever node. */
 export async function isOnlyReplay(tx: Queryable, channelId: number): Promise<boolean> {
-  const [row] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1, hashint8($2)) as taken', [
-    REPLAYS,
-    channelId,
-  ]);
+  const [row] = await tx.query(IS_ONLY_REPLAY, [REPLAYS, channelId]);
   return row?.taken === true;
 }
 const REPLAYS = 5_700_002;
@@ -29,17 +37,19 @@ export interface ReplayedEvents {
   readonly replayed: number;
 }
 
+const LOCK_RETRIES = statement({
+  text: `select from events e join due_events d on ${isOf('d', keyOfEvent('e'))}
+     where e.channel_id = $1 and e.event_no = any($2::bigint[]) and d.step > 0
+     order by d.next_at, d.event_no, d.cycle_no for update of d`,
+  parameters: ['bigint', 'bigint[]'],
+});
+
 /**
  * A push that is being written down comes before the replay, and one that ends later after it: none of them gives up what
  * was replayed. In the order in which pushes are written down, so that neither waits for the other in a circle.
  */
 async function lockRetries(tx: Queryable, channelId: number, references: readonly EventReference[]): Promise<void> {
-  await tx.query(
-    `select from events e join due_events d on ${isOf('d', keyOfEvent('e'))}
-     where e.channel_id = $1 and e.event_no = any($2::bigint[]) and d.step > 0
-     order by d.next_at, d.event_no, d.cycle_no for update of d`,
-    [channelId, references.map((r) => r.eventNo)],
-  );
+  await tx.query(LOCK_RETRIES, [channelId, references.map((r) => r.eventNo)]);
 }
 
 /**
@@ -55,8 +65,32 @@ export async function replayEvents(
 ): Promise<ReplayedEvents> {
   await oneAtATime(tx, channelId);
   await lockRetries(tx, channelId, references);
-  const [row] = await tx.query<ReplayedEvents>(
-    `with asked as (
+  const [row] = await tx.query(REPLAY_EVENTS, [
+    channelId,
+    references.map((r) => r.eventNo),
+    references.map((r) => r.cycleNo ?? null),
+  ]);
+  return row ?? { found: 0, replayed: 0 };
+}
+
+/** An event of channel $1 that was asked for. */
+const FOUND: EventKeySql = {
+  channelId: '$1',
+  isPayment: 'f.is_payment',
+  recordedAt: 'f.recorded_at',
+  eventNo: 'f.event_no',
+};
+
+/** Whether a due row is the event's. */
+function isOf(d: string, { channelId, isPayment: kind, recordedAt, eventNo }: EventKeySql): string {
+  return `${d}.channel_id = ${channelId} and ${d}.is_payment = ${kind} and ${d}.recorded_at = ${recordedAt}
+    and ${d}.event_no = ${eventNo}`;
+}
+
+const isLater = (row: string) => `${row}.next_at > clock_timestamp() + interval '1 s'`;
+
+const REPLAY_EVENTS = statement({
+  text: `with asked as (
        select distinct r.event_no, r.cycle_no from unnest($2::bigint[], $3::integer[]) as r(event_no, cycle_no)
      ), found as materialized (
        select e.event_no, e.order_no, ${isPayment('e')} as is_payment, e.recorded_at,
@@ -96,26 +130,9 @@ export async function replayEvents(
      select coalesce(sum(named), 0)::integer as found,
        coalesce(sum((select sum(upper(s) - lower(s)) from unnest(wanted) s)), 0)::integer as replayed
      from found`,
-    [channelId, references.map((r) => r.eventNo), references.map((r) => r.cycleNo ?? null)],
-  );
-  return row ?? { found: 0, replayed: 0 };
-}
-
-/** An event of channel $1 that was asked for. */
-const FOUND: EventKeySql = {
-  channelId: '$1',
-  isPayment: 'f.is_payment',
-  recordedAt: 'f.recorded_at',
-  eventNo: 'f.event_no',
-};
-
-/** Whether a due row is the event's. */
-function isOf(d: string, { channelId, isPayment: kind, recordedAt, eventNo }: EventKeySql): string {
-  return `${d}.channel_id = ${channelId} and ${d}.is_payment = ${kind} and ${d}.recorded_at = ${recordedAt}
-    and ${d}.event_no = ${eventNo}`;
-}
-
-const isLater = (row: string) => `${row}.next_at > clock_timestamp() + interval '1 s'`;
+  parameters: ['bigint', 'bigint[]', 'integer[]'],
+  columns: columns<ReplayedEvents>({ found: 'integer', replayed: 'integer' }),
+});
 
 function span(row: string): string {
   return `int4range(${row}.cycle_no, coalesce(${row}.cycle_to, ${row}.cycle_no) + 1)`;
@@ -138,20 +155,8 @@ export interface ReplayStep {
   readonly next: ReplayPosition | undefined;
 }
 
-/**
- * What is not sent any more, of events that were written within a time. So many rows at once, so that locks are short; the
- * next step goes on behind the last, and never meets again what was put aside anew.
- */
-export async function replayUndelivered(
-  tx: Queryable,
-  channelId: number,
-  range: InstantRange,
-  limit: number,
-  after: ReplayPosition = { eventNo: 0, cycleNo: 0 },
-): Promise<ReplayStep> {
-  await oneAtATime(tx, channelId);
-  const rows = await tx.query<ReplayPosition & { events: number }>(
-    `with chosen as materialized (
+const REPLAY_UNDELIVERED = statement({
+  text: `with chosen as materialized (
        select * from undelivered_events where channel_id = $1 and (event_no, cycle_no) > ($5::bigint, $6::integer)
          and recorded_at >= coalesce(${instant('$2')}, '-infinity') and recorded_at < coalesce(${instant('$3')}, 'infinity')
        order by event_no, cycle_no limit $4 for update
@@ -167,8 +172,30 @@ export async function replayUndelivered(
      )
      select event_no as "eventNo", cycle_no as "cycleNo", coalesce(cycle_to - cycle_no, 0) + 1 as events
      from chosen order by event_no, cycle_no`,
-    [channelId, range.from ?? null, range.to ?? null, limit, after.eventNo, after.cycleNo],
-  );
+  parameters: ['bigint', 'double precision', 'double precision', 'bigint', 'bigint', 'integer'],
+  columns: columns<ReplayPosition & { events: number }>({ eventNo: 'bigint', cycleNo: 'integer', events: 'integer' }),
+});
+
+/**
+ * What is not sent any more, of events that were written within a time. So many rows at once, so that locks are short; the
+ * next step goes on behind the last, and never meets again what was put aside anew.
+ */
+export async function replayUndelivered(
+  tx: Queryable,
+  channelId: number,
+  range: InstantRange,
+  limit: number,
+  after: ReplayPosition = { eventNo: 0, cycleNo: 0 },
+): Promise<ReplayStep> {
+  await oneAtATime(tx, channelId);
+  const rows = await tx.query(REPLAY_UNDELIVERED, [
+    channelId,
+    range.from ?? null,
+    range.to ?? null,
+    limit,
+    after.eventNo,
+    after.cycleNo,
+  ]);
   return {
     replayed: rows.reduce((sum, { events }) => sum + events, 0),
     next: rows.length < limit ? undefined : rows.at(-1),

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { ms } from '../../platform/db/time-sql.js';
 
 /** All events of a channel are in one shard, so that one node alone decides how many of them are under way. */
@@ -26,53 +26,36 @@ export interface Balance {
  * sends goes on sending. False when the lease has ended: then its shards may be another's.
  */
 export async function renewLease(db: Queryable, node: string): Promise<boolean> {
-  const rows = await db.query(
-    {
-      name: 'renew-delivery-lease',
-      text: `update delivery_nodes set lease_until = ${LEASE_END} where node = $1 and lease_until > now() returning 1`,
-    },
-    [node],
-  );
+  const rows = await db.query(RENEW_LEASE, [node]);
   return rows.length > 0;
 }
 
+const FIND_HELD = statement({
+  text: `select s.shard, s.epoch, t.now from (select ${ms('now()')} as now) t left join delivery_shards s on s.owner = $1`,
+  parameters: ['uuid'],
+  columns: columns<HeldShard & { now: number }>({ shard: 'smallint', epoch: 'bigint', now: 'bigint' }),
+});
+
 /** What this node holds, without a look at the others. */
 export async function findHeld(db: Queryable, node: string): Promise<Balance> {
-  const rows = await db.query<HeldShard & { now: number }>(
-    `select s.shard, s.epoch, t.now from (select ${ms('now()')} as now) t left join delivery_shards s on s.owner = $1`,
-    [node],
-  );
+  const rows = await db.query(FIND_HELD, [node]);
   return { held: rows.filter(({ shard }) => shard !== null), surplus: undefined, now: rows[0]?.now ?? 0 };
 }
 
-/**
- * Takes what nobody holds, up to this node's share. By the database's clock, one node at a time; undefined while another is
- * at it. It waits for no row: a shard that somebody holds is left for the next time, such as one of which outcomes are just
- * being written down. A node that was late keeps what nobody has taken meanwhile, under the same epoch: what it still has
- * to say is true. A lease that ends later than any can was written before the database's clock was set back.
- */
-export async function balanceShards(tx: Queryable, node: string): Promise<Balance | undefined> {
-  // A whole table may be held by somebody: the lease has to be renewed meanwhile.
-  await tx.query(`set local lock_timeout = '1s'`);
-  const [turn] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [LOCK]);
-  if (!turn?.taken) return undefined;
-  await tx.query(
-    `with late as (select node from delivery_nodes where lease_until > ${LEASE_END} and node <> $1 for update skip locked)
-     update delivery_nodes n set lease_until = ${LEASE_END} from late where n.node = late.node`,
-    [node],
-  );
-  await tx.query(
-    `with ended as (select node from delivery_nodes where lease_until <= now() and node <> $1 for update skip locked)
+const TAKE_TURN = statement({
+  text: 'select pg_try_advisory_xact_lock($1) as taken',
+  parameters: ['bigint'],
+  columns: columns<{ taken: boolean }>({ taken: 'boolean' }),
+});
+
+const REMOVE_ENDED_NODES = statement({
+  text: `with ended as (select node from delivery_nodes where lease_until <= now() and node <> $1 for update skip locked)
      delete from delivery_nodes n using ended where n.node = ended.node`,
-    [node],
-  );
-  const [renewed] = await tx.query<{ now: number }>(
-    `insert into delivery_nodes (node, lease_until) values ($1, ${LEASE_END})
-     on conflict (node) do update set lease_until = excluded.lease_until returning ${ms('now()')} as now`,
-    [node],
-  );
-  const rows = await tx.query<HeldShard & { surplus: boolean }>(
-    `with fair as (
+  parameters: ['uuid'],
+});
+
+const TAKE_FREE_SHARDS = statement({
+  text: `with fair as (
        select ceil($2::integer / count(*)::numeric)::integer as share from delivery_nodes
      ), mine as (
        select shard, epoch, row_number() over (order by shard) as place from delivery_shards where owner = $1
@@ -88,8 +71,25 @@ export async function balanceShards(tx: Queryable, node: string): Promise<Balanc
      )
      select m.shard, m.epoch, m.place > fair.share as surplus from mine m, fair
      union all select * from taken`,
-    [node, SHARDS],
-  );
+  parameters: ['uuid', 'integer'],
+  columns: columns<HeldShard & { surplus: boolean }>({ shard: 'smallint', epoch: 'bigint', surplus: 'boolean' }),
+});
+
+/**
+ * Takes what nobody holds, up to this node's share. By the database's clock, one node at a time; undefined while another is
+ * at it. It waits for no row: a shard that somebody holds is left for the next time, such as one of which outcomes are just
+ * being written down. A node that was late keeps what nobody has taken meanwhile, under the same epoch: what it still has
+ * to say is true. A lease that ends later than any can was written before the database's clock was set back.
+ */
+export async function balanceShards(tx: Queryable, node: string): Promise<Balance | undefined> {
+  // A whole table may be held by somebody: the lease has to be renewed meanwhile.
+  await tx.query(`set local lock_timeout = '1s'`);
+  const [turn] = await tx.query(TAKE_TURN, [LOCK]);
+  if (!turn?.taken) return undefined;
+  await tx.query(SHORTEN_LATE_LEASES, [node]);
+  await tx.query(REMOVE_ENDED_NODES, [node]);
+  const [renewed] = await tx.query(ENTER_NODE, [node]);
+  const rows = await tx.query(TAKE_FREE_SHARDS, [node, SHARDS]);
   return {
     held: rows.map(({ shard, epoch }) => ({ shard, epoch })),
     surplus: rows.filter(({ surplus }) => surplus).map(({ shard }) => shard),
@@ -97,32 +97,56 @@ export async function balanceShards(tx: Queryable, node: string): Promise<Balanc
   };
 }
 
-/** Those that were given back: one that somebody holds stays for now. */
-export async function giveBack(db: Queryable, node: string, shards: readonly number[]): Promise<readonly number[]> {
-  const rows = await db.query<{ shard: number }>(
-    `with mine as (
+const GIVE_BACK = statement({
+  text: `with mine as (
        select shard from delivery_shards where owner = $1 and shard = any($2::smallint[]) for update skip locked
      )
      update delivery_shards s set owner = null from mine where s.shard = mine.shard returning s.shard`,
-    [node, shards],
-  );
+  parameters: ['uuid', 'smallint[]'],
+  columns: columns<{ shard: number }>({ shard: 'smallint' }),
+});
+
+/** Those that were given back: one that somebody holds stays for now. */
+export async function giveBack(db: Queryable, node: string, shards: readonly number[]): Promise<readonly number[]> {
+  const rows = await db.query(GIVE_BACK, [node, shards]);
   return rows.map(({ shard }) => shard);
 }
 
-/** Before a node ends: the others share what it had at once. What has an owner that is not there is free as well. */
-export async function leave(db: Queryable, node: string): Promise<void> {
-  await db.query(
-    `with gone as (
+const LEAVE = statement({
+  text: `with gone as (
        delete from delivery_nodes where node = $1
      ), mine as (
        select shard from delivery_shards where owner = $1 for update skip locked
      )
      update delivery_shards s set owner = null from mine where s.shard = mine.shard`,
-    [node],
-  );
+  parameters: ['uuid'],
+});
+
+/** Before a node ends: the others share what it had at once. What has an owner that is not there is free as well. */
+export async function leave(db: Queryable, node: string): Promise<void> {
+  await db.query(LEAVE, [node]);
 }
 
 const LEASE_END = `now() + interval '${LEASE_SECONDS} s'`;
+
+const RENEW_LEASE = statement({
+  name: 'renew-delivery-lease',
+  text: `update delivery_nodes set lease_until = ${LEASE_END} where node = $1 and lease_until > now() returning 1`,
+  parameters: ['uuid'],
+});
+
+const SHORTEN_LATE_LEASES = statement({
+  text: `with late as (select node from delivery_nodes where lease_until > ${LEASE_END} and node <> $1 for update skip locked)
+     update delivery_nodes n set lease_until = ${LEASE_END} from late where n.node = late.node`,
+  parameters: ['uuid'],
+});
+
+const ENTER_NODE = statement({
+  text: `insert into delivery_nodes (node, lease_until) values ($1, ${LEASE_END})
+     on conflict (node) do update set lease_until = excluded.lease_until returning ${ms('now()')} as now`,
+  parameters: ['uuid'],
+  columns: columns<{ now: number }>({ now: 'bigint' }),
+});
 
 /** Any number that no other advisory lock has. */
 const LOCK = 5_700_001;

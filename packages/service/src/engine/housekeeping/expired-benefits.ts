@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/db/database.js';
+import { columns, type Database, statement } from '../../platform/db/database.js';
 import { STEPS } from './steps.js';
 
 /** Pages of the table in one step: some five thousand benefits. */
@@ -24,25 +24,31 @@ export function benefitExpiry(database: Database): () => Promise<number> {
   };
 }
 
-/** For one node a day. A mark from the future was left by a clock that was wrong. */
-async function beginWalk(database: Database): Promise<{ page: number; end: number } | undefined> {
-  const [walk] = await database.query<{ page: number; end: number }>(
-    `insert into job_marks as m (job, reached_at) values ('benefits-expired', now())
+const BEGIN_WALK = statement({
+  text: `insert into job_marks as m (job, reached_at) values ('benefits-expired', now())
      on conflict (job) do update set reached_at = excluded.reached_at
        where m.reached_at <= excluded.reached_at - interval '24 hours'
          or m.reached_at > excluded.reached_at + interval '1 hour'
      returning 0 as page, pg_relation_size('benefits') / current_setting('block_size')::integer as "end"`,
-  );
+  parameters: [],
+  columns: columns<{ page: number; end: number }>({ page: 'integer', end: 'bigint' }),
+});
+
+/** For one node a day. A mark from the future was left by a clock that was wrong. */
+async function beginWalk(database: Database): Promise<{ page: number; end: number } | undefined> {
+  const [walk] = await database.query(BEGIN_WALK);
   return walk;
 }
 
-/** One that is being claimed or revoked right now is passed over. An hour more is for nodes whose clocks differ. */
-async function expireIn(database: Database, from: number, to: number): Promise<number> {
-  const rows = await database.query(
-    `update benefits set status = 'EXPIRED' where ctid = any(array(
+const EXPIRE_IN = statement({
+  text: `update benefits set status = 'EXPIRED' where ctid = any(array(
        select ctid from benefits where ctid >= $1::tid and ctid < $2::tid
          and status = 'ISSUED' and expires_at <= now() - interval '1 hour' for update skip locked)) returning 1`,
-    [`(${from},0)`, `(${to},0)`],
-  );
+  parameters: ['tid', 'tid'],
+});
+
+/** One that is being claimed or revoked right now is passed over. An hour more is for nodes whose clocks differ. */
+async function expireIn(database: Database, from: number, to: number): Promise<number> {
+  const rows = await database.query(EXPIRE_IN, [`(${from},0)`, `(${to},0)`]);
   return rows.length;
 }

@@ -1,8 +1,23 @@
 import { NONCE_WINDOW_MS, TIMESTAMP_SKEW_MS } from '@perennial/wire';
-import type { Database } from '../../platform/db/database.js';
+import { columns, type Database, statement } from '../../platform/db/database.js';
 import { ifFree } from './steps.js';
 
 const SLOTS = 4;
+
+const EMPTY_STALE_NONCE_SLOT = statement({
+  text: `select ((floor((extract(epoch from now()) * 1000 + $1::bigint) / $2::bigint)::bigint + 1) % $3)::integer as slot`,
+  parameters: ['bigint', 'bigint', 'bigint'],
+  columns: columns<{ slot: number }>({ slot: 'integer' }),
+});
+
+const IS_STALE = Array.from({ length: SLOTS }, (_, slot) =>
+  statement({
+    text: `select exists (select from nonces_${slot}) and not exists (
+         select from nonces_${slot} where seen_at > now() - $1::integer * interval '1 ms') as stale`,
+    parameters: ['integer'],
+    columns: columns<{ stale: boolean }>({ stale: 'boolean' }),
+  }),
+);
 
 /**
  * Of the ring's four slots, three may hold nonces that still count: the newest timestamp accepted is `skew` ahead, the
@@ -11,18 +26,13 @@ const SLOTS = 4;
  */
 export async function emptyStaleNonceSlot(database: Database): Promise<number> {
   const emptied = await ifFree(database, async (tx) => {
-    const [row] = await tx.query<{ slot: number }>(
-      `select ((floor((extract(epoch from now()) * 1000 + $1) / $2)::bigint + 1) % $3)::integer as slot`,
-      [TIMESTAMP_SKEW_MS, NONCE_WINDOW_MS, SLOTS],
-    );
-    const table = `nonces_${row?.slot ?? 0}`;
-    const [state] = await tx.query<{ stale: boolean }>(
-      `select exists (select from ${table}) and not exists (
-         select from ${table} where seen_at > now() - $1::integer * interval '1 ms') as stale`,
-      [NONCE_WINDOW_MS],
-    );
+    const [row] = await tx.query(EMPTY_STALE_NONCE_SLOT, [TIMESTAMP_SKEW_MS, NONCE_WINDOW_MS, SLOTS]);
+    const slot = row?.slot ?? 0;
+    const isStale = IS_STALE[slot];
+    if (!isStale) throw new Error(`there is no slot ${slot}`);
+    const [state] = await tx.query(isStale, [NONCE_WINDOW_MS]);
     if (!state?.stale) return 0;
-    await tx.query(`truncate ${table}`);
+    await tx.query(`truncate nonces_${slot}`);
     return 1;
   });
   return emptied ?? 0;

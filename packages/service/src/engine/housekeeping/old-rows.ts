@@ -1,51 +1,59 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
-import type { Database } from '../../platform/db/database.js';
+import { type Database, statement } from '../../platform/db/database.js';
 import { inSteps, STEP } from './steps.js';
 import { keptFrom } from './weeks.js';
 
-export const deleteOldAnswers = (database: Database): Promise<number> =>
-  inSteps(async () => {
-    const rows = await database.query(
-      `delete from idempotency where ctid = any(array(
+const DELETE_OLD_ANSWERS = statement({
+  text: `delete from idempotency where ctid = any(array(
          select ctid from idempotency where created_at <= now() - $1::double precision * interval '1 ms'
          limit $2 for update skip locked)) returning 1`,
-      [IDEMPOTENCY_WINDOW_MS, STEP],
-    );
+  parameters: ['double precision', 'bigint'],
+});
+
+export const deleteOldAnswers = (database: Database): Promise<number> =>
+  inSteps(async () => {
+    const rows = await database.query(DELETE_OLD_ANSWERS, [IDEMPOTENCY_WINDOW_MS, STEP]);
     return rows.length;
   });
+
+const DELETE_OLD_SENDS = statement({
+  text: `delete from sms_sends where ctid = any(array(
+         select ctid from sms_sends where sent_at <= now() - interval '48 hours' limit $1 for update skip locked))
+       returning 1`,
+  parameters: ['bigint'],
+});
 
 /** Codes are counted over a day; another day is for nodes whose clocks differ. */
 export const deleteOldSends = (database: Database): Promise<number> =>
   inSteps(async () => {
-    const rows = await database.query(
-      `delete from sms_sends where ctid = any(array(
-         select ctid from sms_sends where sent_at <= now() - interval '48 hours' limit $1 for update skip locked))
-       returning 1`,
-      [STEP],
-    );
+    const rows = await database.query(DELETE_OLD_SENDS, [STEP]);
     return rows.length;
   });
+
+const DELETE_OLD_ALERT_MESSAGES = statement({
+  text: `delete from alert_messages where ctid = any(array(
+         select ctid from alert_messages where written_at <= now() - interval '30 days' limit $1 for update skip locked))
+       returning 1`,
+  parameters: ['bigint'],
+});
 
 /** Taken or not: an alert that is open is in the list, and its next message would say the same. */
 export const deleteOldAlertMessages = (database: Database): Promise<number> =>
   inSteps(async () => {
-    const rows = await database.query(
-      `delete from alert_messages where ctid = any(array(
-         select ctid from alert_messages where written_at <= now() - interval '30 days' limit $1 for update skip locked))
-       returning 1`,
-      [STEP],
-    );
+    const rows = await database.query(DELETE_OLD_ALERT_MESSAGES, [STEP]);
     return rows.length;
   });
+
+const DELETE_OLD_UNDELIVERED = statement({
+  text: `delete from undelivered_events where ctid = any(array(
+         select ctid from undelivered_events where recorded_at < ${keptFrom('$1')} limit $2 for update skip locked))
+       returning 1`,
+  parameters: ['integer', 'bigint'],
+});
 
 /** Together with the weeks of their events: nobody could send them any more. */
 export const deleteOldUndelivered = (database: Database, retentionDays: number): Promise<number> =>
   inSteps(async () => {
-    const rows = await database.query(
-      `delete from undelivered_events where ctid = any(array(
-         select ctid from undelivered_events where recorded_at < ${keptFrom('$1')} limit $2 for update skip locked))
-       returning 1`,
-      [retentionDays, STEP],
-    );
+    const rows = await database.query(DELETE_OLD_UNDELIVERED, [retentionDays, STEP]);
     return rows.length;
   });

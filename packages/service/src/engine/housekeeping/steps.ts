@@ -1,4 +1,4 @@
-import { type Database, PATIENT_MS, sqlState, type Transaction } from '../../platform/db/database.js';
+import { type Database, type FreeText, PATIENT_MS, sqlState, type Transaction } from '../../platform/db/database.js';
 
 /** Rows per step: a step never holds locks or writes for long, whatever has piled up. */
 export const STEP = 1000;
@@ -20,7 +20,8 @@ export async function inSteps(step: () => Promise<number>): Promise<number> {
 export const patient = (database: Database): Database => {
   const transaction: Database['transaction'] = (work, options) =>
     database.transaction(work, { statementMs: PATIENT_MS, ...options });
-  return { ...database, transaction, query: (statement, values) => transaction((tx) => tx.query(statement, values)) };
+  const query = (text: FreeText, values?: readonly unknown[]) => transaction((tx) => tx.query(text, values));
+  return { ...database, transaction, query: query as Database['query'] };
 };
 
 const LOCK_NOT_AVAILABLE = '55P03';

@@ -15,7 +15,7 @@ import {
   RENEWAL_LEASE_SECONDS,
 } from '../../subscriptions/domain/payments/policy.js';
 import { endLeftOverOrders } from '../../subscriptions/steps/ending/end-agreements.js';
-import { debitRequest, sendDebit, trusted } from '../../subscriptions/steps/payments/debit.js';
+import { debitRequest, rejectWrongAmount, sendDebit } from '../../subscriptions/steps/payments/debit.js';
 import type { SettleTogether } from '../../subscriptions/steps/payments/settle-together.js';
 import { institutionNo } from '../../subscriptions/store/agreements/card.js';
 import { type DueCursor, FROM_THE_START } from '../../subscriptions/store/orders/due-sql.js';
@@ -113,7 +113,7 @@ async function renew(
     const request = debitRequest(renewal, channel, institutionNo(channel, renewal));
     // So late that another node may be about to ask: then it is that node's.
     if (clock.now() - claimedAt > LATEST_SEND_MS) return;
-    const outcome = await trusted(database, renewal, await sendDebit(gateway, request, deps.debitDeadlineMs));
+    const outcome = await rejectWrongAmount(database, renewal, await sendDebit(gateway, request, deps.debitDeadlineMs));
     if (outcome.kind === 'success' || outcome.kind === 'declined') {
       await settle({ attempt: renewal, outcome });
       return;

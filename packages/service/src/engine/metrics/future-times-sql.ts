@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/db/database.js';
+import { type Database, statement } from '../../platform/db/database.js';
 
 /**
  * Times that a limit counts from. Once the database's clock is set back, what was written before lies in the future, and
@@ -10,14 +10,17 @@ const TIMES = [
   { table: 'undecryptable_fields', column: 'minute_began' },
 ] as const;
 
-/** Nothing to do but after a clock was set back. Rows that are in use just then are left for the next time. */
-export async function mendFutureTimes(database: Database): Promise<void> {
-  for (const { table, column } of TIMES) {
-    await database.query(
-      `with future as (
+const MEND = TIMES.map(({ table, column }) =>
+  statement({
+    text: `with future as (
          select ctid from ${table} where ${column} > clock_timestamp() + interval '2 s' for update skip locked
        )
        update ${table} t set ${column} = clock_timestamp() from future where t.ctid = future.ctid`,
-    );
-  }
+    parameters: [],
+  }),
+);
+
+/** Nothing to do but after a clock was set back. Rows that are in use just then are left for the next time. */
+export async function mendFutureTimes(database: Database): Promise<void> {
+  for (const mend of MEND) await database.query(mend);
 }

@@ -2,7 +2,7 @@ import { openPaymentChannels } from '../../catalog/payment-channels/pace-sql.js'
 import { paymentChannelCodes } from '../../catalog/payment-channels/sql.js';
 import { SHARDS } from '../../delivery/queue/shards-sql.js';
 import { ALERT_KINDS } from '../../platform/alerts/raise-sql.js';
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { BILLING_LANES } from '../../subscriptions/store/orders/bill-sql.js';
 import type { Reading } from './business.js';
 
@@ -53,9 +53,8 @@ const isHeldBack = `exists (
   select from delivery_pauses p where p.channel_id = d.channel_id and p.event_type in
     ('*', case when d.is_payment then 'payment.status.changed' else 'order.status.changed' end))`;
 
-async function readDueEvents(db: Queryable, { rows, heldBack }: ReadingBounds): Promise<Due> {
-  const [due] = await db.query<Due>(
-    `select (
+const READ_DUE_EVENTS = statement({
+  text: `select (
        select count(*)::integer from (
          select e.channel_id, e.is_payment from due_events e where e.shard = any($1::smallint[]) and e.next_at <= now() limit $2
        ) d where not ${isHeldBack}) as count,
@@ -65,15 +64,16 @@ async function readDueEvents(db: Queryable, { rows, heldBack }: ReadingBounds): 
             select e.next_at, e.channel_id, e.is_payment from due_events e
             where e.shard = s.shard and e.next_at <= now() order by e.next_at limit $3
           ) d where not ${isHeldBack} order by d.next_at limit 1) f) as "oldestSeconds"`,
-    [Array.from({ length: SHARDS }, (_, shard) => shard), rows, heldBack],
-  );
+  parameters: ['smallint[]', 'bigint', 'bigint'],
+  columns: columns<Due>({ count: 'integer', oldestSeconds: 'double precision' }),
+});
+
+async function readDueEvents(db: Queryable, { rows, heldBack }: ReadingBounds): Promise<Due> {
+  const [due] = await db.query(READ_DUE_EVENTS, [Array.from({ length: SHARDS }, (_, shard) => shard), rows, heldBack]);
   return due ?? { count: 0, oldestSeconds: 0 };
 }
 
-/** Renewals of a payment channel outside of its hours are not late, and not counted. */
-async function readDueRenewals(db: Queryable, { rows }: ReadingBounds): Promise<Due> {
-  const open = await openPaymentChannels(db);
-  const each = (limit: string) => `
+const dueRenewals = (limit: string) => `
     select c.next_due_at from generate_series(0, ${BILLING_LANES - 1}) as l(lane), lateral (
       select o.next_due_at from orders o
       where o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no % ${BILLING_LANES} = l.lane and o.next_due_at <= now()
@@ -83,25 +83,40 @@ async function readDueRenewals(db: Queryable, { rows }: ReadingBounds): Promise<
       select o.next_due_at from orders o
       where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = p.code and o.next_due_at <= now()
       order by o.next_due_at, o.order_no limit ${limit}) a`;
-  const [due] = await db.query<Due>(
-    `select (select count(*)::integer from (select from (${each('$2')}) d limit $2) counted) as count,
-       (select coalesce(extract(epoch from now() - min(d.next_due_at)), 0)::double precision from (${each('1')}) d)
-         as "oldestSeconds"`,
-    [open.map(({ code }) => code), rows],
-  );
+
+const READ_DUE_RENEWALS = statement({
+  text: `select (select count(*)::integer from (select from (${dueRenewals('$2')}) d limit $2) counted) as count,
+       (select coalesce(extract(epoch from now() - min(d.next_due_at)), 0)::double precision
+        from (${dueRenewals('1')}) d) as "oldestSeconds"`,
+  parameters: ['text[]', 'bigint'],
+  columns: columns<Due>({ count: 'integer', oldestSeconds: 'double precision' }),
+});
+
+/** Renewals of a payment channel outside of its hours are not late, and not counted. */
+async function readDueRenewals(db: Queryable, { rows }: ReadingBounds): Promise<Due> {
+  const open = await openPaymentChannels(db);
+  const [due] = await db.query(READ_DUE_RENEWALS, [open.map(({ code }) => code), rows]);
   return due ?? { count: 0, oldestSeconds: 0 };
 }
 
+const askedAbout = (table: string) =>
+  `(select count(*)::integer from (select from ${table} where ask_at is not null and asked > 0 limit $1) a)`;
+
+const READ_WITHOUT_RESULT = statement({
+  text: `select ${askedAbout('debit_attempts')} as "debitsUnknown", ${askedAbout('refunds')} as "refundsUnknown",
+       least($1, ${askedAbout('claims')} + (select count(*)::integer from (
+         select from claims where status = 'PENDING' and fulfilment = 'POOL' limit $1) w)) as "claimsWaiting"`,
+  parameters: ['bigint'],
+  columns: columns<Pick<Reading, 'debitsUnknown' | 'refundsUnknown' | 'claimsWaiting'>>({
+    debitsUnknown: 'integer',
+    refundsUnknown: 'integer',
+    claimsWaiting: 'bigint',
+  }),
+});
+
 /** What was asked about at least once: what is just being sent has a result in a moment. */
 async function readWithoutResult(db: Queryable, { withoutResult }: ReadingBounds) {
-  const asked = (table: string) =>
-    `(select count(*)::integer from (select from ${table} where ask_at is not null and asked > 0 limit $1) a)`;
-  const [found] = await db.query<Pick<Reading, 'debitsUnknown' | 'refundsUnknown' | 'claimsWaiting'>>(
-    `select ${asked('debit_attempts')} as "debitsUnknown", ${asked('refunds')} as "refundsUnknown",
-       least($1, ${asked('claims')} + (select count(*)::integer from (
-         select from claims where status = 'PENDING' and fulfilment = 'POOL' limit $1) w)) as "claimsWaiting"`,
-    [withoutResult],
-  );
+  const [found] = await db.query(READ_WITHOUT_RESULT, [withoutResult]);
   return found ?? { debitsUnknown: 0, refundsUnknown: 0, claimsWaiting: 0 };
 }
 
@@ -110,39 +125,48 @@ export interface SettledRefund {
   readonly isRefused: boolean;
 }
 
+const READ_SETTLED_REFUNDS = statement({
+  text: `select concat_ws('-', order_no, cycle_no, refund_seq) as key, status = 'FAIL' as "isRefused" from refunds
+     where settled_at > to_timestamp($1::double precision / 1000) order by settled_at limit $2`,
+  parameters: ['double precision', 'bigint'],
+  columns: columns<SettledRefund>({ key: 'text', isRefused: 'boolean' }),
+});
+
 /** Whoever settled them: the command of an operator is a process of its own, which nobody scrapes. */
 export async function readSettledRefunds(
   db: Queryable,
   since: number,
   { rows } = READING_BOUNDS,
 ): Promise<SettledRefund[]> {
-  return db.query<SettledRefund>(
-    `select concat_ws('-', order_no, cycle_no, refund_seq) as key, status = 'FAIL' as "isRefused" from refunds
-     where settled_at > to_timestamp($1::double precision / 1000) order by settled_at limit $2`,
-    [since, rows],
-  );
+  return db.query(READ_SETTLED_REFUNDS, [since, rows]);
 }
 
-async function readOpenAlerts(db: Queryable, { alertsOfKind }: ReadingBounds): Promise<Record<string, number>> {
-  const rows = await db.query<{ kind: string; open: number }>(
-    `select k.kind, (select count(*)::integer from (
+const READ_OPEN_ALERTS = statement({
+  text: `select k.kind, (select count(*)::integer from (
        select from alerts a where a.kind = k.kind and a.acknowledged_at is null limit $2) o) as open
      from unnest($1::text[]) as k(kind)`,
-    [ALERT_KINDS, alertsOfKind],
-  );
+  parameters: ['text[]', 'bigint'],
+  columns: columns<{ kind: string; open: number }>({ kind: 'text', open: 'integer' }),
+});
+
+async function readOpenAlerts(db: Queryable, { alertsOfKind }: ReadingBounds): Promise<Record<string, number>> {
+  const rows = await db.query(READ_OPEN_ALERTS, [ALERT_KINDS, alertsOfKind]);
   return Object.fromEntries(rows.map(({ kind, open }) => [kind, open]));
 }
+
+const READ_CODES_LEFT = statement({
+  text: `select f.benefit_code as benefit, (select count(*)::integer from (
+       select from pool_codes c where c.benefit_code = f.benefit_code and c.given_to is null limit $2) l) as codes
+     from (select benefit_code from benefit_fulfilments where kind = 'POOL' order by benefit_code limit $1) f`,
+  parameters: ['bigint', 'bigint'],
+  columns: columns<{ benefit: string; codes: number }>({ benefit: 'text', codes: 'integer' }),
+});
 
 /** Of benefits whose codes come from a pool now. */
 async function readCodesLeft(
   db: Queryable,
   { benefits, codesOfBenefit }: ReadingBounds,
 ): Promise<Record<string, number>> {
-  const rows = await db.query<{ benefit: string; codes: number }>(
-    `select f.benefit_code as benefit, (select count(*)::integer from (
-       select from pool_codes c where c.benefit_code = f.benefit_code and c.given_to is null limit $2) l) as codes
-     from (select benefit_code from benefit_fulfilments where kind = 'POOL' order by benefit_code limit $1) f`,
-    [benefits, codesOfBenefit],
-  );
+  const rows = await db.query(READ_CODES_LEFT, [benefits, codesOfBenefit]);
   return Object.fromEntries(rows.map(({ benefit, codes }) => [benefit, codes]));
 }

@@ -6,7 +6,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { type BackupHead, type BackupSummary, writeBackup } from '../../platform/copies/backup.js';
 import { BackupError, loadBackup, readHead } from '../../platform/copies/restore.js';
 import { type SkippedNumbers, skipNumbers } from '../../platform/copies/tables-sql.js';
-import type { Database, Queryable } from '../../platform/db/database.js';
+import { columns, type Database, type Queryable, statement } from '../../platform/db/database.js';
 import { moveSequencesIn } from '../../platform/db/sequences.js';
 import { findInstallation, masterKeyChecks } from '../../platform/installation/installation.js';
 import { migrate, SchemaTooNew } from '../../platform/schema/migrate.js';
@@ -173,15 +173,19 @@ function checkFits({ environment, vault, masterKeyPlace }: RestorePlace, head: B
   }
 }
 
+const REFUSE_NODES = statement({
+  text: `select count(*) as sessions from pg_stat_activity
+     where datname = current_database() and application_name like 'perennial service%'`,
+  parameters: [],
+  columns: columns<{ sessions: number }>({ sessions: 'bigint' }),
+});
+
 /**
  * They would go on with what they remember; and one that waits for its schema would act on the copy before anybody has looked at it.
  * An embedded database is held against them anyway.
  */
 async function refuseNodes(db: Queryable, advice: string): Promise<void> {
-  const [row] = await db.query<{ sessions: number }>(
-    `select count(*) as sessions from pg_stat_activity
-     where datname = current_database() and application_name like 'perennial service%'`,
-  );
+  const [row] = await db.query(REFUSE_NODES);
   if (row && row.sessions > 0) throw new OperatorError(`nodes are running on this database: ${advice}`);
 }
 

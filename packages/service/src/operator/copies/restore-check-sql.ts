@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { written } from '../../platform/db/time-sql.js';
 
 /** What the engine would find to do, with the oldest of each. */
@@ -19,39 +19,45 @@ const waiting =
 
 const DUE = 'orders where next_due_at <= now() and settlement_mode';
 
+const ALL = [
+  waiting('renewals to debit', `${DUE} = 'SVC_DEDUCT'`, 'next_due_at', 'amount_cent'),
+  waiting(
+    'of these, overdue for more than a day',
+    `${DUE} = 'SVC_DEDUCT' and next_due_at <= now() - interval '1 day'`,
+    'next_due_at',
+    'amount_cent',
+  ),
+  waiting('periods to bill', `${DUE} = 'CHANNEL_COLLECT'`, 'next_due_at', 'amount_cent'),
+  waiting(
+    'of these, overdue for more than a day',
+    `${DUE} = 'CHANNEL_COLLECT' and next_due_at <= now() - interval '1 day'`,
+    'next_due_at',
+    'amount_cent',
+  ),
+  waiting('debits without a result', `debit_attempts where status = 'STARTED'`, 'started_at', 'amount_cent'),
+  waiting('refunds without a result', `refunds where status = 'STARTED'`, 'started_at', 'amount_cent'),
+  waiting('claims without a code', `claims where status = 'PENDING'`, 'claimed_at'),
+  waiting('agreements to cancel', 'agreements where cancel_at is not null', 'cancel_at'),
+  waiting('requests without an answer', `idempotency where state = 'RUNNING'`, 'created_at'),
+  waiting('events to send', 'due_events', 'recorded_at'),
+  waiting('alert messages to send', 'alert_messages where send_at is not null', 'written_at'),
+];
+
+const FIND_WAITING = statement({
+  text: `select what, count, oldest, "amountCent"
+     from (${ALL.map((select, place) => select(place)).join(' union all ')}) w order by place`,
+  parameters: [],
+  byIndex: false,
+  columns: columns<Waiting>({ what: 'text', count: 'bigint', oldest: 'text?', amountCent: 'bigint?' }),
+});
+
 /** In the order in which people read them. */
 export async function findWaiting(db: Queryable): Promise<Waiting[]> {
-  const each = [
-    waiting('renewals to debit', `${DUE} = 'SVC_DEDUCT'`, 'next_due_at', 'amount_cent'),
-    waiting(
-      'of these, overdue for more than a day',
-      `${DUE} = 'SVC_DEDUCT' and next_due_at <= now() - interval '1 day'`,
-      'next_due_at',
-      'amount_cent',
-    ),
-    waiting('periods to bill', `${DUE} = 'CHANNEL_COLLECT'`, 'next_due_at', 'amount_cent'),
-    waiting(
-      'of these, overdue for more than a day',
-      `${DUE} = 'CHANNEL_COLLECT' and next_due_at <= now() - interval '1 day'`,
-      'next_due_at',
-      'amount_cent',
-    ),
-    waiting('debits without a result', `debit_attempts where status = 'STARTED'`, 'started_at', 'amount_cent'),
-    waiting('refunds without a result', `refunds where status = 'STARTED'`, 'started_at', 'amount_cent'),
-    waiting('claims without a code', `claims where status = 'PENDING'`, 'claimed_at'),
-    waiting('agreements to cancel', 'agreements where cancel_at is not null', 'cancel_at'),
-    waiting('requests without an answer', `idempotency where state = 'RUNNING'`, 'created_at'),
-    waiting('events to send', 'due_events', 'recorded_at'),
-    waiting('alert messages to send', 'alert_messages where send_at is not null', 'written_at'),
-  ];
-  const all = each.map((select, place) => select(place)).join(' union all ');
-  return db.query(`select what, count, oldest, "amountCent" from (${all}) w order by place`);
+  return db.query(FIND_WAITING);
 }
 
-/** Of what is written all the time, but not by restoring. Nothing in a database that nothing was done with. */
-export async function findLastWrite(db: Queryable): Promise<{ at: string | null; secondsAgo: number | null }> {
-  const [row] = await db.query<{ at: string | null; secondsAgo: number | null }>(
-    `select ${written('max(at)')} as at, floor(extract(epoch from now() - max(at)))::bigint as "secondsAgo" from (
+const FIND_LAST_WRITE = statement({
+  text: `select ${written('max(at)')} as at, floor(extract(epoch from now() - max(at)))::bigint as "secondsAgo" from (
        select max(at) as at from audit_log where action not in ('restore', 'numbers.skip')
        union all select max(created_at) from orders
        union all select greatest(max(started_at), max(settled_at)) from debit_attempts
@@ -59,6 +65,13 @@ export async function findLastWrite(db: Queryable): Promise<{ at: string | null;
        union all select max(created_at) from idempotency
        union all select max(recorded_at) from events
        union all select max(at) from delivery_attempts) w`,
-  );
+  parameters: [],
+  byIndex: false,
+  columns: columns<{ at: string | null; secondsAgo: number | null }>({ at: 'text?', secondsAgo: 'bigint?' }),
+});
+
+/** Of what is written all the time, but not by restoring. Nothing in a database that nothing was done with. */
+export async function findLastWrite(db: Queryable): Promise<{ at: string | null; secondsAgo: number | null }> {
+  const [row] = await db.query(FIND_LAST_WRITE);
   return row ?? { at: null, secondsAgo: null };
 }

@@ -1,5 +1,5 @@
 import type { AgreementStatus } from '@perennial/wire';
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { written } from '../../platform/db/time-sql.js';
 
 /** An agreement as operators see it: nothing of a card but its tail, and not what the institution calls it. */
@@ -16,15 +16,28 @@ export interface AgreementView {
   readonly cancelPending: boolean;
 }
 
-/** One that was bound; before that it has no number. */
-export async function findAgreement(db: Queryable, agreementId: number): Promise<AgreementView | undefined> {
-  const [row] = await db.query<AgreementView>(
-    `select a.agreement_no as "agreementNo", a.status as "agreementStatus",
+const FIND_AGREEMENT = statement({
+  text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus",
        a.source as "agreementSource", a.channel_user_id as "channelUserId",
        a.payment_channel_code as "paymentChannelCode", a.bank_code as "bankCode", a.card_tail as "bankCardTailNo",
        ${written('a.created_at')} as "createTime", a.cancel_at is not null as "cancelPending"
      from agreements a where a.agreement_id = $1 and a.agreement_no is not null`,
-    [agreementId],
-  );
+  parameters: ['bigint'],
+  columns: columns<AgreementView>({
+    agreementNo: 'text',
+    agreementStatus: 'text',
+    agreementSource: 'text',
+    channelUserId: 'text',
+    paymentChannelCode: 'text',
+    bankCode: 'text?',
+    bankCardTailNo: 'text',
+    createTime: 'text',
+    cancelPending: 'boolean',
+  }),
+});
+
+/** One that was bound; before that it has no number. */
+export async function findAgreement(db: Queryable, agreementId: number): Promise<AgreementView | undefined> {
+  const [row] = await db.query(FIND_AGREEMENT, [agreementId]);
   return row;
 }

@@ -1,7 +1,7 @@
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, joinColumns, type Queryable, statement } from '../../platform/db/database.js';
 import { written } from '../../platform/db/time-sql.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
-import { ORDER_COLUMNS, type OrderReference } from '../../subscriptions/store/orders/sql.js';
+import { ORDER_COLUMNS, ORDER_ROW, type OrderReference } from '../../subscriptions/store/orders/sql.js';
 
 /** An order with what operators alone see of it. */
 export interface OperatorsOrder extends Order {
@@ -11,21 +11,38 @@ export interface OperatorsOrder extends Order {
   readonly channelAgreementRef: string | null;
 }
 
+const find = <Type extends 'bigint' | 'text'>(orderNo: string, type: Type) =>
+  statement({
+    text: `select ${ORDER_COLUMNS}, c.app_id as "appId", o.unsubscribe_source as "unsubscribeSource",
+       o.unsubscribe_reason as "unsubscribeReason", o.channel_agreement_ref as "channelAgreementRef"
+     from orders o join channels c using (channel_id) where o.order_no = ${orderNo}`,
+    parameters: [type],
+    columns: joinColumns(
+      ORDER_ROW,
+      columns<Omit<OperatorsOrder, keyof Order>>({
+        appId: 'text',
+        unsubscribeSource: 'text?',
+        unsubscribeReason: 'text?',
+        channelAgreementRef: 'text?',
+      }),
+    ),
+  });
+
+const FIND_BY_NUMBER = find('$1', 'bigint');
+const FIND_BY_EXTERNAL = find(
+  '(select e.order_no from external_orders e where key_of(e.external_order_no) = key_of($1))',
+  'text',
+);
+
 /** Of whichever channel: operators see them all. */
 export async function findOrderOfAnyChannel(
   db: Queryable,
-  reference: OrderReference,
+  { orderNo, externalOrderNo }: OrderReference,
 ): Promise<OperatorsOrder | undefined> {
-  const which =
-    reference.orderNo === undefined
-      ? '(select e.order_no from external_orders e where key_of(e.external_order_no) = key_of($1::text))'
-      : '$1';
-  const [order] = await db.query<OperatorsOrder>(
-    `select ${ORDER_COLUMNS}, c.app_id as "appId", o.unsubscribe_source as "unsubscribeSource",
-       o.unsubscribe_reason as "unsubscribeReason", o.channel_agreement_ref as "channelAgreementRef"
-     from orders o join channels c using (channel_id) where o.order_no = ${which}`,
-    [reference.orderNo ?? reference.externalOrderNo],
-  );
+  const [order] =
+    orderNo === undefined
+      ? await db.query(FIND_BY_EXTERNAL, [externalOrderNo])
+      : await db.query(FIND_BY_NUMBER, [orderNo]);
   return order;
 }
 
@@ -41,15 +58,28 @@ export interface AttemptView {
   readonly settledAt: string | null;
 }
 
-export async function findAttempts(db: Queryable, orderNo: number): Promise<AttemptView[]> {
-  return db.query<AttemptView>(
-    `select d.cycle_no as "cycleNo", d.try_no as "tryNo", a.agreement_no as "agreementNo",
+const FIND_ATTEMPTS = statement({
+  text: `select d.cycle_no as "cycleNo", d.try_no as "tryNo", a.agreement_no as "agreementNo",
        d.payment_channel_code as "paymentChannelCode", d.status, d.reason, d.institution_ref as "institutionRef",
        ${written('d.started_at')} as "startedAt", ${written('d.settled_at')} as "settledAt"
      from debit_attempts d left join agreements a using (agreement_id)
      where d.order_no = $1 order by d.cycle_no, d.try_no`,
-    [orderNo],
-  );
+  parameters: ['bigint'],
+  columns: columns<AttemptView>({
+    cycleNo: 'integer',
+    tryNo: 'integer',
+    agreementNo: 'text?',
+    paymentChannelCode: 'text',
+    status: 'text',
+    reason: 'text?',
+    institutionRef: 'text?',
+    startedAt: 'text',
+    settledAt: 'text?',
+  }),
+});
+
+export async function findAttempts(db: Queryable, orderNo: number): Promise<AttemptView[]> {
+  return db.query(FIND_ATTEMPTS, [orderNo]);
 }
 
 export interface BenefitOfPeriod {
@@ -66,16 +96,30 @@ export interface BenefitOfPeriod {
   readonly codeStatus: 'PENDING' | 'FULFILLED' | null;
 }
 
-/** Of all periods, or of one. */
-export async function findBenefits(db: Queryable, orderNo: number, cycleNo?: number): Promise<BenefitOfPeriod[]> {
-  return db.query<BenefitOfPeriod>(
-    `select b.cycle_no as "cycleNo", b.benefit_code as "benefitCode", b.name, b.face_value_cent as "faceValueCent",
+const FIND_BENEFITS = statement({
+  text: `select b.cycle_no as "cycleNo", b.benefit_code as "benefitCode", b.name, b.face_value_cent as "faceValueCent",
        b.status, ${written('b.issued_at')} as "issuedAt", ${written('b.expires_at')} as "expiresAt",
        b.claim_no as "claimNo", ${written('b.claimed_at')} as "claimedAt", k.status as "codeStatus"
      from benefits b left join claims k using (order_no, cycle_no, position)
      where b.order_no = $1 and ($2::integer is null or b.cycle_no = $2) order by b.cycle_no, b.position`,
-    [orderNo, cycleNo ?? null],
-  );
+  parameters: ['bigint', 'integer'],
+  columns: columns<BenefitOfPeriod>({
+    cycleNo: 'integer',
+    benefitCode: 'text',
+    name: 'text',
+    faceValueCent: 'bigint',
+    status: 'text',
+    issuedAt: 'text',
+    expiresAt: 'text',
+    claimNo: 'text?',
+    claimedAt: 'text?',
+    codeStatus: 'text?',
+  }),
+});
+
+/** Of all periods, or of one. */
+export async function findBenefits(db: Queryable, orderNo: number, cycleNo?: number): Promise<BenefitOfPeriod[]> {
+  return db.query(FIND_BENEFITS, [orderNo, cycleNo ?? null]);
 }
 
 export interface EventView {
@@ -88,22 +132,33 @@ export interface EventView {
   readonly occurredAt: string;
 }
 
-/** The latest first. */
-export async function findLatestEvents(db: Queryable, orderNo: number, limit: number): Promise<EventView[]> {
-  return db.query<EventView>(
-    `select e.event_type as "eventType", e.cycle_no as "cycleNo", e.cycle_to as "cycleTo",
+const FIND_LATEST_EVENTS = statement({
+  text: `select e.event_type as "eventType", e.cycle_no as "cycleNo", e.cycle_to as "cycleTo",
        coalesce(e.data::json ->> 'paymentStatus', e.data::json ->> 'orderStatus') as status,
        ${written('e.occurred_at')} as "occurredAt"
      from events e where e.order_no = $1 order by e.recorded_at desc, e.event_no desc limit $2`,
-    [orderNo, limit],
-  );
+  parameters: ['bigint', 'bigint'],
+  columns: columns<EventView>({
+    eventType: 'text',
+    cycleNo: 'integer?',
+    cycleTo: 'integer?',
+    status: 'text',
+    occurredAt: 'text',
+  }),
+});
+
+/** The latest first. */
+export async function findLatestEvents(db: Queryable, orderNo: number, limit: number): Promise<EventView[]> {
+  return db.query(FIND_LATEST_EVENTS, [orderNo, limit]);
 }
+
+const MAKE_DUE_NOW = statement({
+  text: 'update orders set next_due_at = now() where order_no = $1 and next_due_at > now() returning 1',
+  parameters: ['bigint'],
+});
 
 /** Under the order's lock. False when it is due already. */
 export async function makeDueNow(tx: Queryable, orderNo: number): Promise<boolean> {
-  const rows = await tx.query(
-    'update orders set next_due_at = now() where order_no = $1 and next_due_at > now() returning 1',
-    [orderNo],
-  );
+  const rows = await tx.query(MAKE_DUE_NOW, [orderNo]);
   return rows.length === 1;
 }

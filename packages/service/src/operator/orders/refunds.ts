@@ -1,5 +1,4 @@
 import { formatTime } from '@perennial/wire';
-import { askRefund, sendRefund, trustedRefund } from '../../api/payments-refund.js';
 import type { RefundOutcome } from '../../gateways/gateway.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { paymentOrderNo } from '../../subscriptions/domain/orders/numbers.js';
@@ -7,6 +6,7 @@ import { type Order, type Payment, paymentAt, timeOrNull } from '../../subscript
 import { DEBIT_DEADLINE_MS, FIRST_ASK_SECONDS } from '../../subscriptions/domain/payments/policy.js';
 import { MOST_REFUNDS, refundNo } from '../../subscriptions/domain/payments/refund-numbers.js';
 import { paymentAfter } from '../../subscriptions/domain/payments/states.js';
+import { askRefund, rejectWrongRefund, sendRefund } from '../../subscriptions/steps/payments/refund.js';
 import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.js';
 import { findPayments } from '../../subscriptions/store/orders/sql.js';
 import {
@@ -89,7 +89,7 @@ async function writeDown(
   heard: RefundOutcome,
 ): Promise<Changed<Standing> | undefined> {
   try {
-    const outcome = await trustedRefund(database, refund, heard);
+    const outcome = await rejectWrongRefund(database, refund, heard);
     if (outcome.kind !== 'success' && outcome.kind !== 'refused') return undefined;
     return await database.transaction(async (tx) => ({
       ...(await settleRefund(tx, refund, outcome, clock.now())),

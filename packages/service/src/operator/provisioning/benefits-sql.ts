@@ -1,5 +1,5 @@
 import type { FulfilmentKind } from '../../fulfilment/fulfilment.js';
-import type { Queryable } from '../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { written } from '../../platform/db/time-sql.js';
 
 /** Times as the interface writes them. */
@@ -17,10 +17,8 @@ export interface BenefitFulfilmentView {
   readonly waitingSince: string | null;
 }
 
-/** Benefits that a product has, that something is set for, or that codes were imported for. */
-export async function describeBenefits(db: Queryable, benefitCode?: string): Promise<BenefitFulfilmentView[]> {
-  return db.query<BenefitFulfilmentView>(
-    `with pool as (
+const DESCRIBE_BENEFITS = statement({
+  text: `with pool as (
        select benefit_code, count(*) - count(given_to) as unused, count(given_to) as given from pool_codes
        where $1::text is null or benefit_code = $1 group by benefit_code),
      waiting as (
@@ -40,6 +38,20 @@ export async function describeBenefits(db: Queryable, benefitCode?: string): Pro
        left join waiting w using (benefit_code)
      where $1::text is null or k.benefit_code = $1
      order by k.benefit_code`,
-    [benefitCode ?? null],
-  );
+  parameters: ['text'],
+  columns: columns<BenefitFulfilmentView>({
+    benefitCode: 'text',
+    kind: 'text',
+    supplierUrl: 'text?',
+    products: 'text[]',
+    codesLeft: 'bigint',
+    codesGiven: 'bigint',
+    waitingClaims: 'bigint',
+    waitingSince: 'text?',
+  }),
+});
+
+/** Benefits that a product has, that something is set for, or that codes were imported for. */
+export async function describeBenefits(db: Queryable, benefitCode?: string): Promise<BenefitFulfilmentView[]> {
+  return db.query(DESCRIBE_BENEFITS, [benefitCode ?? null]);
 }

@@ -5,6 +5,7 @@ import { openCredentials } from '../../catalog/channels/credentials.js';
 import { findChannel } from '../../catalog/channels/sql.js';
 import { describePaymentChannels } from '../../catalog/payment-channels/provisioning-sql.js';
 import { productExists } from '../../catalog/products/provisioning-sql.js';
+import { statement } from '../../platform/db/statement.js';
 import { inTransaction, type Operator, OperatorError } from '../operator.js';
 import { viewOf } from './channel-change.js';
 import { createChannel } from './channels.js';
@@ -64,6 +65,11 @@ export interface ProvisionDemoInput {
   readonly baseUrl: string;
 }
 
+const PROVISION_DEMO = statement({
+  text: 'select pg_advisory_xact_lock($1)',
+  parameters: ['bigint'],
+});
+
 /**
  * Something to try the sandbox with. The database gets it on the first start only, so what operators change later
  * stays changed; the file is written at every start from what the database says, so it follows a credential reset and
@@ -74,7 +80,7 @@ export async function provisionDemo(operator: Operator, { dataDir, baseUrl }: Pr
     throw new OperatorError('the demo channel exists only in the sandbox environment');
   }
   await inTransaction(operator, async (tx, joined) => {
-    await tx.query('select pg_advisory_xact_lock($1)', [DEMO_LOCK]);
+    await tx.query(PROVISION_DEMO, [DEMO_LOCK]);
     if (!(await findChannel(tx, APP_ID))) await createDemo(joined);
   });
   const row = await findChannel(operator.database, APP_ID);

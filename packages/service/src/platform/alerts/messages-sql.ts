@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/database.js';
+import { columns, type Queryable, statement } from '../db/database.js';
 import { written } from '../db/time-sql.js';
 
 export type Way = 'WEBHOOK' | 'EMAIL';
@@ -25,8 +25,14 @@ export interface ToTell {
 
 /** One node at a time puts messages together: two would tell the half of it each. It ends with the transaction. */
 const TELLING_LOCK = 7_366_373_662;
+const TAKE_TELLING = statement({
+  text: 'select pg_try_advisory_xact_lock($1) as mine',
+  parameters: ['bigint'],
+  columns: columns<{ mine: boolean }>({ mine: 'boolean' }),
+});
+
 export async function takeTelling(tx: Queryable): Promise<boolean> {
-  const [row] = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [TELLING_LOCK]);
+  const [row] = await tx.query(TAKE_TELLING, [TELLING_LOCK]);
   return row?.mine === true;
 }
 
@@ -42,16 +48,8 @@ export interface HoldingBack {
 /** More in one go would hold their rows for long; the rest is for the next message. */
 const MOST_AT_ONCE = 10_000;
 
-/**
- * Takes what people have to be told and marks it as told, in the transaction that writes the messages. A row that somebody
- * changes in this moment is passed over until the next time.
- */
-export async function takeUntold(
-  tx: Queryable,
-  { gatherSeconds, repeatSeconds, listed }: HoldingBack,
-): Promise<ToTell[]> {
-  return tx.query<ToTell>(
-    `with due as materialized (
+const TAKE_UNTOLD = statement({
+  text: `with due as materialized (
        select kind, subject, coalesce(to_tell, 'STILL_OPEN') as what from alerts a
        where (to_tell = 'RESOLVED'
            or (acknowledged_at is null and resolved_at is null
@@ -72,9 +70,25 @@ export async function takeUntold(
          'firstSeenAt', ${written('first_seen_at')}, 'lastSeenAt', ${written('last_seen_at')},
          'resolvedBecause', resolved_because) order by place) filter (where place <= $4) as alerts
      from placed group by kind, what order by kind, what`,
-    [gatherSeconds, repeatSeconds, MOST_AT_ONCE, listed],
-  );
+  parameters: ['integer', 'integer', 'bigint', 'bigint'],
+  columns: columns<ToTell>({ kind: 'text', what: 'text', count: 'bigint', alerts: 'json' }),
+});
+
+/**
+ * Takes what people have to be told and marks it as told, in the transaction that writes the messages. A row that somebody
+ * changes in this moment is passed over until the next time.
+ */
+export async function takeUntold(
+  tx: Queryable,
+  { gatherSeconds, repeatSeconds, listed }: HoldingBack,
+): Promise<ToTell[]> {
+  return tx.query(TAKE_UNTOLD, [gatherSeconds, repeatSeconds, MOST_AT_ONCE, listed]);
 }
+
+const STORE_MESSAGE = statement({
+  text: 'insert into alert_messages (way, what, kind, content) values ($1, $2, $3, $4)',
+  parameters: ['text', 'text', 'text', 'jsonb'],
+});
 
 export async function storeMessage(
   tx: Queryable,
@@ -85,46 +99,57 @@ export async function storeMessage(
     content,
   }: { readonly way: Way; readonly what: What; readonly kind: string; readonly content: object },
 ): Promise<void> {
-  await tx.query('insert into alert_messages (way, what, kind, content) values ($1, $2, $3, $4)', [
-    way,
-    what,
-    kind,
-    JSON.stringify(content),
-  ]);
+  await tx.query(STORE_MESSAGE, [way, what, kind, JSON.stringify(content)]);
 }
 
-export interface DueMessage<Content> {
+export interface DueMessage<Content = unknown> {
   readonly messageId: string;
   readonly content: Content;
   readonly tries: number;
 }
+
+const CLAIM_MESSAGE = statement({
+  text: `update alert_messages set tries = tries + 1,
+       send_at = now() + least(60 * 2 ^ least(tries, 10), 3600) * interval '1 s'
+     where message_id = (
+       select message_id from alert_messages where way = $1 and send_at <= now()
+       order by send_at, message_id limit 1 for update skip locked)
+     returning message_id::text as "messageId", content, tries`,
+  parameters: ['text'],
+  columns: columns<DueMessage>({ messageId: 'text', content: 'jsonb', tries: 'integer' }),
+});
 
 /**
  * The oldest message of a way that is due, for one node. When it is tried next is written down before it is sent: should this
  * node die over it, or the receiver be away, it is tried again after 1, 2, 4 minutes and so on, an hour at most.
  */
 export async function claimMessage<Content>(db: Queryable, way: Way): Promise<DueMessage<Content> | undefined> {
-  const [message] = await db.query<DueMessage<Content>>(
-    `update alert_messages set tries = tries + 1,
-       send_at = now() + least(60 * 2 ^ least(tries, 10), 3600) * interval '1 s'
-     where message_id = (
-       select message_id from alert_messages where way = $1 and send_at <= now()
-       order by send_at, message_id limit 1 for update skip locked)
-     returning message_id::text as "messageId", content, tries`,
-    [way],
-  );
-  return message;
+  const [message] = await db.query(CLAIM_MESSAGE, [way]);
+  return message as DueMessage<Content> | undefined;
 }
+
+const MARK_SENT = statement({
+  text: 'update alert_messages set sent_at = now(), send_at = null, failure = null where message_id = $1',
+  parameters: ['bigint'],
+});
 
 export async function markSent(db: Queryable, messageId: string): Promise<void> {
-  await db.query('update alert_messages set sent_at = now(), send_at = null, failure = null where message_id = $1', [
-    messageId,
-  ]);
+  await db.query(MARK_SENT, [messageId]);
 }
 
+const MARK_FAILED = statement({
+  text: 'update alert_messages set failure = $2 where message_id = $1',
+  parameters: ['bigint', 'text'],
+});
+
 export async function markFailed(db: Queryable, messageId: string, failure: string): Promise<void> {
-  await db.query('update alert_messages set failure = $2 where message_id = $1', [messageId, failure]);
+  await db.query(MARK_FAILED, [messageId, failure]);
 }
+
+const MARK_TAKEN_EXCEPT_BY = statement({
+  text: 'update alert_messages set failure = $2, content = content || $3::jsonb where message_id = $1',
+  parameters: ['bigint', 'text', 'jsonb'],
+});
 
 /** The next try is for these people alone. */
 export async function markTakenExceptBy(
@@ -132,9 +157,5 @@ export async function markTakenExceptBy(
   messageId: string,
   { people, failure }: { readonly people: readonly string[]; readonly failure: string },
 ): Promise<void> {
-  await db.query('update alert_messages set failure = $2, content = content || $3::jsonb where message_id = $1', [
-    messageId,
-    failure,
-    JSON.stringify({ onlyTo: people }),
-  ]);
+  await db.query(MARK_TAKEN_EXCEPT_BY, [messageId, failure, JSON.stringify({ onlyTo: people })]);
 }

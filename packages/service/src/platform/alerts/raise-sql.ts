@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/database.js';
+import { columns, type Queryable, statement } from '../db/database.js';
 import { written } from '../db/time-sql.js';
 
 /** What an operator has to look at. docs/operations.md says what each one means, and what to do. */
@@ -40,18 +40,31 @@ const SEEN_AGAIN = `detail = excluded.detail, last_seen_at = now(), seen = alert
 
 const INSERT = 'insert into alerts (kind, subject, detail) values ($1, $2, $3)';
 
+const RAISE_ALERT = statement({
+  text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}`,
+  parameters: ['text', 'text', 'text'],
+});
+
 /** One row per kind and subject; what happens again is counted, and has to be acknowledged again. */
 export async function raiseAlert(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
-  await db.query(`${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}`, [kind, subject, detail]);
+  await db.query(RAISE_ALERT, [kind, subject, detail]);
 }
+
+const RAISE_ALERT_ONCE = statement({
+  text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN} where alerts.resolved_at is not null`,
+  parameters: ['text', 'text', 'text'],
+});
 
 /** For what goes on rather than happens again: an alert that is there stays as it is, unless it had ended. */
 export async function raiseAlertOnce(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
-  await db.query(
-    `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN} where alerts.resolved_at is not null`,
-    [kind, subject, detail],
-  );
+  await db.query(RAISE_ALERT_ONCE, [kind, subject, detail]);
 }
+
+const RAISE_ALERT_ON_CHANGE = statement({
+  text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}
+     where alerts.detail <> excluded.detail or alerts.resolved_at is not null`,
+  parameters: ['text', 'text', 'text'],
+});
 
 /** For an answer that is heard again at every question: it happens again when it says something else. */
 export async function raiseAlertOnChange(
@@ -60,24 +73,21 @@ export async function raiseAlertOnChange(
   subject: string,
   detail: string,
 ): Promise<void> {
-  await db.query(
-    `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}
-     where alerts.detail <> excluded.detail or alerts.resolved_at is not null`,
-    [kind, subject, detail],
-  );
+  await db.query(RAISE_ALERT_ON_CHANGE, [kind, subject, detail]);
 }
 
 /** What an alert becomes whose cause is gone. Its end is told to whoever was told of it. */
 export const resolved = (because: string) => `resolved_at = now(), resolved_because = ${because},
   to_tell = case when alerts.told_at is not null then 'RESOLVED' end`;
 
+const RESOLVE_ALERT = statement({
+  text: `update alerts set ${resolved('$3')} where kind = $1 and subject = $2 and resolved_at is null`,
+  parameters: ['text', 'text', 'text'],
+});
+
 /** By the step that removed the cause. */
 export async function resolveAlert(db: Queryable, kind: AlertKind, subject: string, because: string): Promise<void> {
-  await db.query(`update alerts set ${resolved('$3')} where kind = $1 and subject = $2 and resolved_at is null`, [
-    kind,
-    subject,
-    because,
-  ]);
+  await db.query(RESOLVE_ALERT, [kind, subject, because]);
 }
 
 /** Times as the interface writes them. */
@@ -100,43 +110,68 @@ const COLUMNS = `kind, subject, detail, seen, ${written('first_seen_at')} as "fi
   ${written('acknowledged_at')} as "acknowledgedAt", ${written('resolved_at')} as "resolvedAt",
   resolved_because as "resolvedBecause"`;
 
+const ALERT_VIEW_COLUMNS = columns<AlertView>({
+  kind: 'text',
+  subject: 'text',
+  detail: 'text',
+  seen: 'integer',
+  firstSeenAt: 'text',
+  lastSeenAt: 'text',
+  acknowledgedBy: 'text?',
+  acknowledgedAt: 'text?',
+  resolvedAt: 'text?',
+  resolvedBecause: 'text?',
+});
+
+const FIND_ALERTS = statement({
+  text: `select ${COLUMNS} from alerts where $1 = 'all' or (acknowledged_at is null and resolved_at is null)
+     order by last_seen_at desc, kind, subject limit $2`,
+  parameters: ['text', 'bigint'],
+  columns: ALERT_VIEW_COLUMNS,
+});
+
 /** The latest first. */
 export async function findAlerts(db: Queryable, which: 'open' | 'all', limit: number): Promise<AlertView[]> {
-  return db.query<AlertView>(
-    `select ${COLUMNS} from alerts where $1 = 'all' or (acknowledged_at is null and resolved_at is null)
-     order by last_seen_at desc, kind, subject limit $2`,
-    [which, limit],
-  );
+  return db.query(FIND_ALERTS, [which, limit]);
 }
+
+const FIND_ALERTS_ABOUT = statement({
+  text: `select ${COLUMNS} from alerts where subject ~ $1 or subject = $2 order by last_seen_at desc, kind, subject`,
+  parameters: ['text', 'text'],
+  columns: ALERT_VIEW_COLUMNS,
+});
 
 /** Those whose subject is this order, one of its periods, attempts, refunds or claims, or the agreement that it runs on. */
 export async function findAlertsAbout(
   db: Queryable,
   { orderNo, agreementNo }: { readonly orderNo: number; readonly agreementNo: string | null },
 ): Promise<AlertView[]> {
-  return db.query<AlertView>(
-    `select ${COLUMNS} from alerts where subject ~ $1 or subject = $2 order by last_seen_at desc, kind, subject`,
-    [`^[RC]?${orderNo}([0-9]{4}([0-9]{2})?)?$`, agreementNo],
-  );
+  return db.query(FIND_ALERTS_ABOUT, [`^[RC]?${orderNo}([0-9]{4}([0-9]{2})?)?$`, agreementNo]);
 }
+
+const LOCK_ALERT = statement({
+  text: `select ${COLUMNS} from alerts where kind = $1 and subject = $2 for update`,
+  parameters: ['text', 'text'],
+  columns: ALERT_VIEW_COLUMNS,
+});
 
 /** Under its row lock. */
 export async function lockAlert(tx: Queryable, kind: string, subject: string): Promise<AlertView | undefined> {
-  const [alert] = await tx.query<AlertView>(
-    `select ${COLUMNS} from alerts where kind = $1 and subject = $2 for update`,
-    [kind, subject],
-  );
+  const [alert] = await tx.query(LOCK_ALERT, [kind, subject]);
   return alert;
 }
 
-export async function storeAcknowledged(tx: Queryable, kind: string, subject: string, by: string): Promise<AlertView> {
-  const [alert] = await tx.query<AlertView>(
-    `update alerts set acknowledged_by = $3, acknowledged_at = now(),
+const STORE_ACKNOWLEDGED = statement({
+  text: `update alerts set acknowledged_by = $3, acknowledged_at = now(),
        to_tell = case when to_tell = 'RESOLVED' then to_tell end
      where kind = $1 and subject = $2
      returning ${COLUMNS}`,
-    [kind, subject, by],
-  );
+  parameters: ['text', 'text', 'text'],
+  columns: ALERT_VIEW_COLUMNS,
+});
+
+export async function storeAcknowledged(tx: Queryable, kind: string, subject: string, by: string): Promise<AlertView> {
+  const [alert] = await tx.query(STORE_ACKNOWLEDGED, [kind, subject, by]);
   if (!alert) throw new Error('an alert that is locked has a row');
   return alert;
 }
@@ -150,14 +185,17 @@ export interface AlertToLog {
   readonly seen: number;
 }
 
-/** Alerts that were raised and stand in no log yet, for whoever takes them; from then on they count as logged. */
-export async function takeAlertsToLog(db: Queryable, limit: number): Promise<AlertToLog[]> {
-  return db.query<AlertToLog>(
-    `with raised as materialized (
+const TAKE_ALERTS_TO_LOG = statement({
+  text: `with raised as materialized (
        select kind, subject, seen, logged from alerts where logged < seen order by last_seen_at limit $1
        for update skip locked)
      update alerts a set logged = r.seen from raised r where a.kind = r.kind and a.subject = r.subject
      returning a.kind, a.subject, a.detail, r.seen - r.logged as times, a.seen`,
-    [limit],
-  );
+  parameters: ['bigint'],
+  columns: columns<AlertToLog>({ kind: 'text', subject: 'text', detail: 'text', times: 'integer', seen: 'integer' }),
+});
+
+/** Alerts that were raised and stand in no log yet, for whoever takes them; from then on they count as logged. */
+export async function takeAlertsToLog(db: Queryable, limit: number): Promise<AlertToLog[]> {
+  return db.query(TAKE_ALERTS_TO_LOG, [limit]);
 }

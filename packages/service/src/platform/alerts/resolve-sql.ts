@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/database.js';
+import { type Queryable, statement } from '../db/database.js';
 import { type AlertKind, resolved } from './raise-sql.js';
 
 /** What shows that the cause of an alert called `a` is gone, and how people are told. */
@@ -115,7 +115,21 @@ export const ENDING_KINDS = Object.entries(ENDS)
   .filter(([, end]) => end !== 'only a person can judge')
   .map(([kind]) => kind);
 
-const RULES = Object.entries(ENDS).flatMap(([kind, end]) => (typeof end === 'string' ? [] : [{ kind, ...end }]));
+const resolve = (when: string) =>
+  statement({
+    text: `with gone as materialized (
+         select a.subject, a.seen from alerts a where a.kind = $1 and a.resolved_at is null and ${when} limit 1000
+       ), held as (
+         select b.subject from alerts b join gone on gone.subject = b.subject and gone.seen = b.seen
+         where b.kind = $1 and b.resolved_at is null for update of b skip locked)
+       update alerts set ${resolved('$2')} from held where alerts.kind = $1 and alerts.subject = held.subject
+       returning 1`,
+    parameters: ['text', 'text'],
+  });
+
+const RULES = Object.entries(ENDS).flatMap(([kind, end]) =>
+  typeof end === 'string' ? [] : [{ kind, because: end.because, resolve: resolve(end.when) }],
+);
 
 /**
  * Ends the alerts whose cause is seen to be gone; how many. One that is raised in this moment stays: it is locked, or was seen
@@ -123,17 +137,8 @@ const RULES = Object.entries(ENDS).flatMap(([kind, end]) => (typeof end === 'str
  */
 export async function resolveWhatIsGone(db: Queryable): Promise<number> {
   let total = 0;
-  for (const { kind, when, because } of RULES) {
-    const ended = await db.query(
-      `with gone as materialized (
-         select a.subject, a.seen from alerts a where a.kind = $1 and a.resolved_at is null and ${when} limit 1000
-       ), held as (
-         select b.subject from alerts b join gone on gone.subject = b.subject and gone.seen = b.seen
-         where b.kind = $1 and b.resolved_at is null for update of b skip locked)
-       update alerts set ${resolved('$2')} from held where alerts.kind = $1 and alerts.subject = held.subject
-       returning 1`,
-      [kind, because],
-    );
+  for (const { kind, because, resolve } of RULES) {
+    const ended = await db.query(resolve, [kind, because]);
     total += ended.length;
   }
   return total;

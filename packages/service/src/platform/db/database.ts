@@ -11,7 +11,7 @@ import {
   Unavailable,
   unavailableOf,
 } from './failures.js';
-import type { Statement, Transaction, Transactional, TransactionOptions } from './queryable.js';
+import type { FreeText, Transaction, Transactional, TransactionOptions } from './queryable.js';
 import { moveSequences } from './sequences.js';
 import {
   POOLED_STATEMENTS,
@@ -35,7 +35,9 @@ export {
   sqlState,
   Unavailable,
 } from './failures.js';
-export type { Queryable, Statement, Transaction, Transactional, TransactionOptions } from './queryable.js';
+export type { FreeText, Queryable, RunQuery, Transaction, Transactional, TransactionOptions } from './queryable.js';
+export { relayQuery } from './queryable.js';
+export { columns, joinColumns, type RowOf, type Statement, statement } from './statement.js';
 
 export interface Database extends Transactional {
   readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };
@@ -95,6 +97,8 @@ interface Connection extends Watched {
   isBroken: boolean;
   /** Its last commit was not confirmed. */
   isUnconfirmed: boolean;
+  /** Whether statements are planned without reading whole tables. Undefined after a rollback, which may have changed it back. */
+  byIndex: boolean | undefined;
 }
 
 export function openDatabase(options: DatabaseOptions): Database {
@@ -127,6 +131,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       session: undefined,
       isBroken: false,
       isUnconfirmed: false,
+      byIndex: undefined,
       since: 0,
       limit: 0,
       get backend() {
@@ -199,13 +204,19 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function runStatement<Row>(
     connection: Connection,
     limitMs: number,
-    statement: Statement,
+    statement: FreeText,
     values: readonly unknown[] = [],
   ): Promise<Row[]> {
-    const query = typeof statement === 'string' ? { text: statement } : statement;
+    const { name, text, byIndex } =
+      typeof statement === 'string' ? { name: undefined, text: statement, byIndex: undefined } : statement;
     watch.begin(connection, limitMs);
     try {
-      const { rows } = await connection.client.query({ ...query, values: [...values] });
+      if (byIndex !== undefined && byIndex !== connection.byIndex) {
+        await connection.client.query(`set enable_seqscan = ${byIndex ? 'off' : 'on'}`);
+        connection.byIndex = byIndex;
+      }
+      const { rows } = await connection.client.query({ name, text, values: [...values] });
+      if (text.startsWith('rollback')) connection.byIndex = undefined;
       return rows as Row[];
     } catch (error) {
       throw meaningOf(connection, error);
@@ -225,7 +236,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     await within(connection, limitMs, () => client.query(begin));
     try {
       const result = await work({
-        query: (statement, values) => run(connection, limitMs, statement, values),
+        query: (statement: FreeText, values?: readonly unknown[]) => run(connection, limitMs, statement, values),
         async allow(ms) {
           await run(connection, limitMs, setLimit(ms));
           limitMs = limitOf(ms);
@@ -237,6 +248,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       return result;
     } catch (error) {
       if (!connection.isBroken) {
+        connection.byIndex = undefined;
         await within(connection, CHECK_MS, () => client.query('rollback')).catch(() => {
           connection.isBroken = true;
         });
@@ -261,7 +273,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   let pinging: Promise<unknown> | undefined;
   const database: Database = {
-    query: (statement, values) =>
+    query: (statement: FreeText, values?: readonly unknown[]) =>
       withConnection((connection) => run(connection, limitOf(statementMs), statement, values), true),
     transaction: (work, transactionOptions = {}) =>
       withConnection((connection) => inTransaction(connection, work, transactionOptions)),

@@ -1,10 +1,21 @@
+import type { Statement, ValuesOf, ValueType } from './statement.js';
+
 /** What SQL functions are given: a connection in a transaction, or the pool for a statement of its own. */
 export interface Queryable {
-  query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+  readonly query: RunQuery;
 }
 
-/** A named statement is parsed and planned once per connection: for the hot ones. */
-export type Statement = string | { readonly name: string; readonly text: string };
+export interface RunQuery {
+  <Row, Types extends readonly ValueType[]>(
+    statement: Statement<Row, Types>,
+    ...values: Types extends readonly [] ? [] : [values: ValuesOf<Types>]
+  ): Promise<Row[]>;
+  /** Text that is put together while the service runs, as from the names of tables. Nothing checks what its rows are. */
+  <Row>(text: FreeText, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** With a name when it is to be parsed and planned once for each connection. */
+export type FreeText = string | Pick<Statement, 'name' | 'text' | 'byIndex'>;
 
 export interface Transaction extends Queryable {
   /** How long each further statement of it may take; 0 for as long as it likes. */
@@ -20,4 +31,24 @@ export interface TransactionOptions {
   /** How long each of its statements may take, if not as long as any; 0 for as long as it likes. */
   readonly statementMs?: number;
   readonly readOnly?: boolean;
+}
+
+type AnyQuery = (statement: FreeText, values?: readonly unknown[]) => Promise<unknown[]>;
+
+/** What is asked of the database, whoever asks. */
+export interface Asked {
+  readonly name?: string | undefined;
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly byIndex?: boolean | undefined;
+}
+
+/** A `query` that hands every statement on to another, within `around`. */
+export function relayQuery(to: Queryable, around: <T>(run: () => Promise<T>, asked: Asked) => Promise<T>): RunQuery {
+  const query = to.query as AnyQuery;
+  const relayed: AnyQuery = (statement, values = []) => {
+    const asked = typeof statement === 'string' ? { text: statement } : statement;
+    return around(() => query(statement, values), { ...asked, values });
+  };
+  return relayed as RunQuery;
 }

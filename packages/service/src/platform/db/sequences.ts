@@ -1,4 +1,5 @@
 import type { Queryable, Transactional } from './queryable.js';
+import { columns, statement } from './statement.js';
 
 /** What numbers are given out by a sequence, and where those that were used are: a column that an index begins with. */
 const SEQUENCES: Readonly<Record<string, { readonly table: string; readonly column: string }>> = {
@@ -26,6 +27,11 @@ export async function moveSequences(database: Transactional): Promise<string[]> 
   return database.transaction((tx) => moveSequencesIn(tx));
 }
 
+const SET_SEQUENCE = statement({
+  text: 'select setval($1::text::regclass, $2)',
+  parameters: ['text', 'bigint'],
+});
+
 /** The same as a part of a transaction. `among`: those that there are, in a schema of some time ago. */
 export async function moveSequencesIn(tx: Queryable, among = Object.keys(SEQUENCES)): Promise<string[]> {
   const moved: string[] = [];
@@ -34,21 +40,24 @@ export async function moveSequencesIn(tx: Queryable, among = Object.keys(SEQUENC
     await lock(tx, name);
     const [behind] = await findBehind(tx, [name]);
     if (!behind) continue;
-    await tx.query('select setval($1::regclass, $2::bigint)', [name, behind.used]);
+    await tx.query(SET_SEQUENCE, [name, behind.used]);
     moved.push(name);
   }
   return moved;
 }
+
+const FIND_OWNER = statement({
+  text: 'select quote_ident(pg_get_userbyid(relowner)) as owner from pg_class where oid = $1::text::regclass',
+  parameters: ['text'],
+  columns: columns<{ owner: string }>({ owner: 'text' }),
+});
 
 /**
  * Giving out a number waits for this, and so does looking at the sequence. It becomes what it is: other changes that change
  * nothing give it a new file, and whoever was just looking at the old one finds nothing there (XX001).
  */
 async function lock(tx: Queryable, name: string): Promise<void> {
-  const [row] = await tx.query<{ owner: string }>(
-    'select quote_ident(pg_get_userbyid(relowner)) as owner from pg_class where oid = $1::regclass',
-    [name],
-  );
+  const [row] = await tx.query(FIND_OWNER, [name]);
   await tx.query(`alter sequence ${name} owner to ${row?.owner}`);
 }
 

@@ -10,12 +10,11 @@ const LOCK_MS = 5_000;
 export const STATEMENT_MS = 6_000;
 
 /**
- * What plans depend on. A named statement keeps its plan: one made while a table was a page long would read it whole until it
- * is next analyzed. Pages out of order count like pages in order, as in memory: taken for dearer, a page of due events was
+ * What plans depend on. Pages out of order count like pages in order, as in memory: taken for dearer, a page of due events was
  * sorted out of all of them. Compiling a statement takes longer than it gains (measured: a batch of bills took twice the
- * time).
+ * time). Whether whole tables may be read is changed for single statements, see `byIndex` of a statement.
  */
-export const PLANS: SessionSettings = { enable_seqscan: 'off', random_page_cost: '1', jit: 'off' };
+export const PLANS: SessionSettings = { enable_seqscan: 'on', random_page_cost: '1', jit: 'off' };
 
 /**
  * What each connection has. The texts of times depend on DateStyle; that they depend on no TimeZone is time-sql's doing, and

@@ -1,10 +1,10 @@
 import { failSpan, findTracing } from '../tracing.js';
-import type { Statement } from './queryable.js';
+import type { FreeText } from './queryable.js';
 
 export type RunStatement<Connection> = <Row>(
   connection: Connection,
   limitMs: number,
-  statement: Statement,
+  statement: FreeText,
   values?: readonly unknown[],
 ) => Promise<Row[]>;
 
@@ -13,7 +13,7 @@ export function withSpans<Connection>(run: RunStatement<Connection>): RunStateme
   const tracing = findTracing();
   if (!tracing) return run;
   return async (connection, limitMs, statement, values) => {
-    const started = tracing.statement(typeof statement === 'string' ? firstWord(statement) : statement.name);
+    const started = tracing.statement(nameOf(statement));
     if (!started) return run(connection, limitMs, statement, values);
     try {
       const rows = await run<never>(connection, limitMs, statement, values);
@@ -25,5 +25,8 @@ export function withSpans<Connection>(run: RunStatement<Connection>): RunStateme
     }
   };
 }
+
+const nameOf = (statement: FreeText) =>
+  typeof statement === 'string' ? firstWord(statement) : (statement.name ?? firstWord(statement.text));
 
 const firstWord = (text: string) => /[a-z]+/i.exec(text)?.[0] ?? 'statement';

@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
-import type { Queryable } from '../db/database.js';
+import { columns, type Queryable, statement } from '../db/database.js';
 
 const WINDOW_SECONDS = IDEMPOTENCY_WINDOW_MS / 1000;
 
@@ -29,17 +29,39 @@ export interface IdempotencyId {
   readonly owner: string;
 }
 
-export async function findAnswer(db: Queryable, channelId: number, key: string): Promise<IdempotencyRow | undefined> {
-  const [row] = await db.query<IdempotencyRow>(
-    {
-      name: 'find-idempotent-answer',
-      text: `select ${IDEMPOTENCY_COLUMNS} from idempotency i
+const FIND_ANSWER = statement({
+  name: 'find-idempotent-answer',
+  text: `select ${IDEMPOTENCY_COLUMNS} from idempotency i
              where i.channel_id = $1 and i.key = $2 and i.created_at > now() - $3::integer * interval '1 s'`,
-    },
-    [channelId, key, WINDOW_SECONDS],
-  );
+  parameters: ['bigint', 'text', 'integer'],
+  columns: columns<IdempotencyRow>({
+    path: 'text',
+    bodySha256: 'bytea',
+    state: 'text',
+    leased: 'boolean',
+    subject: 'text?',
+    code: 'text?',
+    message: 'text?',
+    data: 'text?',
+  }),
+});
+
+export async function findAnswer(db: Queryable, channelId: number, key: string): Promise<IdempotencyRow | undefined> {
+  const [row] = await db.query(FIND_ANSWER, [channelId, key, WINDOW_SECONDS]);
   return row;
 }
+
+const INSERT_RUNNING = statement({
+  name: 'insert-idempotent-running',
+  text: `insert into idempotency as i (channel_id, key, path, body_sha256, state, owner, lease_until, subject)
+             values ($1, $2, $3, $4, 'RUNNING', $5, now() + $6::double precision * interval '1 s', $7)
+             on conflict (channel_id, key) do update set path = excluded.path, body_sha256 = excluded.body_sha256,
+               state = 'RUNNING', owner = excluded.owner, lease_until = excluded.lease_until,
+               subject = excluded.subject, code = null, message = null, data = null, created_at = now()
+             where i.owner = excluded.owner or i.created_at <= now() - $8::integer * interval '1 s'
+             returning 1`,
+  parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'double precision', 'text', 'integer'],
+});
 
 /** Work in two steps begins: false when another request has the key. A row past its window counts as absent. */
 export async function insertRunning(
@@ -48,38 +70,39 @@ export async function insertRunning(
   subject: string,
   leaseSeconds: number,
 ): Promise<boolean> {
-  const rows = await tx.query(
-    {
-      name: 'insert-idempotent-running',
-      text: `insert into idempotency as i (channel_id, key, path, body_sha256, state, owner, lease_until, subject)
-             values ($1, $2, $3, $4, 'RUNNING', $5, now() + $6::double precision * interval '1 s', $7)
-             on conflict (channel_id, key) do update set path = excluded.path, body_sha256 = excluded.body_sha256,
-               state = 'RUNNING', owner = excluded.owner, lease_until = excluded.lease_until,
-               subject = excluded.subject, code = null, message = null, data = null, created_at = now()
-             where i.owner = excluded.owner or i.created_at <= now() - $8::integer * interval '1 s'
-             returning 1`,
-    },
-    [id.channelId, id.key, id.path, id.bodySha256, id.owner, leaseSeconds, subject, WINDOW_SECONDS],
-  );
+  const rows = await tx.query(INSERT_RUNNING, [
+    id.channelId,
+    id.key,
+    id.path,
+    id.bodySha256,
+    id.owner,
+    leaseSeconds,
+    subject,
+    WINDOW_SECONDS,
+  ]);
   return rows.length === 1;
 }
+
+const TAKE_OVER = statement({
+  text: `update idempotency set owner = $3, lease_until = now() + $4::double precision * interval '1 s'
+     where channel_id = $1 and key = $2 and state = 'RUNNING' and lease_until <= now() returning 1`,
+  parameters: ['bigint', 'text', 'uuid', 'double precision'],
+});
 
 /** Somebody else's interrupted work, once nobody is at it any more. */
 export async function takeOver(db: Queryable, id: IdempotencyId, leaseSeconds: number): Promise<boolean> {
-  const rows = await db.query(
-    `update idempotency set owner = $3, lease_until = now() + $4::double precision * interval '1 s'
-     where channel_id = $1 and key = $2 and state = 'RUNNING' and lease_until <= now() returning 1`,
-    [id.channelId, id.key, id.owner, leaseSeconds],
-  );
+  const rows = await db.query(TAKE_OVER, [id.channelId, id.key, id.owner, leaseSeconds]);
   return rows.length === 1;
 }
 
-export async function endLease(db: Queryable, id: IdempotencyId): Promise<void> {
-  await db.query(
-    `update idempotency set lease_until = now()
+const END_LEASE = statement({
+  text: `update idempotency set lease_until = now()
      where channel_id = $1 and key = $2 and owner = $3 and state = 'RUNNING'`,
-    [id.channelId, id.key, id.owner],
-  );
+  parameters: ['bigint', 'text', 'uuid'],
+});
+
+export async function endLease(db: Queryable, id: IdempotencyId): Promise<void> {
+  await db.query(END_LEASE, [id.channelId, id.key, id.owner]);
 }
 
 export interface StoredAnswer {
@@ -95,12 +118,9 @@ export interface StoredAnswer {
  */
 export const leaseOf = (state: string) => `case when ${state} = 'DESCRIBED' then timestamptz 'infinity' end`;
 
-/** False when another request has the key: then this one's effects must not stay. */
-export async function insertDone(tx: Queryable, id: IdempotencyId, answer: StoredAnswer): Promise<boolean> {
-  const rows = await tx.query(
-    {
-      name: 'insert-idempotent-done',
-      text: `insert into idempotency as i (channel_id, key, path, body_sha256, state, owner, code, message, data,
+const INSERT_DONE = statement({
+  name: 'insert-idempotent-done',
+  text: `insert into idempotency as i (channel_id, key, path, body_sha256, state, owner, code, message, data,
                lease_until)
              values ($1, $2, $3, $4, $10, $5, $6, $7, $8, ${leaseOf('$10')})
              on conflict (channel_id, key) do update set path = excluded.path, body_sha256 = excluded.body_sha256,
@@ -110,19 +130,22 @@ export async function insertDone(tx: Queryable, id: IdempotencyId, answer: Store
              where (i.owner = excluded.owner and i.state = 'RUNNING')
                 or i.created_at <= now() - $9::integer * interval '1 s'
              returning 1`,
-    },
-    [
-      id.channelId,
-      id.key,
-      id.path,
-      id.bodySha256,
-      id.owner,
-      answer.code,
-      answer.message,
-      answer.data,
-      WINDOW_SECONDS,
-      answer.state,
-    ],
-  );
+  parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'text', 'text', 'text', 'integer', 'text'],
+});
+
+/** False when another request has the key: then this one's effects must not stay. */
+export async function insertDone(tx: Queryable, id: IdempotencyId, answer: StoredAnswer): Promise<boolean> {
+  const rows = await tx.query(INSERT_DONE, [
+    id.channelId,
+    id.key,
+    id.path,
+    id.bodySha256,
+    id.owner,
+    answer.code,
+    answer.message,
+    answer.data,
+    WINDOW_SECONDS,
+    answer.state,
+  ]);
   return rows.length === 1;
 }

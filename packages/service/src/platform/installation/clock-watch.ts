@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
-import type { Queryable } from '../db/database.js';
+import { columns, type Queryable, statement } from '../db/database.js';
 import { ms } from '../db/time-sql.js';
 
 export interface ClockLimits {
@@ -34,7 +34,12 @@ export interface ClockWatch {
   isWrong(): boolean;
 }
 
-const READ_CLOCK = { name: 'clock', text: `select ${ms('clock_timestamp()')} as now` };
+const READ_CLOCK = statement({
+  name: 'clock',
+  text: `select ${ms('clock_timestamp()')} as now`,
+  parameters: [],
+  columns: columns<{ now: number }>({ now: 'bigint' }),
+});
 
 type Verdict = 'right' | 'off' | 'wrong';
 
@@ -70,7 +75,7 @@ export function clockWatch({ database, clock, log, clockLimits }: ClockWatchDeps
 
   async function look(): Promise<void> {
     const asked = performance.now();
-    const [row] = await database.query<{ now: number }>(READ_CLOCK);
+    const [row] = await database.query(READ_CLOCK);
     const halfTrip = (performance.now() - asked) / 2;
     const apart = clock.now() - halfTrip - (row?.now ?? 0);
     skew = (Math.sign(apart) * Math.max(0, Math.abs(apart) - halfTrip)) / 1000;

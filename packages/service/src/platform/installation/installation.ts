@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database, Queryable } from '../db/database.js';
+import { columns, type Database, type Queryable, statement } from '../db/database.js';
 import { PlainError } from '../plain-error.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Environment } from '../settings.js';
@@ -7,16 +7,18 @@ import { findMasterKeyIds } from './wrapped-keys-sql.js';
 
 export class InstallationError extends PlainError {}
 
+const CLAIM_INSTALLATION = statement({
+  text: `insert into installation (environment, master_key_check) values ($1, $2) on conflict (only_row) do nothing`,
+  parameters: ['text', 'text'],
+});
+
 /**
  * A database belongs to one environment and one family of master keys from its first start on. A node with another
  * would answer channels it cannot serve, or sell sandbox products for money, so it does not start.
  */
 export async function claimInstallation(database: Database, environment: Environment, vault: Vault): Promise<void> {
   if (!(await findInstallation(database))) {
-    await database.query(
-      `insert into installation (environment, master_key_check) values ($1, $2) on conflict (only_row) do nothing`,
-      [environment, masterKeyChecks(vault)[0]],
-    );
+    await database.query(CLAIM_INSTALLATION, [environment, masterKeyChecks(vault)[0] ?? null]);
   }
   const installation = await findInstallation(database);
   if (!installation) throw new InstallationError('the installation row is missing');
@@ -37,15 +39,17 @@ export function checkInstallation(installation: Installation, environment: Envir
   }
 }
 
+const CHANGE_MASTER_KEY_CHECK = statement({
+  text: 'update installation set master_key_check = $1 where master_key_check <> $1 returning only_row',
+  parameters: ['text'],
+});
+
 /**
  * From now on the database is that of the current master key. Only once every key in it is: a node that has the previous one
  * alone would be refused from here on, and one that has the current one alone would open nothing before.
  */
 export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise<boolean> {
-  const changed = await tx.query(
-    'update installation set master_key_check = $1 where master_key_check <> $1 returning only_row',
-    [masterKeyChecks(vault)[0]],
-  );
+  const changed = await tx.query(CHANGE_MASTER_KEY_CHECK, [masterKeyChecks(vault)[0] ?? null]);
   return changed.length > 0;
 }
 
@@ -77,12 +81,22 @@ export interface Installation {
   readonly masterKeyCheck: string;
 }
 
+const HAS_TABLE = statement({
+  text: `select to_regclass('installation') is not null as exists`,
+  parameters: [],
+  columns: columns<{ exists: boolean }>({ exists: 'boolean' }),
+});
+
+const FIND_INSTALLATION = statement({
+  text: 'select environment, master_key_check as "masterKeyCheck" from installation',
+  parameters: [],
+  columns: columns<Installation>({ environment: 'text', masterKeyCheck: 'text' }),
+});
+
 /** Nothing for a database that no service was started on. */
 export async function findInstallation(db: Queryable): Promise<Installation | undefined> {
-  const [table] = await db.query<{ exists: boolean }>(`select to_regclass('installation') is not null as exists`);
+  const [table] = await db.query(HAS_TABLE);
   if (!table?.exists) return undefined;
-  const [row] = await db.query<Installation>(
-    'select environment, master_key_check as "masterKeyCheck" from installation',
-  );
+  const [row] = await db.query(FIND_INSTALLATION);
   return row;
 }

@@ -1,11 +1,11 @@
-import type { Queryable } from '../db/database.js';
+import { columns, type Queryable, statement } from '../db/database.js';
 
 /** Every place where a key is kept under the master key: a column, and what tells its rows apart. */
 const PLACES = {
-  'data keys of channels': { table: 'channels', id: 'channel_id', column: 'data_key' },
-  'keys of bridges': { table: 'payment_channels', id: 'code', column: 'gateway_key' },
-  'keys of suppliers': { table: 'benefit_fulfilments', id: 'benefit_code', column: 'supplier_key' },
-  'keys of the installation': { table: 'look_up_keys', id: 'purpose', column: 'wrapped' },
+  'data keys of channels': place('channels', 'channel_id', 'data_key'),
+  'keys of bridges': place('payment_channels', 'code', 'gateway_key'),
+  'keys of suppliers': place('benefit_fulfilments', 'benefit_code', 'supplier_key'),
+  'keys of the installation': place('look_up_keys', 'purpose', 'wrapped'),
 } as const;
 export type KeyPlace = keyof typeof PLACES;
 export const KEY_PLACES = Object.keys(PLACES) as KeyPlace[];
@@ -17,54 +17,92 @@ export interface WrappedKey {
   readonly wrapped: string;
 }
 
-export async function findWrappedKeys(db: Queryable, place: KeyPlace): Promise<WrappedKey[]> {
-  const { table, id, column } = PLACES[place];
-  return db.query(
-    `select ${id}::text as id, ${column} as wrapped from ${table} where ${column} is not null order by ${table}.${id}`,
-  );
+function place(table: string, id: string, column: string) {
+  const wrappedKey = columns<WrappedKey>({ id: 'text', wrapped: 'text' });
+  return {
+    find: statement({
+      text: `select ${id}::text as id, ${column} as wrapped from ${table} where ${column} is not null order by ${table}.${id}`,
+      parameters: [],
+      columns: wrappedKey,
+    }),
+    lockOthers: statement({
+      text: `select ${id}::text as id, ${column} as wrapped from ${table}
+       where ${column} is not null and split_part(${column}, '.', 1) <> $1
+       order by ${table}.${id} limit $2 for no key update`,
+      parameters: ['text', 'bigint'],
+      columns: wrappedKey,
+    }),
+    store: statement({
+      text: `update ${table} set ${column} = $2 where ${id}::text = $1`,
+      parameters: ['text', 'text'],
+    }),
+    count: statement({
+      text: `select count(${column}) as count from ${table}`,
+      parameters: [],
+      columns: columns<{ count: number }>({ count: 'bigint' }),
+    }),
+    masterKeys: `select split_part(${column}, '.', 1) as id from ${table} where ${column} is not null`,
+  };
+}
+
+export async function findWrappedKeys(db: Queryable, at: KeyPlace): Promise<WrappedKey[]> {
+  return db.query(PLACES[at].find);
 }
 
 /** Some of those that are not under this master key, with their rows locked. */
 export async function lockOtherKeys(
   tx: Queryable,
-  place: KeyPlace,
+  at: KeyPlace,
   { keyId, limit }: { readonly keyId: string; readonly limit: number },
 ): Promise<WrappedKey[]> {
-  const { table, id, column } = PLACES[place];
-  return tx.query(
-    `select ${id}::text as id, ${column} as wrapped from ${table}
-     where ${column} is not null and split_part(${column}, '.', 1) <> $1
-     order by ${table}.${id} limit $2 for no key update`,
-    [keyId, limit],
-  );
+  return tx.query(PLACES[at].lockOthers, [keyId, limit]);
 }
 
-export async function storeWrappedKey(tx: Queryable, place: KeyPlace, { id, wrapped }: WrappedKey): Promise<void> {
-  const { table, id: name, column } = PLACES[place];
-  await tx.query(`update ${table} set ${column} = $2 where ${name}::text = $1`, [id, wrapped]);
+export async function storeWrappedKey(tx: Queryable, at: KeyPlace, { id, wrapped }: WrappedKey): Promise<void> {
+  await tx.query(PLACES[at].store, [id, wrapped]);
 }
 
-export async function countWrappedKeys(db: Queryable, place: KeyPlace): Promise<number> {
-  const { table, column } = PLACES[place];
-  const [row] = await db.query<{ count: number }>(`select count(${column}) as count from ${table}`);
+export async function countWrappedKeys(db: Queryable, at: KeyPlace): Promise<number> {
+  const [row] = await db.query(PLACES[at].count);
   return row?.count ?? 0;
 }
 
+const FIND_MASTER_KEY_IDS = statement({
+  text: `${Object.values(PLACES)
+    .map(({ masterKeys }) => masterKeys)
+    .join(' union ')} order by id`,
+  parameters: [],
+  columns: columns<{ id: string }>({ id: 'text' }),
+});
+
 /** What names the master keys that the wrapped keys are under, each once. */
 export async function findMasterKeyIds(db: Queryable): Promise<string[]> {
-  const ids = Object.values(PLACES).map(
-    ({ table, column }) => `select split_part(${column}, '.', 1) as id from ${table} where ${column} is not null`,
-  );
-  return (await db.query<{ id: string }>(`${ids.join(' union ')} order by id`)).map(({ id }) => id);
+  return (await db.query(FIND_MASTER_KEY_IDS)).map(({ id }) => id);
 }
 
-/** The secrets of all channels, sealed under their data keys. */
-export async function findSealedSecrets(
-  db: Queryable,
-): Promise<{ appId: string; dataKey: string; appSecret: string; aesKey: string; callbackSecret: string }[]> {
-  return db.query(
-    `select app_id as "appId", data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",
+export interface SealedSecrets {
+  readonly appId: string;
+  readonly dataKey: string;
+  readonly appSecret: string;
+  readonly aesKey: string;
+  readonly callbackSecret: string;
+}
+
+const FIND_SEALED_SECRETS = statement({
+  text: `select app_id as "appId", data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",
        callback_secret as "callbackSecret"
      from channels order by app_id`,
-  );
+  parameters: [],
+  columns: columns<SealedSecrets>({
+    appId: 'text',
+    dataKey: 'text',
+    appSecret: 'text',
+    aesKey: 'text',
+    callbackSecret: 'text',
+  }),
+});
+
+/** The secrets of all channels, sealed under their data keys. */
+export async function findSealedSecrets(db: Queryable): Promise<SealedSecrets[]> {
+  return db.query(FIND_SEALED_SECRETS);
 }

@@ -1,4 +1,4 @@
-import { type Transactional, Unavailable } from '../database.js';
+import { relayQuery, type Transactional, Unavailable } from '../database.js';
 import { type Caller, PATIENT } from './caller.js';
 import { TooManyAtOnce, type TurnLimits, turns } from './turns.js';
 
@@ -50,7 +50,7 @@ export function channelShares(database: Transactional, limits: TurnLimits): Shar
         }
       }
       return {
-        query: (statement, values) => within(() => database.query(statement, values)),
+        query: relayQuery(database, within),
         transaction: (work, options) =>
           within(() => {
             caller.carryThrough();

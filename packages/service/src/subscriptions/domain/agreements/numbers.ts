@@ -1,14 +1,18 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { type HeldNumbers, heldNumbers } from '../../../platform/db/sharing/held-numbers.js';
 
 const AT_A_TIME = 100;
 
+const AGREEMENT_NUMBERS = statement({
+  text: `select nextval('agreement_numbers') as id from generate_series(1, ${AT_A_TIME})`,
+  parameters: [],
+  columns: columns<{ id: number }>({ id: 'bigint' }),
+});
+
 /** For orders that bring their agreement along. */
 export function agreementNumbers(db: Queryable): HeldNumbers {
   return heldNumbers(async () => {
-    const rows = await db.query<{ id: number }>(
-      `select nextval('agreement_numbers') as id from generate_series(1, ${AT_A_TIME})`,
-    );
+    const rows = await db.query(AGREEMENT_NUMBERS);
     return rows.map(({ id }) => id);
   });
 }

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { type HeldNumbers, heldNumbers } from '../../../platform/db/sharing/held-numbers.js';
 
 /** paymentOrderNo is orderNo x 10,000 + cycleNo: as text, since it may pass 2^53. */
@@ -42,9 +42,15 @@ export function parseOrderNo(text: string): number | undefined {
 /** The sequence goes on by as many. */
 const BLOCK = 1000;
 
+const ORDER_NUMBERS = statement({
+  text: `select nextval('order_numbers') as first`,
+  parameters: [],
+  columns: columns<{ first: number }>({ first: 'bigint' }),
+});
+
 export function orderNumbers(db: Queryable): HeldNumbers {
   return heldNumbers(async () => {
-    const [row] = await db.query<{ first: number }>(`select nextval('order_numbers') as first`);
+    const [row] = await db.query(ORDER_NUMBERS);
     if (!row) throw new Error('a sequence has a next value');
     return Array.from({ length: BLOCK }, (_, n) => row.first + n);
   });

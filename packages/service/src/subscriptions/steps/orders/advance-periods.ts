@@ -14,7 +14,7 @@ import { lockOrderByNumber } from '../../store/orders/sql.js';
 import { endWithoutDebit } from '../../store/orders/without-debit-sql.js';
 import { endOrders } from '../ending/end.js';
 import { holdAgreements, LEFT_OVER } from '../ending/end-agreements.js';
-import { debitRequest, sendDebit, trusted } from '../payments/debit.js';
+import { debitRequest, rejectWrongAmount, sendDebit } from '../payments/debit.js';
 import type { FinalOutcome } from '../payments/outcome.js';
 import { type Settled, settleOne } from '../payments/settle.js';
 import { type Journey, nextCycleNo, nextMoment } from './advance-journey.js';
@@ -112,7 +112,7 @@ async function callInstitution(
   const gateway = await gateways.of(renewal.paymentChannelCode);
   const whose = await channel();
   const request = debitRequest(renewal, whose, institutionNo(whose, renewal));
-  const outcome = await trusted(database, renewal, await sendDebit(gateway, request, debitDeadlineMs));
+  const outcome = await rejectWrongAmount(database, renewal, await sendDebit(gateway, request, debitDeadlineMs));
   if (outcome.kind !== 'success' && outcome.kind !== 'declined') {
     return { at, payment: { cycleNo: renewal.cycleNo, status: 'PROCESSING' }, orderStatus: 'ACTIVE' };
   }

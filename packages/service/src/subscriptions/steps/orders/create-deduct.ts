@@ -26,7 +26,7 @@ import {
   type Personal,
 } from '../agreements/for-order.js';
 import { alertForeignNumber } from '../agreements/foreign-number.js';
-import { askDebit, debitRequest, sendDebit, trusted } from '../payments/debit.js';
+import { askDebit, debitRequest, rejectWrongAmount, sendDebit } from '../payments/debit.js';
 import { settleOne } from '../payments/settle.js';
 import { deductedOrder, idempotencyRow, newOrderRow } from './new-order.js';
 import type { StoreOrder } from './store.js';
@@ -144,7 +144,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       const gateway = await gateways.of(agreement.paymentChannelCode);
       const request = debitRequest(attempt, channel, agreement.institutionNo, context.origin);
       const said = await caller.outside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
-      const outcome = await trusted(database, attempt, said);
+      const outcome = await rejectWrongAmount(database, attempt, said);
       if (outcome.kind === 'pending' || outcome.kind === 'unknown') {
         deps.counts?.debit(attempt.paymentChannelCode, outcome.kind);
       }
@@ -161,7 +161,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       const gateway = await gateways.of(attempt.paymentChannelCode);
       const request = debitRequest(attempt, channel, institutionNo, context.origin);
       const outcome = await caller.outside(() => askDebit(gateway, request, deps.debitDeadlineMs));
-      return conclude(context, attempt, await trusted(database, attempt, outcome));
+      return conclude(context, attempt, await rejectWrongAmount(database, attempt, outcome));
     },
   };
 }

@@ -54,7 +54,7 @@ export async function askDebit(
 }
 
 /** A success over another amount is no success that we asked for: it settles nothing, and somebody has to look. */
-export async function trusted(db: Queryable, attempt: Attempt, outcome: DebitOutcome): Promise<DebitOutcome> {
+export async function rejectWrongAmount(db: Queryable, attempt: Attempt, outcome: DebitOutcome): Promise<DebitOutcome> {
   if (outcome.kind !== 'success' || outcome.amountCent === attempt.amountCent) return outcome;
   const number = attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);
   const detail = `asked for ${attempt.amountCent}, debited ${outcome.amountCent}`;

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { lockEnding, sameNumber } from './number-sql.js';
 
 /**
@@ -17,6 +17,31 @@ const IN_USE = isInUse('a', '$2', 'other.channel_id = any(array[a.channel_id])')
 const ITS_ROWS = `${sameNumber('g', 'a')} and g.status = 'BIND_SUCCESS' and g.number_released in (false, true)
   and g.channel_id = any(array[a.channel_id])`;
 
+const LOCK_ENDING = statement({
+  text: `select ${lockEnding(`encode(a.institution_hash, 'hex')`)} from agreements a where agreement_id = $1`,
+  parameters: ['bigint'],
+});
+
+const IS_IN_USE = statement({
+  text: `select ${IN_USE} as "isInUse" from agreements a where a.agreement_id = $1`,
+  parameters: ['bigint', 'bigint'],
+  columns: columns<{ isInUse: boolean }>({ isInUse: 'boolean' }),
+});
+
+const LOCK_ITS_ROWS = statement({
+  text: `select from agreements g join agreements a on a.agreement_id = $1 and ${ITS_ROWS} order by g.agreement_id for update of g`,
+  parameters: ['bigint'],
+});
+
+const CANCEL_UNUSED = statement({
+  text: `update agreements g set status = 'CANCELED', changed_at = now(),
+       cancel_at = case when g.agreement_id = $1
+         and not is_number_of_another_channel(a.payment_channel_code, a.institution_hash, a.channel_id)
+         then now() end
+     from agreements a where a.agreement_id = $1 and ${ITS_ROWS} and not ${IN_USE} returning 1`,
+  parameters: ['bigint', 'bigint'],
+});
+
 /**
  * Ends the agreement when no other order runs on it: at once here, and at the institution in the background, which
  * `cancel_at` asks for. To the institution an agreement is its number, and a channel may have shared one number with
@@ -27,39 +52,25 @@ const ITS_ROWS = `${sameNumber('g', 'a')} and g.status = 'BIND_SUCCESS' and g.nu
 export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, exceptOrderNo: number): Promise<void> {
   // Of two orders that end at the same time, the second looks only when the first has ended: else each would take the
   // other for alive, and the agreement would stay.
-  await tx.query(
-    `select ${lockEnding(`encode(a.institution_hash, 'hex')`)} from agreements a where agreement_id = $1`,
-    [agreementId],
-  );
-  const [row] = await tx.query<{ isInUse: boolean }>(
-    `select ${IN_USE} as "isInUse" from agreements a where a.agreement_id = $1`,
-    [agreementId, exceptOrderNo],
-  );
+  await tx.query(LOCK_ENDING, [agreementId]);
+  const [row] = await tx.query(IS_IN_USE, [agreementId, exceptOrderNo]);
   if (row?.isInUse) return releaseNumbers(tx, [agreementId]);
   // An order can come to run on a binding until that is locked, so it is looked for once more after that.
-  await tx.query(
-    `select from agreements g join agreements a on a.agreement_id = $1 and ${ITS_ROWS} order by g.agreement_id for update of g`,
-    [agreementId],
-  );
-  const ended = await tx.query(
-    `update agreements g set status = 'CANCELED', changed_at = now(),
-       cancel_at = case when g.agreement_id = $1
-         and not is_number_of_another_channel(a.payment_channel_code, a.institution_hash, a.channel_id)
-         then now() end
-     from agreements a where a.agreement_id = $1 and ${ITS_ROWS} and not ${IN_USE} returning 1`,
-    [agreementId, exceptOrderNo],
-  );
+  await tx.query(LOCK_ITS_ROWS, [agreementId]);
+  const ended = await tx.query(CANCEL_UNUSED, [agreementId, exceptOrderNo]);
   if (ended.length === 0) await releaseNumbers(tx, [agreementId]);
 }
+
+const RELEASE_NUMBERS = statement({
+  text: `update agreements set number_released = true
+     where agreement_id = any($1::bigint[]) and source = 'SHARED_FROM_CHANNEL' and status = 'BIND_SUCCESS'`,
+  parameters: ['bigint[]'],
+});
 
 /**
  * Of shared agreements whose order has ended otherwise than by running to its end: the number is not the channel's because of
  * them any more. A binding has its number whatever runs on it. Of several, the caller has their locks.
  */
 export async function releaseNumbers(tx: Queryable, agreementIds: readonly number[]): Promise<void> {
-  await tx.query(
-    `update agreements set number_released = true
-     where agreement_id = any($1::bigint[]) and source = 'SHARED_FROM_CHANNEL' and status = 'BIND_SUCCESS'`,
-    [agreementIds],
-  );
+  await tx.query(RELEASE_NUMBERS, [agreementIds]);
 }

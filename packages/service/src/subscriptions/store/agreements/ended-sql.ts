@@ -1,5 +1,11 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { sameNumber } from './number-sql.js';
+
+const FIND_BY_INSTITUTION_NO = statement({
+  text: `select agreement_id as "agreementId" from agreements where payment_channel_code = $1 and institution_hash = $2 limit 1`,
+  parameters: ['text', 'bytea'],
+  columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
+});
 
 /** One of the agreements that an institution knows by this number, whatever has become of it. */
 export async function findByInstitutionNo(
@@ -7,10 +13,7 @@ export async function findByInstitutionNo(
   paymentChannelCode: string,
   institutionHash: Buffer,
 ): Promise<number | undefined> {
-  const [row] = await db.query<{ agreementId: number }>(
-    `select agreement_id as "agreementId" from agreements where payment_channel_code = $1 and institution_hash = $2 limit 1`,
-    [paymentChannelCode, institutionHash],
-  );
+  const [row] = await db.query(FIND_BY_INSTITUTION_NO, [paymentChannelCode, institutionHash]);
   return row?.agreementId;
 }
 
@@ -26,16 +29,8 @@ export interface NumberedAgreement {
 const RUNNING = (agreementId: string) =>
   `select o.order_no from orders o where o.agreement_id = ${agreementId} and o.status in ('ACTIVE', 'INITIALIZING')`;
 
-/**
- * These agreements and all that are bound under their numbers, of whichever channel, as of one moment. Those that have ended
- * before may be any number, and need not be ended.
- */
-export async function findSameNumbers(
-  db: Queryable,
-  agreementIds: readonly number[],
-): Promise<readonly NumberedAgreement[]> {
-  return db.query<NumberedAgreement>(
-    `with asked as materialized (
+const FIND_SAME_NUMBERS = statement({
+  text: `with asked as materialized (
        select agreement_id, payment_channel_code, institution_hash from agreements
        where agreement_id = any($1::bigint[]) and institution_hash is not null
      )
@@ -46,25 +41,47 @@ export async function findSameNumbers(
        union select g.agreement_id, g.payment_channel_code, g.institution_hash
        from (select distinct payment_channel_code, institution_hash from asked) n join agreements g
          on ${sameNumber('g', 'n')} and g.status = 'BIND_SUCCESS') g`,
-    [agreementIds],
-  );
+  parameters: ['bigint[]'],
+  columns: columns<NumberedAgreement>({ agreementId: 'bigint', number: 'text', orderNos: 'json' }),
+});
+
+/**
+ * These agreements and all that are bound under their numbers, of whichever channel, as of one moment. Those that have ended
+ * before may be any number, and need not be ended.
+ */
+export async function findSameNumbers(
+  db: Queryable,
+  agreementIds: readonly number[],
+): Promise<readonly NumberedAgreement[]> {
+  return db.query(FIND_SAME_NUMBERS, [agreementIds]);
 }
+
+const LOCK_AGREEMENTS = statement({
+  text: 'select from agreements where agreement_id = any($1::bigint[]) order by agreement_id for no key update',
+  parameters: ['bigint[]'],
+});
 
 /** In the order of their numbers, after the orders on them. */
 export async function lockAgreements(tx: Queryable, agreementIds: readonly number[]): Promise<void> {
-  await tx.query(
-    'select from agreements where agreement_id = any($1::bigint[]) order by agreement_id for no key update',
-    [agreementIds],
-  );
+  await tx.query(LOCK_AGREEMENTS, [agreementIds]);
 }
 
+const FIND_RUNNING_ORDERS = statement({
+  text: `select r.order_no as "orderNo" from unnest($1::bigint[]) as a(id), lateral (${RUNNING('a.id')}) r`,
+  parameters: ['bigint[]'],
+  columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
+});
+
 export async function findRunningOrders(db: Queryable, agreementIds: readonly number[]): Promise<number[]> {
-  const rows = await db.query<{ orderNo: number }>(
-    `select r.order_no as "orderNo" from unnest($1::bigint[]) as a(id), lateral (${RUNNING('a.id')}) r`,
-    [agreementIds],
-  );
+  const rows = await db.query(FIND_RUNNING_ORDERS, [agreementIds]);
   return rows.map(({ orderNo }) => orderNo);
 }
+
+const CANCEL_AGREEMENTS = statement({
+  text: `update agreements set status = 'CANCELED', changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
+     where agreement_id = any($1::bigint[]) and status = 'BIND_SUCCESS'`,
+  parameters: ['bigint[]', 'bigint'],
+});
 
 /** Those that are bound. The institution is told, in the background, by way of one of them or not at all. */
 export async function cancelAgreements(
@@ -72,16 +89,15 @@ export async function cancelAgreements(
   agreementIds: readonly number[],
   tellBy: number | undefined,
 ): Promise<void> {
-  await tx.query(
-    `update agreements set status = 'CANCELED', changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
-     where agreement_id = any($1::bigint[]) and status = 'BIND_SUCCESS'`,
-    [agreementIds, tellBy ?? null],
-  );
+  await tx.query(CANCEL_AGREEMENTS, [agreementIds, tellBy ?? null]);
 }
 
+const IS_BOUND = statement({
+  text: `select from agreements where agreement_id = $1 and status = 'BIND_SUCCESS'`,
+  parameters: ['bigint'],
+});
+
 export async function isBound(db: Queryable, agreementId: number): Promise<boolean> {
-  const rows = await db.query(`select from agreements where agreement_id = $1 and status = 'BIND_SUCCESS'`, [
-    agreementId,
-  ]);
+  const rows = await db.query(IS_BOUND, [agreementId]);
   return rows.length > 0;
 }

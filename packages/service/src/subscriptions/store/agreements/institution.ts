@@ -1,17 +1,21 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { institutionNo } from './card.js';
+
+const INSTITUTION_NO_OF = statement({
+  name: 'find-institution-no',
+  text: `select agreement_id as "agreementId", institution_no as "institutionNo"
+             from agreements where agreement_id = $1 and channel_id = $2`,
+  parameters: ['bigint', 'bigint'],
+  columns: columns<{ agreementId: number; institutionNo: string | null }>({
+    agreementId: 'bigint',
+    institutionNo: 'text?',
+  }),
+});
 
 /** What the institution calls the agreement, in the clear: for the call to it and nothing else. */
 export async function institutionNoOf(db: Queryable, channel: Channel, agreementId: number): Promise<string> {
-  const [row] = await db.query<{ agreementId: number; institutionNo: string | null }>(
-    {
-      name: 'find-institution-no',
-      text: `select agreement_id as "agreementId", institution_no as "institutionNo"
-             from agreements where agreement_id = $1 and channel_id = $2`,
-    },
-    [agreementId, channel.channelId],
-  );
+  const [row] = await db.query(INSTITUTION_NO_OF, [agreementId, channel.channelId]);
   if (!row) throw new Error(`there is no agreement ${agreementId}`);
   return institutionNo(channel, row);
 }

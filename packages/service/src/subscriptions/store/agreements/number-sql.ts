@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 
 /** What an institution calls an agreement: the number itself is nowhere in the clear. */
 export interface NumberAtInstitution {
@@ -25,18 +25,25 @@ export const lockNumber = (hash: string) => `pg_advisory_xact_lock(hashtextexten
  */
 export const lockEnding = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 1))`;
 
+const LOCK_NUMBER = statement({
+  text: `select ${lockNumber(`encode($1::bytea, 'hex')`)}`,
+  parameters: ['bytea'],
+});
+
+const IS_FOREIGN = statement({
+  text: 'select is_number_of_another_channel($1, $2, $3) as foreign',
+  parameters: ['text', 'bytea', 'bigint'],
+  columns: columns<{ foreign: boolean }>({ foreign: 'boolean' }),
+});
+
 /** The number is locked then: of two channels that share it at once, the second sees the first. */
 export async function mayShareNumber(
   tx: Queryable,
   channelId: number,
   { paymentChannelCode, institutionHash }: NumberAtInstitution,
 ): Promise<boolean> {
-  await tx.query(`select ${lockNumber(`encode($1::bytea, 'hex')`)}`, [institutionHash]);
-  const [row] = await tx.query<{ foreign: boolean }>('select is_number_of_another_channel($1, $2, $3) as foreign', [
-    paymentChannelCode,
-    institutionHash,
-    channelId,
-  ]);
+  await tx.query(LOCK_NUMBER, [institutionHash]);
+  const [row] = await tx.query(IS_FOREIGN, [paymentChannelCode, institutionHash, channelId]);
   return row?.foreign === false;
 }
 
@@ -46,15 +53,18 @@ const theirs = (side: '<' | '>') => `(
     and not a.number_released and a.channel_id ${side} $3
   limit 1)`;
 
+const FIND_FOREIGN_AGREEMENT = statement({
+  text: `${theirs('<')} union all ${theirs('>')} limit 1`,
+  parameters: ['text', 'bytea', 'bigint'],
+  columns: columns<{ agreementNo: string; appId: string }>({ agreementNo: 'text', appId: 'text' }),
+});
+
 /** One of the agreements for which the number is another channel's: as in is_number_of_another_channel, found by two look-ups. */
 export async function findForeignAgreement(
   db: Queryable,
   channelId: number,
   { paymentChannelCode, institutionHash }: NumberAtInstitution,
 ): Promise<{ readonly agreementNo: string; readonly appId: string } | undefined> {
-  const [row] = await db.query<{ agreementNo: string; appId: string }>(
-    `${theirs('<')} union all ${theirs('>')} limit 1`,
-    [paymentChannelCode, institutionHash, channelId],
-  );
+  const [row] = await db.query(FIND_FOREIGN_AGREEMENT, [paymentChannelCode, institutionHash, channelId]);
   return row;
 }

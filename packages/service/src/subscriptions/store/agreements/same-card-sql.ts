@@ -1,40 +1,55 @@
 import type { AgreementStatus } from '@perennial/wire';
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { instant } from '../../../platform/db/time-sql.js';
 import type { AgreementRow } from './sql.js';
 
 /** Holds that a card has one binding in force for each user and payment channel. */
 export const ONE_PER_CARD = 'agreements_one_per_card';
 
+const FIND_BINDING_OF_CARD = statement({
+  text: `select agreement_id as "agreementId" from agreements
+     where channel_id = $2 and key_of(channel_user_id) = key_of($3) and payment_channel_code = $4 and card_hash = $5
+       and status = 'BIND_SUCCESS' and source = 'SELF_BINDING' and agreement_id <> $1`,
+  parameters: ['bigint', 'bigint', 'text', 'text', 'bytea'],
+  columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
+});
+
 /** The other binding of the same card that is in force. The conditions are those of the index. */
 export async function findBindingOfCard(
   tx: Queryable,
   { agreementId, channelId, channelUserId, paymentChannelCode, cardHash }: AgreementRow,
 ): Promise<number | undefined> {
-  const [row] = await tx.query<{ agreementId: number }>(
-    `select agreement_id as "agreementId" from agreements
-     where channel_id = $2 and key_of(channel_user_id) = key_of($3) and payment_channel_code = $4 and card_hash = $5
-       and status = 'BIND_SUCCESS' and source = 'SELF_BINDING' and agreement_id <> $1`,
-    [agreementId, channelId, channelUserId, paymentChannelCode, cardHash],
-  );
+  const [row] = await tx.query(FIND_BINDING_OF_CARD, [
+    agreementId,
+    channelId,
+    channelUserId,
+    paymentChannelCode,
+    cardHash,
+  ]);
   return row?.agreementId;
 }
 
+const LOCK_ORDERS_ON = statement({
+  text: `select order_no as "orderNo" from orders where agreement_id = $1 and status in ('ACTIVE', 'INITIALIZING')
+     order by order_no for update`,
+  parameters: ['bigint'],
+  columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
+});
+
 /** What runs on an agreement, locked in the order of the numbers. */
 export async function lockOrdersOn(tx: Queryable, agreementId: number): Promise<number[]> {
-  const rows = await tx.query<{ orderNo: number }>(
-    `select order_no as "orderNo" from orders where agreement_id = $1 and status in ('ACTIVE', 'INITIALIZING')
-     order by order_no for update`,
-    [agreementId],
-  );
+  const rows = await tx.query(LOCK_ORDERS_ON, [agreementId]);
   return rows.map((row) => row.orderNo);
 }
 
+const COUNT_ORDERS_ON = statement({
+  text: `select count(*) as orders from orders where agreement_id = $1 and status in ('ACTIVE', 'INITIALIZING')`,
+  parameters: ['bigint'],
+  columns: columns<{ orders: number }>({ orders: 'bigint' }),
+});
+
 export async function countOrdersOn(tx: Queryable, agreementId: number): Promise<number> {
-  const [row] = await tx.query<{ orders: number }>(
-    `select count(*) as orders from orders where agreement_id = $1 and status in ('ACTIVE', 'INITIALIZING')`,
-    [agreementId],
-  );
+  const [row] = await tx.query(COUNT_ORDERS_ON, [agreementId]);
   return row?.orders ?? 0;
 }
 
@@ -43,13 +58,16 @@ export interface LockedAgreement {
   readonly status: AgreementStatus;
 }
 
+const LOCK_AGREEMENTS = statement({
+  text: `select agreement_id as "agreementId", status from agreements where agreement_id = any($1::bigint[])
+     order by agreement_id for update`,
+  parameters: ['bigint[]'],
+  columns: columns<LockedAgreement>({ agreementId: 'bigint', status: 'text' }),
+});
+
 /** In the order of their ids, as everybody locks them. */
 export async function lockAgreements(tx: Queryable, agreementIds: readonly number[]): Promise<LockedAgreement[]> {
-  return tx.query<LockedAgreement>(
-    `select agreement_id as "agreementId", status from agreements where agreement_id = any($1::bigint[])
-     order by agreement_id for update`,
-    [agreementIds],
-  );
+  return tx.query(LOCK_AGREEMENTS, [agreementIds]);
 }
 
 /** One binding takes the place of another. */
@@ -62,20 +80,40 @@ export interface Succession {
   readonly institutionHash: Buffer;
 }
 
+const MOVE_ORDERS = statement({
+  text: 'update orders set agreement_id = $2 where order_no = any($1::bigint[])',
+  parameters: ['bigint[]', 'bigint'],
+});
+
+const MOVE_OPEN_ATTEMPTS = statement({
+  text: `update debit_attempts d set agreement_id = $3 from orders o
+     where o.order_no = any($1::bigint[]) and d.order_no = o.order_no and d.cycle_no = o.cycle_no
+       and d.agreement_id = $2 and d.status = 'STARTED'
+       and exists (select from agreements a where a.agreement_id = $2 and a.institution_hash = $4)`,
+  parameters: ['bigint[]', 'bigint', 'bigint', 'bytea'],
+});
+
 /**
  * The orders run on the new binding from now on. A debit on the way keeps the number that it was sent with, so it is the new
  * one's only if the institution gave both the same.
  */
 export async function moveOrders(tx: Queryable, { fromId, toId, orders, institutionHash }: Succession): Promise<void> {
-  await tx.query('update orders set agreement_id = $2 where order_no = any($1::bigint[])', [orders, toId]);
-  await tx.query(
-    `update debit_attempts d set agreement_id = $3 from orders o
-     where o.order_no = any($1::bigint[]) and d.order_no = o.order_no and d.cycle_no = o.cycle_no
-       and d.agreement_id = $2 and d.status = 'STARTED'
-       and exists (select from agreements a where a.agreement_id = $2 and a.institution_hash = $4)`,
-    [orders, fromId, toId, institutionHash],
-  );
+  await tx.query(MOVE_ORDERS, [orders, toId]);
+  await tx.query(MOVE_OPEN_ATTEMPTS, [orders, fromId, toId, institutionHash]);
 }
+
+const STORE_REPLACED = statement({
+  text: `update agreements set status = $2, changed_at = ${instant('$3')}, cancel_tries = 0,
+       cancel_at = case when institution_hash is distinct from $4 then now() end
+     where agreement_id = $1`,
+  parameters: ['bigint', 'text', 'double precision', 'bytea'],
+});
+
+const CONTINUE_LINE = statement({
+  text: `update agreements a set line_id = coalesce(f.line_id, f.agreement_id) from agreements f
+     where a.agreement_id = $2 and f.agreement_id = $1`,
+  parameters: ['bigint', 'bigint'],
+});
 
 /**
  * The new one goes on with the line of the former, whose number is canceled at the institution in the background, unless that
@@ -87,15 +125,6 @@ export async function storeSuccession(
   status: AgreementStatus,
   now: number,
 ): Promise<void> {
-  await tx.query(
-    `update agreements set status = $2, changed_at = ${instant('$3')}, cancel_tries = 0,
-       cancel_at = case when institution_hash is distinct from $4 then now() end
-     where agreement_id = $1`,
-    [fromId, status, now, institutionHash],
-  );
-  await tx.query(
-    `update agreements a set line_id = coalesce(f.line_id, f.agreement_id) from agreements f
-     where a.agreement_id = $2 and f.agreement_id = $1`,
-    [fromId, toId],
-  );
+  await tx.query(STORE_REPLACED, [fromId, status, now, institutionHash]);
+  await tx.query(CONTINUE_LINE, [fromId, toId]);
 }

@@ -1,10 +1,22 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { instant } from '../../../platform/db/time-sql.js';
+
+const LOCK_BANK_MOBILE = statement({
+  text: 'select pg_advisory_xact_lock($1)',
+  parameters: ['bigint'],
+});
 
 /** One request at a time for a number, until its transaction ends. The hash is keyed, so its bits are good for a lock. */
 export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1)', [hash.readBigInt64BE(0).toString()]);
+  await tx.query(LOCK_BANK_MOBILE, [hash.readBigInt64BE(0).toString()]);
 }
+
+const COUNT_SENDS = statement({
+  text: `select count(*) filter (where sent_at > ${instant('$2')} and sent_at <= ${instant('$4')}) as pause, count(*) as day
+     from sms_sends where bank_mobile_hash = $1 and sent_at > ${instant('$3')}`,
+  parameters: ['bytea', 'double precision', 'double precision', 'double precision'],
+  columns: columns<{ pause: number; day: number }>({ pause: 'bigint', day: 'bigint' }),
+});
 
 /** How many codes went to the number after each of the two moments. One that is yet to be sent is of a clock that was set back, and makes nobody wait. */
 export async function countSends(
@@ -12,23 +24,26 @@ export async function countSends(
   hash: Buffer,
   after: { readonly pause: number; readonly day: number; readonly latest: number },
 ): Promise<{ readonly pause: number; readonly day: number }> {
-  const [row] = await tx.query<{ pause: number; day: number }>(
-    `select count(*) filter (where sent_at > ${instant('$2')} and sent_at <= ${instant('$4')}) as pause, count(*) as day
-     from sms_sends where bank_mobile_hash = $1 and sent_at > ${instant('$3')}`,
-    [hash, after.pause, after.day, after.latest],
-  );
+  const [row] = await tx.query(COUNT_SENDS, [hash, after.pause, after.day, after.latest]);
   return row ?? { pause: 0, day: 0 };
 }
 
+const INSERT_SEND = statement({
+  text: `insert into sms_sends (bank_mobile_hash, sent_at) values ($1, ${instant('$2')})`,
+  parameters: ['bytea', 'double precision'],
+});
+
 export async function insertSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
-  await tx.query(`insert into sms_sends (bank_mobile_hash, sent_at) values ($1, ${instant('$2')})`, [hash, at]);
+  await tx.query(INSERT_SEND, [hash, at]);
 }
+
+const DELETE_SEND = statement({
+  text: `delete from sms_sends where ctid = (
+       select ctid from sms_sends where bank_mobile_hash = $1 and sent_at = ${instant('$2')} limit 1 for update)`,
+  parameters: ['bytea', 'double precision'],
+});
 
 /** One of them, should there be two of the same moment. */
 export async function deleteSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
-  await tx.query(
-    `delete from sms_sends where ctid = (
-       select ctid from sms_sends where bank_mobile_hash = $1 and sent_at = ${instant('$2')} limit 1 for update)`,
-    [hash, at],
-  );
+  await tx.query(DELETE_SEND, [hash, at]);
 }

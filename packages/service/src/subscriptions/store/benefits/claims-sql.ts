@@ -1,5 +1,5 @@
 import type { FulfilmentKind } from '../../../fulfilment/fulfilment.js';
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { instant, ms } from '../../../platform/db/time-sql.js';
 import type { BenefitReference } from '../../domain/benefits/claim-numbers.js';
 
@@ -7,6 +7,16 @@ export interface ClaimedBenefit {
   readonly benefitCode: string;
   readonly faceValueCent: number;
 }
+
+const CLAIM_BENEFIT = statement({
+  name: 'claim-benefit',
+  text: `update benefits set status = 'CLAIMED', claim_no = $5, claimed_at = ${instant('$6')}
+             where order_no = $1 and cycle_no = $2 and position = $3 and channel_id = $4 and status = 'ISSUED'
+               and expires_at > ${instant('$6')}
+             returning benefit_code as "benefitCode", face_value_cent as "faceValueCent"`,
+  parameters: ['bigint', 'integer', 'integer', 'bigint', 'text', 'double precision'],
+  columns: columns<ClaimedBenefit>({ benefitCode: 'text', faceValueCent: 'bigint' }),
+});
 
 /** The one update that makes a benefit claimed. Nothing when it is not there to be claimed at that time. */
 export async function claimBenefit(
@@ -16,30 +26,24 @@ export async function claimBenefit(
   claimNo: string,
   at: number,
 ): Promise<ClaimedBenefit | undefined> {
-  const [benefit] = await tx.query<ClaimedBenefit>(
-    {
-      name: 'claim-benefit',
-      text: `update benefits set status = 'CLAIMED', claim_no = $5, claimed_at = ${instant('$6')}
-             where order_no = $1 and cycle_no = $2 and position = $3 and channel_id = $4 and status = 'ISSUED'
-               and expires_at > ${instant('$6')}
-             returning benefit_code as "benefitCode", face_value_cent as "faceValueCent"`,
-    },
-    [orderNo, cycleNo, position, channelId, claimNo, at],
-  );
+  const [benefit] = await tx.query(CLAIM_BENEFIT, [orderNo, cycleNo, position, channelId, claimNo, at]);
   return benefit;
 }
 
 export type BenefitStatus = 'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED';
+
+const FIND_BENEFIT_STATUS = statement({
+  text: 'select status from benefits where order_no = $1 and cycle_no = $2 and position = $3 and channel_id = $4',
+  parameters: ['bigint', 'integer', 'integer', 'bigint'],
+  columns: columns<{ status: BenefitStatus }>({ status: 'text' }),
+});
 
 export async function findBenefitStatus(
   tx: Queryable,
   channelId: number,
   { orderNo, cycleNo, position }: BenefitReference,
 ): Promise<BenefitStatus | undefined> {
-  const [benefit] = await tx.query<{ status: BenefitStatus }>(
-    'select status from benefits where order_no = $1 and cycle_no = $2 and position = $3 and channel_id = $4',
-    [orderNo, cycleNo, position, channelId],
-  );
+  const [benefit] = await tx.query(FIND_BENEFIT_STATUS, [orderNo, cycleNo, position, channelId]);
   return benefit?.status;
 }
 
@@ -54,29 +58,46 @@ export interface NewClaim extends BenefitReference {
   readonly askAfterSeconds: number | undefined;
 }
 
-export async function insertClaim(tx: Queryable, claim: NewClaim): Promise<void> {
-  await tx.query(
-    {
-      name: 'insert-claim',
-      text: `insert into claims (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, code,
+const INSERT_CLAIM = statement({
+  name: 'insert-claim',
+  text: `insert into claims (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, code,
                claimed_at, fulfilled_at, ask_at)
              values ($1, $2, $3, $4, $5, $6, case when $7::text is null then 'PENDING' else 'FULFILLED' end, $7,
                ${instant('$8')}, case when $7::text is not null then ${instant('$8')} end,
                now() + $9::double precision * interval '1 s')`,
-    },
-    [
-      claim.orderNo,
-      claim.cycleNo,
-      claim.position,
-      claim.channelId,
-      claim.benefitCode,
-      claim.fulfilment,
-      claim.code ?? null,
-      claim.claimedAt,
-      claim.askAfterSeconds ?? null,
-    ],
-  );
+  parameters: [
+    'bigint',
+    'integer',
+    'integer',
+    'bigint',
+    'text',
+    'text',
+    'text',
+    'double precision',
+    'double precision',
+  ],
+});
+
+export async function insertClaim(tx: Queryable, claim: NewClaim): Promise<void> {
+  await tx.query(INSERT_CLAIM, [
+    claim.orderNo,
+    claim.cycleNo,
+    claim.position,
+    claim.channelId,
+    claim.benefitCode,
+    claim.fulfilment,
+    claim.code ?? null,
+    claim.claimedAt,
+    claim.askAfterSeconds ?? null,
+  ]);
 }
+
+const STORE_CLAIM_CODES = statement({
+  text: `update claims c set status = 'FULFILLED', code = g.code, fulfilled_at = ${instant('$5')}, ask_at = null
+     from unnest($1::bigint[], $2::integer[], $3::integer[], $4::text[]) as g(order_no, cycle_no, position, code)
+     where c.order_no = g.order_no and c.cycle_no = g.cycle_no and c.position = g.position and c.status = 'PENDING'`,
+  parameters: ['bigint[]', 'integer[]', 'integer[]', 'text[]', 'double precision'],
+});
 
 /** Sealed codes of claims. One that has its code keeps it. */
 export async function storeClaimCodes(
@@ -84,18 +105,13 @@ export async function storeClaimCodes(
   claims: readonly (BenefitReference & { readonly code: string })[],
   at: number,
 ): Promise<void> {
-  await db.query(
-    `update claims c set status = 'FULFILLED', code = g.code, fulfilled_at = ${instant('$5')}, ask_at = null
-     from unnest($1::bigint[], $2::integer[], $3::integer[], $4::text[]) as g(order_no, cycle_no, position, code)
-     where c.order_no = g.order_no and c.cycle_no = g.cycle_no and c.position = g.position and c.status = 'PENDING'`,
-    [
-      claims.map(({ orderNo }) => orderNo),
-      claims.map(({ cycleNo }) => cycleNo),
-      claims.map(({ position }) => position),
-      claims.map(({ code }) => code),
-      at,
-    ],
-  );
+  await db.query(STORE_CLAIM_CODES, [
+    claims.map(({ orderNo }) => orderNo),
+    claims.map(({ cycleNo }) => cycleNo),
+    claims.map(({ position }) => position),
+    claims.map(({ code }) => code),
+    at,
+  ]);
 }
 
 /** A claim without its code. */
@@ -110,6 +126,27 @@ const WAITING = `c.order_no as "orderNo", c.cycle_no as "cycleNo", c.position, c
   (select b.face_value_cent from benefits b
    where b.order_no = c.order_no and b.cycle_no = c.cycle_no and b.position = c.position) as "faceValueCent"`;
 
+const WAITING_CLAIM_COLUMNS = columns<WaitingClaim>({
+  orderNo: 'bigint',
+  cycleNo: 'integer',
+  position: 'integer',
+  channelId: 'bigint',
+  benefitCode: 'text',
+  claimedAt: 'bigint',
+  asked: 'integer',
+  faceValueCent: 'bigint',
+});
+
+const TAKE_CLAIMS_TO_ASK = statement({
+  text: `update claims c set ask_at = now() + $3::double precision * interval '1 s', asked = c.asked + 1
+     where (c.order_no, c.cycle_no, c.position) in (
+       select d.order_no, d.cycle_no, d.position from claims d
+       where d.benefit_code = $1 and d.ask_at <= now() order by d.ask_at limit $2 for update skip locked)
+     returning ${WAITING}`,
+  parameters: ['text', 'bigint', 'double precision'],
+  columns: WAITING_CLAIM_COLUMNS,
+});
+
 /** Claims of one benefit whose supplier is to be asked now, for this node alone until `leaseSeconds` have passed. */
 export async function takeClaimsToAsk(
   db: Queryable,
@@ -117,44 +154,46 @@ export async function takeClaimsToAsk(
   limit: number,
   leaseSeconds: number,
 ): Promise<WaitingClaim[]> {
-  return db.query<WaitingClaim>(
-    `update claims c set ask_at = now() + $3::double precision * interval '1 s', asked = c.asked + 1
-     where (c.order_no, c.cycle_no, c.position) in (
-       select d.order_no, d.cycle_no, d.position from claims d
-       where d.benefit_code = $1 and d.ask_at <= now() order by d.ask_at limit $2 for update skip locked)
-     returning ${WAITING}`,
-    [benefitCode, limit, leaseSeconds],
-  );
+  return db.query(TAKE_CLAIMS_TO_ASK, [benefitCode, limit, leaseSeconds]);
 }
+
+const ASK_ABOUT_CLAIM_IN = statement({
+  text: `update claims set ask_at = now() + $4::double precision * interval '1 s'
+     where order_no = $1 and cycle_no = $2 and position = $3 and status = 'PENDING'`,
+  parameters: ['bigint', 'integer', 'integer', 'double precision'],
+});
 
 export async function askAboutClaimIn(
   db: Queryable,
   { orderNo, cycleNo, position }: BenefitReference,
   seconds: number,
 ): Promise<void> {
-  await db.query(
-    `update claims set ask_at = now() + $4::double precision * interval '1 s'
-     where order_no = $1 and cycle_no = $2 and position = $3 and status = 'PENDING'`,
-    [orderNo, cycleNo, position, seconds],
-  );
+  await db.query(ASK_ABOUT_CLAIM_IN, [orderNo, cycleNo, position, seconds]);
 }
+
+const LOCK_WAITING_FOR_POOL = statement({
+  text: `select ${WAITING} from claims c where c.benefit_code = $1 and c.status = 'PENDING' and c.fulfilment = 'POOL'
+     order by c.claimed_at, c.order_no, c.cycle_no, c.position limit $2 for update skip locked`,
+  parameters: ['text', 'bigint'],
+  columns: WAITING_CLAIM_COLUMNS,
+});
 
 /** Those that wait for codes of a pool, the oldest first, as far as nobody else is serving them. */
 export async function lockWaitingForPool(tx: Queryable, benefitCode: string, limit: number): Promise<WaitingClaim[]> {
-  return tx.query<WaitingClaim>(
-    `select ${WAITING} from claims c where c.benefit_code = $1 and c.status = 'PENDING' and c.fulfilment = 'POOL'
-     order by c.claimed_at, c.order_no, c.cycle_no, c.position limit $2 for update skip locked`,
-    [benefitCode, limit],
-  );
+  return tx.query(LOCK_WAITING_FOR_POOL, [benefitCode, limit]);
 }
 
-/** Benefits with claims that wait for a code of the pool, and with codes in it. */
-export async function benefitsToServe(db: Queryable): Promise<string[]> {
-  const rows = await db.query<{ benefitCode: string }>(
-    `select f.benefit_code as "benefitCode" from benefit_fulfilments f
+const BENEFITS_TO_SERVE = statement({
+  text: `select f.benefit_code as "benefitCode" from benefit_fulfilments f
      where exists (select from claims c
          where c.benefit_code = f.benefit_code and c.status = 'PENDING' and c.fulfilment = 'POOL')
        and exists (select from pool_codes p where p.benefit_code = f.benefit_code and p.given_to is null)`,
-  );
+  parameters: [],
+  columns: columns<{ benefitCode: string }>({ benefitCode: 'text' }),
+});
+
+/** Benefits with claims that wait for a code of the pool, and with codes in it. */
+export async function benefitsToServe(db: Queryable): Promise<string[]> {
+  const rows = await db.query(BENEFITS_TO_SERVE);
   return rows.map(({ benefitCode }) => benefitCode);
 }

@@ -1,5 +1,5 @@
 import { type EventType, eventTypes } from '@perennial/wire';
-import type { Queryable } from '../../../platform/db/database.js';
+import { type Queryable, statement } from '../../../platform/db/database.js';
 import { type Order, orderPayload, type Payment, paymentPayload } from '../../domain/orders/order.js';
 
 /** What a channel will be told, written in the transaction of what it tells about. */
@@ -27,13 +27,15 @@ export function paymentsVoided(order: Order, first: Payment): NewEvent {
   return { ...paymentChanged(order, first), cycleTo: order.totalCycles };
 }
 
+const EMIT = statement({
+  text: `insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)
+     select $1, $2, e."eventType", e."cycleNo", e."cycleTo", to_timestamp($3::double precision / 1000), e.data
+     from json_to_recordset($4::json) as e("eventType" text, "cycleNo" integer, "cycleTo" integer, data text)`,
+  parameters: ['bigint', 'bigint', 'double precision', 'json'],
+});
+
 /** In the order given, which is the order in which they are first sent. */
 export async function emit(tx: Queryable, order: Order, at: number, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await tx.query(
-    `insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)
-     select $1, $2, e."eventType", e."cycleNo", e."cycleTo", to_timestamp($3::double precision / 1000), e.data
-     from json_to_recordset($4::json) as e("eventType" text, "cycleNo" integer, "cycleTo" integer, data text)`,
-    [order.channelId, order.orderNo, at, JSON.stringify(events)],
-  );
+  await tx.query(EMIT, [order.channelId, order.orderNo, at, JSON.stringify(events)]);
 }

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 
 /** Where an order stands, beside its own row: what its next step depends on. */
 export interface Standing {
@@ -11,30 +11,39 @@ export interface Standing {
   readonly rehearsable: boolean;
 }
 
-/** Read after the order's lock was granted: before that, another step may have been under way. */
-export async function findStanding(tx: Queryable, orderNo: number): Promise<Standing> {
-  const [standing] = await tx.query<Standing>(
-    {
-      name: 'find-standing',
-      text: `select (ceil(date_part('epoch', o.next_due_at)) * 1000)::bigint as "dueAt",
+const FIND_STANDING = statement({
+  name: 'find-standing',
+  text: `select (ceil(date_part('epoch', o.next_due_at)) * 1000)::bigint as "dueAt",
                o.payment_channel_code as "paymentChannelCode",
                coalesce((select p.attempts from payments p where p.order_no = o.order_no and p.cycle_no = o.cycle_no), 0)
                  as tries,
                coalesce((select c.gateway from payment_channels c where c.code = o.payment_channel_code) = 'sandbox', false)
                  as rehearsable
              from orders o where o.order_no = $1`,
-    },
-    [orderNo],
-  );
+  parameters: ['bigint'],
+  columns: columns<Standing>({
+    dueAt: 'bigint?',
+    paymentChannelCode: 'text?',
+    tries: 'integer',
+    rehearsable: 'boolean',
+  }),
+});
+
+/** Read after the order's lock was granted: before that, another step may have been under way. */
+export async function findStanding(tx: Queryable, orderNo: number): Promise<Standing> {
+  const [standing] = await tx.query(FIND_STANDING, [orderNo]);
   if (!standing) throw new Error(`there is no order ${orderNo}`);
   return standing;
 }
 
+const FIND_AGREEMENT_ID_OF = statement({
+  text: 'select agreement_id as "agreementId" from orders where order_no = $1',
+  parameters: ['bigint'],
+  columns: columns<{ agreementId: number | null }>({ agreementId: 'bigint?' }),
+});
+
 /** The agreement that an order runs on; null in mode B. */
 export async function findAgreementIdOf(db: Queryable, orderNo: number): Promise<number | null> {
-  const [row] = await db.query<{ agreementId: number | null }>(
-    'select agreement_id as "agreementId" from orders where order_no = $1',
-    [orderNo],
-  );
+  const [row] = await db.query(FIND_AGREEMENT_ID_OF, [orderNo]);
   return row?.agreementId ?? null;
 }

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { written } from '../../../platform/db/time-sql.js';
 import { BENEFIT_DAYS } from '../../domain/benefits/policy.js';
 import { completedPayloadSql, paymentPayloadSql } from '../events/payload-sql.js';
@@ -92,7 +92,7 @@ moment as materialized (
   from moved d where d.is_last and (d.billed_no is null or d.order_no in (select e.order_no from billed_events e))
 )`;
 
-const BILL_LANE = {
+const BILL_LANE = statement({
   name: 'bill-lane',
   text: `
 with bound as materialized (
@@ -104,23 +104,26 @@ with bound as materialized (
   )}
 select (select count(*) from moved)::integer as orders, (select b.next_due_at::text from bound b) as "dueAt",
   (select b.order_no from bound b) as "orderNo"`,
-};
+  parameters: ['timestamp with time zone', 'bigint', 'bigint', 'integer'],
+  columns: columns<{ orders: number; dueAt: string | null; orderNo: number | null }>({
+    orders: 'integer',
+    dueAt: 'text?',
+    orderNo: 'bigint?',
+  }),
+});
 
-const BILL_ONE = {
+const BILL_ONE = statement({
   name: 'bill-one',
   text: `
 with ${bill('$2::timestamptz', `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no = $1 and o.next_due_at <= $2`)}
 select count(*)::integer as orders from moved`,
-};
+  parameters: ['bigint', 'timestamp with time zone'],
+  columns: columns<{ orders: number }>({ orders: 'integer' }),
+});
 
 /** The next `limit` due orders of a lane. Of a batch that fails nothing is billed. */
 export async function billLane(db: Queryable, lane: number, after: DueCursor, limit: number): Promise<Billed> {
-  const [row] = await db.query<{ orders: number; dueAt: string | null; orderNo: number | null }>(BILL_LANE, [
-    after.dueAt,
-    after.orderNo,
-    lane,
-    limit,
-  ]);
+  const [row] = await db.query(BILL_LANE, [after.dueAt, after.orderNo, lane, limit]);
   if (!row) throw new Error('a select of one row has one');
   const { orders, dueAt, orderNo } = row;
   return { orders, last: dueAt === null || orderNo === null ? undefined : { dueAt, orderNo } };
@@ -128,24 +131,30 @@ export async function billLane(db: Queryable, lane: number, after: DueCursor, li
 
 /** One order, by a clock of its own: whether it was due. */
 export async function billOne(db: Queryable, orderNo: number, at: number): Promise<boolean> {
-  const [row] = await db.query<{ orders: number }>(BILL_ONE, [orderNo, new Date(at).toISOString()]);
+  const [row] = await db.query(BILL_ONE, [orderNo, new Date(at).toISOString()]);
   return row?.orders === 1;
 }
 
+const FIRST_DUE = statement({
+  text: `select o.next_due_at::text as "dueAt", o.order_no as "orderNo" from orders o where ${OF_LANE} ${IN_TURN} limit 1`,
+  parameters: ['timestamp with time zone', 'bigint', 'bigint'],
+  columns: columns<DueCursor>({ dueAt: 'text', orderNo: 'bigint' }),
+});
+
 /** The first due order of a lane after the cursor. */
 export async function firstDue(db: Queryable, lane: number, after: DueCursor): Promise<DueCursor | undefined> {
-  const [row] = await db.query<DueCursor>(
-    `select o.next_due_at::text as "dueAt", o.order_no as "orderNo" from orders o where ${OF_LANE} ${IN_TURN} limit 1`,
-    [after.dueAt, after.orderNo, lane],
-  );
+  const [row] = await db.query(FIRST_DUE, [after.dueAt, after.orderNo, lane]);
   return row;
 }
 
+const TAKE_LANE = statement({
+  text: `select pg_try_advisory_xact_lock($1, $2) as taken, set_config('lock_timeout', '100ms', true) as patience`,
+  parameters: ['integer', 'integer'],
+  columns: columns<{ taken: boolean; patience: string }>({ taken: 'boolean', patience: 'text' }),
+});
+
 /** Until the transaction ends, this lane is nobody else's; what another transaction holds is not waited for long. */
 export async function takeLane(tx: Queryable, lane: number): Promise<boolean> {
-  const [row] = await tx.query<{ taken: boolean }>(
-    `select pg_try_advisory_xact_lock($1, $2) as taken, set_config('lock_timeout', '100ms', true)`,
-    [LANE_LOCKS, lane],
-  );
+  const [row] = await tx.query(TAKE_LANE, [LANE_LOCKS, lane]);
   return row?.taken === true;
 }

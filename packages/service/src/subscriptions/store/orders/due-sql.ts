@@ -26,6 +26,8 @@ export function dueOrders(kind: Due['kind']): string {
   return `${which} order by o.next_due_at, o.order_no limit $1 for update skip locked`;
 }
 
+export const DUE_PARAMETERS = ['bigint', 'timestamp with time zone', 'bigint'] as const;
+
 export function dueParameters(due: Due, limit: number): [number, string, number] {
   return due.kind === 'everything'
     ? [limit, due.after.dueAt, due.after.orderNo]

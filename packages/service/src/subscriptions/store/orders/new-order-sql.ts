@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { leaseOf } from '../../../platform/idempotency/sql.js';
 import { lockNumber } from '../agreements/number-sql.js';
 
@@ -94,7 +94,7 @@ export type NewOrderRefusal =
  * and read them whole, ever longer as they grew. What an order has several of, or long texts in, comes as a parameter of
  * its own, since JSON inside JSON is read once more for each level (measured: a quarter of the statement's CPU).
  */
-const STORE = {
+const STORE = statement({
   name: 'store-new-orders',
   text: `
 with asked as (
@@ -188,14 +188,16 @@ with asked as (
     lease_seconds double precision, subject text, code text, message text, data json) join accepted a using (order_no)
 )
 select order_no, refusal from judged where refusal is not null`,
-};
+  parameters: ['json', 'json', 'json', 'json'],
+  columns: columns<{ order_no: number; refusal: NewOrderRefusal }>({ order_no: 'bigint', refusal: 'text' }),
+});
 
 /** For each row in turn: why it was refused, or nothing. */
 export async function insertOrders(
   db: Queryable,
   rows: readonly NewOrderRow[],
 ): Promise<(NewOrderRefusal | undefined)[]> {
-  const refused = await db.query<{ order_no: number; refusal: NewOrderRefusal }>(STORE, [
+  const refused = await db.query(STORE, [
     JSON.stringify(rows.toSorted(inOrderOfLocks).map(({ benefits: _1, events: _2, idempotency: _3, ...row }) => row)),
     JSON.stringify(rows.flatMap(({ order_no, benefits }) => numbered(order_no, benefits))),
     JSON.stringify(rows.flatMap(({ order_no, events }) => numbered(order_no, events))),
@@ -215,12 +217,14 @@ function numbered(order_no: number, items: readonly object[]): object[] {
   return items.map((item, index) => ({ order_no, position: index + 1, ...item }));
 }
 
+const DELETE_EXPIRED_KEY = statement({
+  text: `delete from idempotency where channel_id = $1 and key = $2 and created_at <= now() - $3::integer * interval '24 hours'
+     returning 1`,
+  parameters: ['bigint', 'text', 'integer'],
+});
+
 /** Whether an answer past its seven days was in the way, which is now gone. */
 export async function deleteExpiredKey(db: Queryable, channelId: number, key: string, days: number): Promise<boolean> {
-  const rows = await db.query(
-    `delete from idempotency where channel_id = $1 and key = $2 and created_at <= now() - $3::integer * interval '24 hours'
-     returning 1`,
-    [channelId, key, days],
-  );
+  const rows = await db.query(DELETE_EXPIRED_KEY, [channelId, key, days]);
   return rows.length > 0;
 }

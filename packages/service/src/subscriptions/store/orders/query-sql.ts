@@ -1,7 +1,7 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
 import { instant, written } from '../../../platform/db/time-sql.js';
 import type { Order } from '../../domain/orders/order.js';
-import { ORDER_COLUMNS, type OrderReference } from './sql.js';
+import { ORDER_COLUMNS, ORDER_ROW, type OrderReference } from './sql.js';
 import { PERIODS_AT_A_TIME } from './text.js';
 
 export interface OrderAsked {
@@ -43,7 +43,7 @@ export const REDEEMABLE = `coalesce((select true from benefits b where b.order_n
  * Several orders at once, each looked up by itself (offset 0), whatever the planner knows of the table. The lengths of the
  * arrays are hidden from the planner for the reason that the admission statement has.
  */
-const FIND = {
+const FIND = statement({
   name: 'find-orders',
   text: `
 select ${ORDER_COLUMNS}, a.n, ${startedText(`o.cycle_no <= ${PERIODS_AT_A_TIME}`)} as started, ${REDEEMABLE} as redeemable
@@ -54,9 +54,16 @@ from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $4::text[] as
     select * from orders o where o.channel_id = a.channel_id and o.order_no = coalesce(a.order_no,
       (select e.order_no from external_orders e where key_of(e.external_order_no) = key_of(a.external_order_no)))
     offset 0) o`,
-};
-
-type Row = Order & Omit<OrderText, 'order'> & { readonly n: number };
+  parameters: ['bigint[]', 'bigint[]', 'double precision', 'text[]'],
+  columns: joinColumns(
+    ORDER_ROW,
+    columns<Omit<OrderText, 'order'> & { readonly n: number }>({
+      n: 'bigint',
+      started: 'text?',
+      redeemable: 'boolean',
+    }),
+  ),
+});
 
 /** Each order in turn as of now, in one statement and so as of one moment. Nothing for one that the channel does not have. */
 export async function findOrderTexts(
@@ -65,7 +72,7 @@ export async function findOrderTexts(
   now: number,
 ): Promise<(OrderText | undefined)[]> {
   const answers = new Array<OrderText | undefined>(asked.length).fill(undefined);
-  const rows = await db.query<Row>(FIND, [
+  const rows = await db.query(FIND, [
     asked.map(({ channelId }) => channelId),
     asked.map(({ reference }) => reference.orderNo ?? null),
     now,

@@ -1,7 +1,15 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { ms } from '../../../platform/db/time-sql.js';
 import type { Attempt } from '../payments/attempts-sql.js';
-import { afterPeriods, type Due, type DueCursor, dueOrders, dueParameters, momentOf } from './due-sql.js';
+import {
+  afterPeriods,
+  DUE_PARAMETERS,
+  type Due,
+  type DueCursor,
+  dueOrders,
+  dueParameters,
+  momentOf,
+} from './due-sql.js';
 import { isTooLate } from './without-debit-sql.js';
 
 /** A debit that is written down and may now be sent. */
@@ -29,9 +37,10 @@ export interface Started {
  *
  * `= any(array[…])` can only be looked up row by row, and no plan made for few rows reads them all.
  */
-const start = (kind: Due['kind']) => ({
-  name: `start-renewals-${kind}`,
-  text: `
+const start = (kind: Due['kind']) =>
+  statement({
+    name: `start-renewals-${kind}`,
+    text: `
 with due as materialized (
   select o.order_no, o.channel_id, o.external_order_no, o.created_at, o.period_type, o.period, o.amount_cent,
     o.agreement_id, o.next_due_at, ${momentOf(kind)} as at,
@@ -63,12 +72,29 @@ select d.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", d.
   d.agreement_id as "agreementId", d.amount_cent as "amountCent", ${ms('a.started_at')} as "startedAt",
   d.external_order_no as "externalOrderNo", d.next_due_at::text as "dueAt", d.institution_no as "institutionNo"
 from due d left join attempted a using (order_no) order by d.next_due_at, d.order_no`,
-});
+    parameters: [...DUE_PARAMETERS, 'text', 'double precision'],
+    columns: columns<Row>({
+      orderNo: 'bigint',
+      cycleNo: 'integer?',
+      tryNo: 'integer?',
+      channelId: 'bigint',
+      agreementId: 'bigint',
+      amountCent: 'bigint',
+      startedAt: 'bigint?',
+      externalOrderNo: 'text',
+      dueAt: 'text',
+      institutionNo: 'text?',
+    }),
+  });
+
+type OfAttempt = Pick<StartedRenewal, 'cycleNo' | 'tryNo' | 'startedAt'>;
 
 const STATEMENTS = { everything: start('everything'), 'one-order': start('one-order') };
 
-type Row = Omit<StartedRenewal, 'paymentChannelCode' | 'status' | 'asked' | 'cycleNo' | 'institutionNo'> & {
-  readonly cycleNo: number | null;
+/** Without an attempt when the agreement is not bound. */
+type Row = Omit<StartedRenewal, 'paymentChannelCode' | 'status' | 'asked' | keyof OfAttempt | 'institutionNo'> & {
+  readonly [Field in keyof OfAttempt]: number | null;
+} & {
   /** Null when the agreement is not bound. */
   readonly institutionNo: string | null;
   readonly dueAt: string;
@@ -81,15 +107,15 @@ export async function startRenewals(
   limit: number,
   askAfterSeconds: number,
 ): Promise<Started> {
-  const rows = await db.query<Row>(STATEMENTS[due.kind], [
+  const rows = await db.query(STATEMENTS[due.kind], [
     ...dueParameters(due, limit),
     paymentChannelCode,
     askAfterSeconds,
   ]);
-  const renewals = rows.flatMap(({ dueAt: _, cycleNo, institutionNo, ...row }): StartedRenewal[] =>
-    cycleNo === null || institutionNo === null
+  const renewals = rows.flatMap(({ dueAt: _, cycleNo, tryNo, startedAt, institutionNo, ...row }): StartedRenewal[] =>
+    cycleNo === null || tryNo === null || startedAt === null || institutionNo === null
       ? []
-      : [{ ...row, cycleNo, institutionNo, paymentChannelCode, status: 'STARTED', asked: 0 }],
+      : [{ ...row, cycleNo, tryNo, startedAt, institutionNo, paymentChannelCode, status: 'STARTED', asked: 0 }],
   );
   const notBound = rows.flatMap(({ institutionNo, agreementId }) => (institutionNo === null ? [agreementId] : []));
   const last = rows.at(-1);

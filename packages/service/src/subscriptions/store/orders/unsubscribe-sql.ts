@@ -1,18 +1,33 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { ms } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import type { NewEvent } from '../events/outbox.js';
 
-/** The last started period of each of these orders, by the order's number. */
-export async function findLatestPayments(tx: Queryable, orders: readonly Order[]): Promise<Map<number, Payment>> {
-  if (orders.length === 0) return new Map();
-  const rows = await tx.query<Payment & { readonly orderNo: number }>(
-    `select p.order_no as "orderNo", p.cycle_no as "cycleNo", p.status, ${ms('p.expect_at')} as "expectAt",
+const FIND_LATEST_PAYMENTS = statement({
+  text: `select p.order_no as "orderNo", p.cycle_no as "cycleNo", p.status, ${ms('p.expect_at')} as "expectAt",
        ${ms('p.paid_at')} as "paidAt", p.amount_cent as "amountCent", p.refund_amount_cent as "refundAmountCent",
        ${ms('p.refund_at')} as "refundAt"
      from unnest($1::bigint[], $2::integer[]) as o(order_no, cycle_no) join payments p using (order_no, cycle_no)`,
-    [orders.map(({ orderNo }) => orderNo), orders.map(({ cycleNo }) => cycleNo)],
-  );
+  parameters: ['bigint[]', 'integer[]'],
+  columns: columns<Payment & { readonly orderNo: number }>({
+    orderNo: 'bigint',
+    cycleNo: 'integer',
+    status: 'text',
+    expectAt: 'bigint',
+    paidAt: 'bigint?',
+    amountCent: 'bigint',
+    refundAmountCent: 'bigint',
+    refundAt: 'bigint?',
+  }),
+});
+
+/** The last started period of each of these orders, by the order's number. */
+export async function findLatestPayments(tx: Queryable, orders: readonly Order[]): Promise<Map<number, Payment>> {
+  if (orders.length === 0) return new Map();
+  const rows = await tx.query(FIND_LATEST_PAYMENTS, [
+    orders.map(({ orderNo }) => orderNo),
+    orders.map(({ cycleNo }) => cycleNo),
+  ]);
   return new Map(rows.map(({ orderNo, ...payment }) => [orderNo, payment]));
 }
 
@@ -27,7 +42,7 @@ export interface UnsubscribedRow {
 }
 
 /** Orders, open periods and events in one statement; the rows that it changes are all under their orders' locks. */
-const STORE = {
+const STORE = statement({
   name: 'store-unsubscribed',
   text: `
 with ended as materialized (
@@ -49,7 +64,8 @@ from json_to_recordset($2::json) as e(order_no bigint, turn integer, voided bool
   "cycleTo" integer, data text) join moved o using (order_no)
 where not e.voided or o.wants_voided
 order by e.order_no, e.turn`,
-};
+  parameters: ['json', 'json', 'timestamp with time zone', 'text', 'text'],
+});
 
 export async function storeUnsubscribed(
   tx: Queryable,
@@ -83,11 +99,14 @@ export async function storeUnsubscribed(
   ]);
 }
 
+const FIND_UNSUBSCRIBED_AT = statement({
+  text: `select ${ms('o.unsubscribed_at')} as at from orders o where o.order_no = $1`,
+  parameters: ['bigint'],
+  columns: columns<{ at: number | null }>({ at: 'bigint?' }),
+});
+
 /** When an order was unsubscribed; null while it was not. */
 export async function findUnsubscribedAt(db: Queryable, orderNo: number): Promise<number | null> {
-  const [row] = await db.query<{ at: number | null }>(
-    `select ${ms('o.unsubscribed_at')} as at from orders o where o.order_no = $1`,
-    [orderNo],
-  );
+  const [row] = await db.query(FIND_UNSUBSCRIBED_AT, [orderNo]);
   return row?.at ?? null;
 }

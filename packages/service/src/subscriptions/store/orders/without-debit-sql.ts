@@ -1,7 +1,15 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { written } from '../../../platform/db/time-sql.js';
 import { completedPayloadSql, paymentPayloadSql } from '../events/payload-sql.js';
-import { afterPeriods, type Due, type DueCursor, dueOrders, dueParameters, momentOf } from './due-sql.js';
+import {
+  afterPeriods,
+  DUE_PARAMETERS,
+  type Due,
+  type DueCursor,
+  dueOrders,
+  dueParameters,
+  momentOf,
+} from './due-sql.js';
 
 /** Whether the time of the next period has come at the moment `at`: then the one before is not tried again. */
 export const isTooLate = (o: string, at: string) =>
@@ -19,9 +27,10 @@ export interface WithoutDebit extends DueCursor {
  * Mode A, what is due and needs nobody's money: an order of one period is completed, and a period whose retry was held up
  * until the next one's time is FAIL. All of it in one statement, and so in one commit. The first condition is the index's.
  */
-const end = (kind: Due['kind']) => ({
-  name: `end-without-debit-${kind}`,
-  text: `
+const end = (kind: Due['kind']) =>
+  statement({
+    name: `end-without-debit-${kind}`,
+    text: `
 with due as materialized (
   select o.order_no, o.next_due_at, o.total_cycles > 1 as failed, ${momentOf(kind)} as at
   from orders o where o.settlement_mode = 'SVC_DEDUCT' and (o.total_cycles = 1 or o.latest_payment_status = 'FAIL_RETRY')
@@ -74,10 +83,18 @@ with due as materialized (
 )
 select m.order_no as "orderNo", m.cycle_no as "cycleNo", m.failed, m.completed, m.next_due_at::text as "dueAt"
 from moved m order by m.next_due_at, m.order_no`,
-});
+    parameters: DUE_PARAMETERS,
+    columns: columns<WithoutDebit>({
+      orderNo: 'bigint',
+      cycleNo: 'integer',
+      failed: 'boolean',
+      completed: 'boolean',
+      dueAt: 'text',
+    }),
+  });
 
 const STATEMENTS = { everything: end('everything'), 'one-order': end('one-order') };
 
 export async function endWithoutDebit(db: Queryable, due: Due, limit: number): Promise<WithoutDebit[]> {
-  return db.query<WithoutDebit>(STATEMENTS[due.kind], dueParameters(due, limit));
+  return db.query(STATEMENTS[due.kind], dueParameters(due, limit));
 }

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { ms } from '../../../platform/db/time-sql.js';
 import type { AttemptReference } from '../../domain/orders/numbers.js';
 
@@ -18,39 +18,74 @@ const COLUMNS = `a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "
   a.status, ${ms('a.started_at')} as "startedAt", a.asked,
   (select o.external_order_no from orders o where o.order_no = a.order_no) as "externalOrderNo"`;
 
+const ATTEMPT_COLUMNS = columns<Attempt>({
+  orderNo: 'bigint',
+  cycleNo: 'integer',
+  tryNo: 'integer',
+  channelId: 'bigint',
+  agreementId: 'bigint',
+  paymentChannelCode: 'text',
+  amountCent: 'bigint',
+  status: 'text',
+  startedAt: 'bigint',
+  asked: 'integer',
+  externalOrderNo: 'text',
+});
+
+const FIND_ATTEMPT = statement({
+  name: 'find-attempt',
+  text: `select ${COLUMNS} from debit_attempts a where a.order_no = $1 and a.cycle_no = $2 and a.try_no = $3`,
+  parameters: ['bigint', 'integer', 'integer'],
+  columns: ATTEMPT_COLUMNS,
+});
+
 export async function findAttempt(
   db: Queryable,
   { orderNo, cycleNo, tryNo }: AttemptReference,
 ): Promise<Attempt | undefined> {
-  const [attempt] = await db.query<Attempt>(
-    {
-      name: 'find-attempt',
-      text: `select ${COLUMNS} from debit_attempts a where a.order_no = $1 and a.cycle_no = $2 and a.try_no = $3`,
-    },
-    [orderNo, cycleNo, tryNo],
-  );
+  const [attempt] = await db.query(FIND_ATTEMPT, [orderNo, cycleNo, tryNo]);
   return attempt;
 }
+
+const FIND_AGREEMENTS_OF = statement({
+  text: `select distinct a.agreement_id as "agreementId"
+     from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)
+       join debit_attempts a using (order_no, cycle_no, try_no)`,
+  parameters: ['bigint[]', 'integer[]', 'integer[]'],
+  columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
+});
 
 /** On which agreements these debits were made. */
 export async function findAgreementsOf(db: Queryable, attempts: readonly AttemptReference[]): Promise<number[]> {
-  const rows = await db.query<{ agreementId: number }>(
-    `select distinct a.agreement_id as "agreementId"
-     from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)
-       join debit_attempts a using (order_no, cycle_no, try_no)`,
-    [attempts.map((a) => a.orderNo), attempts.map((a) => a.cycleNo), attempts.map((a) => a.tryNo)],
-  );
+  const rows = await db.query(FIND_AGREEMENTS_OF, [
+    attempts.map((a) => a.orderNo),
+    attempts.map((a) => a.cycleNo),
+    attempts.map((a) => a.tryNo),
+  ]);
   return rows.map(({ agreementId }) => agreementId);
 }
 
+const FIND_FIRST_ATTEMPT = statement({
+  text: `select ${COLUMNS} from debit_attempts a where a.order_no = $1 and a.cycle_no = 1 order by a.try_no desc limit 1`,
+  parameters: ['bigint'],
+  columns: ATTEMPT_COLUMNS,
+});
+
 /** The last try of an order's first period: what an interrupted creation goes on with. */
 export async function findFirstAttempt(db: Queryable, orderNo: number): Promise<Attempt | undefined> {
-  const [attempt] = await db.query<Attempt>(
-    `select ${COLUMNS} from debit_attempts a where a.order_no = $1 and a.cycle_no = 1 order by a.try_no desc limit 1`,
-    [orderNo],
-  );
+  const [attempt] = await db.query(FIND_FIRST_ATTEMPT, [orderNo]);
   return attempt;
 }
+
+const CLAIM_ATTEMPTS_TO_ASK = statement({
+  text: `update debit_attempts a set ask_at = now() + $2::double precision * interval '1 s', asked = a.asked + 1
+     where (a.order_no, a.cycle_no, a.try_no) in (
+       select d.order_no, d.cycle_no, d.try_no from debit_attempts d
+       where d.ask_at <= now() and ($3::text is null or d.payment_channel_code = $3) order by d.ask_at limit $1 for update skip locked)
+     returning ${COLUMNS}`,
+  parameters: ['bigint', 'double precision', 'text'],
+  columns: ATTEMPT_COLUMNS,
+});
 
 /**
  * Attempts whose institution is to be asked now, for this node alone until `leaseSeconds` have passed: asking is put off by
@@ -62,20 +97,15 @@ export async function claimAttemptsToAsk(
   leaseSeconds: number,
   paymentChannelCode?: string,
 ): Promise<Attempt[]> {
-  return db.query<Attempt>(
-    `update debit_attempts a set ask_at = now() + $2::double precision * interval '1 s', asked = a.asked + 1
-     where (a.order_no, a.cycle_no, a.try_no) in (
-       select d.order_no, d.cycle_no, d.try_no from debit_attempts d
-       where d.ask_at <= now() and ($3::text is null or d.payment_channel_code = $3) order by d.ask_at limit $1 for update skip locked)
-     returning ${COLUMNS}`,
-    [limit, leaseSeconds, paymentChannelCode ?? null],
-  );
+  return db.query(CLAIM_ATTEMPTS_TO_ASK, [limit, leaseSeconds, paymentChannelCode ?? null]);
 }
 
-export async function askAgainIn(db: Queryable, attempt: AttemptReference, seconds: number): Promise<void> {
-  await db.query(
-    `update debit_attempts set ask_at = now() + $4::double precision * interval '1 s'
+const ASK_AGAIN_IN = statement({
+  text: `update debit_attempts set ask_at = now() + $4::double precision * interval '1 s'
      where order_no = $1 and cycle_no = $2 and try_no = $3 and status = 'STARTED'`,
-    [attempt.orderNo, attempt.cycleNo, attempt.tryNo, seconds],
-  );
+  parameters: ['bigint', 'integer', 'integer', 'double precision'],
+});
+
+export async function askAgainIn(db: Queryable, attempt: AttemptReference, seconds: number): Promise<void> {
+  await db.query(ASK_AGAIN_IN, [attempt.orderNo, attempt.cycleNo, attempt.tryNo, seconds]);
 }

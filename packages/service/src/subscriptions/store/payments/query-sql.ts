@@ -1,5 +1,5 @@
 import type { ClaimRecord } from '@perennial/wire';
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { ms } from '../../../platform/db/time-sql.js';
 
 export interface Claims {
@@ -7,13 +7,22 @@ export interface Claims {
   readonly claims: readonly (Omit<ClaimRecord, 'claimedAt'> & { readonly claimedAt: number })[];
 }
 
-/** What of a period was redeemed. */
-export async function findClaims(db: Queryable, orderNo: number, cycleNo: number): Promise<Claims> {
-  const claims = await db.query<Claims['claims'][number]>(
-    `select claim_no as "claimNo", benefit_code as "benefitCode", name as "benefitName",
+const FIND_CLAIMS = statement({
+  text: `select claim_no as "claimNo", benefit_code as "benefitCode", name as "benefitName",
        face_value_cent as "faceValueCent", ${ms('claimed_at')} as "claimedAt"
      from benefits where order_no = $1 and cycle_no = $2 and status = 'CLAIMED' order by claimed_at, position`,
-    [orderNo, cycleNo],
-  );
+  parameters: ['bigint', 'integer'],
+  columns: columns<Claims['claims'][number]>({
+    claimNo: 'text',
+    benefitCode: 'text',
+    benefitName: 'text',
+    faceValueCent: 'bigint',
+    claimedAt: 'bigint',
+  }),
+});
+
+/** What of a period was redeemed. */
+export async function findClaims(db: Queryable, orderNo: number, cycleNo: number): Promise<Claims> {
+  const claims = await db.query(FIND_CLAIMS, [orderNo, cycleNo]);
   return { claims, usedCent: claims.reduce((sum, claim) => sum + claim.faceValueCent, 0) };
 }

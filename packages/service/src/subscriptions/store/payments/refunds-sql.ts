@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { instant, ms } from '../../../platform/db/time-sql.js';
 import type { PaymentReference } from '../../domain/orders/numbers.js';
 import type { RefundReference } from '../../domain/payments/refund-numbers.js';
@@ -29,88 +29,153 @@ const COLUMNS = `r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refund_seq 
   r.reason, r.request_key as key, r.requested_by as "requestedBy", r.note, ${ms('r.started_at')} as "startedAt",
   ${ms('r.refunded_at')} as "refundedAt", r.asked`;
 
+const REFUND_COLUMNS = columns<Refund>({
+  orderNo: 'bigint',
+  cycleNo: 'integer',
+  refundSeq: 'integer',
+  tryNo: 'integer',
+  channelId: 'bigint',
+  appId: 'text',
+  paymentChannelCode: 'text',
+  amountCent: 'bigint',
+  status: 'text',
+  reason: 'text?',
+  key: 'text?',
+  requestedBy: 'text',
+  note: 'text?',
+  startedAt: 'bigint',
+  refundedAt: 'bigint?',
+  asked: 'integer',
+});
+
+const FIND_REFUNDS = statement({
+  text: `select ${COLUMNS} from refunds r where r.order_no = $1 and r.cycle_no = $2 order by r.refund_seq`,
+  parameters: ['bigint', 'integer'],
+  columns: REFUND_COLUMNS,
+});
+
 /** The refunds of one period, in the order in which they were asked for. */
 export async function findRefunds(db: Queryable, { orderNo, cycleNo }: PaymentReference): Promise<Refund[]> {
-  return db.query<Refund>(
-    `select ${COLUMNS} from refunds r where r.order_no = $1 and r.cycle_no = $2 order by r.refund_seq`,
-    [orderNo, cycleNo],
-  );
+  return db.query(FIND_REFUNDS, [orderNo, cycleNo]);
 }
+
+const FIND_REFUNDS_OF_ORDER = statement({
+  text: `select ${COLUMNS} from refunds r where r.order_no = $1 order by r.cycle_no, r.refund_seq`,
+  parameters: ['bigint'],
+  columns: REFUND_COLUMNS,
+});
 
 export async function findRefundsOfOrder(db: Queryable, orderNo: number): Promise<Refund[]> {
-  return db.query<Refund>(`select ${COLUMNS} from refunds r where r.order_no = $1 order by r.cycle_no, r.refund_seq`, [
-    orderNo,
-  ]);
+  return db.query(FIND_REFUNDS_OF_ORDER, [orderNo]);
 }
 
+const FIND_REFUND = statement({
+  text: `select ${COLUMNS} from refunds r where r.order_no = $1 and r.cycle_no = $2 and r.refund_seq = $3`,
+  parameters: ['bigint', 'integer', 'integer'],
+  columns: REFUND_COLUMNS,
+});
+
 export async function findRefund(db: Queryable, reference: RefundReference): Promise<Refund | undefined> {
-  const [refund] = await db.query<Refund>(
-    `select ${COLUMNS} from refunds r where r.order_no = $1 and r.cycle_no = $2 and r.refund_seq = $3`,
-    [reference.orderNo, reference.cycleNo, reference.refundSeq],
-  );
+  const [refund] = await db.query(FIND_REFUND, [reference.orderNo, reference.cycleNo, reference.refundSeq]);
   return refund;
 }
+
+const FIND_PAYING_ATTEMPT = statement({
+  text: `select try_no as "tryNo", payment_channel_code as "paymentChannelCode" from debit_attempts
+     where order_no = $1 and cycle_no = $2 and status = 'SUCCESS'`,
+  parameters: ['bigint', 'integer'],
+  columns: columns<{ tryNo: number; paymentChannelCode: string }>({ tryNo: 'integer', paymentChannelCode: 'text' }),
+});
 
 /** The attempt that paid for a period. */
 export async function findPayingAttempt(
   db: Queryable,
   { orderNo, cycleNo }: PaymentReference,
 ): Promise<{ tryNo: number; paymentChannelCode: string } | undefined> {
-  const [attempt] = await db.query<{ tryNo: number; paymentChannelCode: string }>(
-    `select try_no as "tryNo", payment_channel_code as "paymentChannelCode" from debit_attempts
-     where order_no = $1 and cycle_no = $2 and status = 'SUCCESS'`,
-    [orderNo, cycleNo],
-  );
+  const [attempt] = await db.query(FIND_PAYING_ATTEMPT, [orderNo, cycleNo]);
   return attempt;
 }
 
 export type NewRefund = Omit<Refund, 'appId' | 'status' | 'reason' | 'refundedAt' | 'asked'>;
 
-/** Should nobody have heard of it by then, the institution is asked after `askAfterSeconds`. */
-export async function insertRefund(tx: Queryable, refund: NewRefund, askAfterSeconds: number): Promise<Refund> {
-  const [row] = await tx.query<Refund>(
-    `insert into refunds as r (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent,
+const INSERT_REFUND = statement({
+  text: `insert into refunds as r (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent,
        request_key, requested_by, note, started_at, ask_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${instant('$11')}, now() + $12::double precision * interval '1 s')
      returning ${COLUMNS}`,
-    [
-      refund.orderNo,
-      refund.cycleNo,
-      refund.refundSeq,
-      refund.tryNo,
-      refund.channelId,
-      refund.paymentChannelCode,
-      refund.amountCent,
-      refund.key,
-      refund.requestedBy,
-      refund.note,
-      refund.startedAt,
-      askAfterSeconds,
-    ],
-  );
+  parameters: [
+    'bigint',
+    'integer',
+    'integer',
+    'integer',
+    'bigint',
+    'text',
+    'bigint',
+    'text',
+    'text',
+    'text',
+    'double precision',
+    'double precision',
+  ],
+  columns: REFUND_COLUMNS,
+});
+
+/** Should nobody have heard of it by then, the institution is asked after `askAfterSeconds`. */
+export async function insertRefund(tx: Queryable, refund: NewRefund, askAfterSeconds: number): Promise<Refund> {
+  const [row] = await tx.query(INSERT_REFUND, [
+    refund.orderNo,
+    refund.cycleNo,
+    refund.refundSeq,
+    refund.tryNo,
+    refund.channelId,
+    refund.paymentChannelCode,
+    refund.amountCent,
+    refund.key,
+    refund.requestedBy,
+    refund.note,
+    refund.startedAt,
+    askAfterSeconds,
+  ]);
   if (!row) throw new Error('a refund that was inserted has a row');
   return row;
 }
 
-/** Refunds whose institution is to be asked now, for this node alone until `leaseSeconds` have passed. */
-export async function claimRefundsToAsk(db: Queryable, limit: number, leaseSeconds: number): Promise<Refund[]> {
-  return db.query<Refund>(
-    `update refunds r set ask_at = now() + $2::double precision * interval '1 s', asked = r.asked + 1
+const CLAIM_REFUNDS_TO_ASK = statement({
+  text: `update refunds r set ask_at = now() + $2::double precision * interval '1 s', asked = r.asked + 1
      where (r.order_no, r.cycle_no, r.refund_seq) in (
        select d.order_no, d.cycle_no, d.refund_seq from refunds d
-       where d.ask_at <= now() order by d.ask_at limit $1 for update skip locked)
+       where d.ask_at <= now() and ($3::text is null or d.payment_channel_code = $3) order by d.ask_at limit $1 for update skip locked)
      returning ${COLUMNS}`,
-    [limit, leaseSeconds],
-  );
+  parameters: ['bigint', 'double precision', 'text'],
+  columns: REFUND_COLUMNS,
+});
+
+/** Refunds whose institution is to be asked now, for this node alone until `leaseSeconds` have passed. */
+export async function claimRefundsToAsk(
+  db: Queryable,
+  limit: number,
+  leaseSeconds: number,
+  paymentChannelCode?: string,
+): Promise<Refund[]> {
+  return db.query(CLAIM_REFUNDS_TO_ASK, [limit, leaseSeconds, paymentChannelCode ?? null]);
 }
 
-export async function askAboutRefundIn(db: Queryable, refund: RefundReference, seconds: number): Promise<void> {
-  await db.query(
-    `update refunds set ask_at = now() + $4::double precision * interval '1 s'
+const ASK_ABOUT_REFUND_IN = statement({
+  text: `update refunds set ask_at = now() + $4::double precision * interval '1 s'
      where order_no = $1 and cycle_no = $2 and refund_seq = $3 and status = 'STARTED'`,
-    [refund.orderNo, refund.cycleNo, refund.refundSeq, seconds],
-  );
+  parameters: ['bigint', 'integer', 'integer', 'double precision'],
+});
+
+export async function askAboutRefundIn(db: Queryable, refund: RefundReference, seconds: number): Promise<void> {
+  await db.query(ASK_ABOUT_REFUND_IN, [refund.orderNo, refund.cycleNo, refund.refundSeq, seconds]);
 }
+
+const CLOSE_REFUND = statement({
+  text: `update refunds set status = $4, reason = $5, refunded_at = ${instant('$6')}, settled_at = ${instant('$7')},
+       ask_at = null
+     where order_no = $1 and cycle_no = $2 and refund_seq = $3`,
+  parameters: ['bigint', 'integer', 'integer', 'text', 'text', 'double precision', 'double precision'],
+});
 
 /** Under the order's lock, of a refund that is STARTED. */
 export async function closeRefund(
@@ -120,10 +185,13 @@ export async function closeRefund(
   detail: { readonly reason: string | null; readonly refundedAt: number | null },
   at: number,
 ): Promise<void> {
-  await tx.query(
-    `update refunds set status = $4, reason = $5, refunded_at = ${instant('$6')}, settled_at = ${instant('$7')},
-       ask_at = null
-     where order_no = $1 and cycle_no = $2 and refund_seq = $3`,
-    [refund.orderNo, refund.cycleNo, refund.refundSeq, status, detail.reason, detail.refundedAt, at],
-  );
+  await tx.query(CLOSE_REFUND, [
+    refund.orderNo,
+    refund.cycleNo,
+    refund.refundSeq,
+    status,
+    detail.reason,
+    detail.refundedAt,
+    at,
+  ]);
 }

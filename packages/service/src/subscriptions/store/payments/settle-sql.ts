@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { ms } from '../../../platform/db/time-sql.js';
 import { BENEFIT_DAYS } from '../../domain/benefits/policy.js';
 import type { AttemptReference } from '../../domain/orders/numbers.js';
@@ -28,18 +28,9 @@ type SettleableRow = AttemptReference &
     readonly retryBySchedule: boolean;
   };
 
-/**
- * Read after the orders' locks were granted: before that, another settlement may have been under way. The agreement of a first
- * debit is locked with it; of several, the caller has locked them, in their order.
- */
-export async function findSettleable(
-  tx: Queryable,
-  references: readonly AttemptReference[],
-): Promise<Map<number, Settleable>> {
-  const rows = await tx.query<SettleableRow>(
-    {
-      name: 'find-settleable',
-      text: `select a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.status as "attemptStatus",
+const FIND_SETTLEABLE = statement({
+  name: 'find-settleable',
+  text: `select a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.status as "attemptStatus",
                a.agreement_id as "agreementId", p.status, ${ms('p.expect_at')} as "expectAt",
                ${ms('p.paid_at')} as "paidAt", p.amount_cent as "amountCent", p.refund_amount_cent as "refundAmountCent",
                ${ms('p.refund_at')} as "refundAt",
@@ -51,9 +42,38 @@ export async function findSettleable(
                join debit_attempts a using (order_no, cycle_no, try_no)
                join payments p using (order_no, cycle_no)
                join orders o using (order_no)`,
-    },
-    [references.map((r) => r.orderNo), references.map((r) => r.cycleNo), references.map((r) => r.tryNo)],
-  );
+  parameters: ['bigint[]', 'integer[]', 'integer[]'],
+  columns: columns<SettleableRow>({
+    orderNo: 'bigint',
+    cycleNo: 'integer',
+    tryNo: 'integer',
+    attemptStatus: 'text',
+    agreementId: 'bigint',
+    status: 'text',
+    expectAt: 'bigint',
+    paidAt: 'bigint?',
+    amountCent: 'bigint',
+    refundAmountCent: 'bigint',
+    refundAt: 'bigint?',
+    retryDelays: 'integer[]',
+    agreementEnded: 'boolean',
+    retryBySchedule: 'boolean',
+  }),
+});
+
+/**
+ * Read after the orders' locks were granted: before that, another settlement may have been under way. The agreement of a first
+ * debit is locked with it; of several, the caller has locked them, in their order.
+ */
+export async function findSettleable(
+  tx: Queryable,
+  references: readonly AttemptReference[],
+): Promise<Map<number, Settleable>> {
+  const rows = await tx.query(FIND_SETTLEABLE, [
+    references.map((r) => r.orderNo),
+    references.map((r) => r.cycleNo),
+    references.map((r) => r.tryNo),
+  ]);
   return new Map(
     rows.map(
       ({ attemptStatus, orderNo, tryNo, agreementId, retryDelays, agreementEnded, retryBySchedule, ...payment }) => [
@@ -90,7 +110,7 @@ export interface SettledRow {
  * Attempts, periods, orders, benefits and events of a whole batch in one statement. The rows that it changes are all under
  * their orders' locks. `= any(array[…])` can only be looked up row by row, and no plan made for few rows reads them all.
  */
-const STORE = {
+const STORE = statement({
   name: 'store-settled',
   text: `
 with settled as materialized (
@@ -123,11 +143,12 @@ select o.channel_id, e.order_no, e."eventType", e."cycleNo", e."cycleTo", $3::ti
 from json_to_recordset($2::json) as e(order_no bigint, turn integer, "eventType" text, "cycleNo" integer,
   "cycleTo" integer, data text) join moved o using (order_no)
 order by e.order_no, e.turn`,
-};
+  parameters: ['json', 'json', 'timestamp with time zone'],
+});
 
 export async function storeSettled(tx: Queryable, rows: readonly SettledRow[], now: number): Promise<void> {
   await tx.query(STORE, [
-    JSON.stringify(rows.map(columns)),
+    JSON.stringify(rows.map(settledColumns)),
     JSON.stringify(
       rows.flatMap(({ order, events }) => events.map((event, turn) => ({ order_no: order.orderNo, turn, ...event }))),
     ),
@@ -135,7 +156,7 @@ export async function storeSettled(tx: Queryable, rows: readonly SettledRow[], n
   ]);
 }
 
-function columns({ attempt, order, payment, ...row }: SettledRow) {
+function settledColumns({ attempt, order, payment, ...row }: SettledRow) {
   return {
     order_no: order.orderNo,
     cycle_no: attempt.cycleNo,

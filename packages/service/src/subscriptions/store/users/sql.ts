@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../platform/db/database.js';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 
 export interface UserRow {
   readonly channelUserId: string;
@@ -9,16 +9,27 @@ export interface UserRow {
 
 const USER_COLUMNS = 'channel_user_id as "channelUserId", mobile_hash as "mobileHash", mobile';
 
+const USER_ROW_COLUMNS = columns<UserRow>({ channelUserId: 'text', mobileHash: 'bytea', mobile: 'text' });
+
+const FIND_USER = statement({
+  name: 'find-user',
+  text: `select ${USER_COLUMNS} from channel_users where channel_id = $1 and key_of(channel_user_id) = key_of($2)`,
+  parameters: ['bigint', 'text'],
+  columns: USER_ROW_COLUMNS,
+});
+
 export async function findUser(db: Queryable, channelId: number, channelUserId: string): Promise<UserRow | undefined> {
-  const [row] = await db.query<UserRow>(
-    {
-      name: 'find-user',
-      text: `select ${USER_COLUMNS} from channel_users where channel_id = $1 and key_of(channel_user_id) = key_of($2)`,
-    },
-    [channelId, channelUserId],
-  );
+  const [row] = await db.query(FIND_USER, [channelId, channelUserId]);
   return row;
 }
+
+const FIND_USERS_OF = statement({
+  name: 'find-users-of',
+  text: `select ${USER_COLUMNS} from channel_users
+             where channel_id = $1 and (key_of(channel_user_id) = key_of($2) or mobile_hash = $3)`,
+  parameters: ['bigint', 'text', 'bytea'],
+  columns: USER_ROW_COLUMNS,
+});
 
 /** Whoever has the id or the number: nobody, one user, or two. */
 export async function findUsersOf(
@@ -27,26 +38,19 @@ export async function findUsersOf(
   channelUserId: string,
   mobileHash: Buffer,
 ): Promise<UserRow[]> {
-  return db.query<UserRow>(
-    {
-      name: 'find-users-of',
-      text: `select ${USER_COLUMNS} from channel_users
-             where channel_id = $1 and (key_of(channel_user_id) = key_of($2) or mobile_hash = $3)`,
-    },
-    [channelId, channelUserId, mobileHash],
-  );
+  return db.query(FIND_USERS_OF, [channelId, channelUserId, mobileHash]);
 }
+
+const INSERT_USER = statement({
+  name: 'insert-user',
+  text: `insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile, bound_at)
+             values ($1, $2, $3, $4, to_timestamp($5::double precision / 1000))
+             on conflict do nothing returning 1`,
+  parameters: ['bigint', 'text', 'bytea', 'text', 'double precision'],
+});
 
 /** False when the id or the number is taken. Waits for a transaction that is about to take either. */
 export async function insertUser(tx: Queryable, channelId: number, user: UserRow, boundAt: number): Promise<boolean> {
-  const rows = await tx.query(
-    {
-      name: 'insert-user',
-      text: `insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile, bound_at)
-             values ($1, $2, $3, $4, to_timestamp($5::double precision / 1000))
-             on conflict do nothing returning 1`,
-    },
-    [channelId, user.channelUserId, user.mobileHash, user.mobile, boundAt],
-  );
+  const rows = await tx.query(INSERT_USER, [channelId, user.channelUserId, user.mobileHash, user.mobile, boundAt]);
   return rows.length === 1;
 }

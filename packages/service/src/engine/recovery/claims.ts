@@ -3,12 +3,11 @@ import type { ChannelRegistry } from '../../catalog/channels/registry.js';
 import type { ClaimToFulfil, Supplier, SupplierOutcome } from '../../fulfilment/fulfilment.js';
 import { SUPPLIER_DEADLINE_MS } from '../../fulfilment/policy.js';
 import type { Fulfilments } from '../../fulfilment/registry.js';
-import { raiseAlertOnce } from '../../platform/alerts/raise-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import { claimNoOf } from '../../subscriptions/domain/benefits/claim-numbers.js';
-import { ALERT_AFTER_MS, nextAskSeconds } from '../../subscriptions/domain/payments/policy.js';
+import { nextAskSeconds } from '../../subscriptions/domain/payments/policy.js';
 import { settleClaim, wholeSeconds } from '../../subscriptions/steps/benefits/claim-supplier.js';
 import { serveWaiting } from '../../subscriptions/steps/benefits/claim-waiting.js';
 import {
@@ -17,6 +16,8 @@ import {
   takeClaimsToAsk,
   type WaitingClaim,
 } from '../../subscriptions/store/benefits/claims-sql.js';
+import { alertIfOverdue } from './overdue.js';
+import { recover } from './recover.js';
 
 export interface PendingClaimsDeps {
   readonly database: Database;
@@ -27,37 +28,32 @@ export interface PendingClaimsDeps {
   readonly stopping?: () => boolean;
 }
 
-const BATCH = 64;
 /** Longer than asking and sending again can take together. */
 const LEASE_SECONDS = (2 * SUPPLIER_DEADLINE_MS) / 1000 + 2;
 
 /** Finishes claims of one benefit whose supplier has not given the code yet: each is asked about until it has. */
 export async function askAboutPendingClaims(deps: PendingClaimsDeps, benefitCode: string): Promise<number> {
-  let asked = 0;
-  while (deps.stopping?.() !== true) {
-    const claims = await takeClaimsToAsk(deps.database, benefitCode, BATCH, LEASE_SECONDS);
-    await Promise.all(claims.map((claim) => finish(deps, claim)));
-    asked += claims.length;
-    if (claims.length < BATCH) break;
-  }
-  return asked;
+  return recover(
+    {
+      claim: (limit) => takeClaimsToAsk(deps.database, benefitCode, limit, LEASE_SECONDS),
+      finish: (claim) => ask(deps, claim),
+      async onFailure(claim, err) {
+        deps.log.warn({ err, claimNo: claimNoOf(claim) }, 'asking about a claim failed');
+        await alertIfOld(deps, claim, 'the supplier cannot be asked').catch(() => undefined);
+      },
+    },
+    deps.stopping,
+  );
 }
 
-async function finish(deps: PendingClaimsDeps, claim: WaitingClaim): Promise<void> {
-  const { database, channels, fulfilments, log } = deps;
-  try {
-    const channel = await channels.byId(claim.channelId);
-    const supplier = await fulfilments.supplierOf(claim.benefitCode);
-    const outcome = await outcomeOf(supplier, { ...claim, claimNo: claimNoOf(claim) });
-    await settleClaim(deps, channel, claim, outcome);
-    if (outcome.kind !== 'unknown') return;
-    await askAboutClaimIn(database, claim, nextAskSeconds(claim.asked));
-    await alertIfOld(deps, claim, 'the supplier has not said what became of it');
-  } catch (err) {
-    // Its turn comes again when the lease is over.
-    log.warn({ err, claimNo: claimNoOf(claim) }, 'asking about a claim failed');
-    await alertIfOld(deps, claim, 'the supplier cannot be asked').catch(() => undefined);
-  }
+async function ask(deps: PendingClaimsDeps, claim: WaitingClaim): Promise<void> {
+  const channel = await deps.channels.byId(claim.channelId);
+  const supplier = await deps.fulfilments.supplierOf(claim.benefitCode);
+  const outcome = await outcomeOf(supplier, { ...claim, claimNo: claimNoOf(claim) });
+  await settleClaim(deps, channel, claim, outcome);
+  if (outcome.kind !== 'unknown') return;
+  await askAboutClaimIn(deps.database, claim, nextAskSeconds(claim.asked));
+  await alertIfOld(deps, claim, 'the supplier has not said what became of it');
 }
 
 /** What the supplier does not have, or did not want, it is asked for again with the same number. */
@@ -66,14 +62,8 @@ async function outcomeOf(supplier: Supplier, claim: ClaimToFulfil): Promise<Supp
   return known.kind === 'never-heard' || known.kind === 'refused' ? supplier.fulfil(claim) : known;
 }
 
-async function alertIfOld(
-  { database, clock }: Pick<PendingClaimsDeps, 'database' | 'clock'>,
-  claim: WaitingClaim,
-  detail: string,
-): Promise<void> {
-  if (clock.now() - claim.claimedAt <= ALERT_AFTER_MS) return;
-  await raiseAlertOnce(database, 'claim-unknown-for-a-day', claimNoOf(claim), detail);
-}
+const alertIfOld = (deps: Pick<PendingClaimsDeps, 'database' | 'clock'>, claim: WaitingClaim, detail: string) =>
+  alertIfOverdue(deps, 'claim-unknown-for-a-day', { number: claimNoOf(claim), since: claim.claimedAt }, detail);
 
 /**
  * Claims that wait for a pool with codes in it: one that was made while an import was being committed, for example. An

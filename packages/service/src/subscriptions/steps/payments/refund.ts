@@ -1,12 +1,12 @@
-import type { RefundOutcome, RefundRequest } from '../gateways/gateway.js';
-import type { Gateways } from '../gateways/registry.js';
-import { raiseAlertOnChange } from '../platform/alerts/raise-sql.js';
-import type { Queryable } from '../platform/db/database.js';
-import { attemptNo } from '../subscriptions/domain/orders/numbers.js';
-import { withinDeadline } from '../subscriptions/domain/payments/deadline.js';
-import { DEBIT_DEADLINE_MS } from '../subscriptions/domain/payments/policy.js';
-import { refundNo } from '../subscriptions/domain/payments/refund-numbers.js';
-import type { Refund } from '../subscriptions/store/payments/refunds-sql.js';
+import type { RefundOutcome, RefundRequest } from '../../../gateways/gateway.js';
+import type { Gateways } from '../../../gateways/registry.js';
+import { raiseAlertOnChange } from '../../../platform/alerts/raise-sql.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import { attemptNo } from '../../domain/orders/numbers.js';
+import { withinDeadline } from '../../domain/payments/deadline.js';
+import { DEBIT_DEADLINE_MS } from '../../domain/payments/policy.js';
+import { refundNo } from '../../domain/payments/refund-numbers.js';
+import type { Refund } from '../../store/payments/refunds-sql.js';
 
 /** Asks for it for the first time. Whatever goes wrong on the way, the institution may have acted. */
 export async function sendRefund(
@@ -35,7 +35,7 @@ export async function askRefund(
 }
 
 /** A refund over another amount is none that we asked for: it settles nothing, and somebody has to look. */
-export async function trustedRefund(db: Queryable, refund: Refund, outcome: RefundOutcome): Promise<RefundOutcome> {
+export async function rejectWrongRefund(db: Queryable, refund: Refund, outcome: RefundOutcome): Promise<RefundOutcome> {
   if (outcome.kind !== 'success' || outcome.amountCent === refund.amountCent) return outcome;
   const detail = `asked for ${refund.amountCent}, refunded ${outcome.amountCent}`;
   await raiseAlertOnChange(db, 'refund-wrong-amount', refundNo(refund), detail);

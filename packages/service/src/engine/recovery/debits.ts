@@ -1,24 +1,23 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../../catalog/channels/registry.js';
 import type { DebitOutcome } from '../../gateways/gateway.js';
 import type { Gateways } from '../../gateways/registry.js';
-import { raiseAlertOnce } from '../../platform/alerts/raise-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { attemptNo } from '../../subscriptions/domain/orders/numbers.js';
 import {
-  ALERT_AFTER_MS,
   DEBIT_DEADLINE_MS,
   NEVER_SENT_AFTER_MS,
   namedAskSeconds,
   nextAskSeconds,
 } from '../../subscriptions/domain/payments/policy.js';
-import { askDebit, debitRequest, trusted } from '../../subscriptions/steps/payments/debit.js';
+import { askDebit, debitRequest, rejectWrongAmount } from '../../subscriptions/steps/payments/debit.js';
 import type { SettleTogether } from '../../subscriptions/steps/payments/settle-together.js';
 import { institutionNoOf } from '../../subscriptions/store/agreements/institution.js';
 import { findUnsubscribedAt } from '../../subscriptions/store/orders/unsubscribe-sql.js';
 import { type Attempt, askAgainIn, claimAttemptsToAsk } from '../../subscriptions/store/payments/attempts-sql.js';
+import { alertIfOverdue } from './overdue.js';
+import { recover } from './recover.js';
 
 export interface PendingDeps {
   readonly database: Database;
@@ -30,10 +29,6 @@ export interface PendingDeps {
   readonly stopping?: () => boolean;
 }
 
-/** Questions under way at one payment channel, from one node. */
-const IN_FLIGHT = 64;
-/** A claim waits until so many can go together. */
-const FEWEST = 16;
 /** Longer than asking and debiting again can take together, and short enough that a dead node's is taken up within 20 s. */
 const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
 
@@ -43,38 +38,17 @@ const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
  * of all.
  */
 export async function askAboutPendingDebits(deps: PendingDeps, paymentChannelCode?: string): Promise<number> {
-  const underWay = new Set<Promise<void>>();
-  let asked = 0;
-  try {
-    for (let isMore = true; isMore || underWay.size > 0; ) {
-      while (underWay.size > IN_FLIGHT - FEWEST) await Promise.race(underWay);
-      const room = IN_FLIGHT - underWay.size;
-      const claimed = deps.stopping?.()
-        ? []
-        : await claimAttemptsToAsk(deps.database, room, LEASE_SECONDS, paymentChannelCode);
-      for (const attempt of claimed) {
-        const question: Promise<void> = finish(deps, attempt).finally(() => underWay.delete(question));
-        underWay.add(question);
-      }
-      asked += claimed.length;
-      isMore = claimed.length === room;
-      // A question that hangs holds no other up: what falls due meanwhile is asked about meanwhile.
-      if (!isMore) await Promise.race([Promise.all(underWay), delay(1_000, undefined, { ref: false })]);
-    }
-  } finally {
-    await Promise.all(underWay);
-  }
-  return asked;
-}
-
-async function finish(deps: PendingDeps, attempt: Attempt): Promise<void> {
-  try {
-    await ask(deps, attempt);
-  } catch (err) {
-    // Its turn comes again when the lease is over.
-    deps.log.warn({ err, attemptNo: numberOf(attempt) }, 'asking about a debit failed');
-    await alertIfOld(deps, attempt, 'cannot be asked about').catch(() => undefined);
-  }
+  return recover(
+    {
+      claim: (limit) => claimAttemptsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
+      finish: (attempt) => ask(deps, attempt),
+      async onFailure(attempt, err) {
+        deps.log.warn({ err, attemptNo: numberOf(attempt) }, 'asking about a debit failed');
+        await alertIfOld(deps, attempt, 'cannot be asked about').catch(() => undefined);
+      },
+    },
+    deps.stopping,
+  );
 }
 
 async function ask({ database, channels, gateways, settle, clock }: PendingDeps, attempt: Attempt): Promise<void> {
@@ -83,7 +57,7 @@ async function ask({ database, channels, gateways, settle, clock }: PendingDeps,
   const gateway = await gateways.of(attempt.paymentChannelCode);
   const request = debitRequest(attempt, channel, institutionNo);
   const answer = await askDebit(gateway, request, undefined, () => unseen({ database, clock }, attempt));
-  const outcome = await trusted(database, attempt, answer);
+  const outcome = await rejectWrongAmount(database, attempt, answer);
   if (outcome.kind === 'success' || outcome.kind === 'declined') {
     await settle({ attempt, outcome });
     return;
@@ -107,14 +81,7 @@ async function unseen(
   return { kind: 'declined', decline: 'final', reason: 'the order had ended before it was sent' };
 }
 
-/** Once: the questions go on every hour, and an operator who has seen it need not see it every hour. */
-async function alertIfOld(
-  { database, clock }: Pick<PendingDeps, 'database' | 'clock'>,
-  attempt: Attempt,
-  detail: string,
-): Promise<void> {
-  if (clock.now() - attempt.startedAt <= ALERT_AFTER_MS) return;
-  await raiseAlertOnce(database, 'debit-unknown-for-a-day', numberOf(attempt), detail);
-}
+const alertIfOld = (deps: Pick<PendingDeps, 'database' | 'clock'>, attempt: Attempt, detail: string) =>
+  alertIfOverdue(deps, 'debit-unknown-for-a-day', { number: numberOf(attempt), since: attempt.startedAt }, detail);
 
 const numberOf = (attempt: Attempt) => attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);

@@ -1,0 +1,137 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { deliveryStatuses, eventTypes } from '@perennial/wire';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventList, LISTED_EVENT_ROW } from '../../src/delivery/history/list-sql.js';
+import { declaredStatements, type Statement } from '../../src/platform/db/statement.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { packageRoot } from '../support/processes.js';
+
+const source = path.join(packageRoot, 'src');
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+
+let fresh: FreshDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  // Whatever a module declares, it declares when it is loaded. The programs are not: they would run.
+  for (const file of files) if (!file.endsWith('main.ts')) await import(path.join(source, file));
+  fresh = await freshDatabase();
+  client = new pg.Client(fresh.url);
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await fresh.close();
+});
+
+/** What PostgreSQL says of a statement: the types of its parameters, and each column with its type. */
+async function describeStatement({ text, after = [] }: Pick<Statement, 'text' | 'after'>) {
+  await client.query('begin');
+  try {
+    for (const table of after) await client.query(table);
+    await client.query(`prepare described as ${text}`);
+    const { rows } = await client.query<{ parameters: string[]; results: string[] | null }>(
+      `select parameter_types::text[] as parameters, result_types::text[] as results
+       from pg_prepared_statements where name = 'described'`,
+    );
+    await client.query('deallocate described');
+    const names = await columnNames(text);
+    const { parameters = [], results } = rows[0] ?? {};
+    return { parameters, columns: Object.fromEntries(names.map((name, place) => [name, results?.[place]])) };
+  } finally {
+    await client.query('rollback; deallocate all');
+  }
+}
+
+/** By the protocol's own question, which carries nothing out. */
+function columnNames(text: string): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    let names: string[] = [];
+    const question = {
+      submit(connection: pg.Connection) {
+        connection.parse({ text, name: '', types: [] }, true);
+        connection.describe({ type: 'S', name: '' }, true);
+        connection.sync();
+      },
+      handleRowDescription(description: { fields: { name: string }[] }) {
+        names = description.fields.map(({ name }) => name);
+      },
+      handleError: reject,
+      handleReadyForQuery: () => resolve(names),
+    };
+    client.query(question as unknown as pg.Submittable);
+  });
+}
+
+const withoutNull = (types: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(types).map(([name, type]) => [name, type.replace(/\?$/, '')]));
+
+describe('statements', () => {
+  it('every one is what its declaration says: parameters and columns, by name and type', async () => {
+    const statements = declaredStatements();
+    expect(statements.length).toBeGreaterThan(250);
+    const wrong: unknown[] = [];
+    for (const one of statements) {
+      const declared = { parameters: [...one.parameters], columns: withoutNull(one.columns.types) };
+      const found = await describeStatement(one).catch((error: Error) => error.message);
+      // Rows that nobody reads are counted, and may have any columns.
+      const isUnread = Object.keys(declared.columns).length === 0;
+      const compared = typeof found !== 'string' && isUnread ? { ...found, columns: {} } : found;
+      if (JSON.stringify(compared) !== JSON.stringify(sorted(declared, compared))) {
+        wrong.push({ text: one.text.trim().slice(0, 160), declared, found });
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('a list of events gives the same columns, whatever it is asked for', async () => {
+    const either = <T>(value: T): (T | undefined)[] => [undefined, value];
+    const columns = withoutNull(LISTED_EVENT_ROW.types);
+    for (const orderNo of either(1))
+      for (const eventType of [undefined, ...eventTypes])
+        for (const status of [undefined, ...deliveryStatuses])
+          for (const from of either(0))
+            for (const to of either(0))
+              for (const after of either([0, 1] as const)) {
+                const { text } = eventList(1, { orderNo, eventType, status, from, to }, 10, { after, offset: 0 });
+                const found = await describeStatement({ text });
+                expect(found.columns, text).toEqual(columns);
+              }
+  });
+
+  it('no two have the same name', () => {
+    const names = declaredStatements().flatMap(({ name }) => name ?? []);
+    expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([]);
+  });
+
+  /** What cannot be prepared: it says how the statements after it are carried out, or reads on from one that was declared. */
+  const COMMAND =
+    /^(set (local|transaction) |analyze\b|savepoint |release savepoint |rollback to savepoint |truncate |declare |fetch )/;
+
+  /** Where tables are made, moved and copied, by names that are known while the service runs. */
+  const TABLE_BY_TABLE =
+    /^(platform\/(copies|schema|embedded-postgres)\/|platform\/db\/|engine\/housekeeping\/(strays|weeks)\.ts$)/;
+
+  it('nothing else is asked of the database, but commands, and where tables are made, moved and copied', () => {
+    const found = files
+      .filter((file) => !TABLE_BY_TABLE.test(file))
+      .flatMap((file) =>
+        [...readFileSync(path.join(source, file), 'utf8').matchAll(/\.query(?:<[^(]*>)?\(\s*[`'{]([^`']*)/g)]
+          .filter(([, text = '']) => !COMMAND.test(text))
+          .map(([, text]) => `${file}: ${text}`),
+      );
+    expect(found).toEqual([]);
+  });
+});
+
+/** The declaration in the order in which PostgreSQL has the columns: that is nobody's business. */
+function sorted(declared: { parameters: string[]; columns: Record<string, string> }, found: unknown) {
+  const order = Object.keys((found as { columns?: object }).columns ?? {});
+  const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return {
+    parameters: declared.parameters,
+    columns: Object.fromEntries(Object.entries(declared.columns).toSorted(([a], [b]) => rank(a) - rank(b))),
+  };
+}
