@@ -23,6 +23,23 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'embedded-postgres',
+          root: 'packages/embedded-postgres',
+          include: ['test/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'reference-peers',
+          root: 'packages/reference-peers',
+          include: ['test/**/*.test.ts'],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
           name: 'service',
           root: 'packages/service',
           include: ['test/**/*.test.ts'],

@@ -1,9 +1,9 @@
+import { openEmbedded } from '@perennial/embedded-postgres';
 import { findChannel } from '../dist/catalog/channels/sql.js';
 import { createChannel } from '../dist/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../dist/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel, updatePaymentChannel } from '../dist/operator/provisioning/payment-channels.js';
 import { authorizeProduct, listProducts } from '../dist/operator/provisioning/products.js';
-import { openEmbedded } from '../dist/platform/embedded-postgres/index.js';
 import { openFromSettings } from '../dist/platform/installation/open.js';
 import { readSettings } from '../dist/platform/settings.js';
 import { BRIDGE, rowNamed } from './rows.mjs';

@@ -1,5 +1,5 @@
 // The reference institution in a process of its own, which ends with the one that started it.
-import { startInstitution } from '../dist/reference-peers/institution/institution.js';
+import { startInstitution } from '@perennial/reference-peers';
 
 process.once('message', async ({ dataDir, key }) => {
   const clock = { now: Date.now };

@@ -75,6 +75,10 @@ describe.each(platforms)('platform %s', (_name, platform) => {
     for (const bytes of results) expect(bytes?.constructor).toBe(Uint8Array);
   });
 
+  it('writes hex', () => {
+    expect(platform.toHex(hex('000fa0ff').subarray(1))).toBe('0fa0ff');
+  });
+
   it('gives random bytes that differ', () => {
     expect(platform.randomBytes(16)).toHaveLength(16);
     expect(platform.randomBytes(16)).not.toEqual(platform.randomBytes(16));

@@ -45,11 +45,11 @@ export async function makeEvents(maker, channels, count) {
          externalOrderNo: 'o.external_order_no',
          channelUserId: 'o.channel_user_id',
          cycleNo: 'o.cycle_no',
-         expectAt: written('t.at'),
+         expectPayTime: written('t.at'),
          paidAt: written('t.at'),
          amountCent: 'o.amount_cent',
-         status: `'BILLED'`,
-         shared: 'o.shared',
+         paymentStatus: `'BILLED'`,
+         agreementShareFlag: 'o.shared',
        })}
      from generate_series(0, $2::integer - 1) n, (select date_trunc('second', now()) as at) t,
        orders o where o.order_no = $1::bigint + n % $3::integer * ${ORDERS} + n / $3::integer % ${ORDERS}

@@ -1,6 +1,6 @@
 // A node that sends events, in a process of its own.
 import { channelRegistry } from '../../dist/catalog/channels/registry.js';
-import { connections } from '../../dist/delivery/transport/connections.js';
+import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { deliverer } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
 import { openFromSettings } from '../../dist/platform/installation/open.js';
@@ -19,7 +19,7 @@ answer({
   },
   /** A node is there before the events are. */
   prepare() {
-    sending ??= deliverer({ ...deps, connections: connections({ local: true }) });
+    sending ??= deliverer({ ...deps, pushClient: createPushClient({ allowLocalhost: true }) });
   },
   begin: () => undefined,
   /** Everything that was sent is written down as well. */

@@ -7,10 +7,10 @@ import pg from 'pg';
 import PgBoss from 'pg-boss';
 import { request } from 'undici';
 import { channelRegistry } from '../../dist/catalog/channels/registry.js';
-import { messageOf, signPush } from '../../dist/delivery/receivers/message.js';
-import { receiverRegistry } from '../../dist/delivery/receivers/receivers.js';
+import { createMessage, signPush } from '../../dist/delivery/receivers/message.js';
+import { createReceiverRegistry } from '../../dist/delivery/receivers/receivers.js';
 import { DEADLINE_MS, RETRY_DELAYS_SECONDS } from '../../dist/delivery/schedule.js';
-import { isAccepted } from '../../dist/delivery/transport/answer.js';
+import { isAccepted } from '../../dist/delivery/transport/push-result.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
 import { openFromSettings } from '../../dist/platform/installation/open.js';
 import { readSettings } from '../../dist/platform/settings.js';
@@ -37,7 +37,7 @@ answer({
     const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
     const opened = await openFromSettings(settings, { role: 'service', log: () => undefined });
     database = opened.database;
-    receivers = receiverRegistry(database, channelRegistry(database, opened.vault));
+    receivers = createReceiverRegistry(database, channelRegistry(database, opened.vault));
     peer = PEERS[name](url);
     await peer.open();
   },
@@ -57,7 +57,7 @@ async function push({ channelId, eventNo, orderNo, ...event }) {
   const receiver = await receivers.get(channelId);
   const { url } = receiver.payments;
   const due = { eventNo, orderNo, cycleNo: 0, isPayment: true, retryNo: 0 };
-  const message = messageOf(receiver, due, { ...event, mobile: null, channelUserId: null });
+  const message = createMessage(receiver, due, { ...event, mobile: null, channelUserId: null });
   const { headers, body } = signPush(receiver, new URL(url).pathname, message, clock.now());
   const answered = await request(url, {
     method: 'POST',

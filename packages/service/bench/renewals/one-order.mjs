@@ -32,11 +32,11 @@ with moved as (
       externalOrderNo: 'm.external_order_no',
       channelUserId: 'm.channel_user_id',
       cycleNo: 'm.cycle_no',
-      expectAt: written('m.expect_at'),
+      expectPayTime: written('m.expect_at'),
       paidAt: written('m.at'),
       amountCent: 'm.amount_cent',
-      status: `'BILLED'`,
-      shared: 'm.shared',
+      paymentStatus: `'BILLED'`,
+      agreementShareFlag: 'm.shared',
     })}
   from moved m
 )

@@ -1,6 +1,7 @@
 // The reference institution as a process of its own, with its books open to this machine.
+
+import { startInstitution } from '@perennial/reference-peers';
 import { systemClock } from '../../dist/platform/clock.js';
-import { startInstitution } from '../../dist/reference-peers/institution/institution.js';
 
 /** Pending debits are settled soon, so that their notices fall into the fault. */
 const DELAYS = { settleMs: 2_000, noticeRetryMs: 500, longestNoticeRetryMs: 5_000 };

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { openEmbedded } from '@perennial/embedded-postgres';
 import { openDatabase } from '../../src/platform/db/database.js';
-import { openEmbedded } from '../../src/platform/embedded-postgres/index.js';
 
 /** A real PostgreSQL with an empty database, for as long as the work takes. */
 export async function withTemporaryDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { type OrdersCreateRequest, Rejection, type SettlementMode } from '@perennial/wire';
+import { createRequestOf, type OrdersCreateRequest, Rejection, type SettlementMode } from '@perennial/wire';
 import type { Action, ActionContext } from '../catalog/action.js';
 import type { Catalog, CatalogProduct } from '../catalog/products/catalog.js';
 import type { Answer } from '../platform/answers/answer.js';
@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.js';
 import { NumberTaken } from '../platform/db/database.js';
 import { type HeldNumbers, MOST_NUMBERS } from '../platform/db/sharing/held-numbers.js';
 import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/description.js';
-import { type Personal, readPersonal } from '../subscriptions/steps/agreements/for-order.js';
+import { type CollectedCustomer, readCustomer } from '../subscriptions/steps/agreements/for-order.js';
 import type { CreateDeduct } from '../subscriptions/steps/orders/create-deduct.js';
 import { collectedOrder, idempotencyRow, newOrderRow } from '../subscriptions/steps/orders/new-order.js';
 import type { StoreOrder } from '../subscriptions/steps/orders/store.js';
@@ -30,27 +30,27 @@ export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, Order
   return async (context, request) => {
     if (context.once.interrupted !== undefined) return deps.deduct.resume(context, context.once.interrupted);
     const { channel, database } = context;
-    const personal = await readPersonal(database, channel, request);
+    const customer = await readCustomer(database, channel, createRequestOf(request));
     try {
       const product = await deps.catalog.product(database, channel, request.productCode);
       checkProduct(product, request);
       if (isLong(product.totalCycles)) context.place.reserve();
-      return await (request.settlementMode === 'CHANNEL_COLLECT'
-        ? collect(deps, context, request, personal, product)
-        : deps.deduct.create(context, request, personal, product));
+      return await (customer.agreement === 'of-the-channel'
+        ? collect(deps, context, request, customer, product)
+        : deps.deduct.create(context, request, customer, product));
     } catch (error) {
       // A resent order hears that it exists, whatever has changed around it since. Only instead of what the business rules
       // say: once the order is stored, it is this very request that has made it.
-      if (isBusiness(error) && (await externalOrderExists(database, request.externalOrderNo))) {
+      if (
+        error instanceof Rejection &&
+        error.result.isOutcome &&
+        (await externalOrderExists(database, request.externalOrderNo))
+      ) {
         throw new Rejection('SUBSCRIPTION_ALREADY_EXISTS');
       }
       throw error;
     }
   };
-}
-
-function isBusiness(error: unknown): boolean {
-  return error instanceof Rejection && /^(403|410|420)/.test(error.result.code);
 }
 
 function checkProduct(product: CatalogProduct, request: OrdersCreateRequest): void {
@@ -68,12 +68,12 @@ async function collect(
   deps: CreateDeps,
   context: Context,
   request: OrdersCreateRequest,
-  personal: Personal,
+  customer: CollectedCustomer,
   product: CatalogProduct,
   numbersTaken = 0,
 ): Promise<Answer> {
   const { channel, caller, once, answer } = context;
-  const user = userRow(channel, request.channelUserId ?? '', personal.mobile ?? '');
+  const user = userRow(channel, customer.channelUserId, customer.mobile);
   const orderNo = await deps.orderNumbers.next();
   const created = collectedOrder(
     {
@@ -101,7 +101,7 @@ async function collect(
   } catch (error) {
     if (!(error instanceof NumberTaken) || numbersTaken === MOST_NUMBERS) throw error;
     deps.orderNumbers.wasTaken(orderNo);
-    return collect(deps, context, request, personal, product, numbersTaken + 1);
+    return collect(deps, context, request, customer, product, numbersTaken + 1);
   }
   once.row?.finished();
   return done;

@@ -1,17 +1,17 @@
 export interface EventReference {
   readonly eventNo: number;
-  /** One of several periods that were voided together. */
+  /** Undefined unless it is one of several periods that were voided together. */
   readonly cycleNo: number | undefined;
 }
 
-/** Nothing for a text that cannot be an eventId. */
+/** Undefined for a text that cannot be an eventId. */
 export function parseEventId(text: string): EventReference | undefined {
   const parts = /^([1-9]\d{0,14})(?:-([1-9]\d{0,3}))?$/.exec(text);
   if (!parts) return undefined;
   return { eventNo: Number(parts[1]), cycleNo: parts[2] === undefined ? undefined : Number(parts[2]) };
 }
 
-/** Each id once. Undefined: one of them cannot be an eventId at all. */
+/** Each id once. Undefined when one of them cannot be an eventId. */
 export function parseEventIds(texts: readonly string[]): EventReference[] | undefined {
   const references = [...new Set(texts)].map(parseEventId);
   return references.every((one) => one !== undefined) ? references : undefined;

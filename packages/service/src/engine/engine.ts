@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../catalog/channels/registry.js';
 import { openPaymentChannels } from '../catalog/payment-channels/pace-sql.js';
 import { paymentChannelCodes } from '../catalog/payment-channels/sql.js';
-import { connections } from '../delivery/transport/connections.js';
+import { createPushClient } from '../delivery/transport/push-client.js';
 import type { Fulfilments } from '../fulfilment/registry.js';
 import { suppliedBenefits } from '../fulfilment/settings-sql.js';
 import type { Gateways } from '../gateways/registry.js';
@@ -92,7 +92,11 @@ export function startEngine(engine: EngineDeps) {
     failed('pending claims'),
   );
   const alerts = alerting(engine);
-  const events = deliverer({ ...deps, inTime, connections: connections({ local: engine.localCallbacks === true }) });
+  const events = deliverer({
+    ...deps,
+    inTime,
+    pushClient: createPushClient({ allowLocalhost: engine.localCallbacks === true }),
+  });
   const inTimeEvery = (seconds: number, name: string, work: () => Promise<unknown>) =>
     every(seconds, name, log, inTime(work));
   const jobs = [

@@ -1,6 +1,6 @@
+import { type Fields, MAX_MESSAGE_BYTES, reasonOf, textOf } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
 import { bridgeClient } from '../gateways/bridge/client.js';
-import { type Fields, MAX_MESSAGE_BYTES, reasonOf, textOf } from '../gateways/bridge/protocol.js';
 import type { Clock } from '../platform/clock.js';
 import type { Origin } from '../platform/tracing.js';
 import {

@@ -150,13 +150,13 @@ export function createApp(deps: AppDeps): App {
     return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text, lingerTime) : reply.send(text);
   }
 
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler(async (error, request, reply) => {
     const refusal = refusalOf(error);
     const where = { requestId: request.id, path: request.routeOptions.url };
     if (request.raw.destroyed && !request.raw.complete) log.info(where, 'the client hung up');
     else if (refusal.isFault) log.error({ err: error, ...where }, 'fault');
-    // Tokens are looked at once the signature holds: who sends an old one is no stranger.
-    if (refusal.result.http === 401 && !refusal.result.name.startsWith('TOKEN_')) failures.failed(request);
+    // Counted before it is answered: the next request meets a count that is complete.
+    if (refusal.result.isByStranger) await failures.failed(request);
     return refuse(reply, refusal);
   });
 

@@ -1,5 +1,5 @@
 import { parseTime } from '@perennial/wire';
-import { numberOf, positiveOf } from '../gateways/bridge/protocol.js';
+import { numberOf, positiveOf } from '@perennial/wire/bridge';
 import type { StatementLine } from '../gateways/gateway.js';
 import { csvRecords } from '../platform/csv/csv.js';
 import { refusedAt, StatementRefused } from '../platform/csv/refused.js';

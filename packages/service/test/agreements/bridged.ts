@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { type Institution, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { channelRegistry } from '../../src/catalog/channels/registry.js';
@@ -11,7 +12,6 @@ import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { systemClock } from '../../src/platform/clock.js';
-import { type Institution, startInstitution } from '../../src/reference-peers/institution/institution.js';
 import { ledgerOf } from '../institution/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { demoChannel, encrypted, mobileOf, unique } from '../support/demo.js';

@@ -7,7 +7,7 @@ import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { dump } from '../operator/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { ended, waiting } from '../webhooks/outcomes.js';
+import { listDueEvents, recordOutcome } from '../webhooks/outcomes.js';
 import { perennial, type Ran } from './perennial.js';
 
 const masterKey = randomBytes(32);
@@ -32,9 +32,9 @@ beforeAll(async () => {
          ('order.status.changed', null, null, '{"orderStatus":"ACTIVE"}'),
          ('payment.status.changed', 2, 12, '{"paymentStatus":"CANCELED"}')) as v(t, c, l, d)`,
   );
-  await ended(fresh.database, ['1'], 'REFUSED');
-  await ended(fresh.database, ['1'], 'GIVE_UP');
-  await ended(fresh.database, ['2'], 'ACCEPTED');
+  await recordOutcome(fresh.database, ['1'], 'REFUSED');
+  await recordOutcome(fresh.database, ['1'], 'GIVE_UP');
+  await recordOutcome(fresh.database, ['2'], 'ACCEPTED');
 });
 afterAll(async () => {
   await fresh.close();
@@ -95,7 +95,7 @@ describe('events', () => {
     expect(await text('replay', 'test_told', '2')).toBe('1 to be sent again\n');
     expect(await json('replay', 'test_told', '--given-up', '--to', '2026-01-01')).toEqual({ replayed: 0 });
     expect(await json('replay', 'test_told', '--given-up')).toEqual({ replayed: 1 });
-    expect((await waiting(fresh.database)).map(({ id, retryNo }) => [id, retryNo])).toEqual([
+    expect((await listDueEvents(fresh.database)).map(({ id, retryNo }) => [id, retryNo])).toEqual([
       ['1', 2],
       ['2', 1],
       ['3-2..12', 0],

@@ -10,7 +10,7 @@ import { raiseAlert } from '../../src/platform/alerts/raise-sql.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel, sharedRequest, unique } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
-import { ended } from '../webhooks/outcomes.js';
+import { recordOutcome } from '../webhooks/outcomes.js';
 import { BIN, perennial, type Ran } from './perennial.js';
 
 /** Clears the line, goes up, writes another status, then turns around and hides what comes; the spaces wrap a line. */
@@ -109,7 +109,7 @@ describe('what a channel wrote into its order', () => {
       [hostile.shared],
     );
     const id = event?.id ?? '';
-    await ended(database, [id], 'REFUSED');
+    await recordOutcome(database, [id], 'REFUSED');
     await database.query('update delivery_attempts set answer = $2 where event_no = $1', [id, HOSTILE]);
     await printed('events', 'list', 'test_demo');
     const text = await printed('events', 'show', 'test_demo', id);

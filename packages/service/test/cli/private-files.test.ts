@@ -4,7 +4,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openJournal } from '../../src/reference-peers/institution/journal.js';
 import { demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
 import { BIN } from './perennial.js';
@@ -60,14 +59,5 @@ describe('a file that a command writes is for its owner alone', () => {
     }
     expect((await stat(pipe)).isFIFO()).toBe(true);
     expect(await readdir(folder)).toEqual(before);
-  });
-
-  it('the ledger of a reference program, also one that was there', async () => {
-    const file = path.join(folder, 'ledger', 'journal');
-    await (await openJournal(file, () => undefined)).close();
-    expect(await modeOf(file)).toBe('600');
-    await chmod(file, 0o644);
-    await (await openJournal(file, () => undefined)).close();
-    expect(await modeOf(file)).toBe('600');
   });
 });

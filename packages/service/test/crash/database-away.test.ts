@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { type EmbeddedDatabase, openEmbedded } from '@perennial/embedded-postgres';
 import { afterEach, expect, it } from 'vitest';
-import { type EmbeddedDatabase, openEmbedded } from '../../src/platform/embedded-postgres/index.js';
 import { type ChannelClient, channelClient, send } from '../support/channel-client.js';
 import { MAIN, postmasterPid, processTree, type Running, serviceUrl, start, until } from '../support/processes.js';
 

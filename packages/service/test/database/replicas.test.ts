@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { type EmbeddedDatabase, openEmbedded } from '@perennial/embedded-postgres';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
-import { type EmbeddedDatabase, openEmbedded } from '../../src/platform/embedded-postgres/index.js';
 import { until } from '../support/processes.js';
 
 /** A primary whose commits wait for a replica that is not there, or does not answer. */

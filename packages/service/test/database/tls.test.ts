@@ -1,9 +1,11 @@
 import { chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { type EmbeddedDatabase, openEmbedded } from '@perennial/embedded-postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readAddress } from '../../src/platform/db/address.js';
+import { OwnSocketClient } from '../../src/platform/db/client.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
-import { type EmbeddedDatabase, openEmbedded } from '../../src/platform/embedded-postgres/index.js';
 import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
 import { type Authority, newAuthority, selfSigned } from '../webhooks/certificates.js';
 
@@ -97,6 +99,16 @@ describe('sslmode', () => {
   it('verify-full without an authority of its own trusts those that Node trusts, which do not know this one', async () => {
     await expect(isEncrypted({ sslmode: 'verify-full' })).rejects.toThrow(/UNABLE_TO|SELF_SIGNED/);
   });
+});
+
+it('what waits on a connection fails when its socket is destroyed under the encryption', async () => {
+  const { settings: _settings, ...address } = readAddress(addressed({ sslmode: 'require' }));
+  const client = new OwnSocketClient(address);
+  client.on('error', () => undefined);
+  await client.connect();
+  const waiting = client.query('select pg_sleep(50)');
+  client.destroy();
+  await expect(waiting).rejects.toThrow('Connection terminated');
 });
 
 describe('a server that asks for a client certificate', () => {

@@ -84,12 +84,15 @@ describe('the image', () => {
   });
 
   it('is given every source file, and nothing of a working copy that is not one', () => {
-    const sources = ['src', 'migrations', 'assets', 'bin'].flatMap((folder) => {
-      const place = `packages/service/${folder}`;
+    const packages = readdirSync(path.join(ROOT, 'packages'));
+    const folders = [...packages.map((name) => `${name}/src`), 'service/migrations', 'service/assets', 'service/bin'];
+    const sources = folders.flatMap((folder) => {
+      const place = `packages/${folder}`;
       const entries = readdirSync(path.join(ROOT, place), { recursive: true, encoding: 'utf8' });
       return entries.map((entry) => `${place}/${entry}`);
     });
     expect(sources).toContain('packages/service/src/platform/db/database.ts');
+    expect(sources).toContain('packages/embedded-postgres/src/index.ts');
     expect(sources.filter(isIgnored)).toEqual([]);
     for (const place of [
       'packages/service/.env',

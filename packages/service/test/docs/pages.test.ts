@@ -35,7 +35,8 @@ describe('links', () => {
 
 describe('files of the code', () => {
   it('that a page names are there', async () => {
-    const places = ['', 'packages/service', 'packages/service/src', 'packages/service/test', 'packages/wire/src'];
+    const packages = (await readdir(path.join(ROOT, 'packages'))).map((name) => `packages/${name}`);
+    const places = ['', ...packages.flatMap((one) => [one, `${one}/src`, `${one}/test`])];
     const missing: string[] = [];
     for (const name of await allPages()) {
       for (const [, file = ''] of (await readPage(name)).matchAll(/`((?:[\w-]+\/)+[\w.-]+\.(?:ts|mjs))`/g)) {
@@ -150,7 +151,12 @@ function endpointRows(page: string): string[][] {
 async function allPages(): Promise<string[]> {
   const inDocs = await readdir(path.join(ROOT, 'docs'), { recursive: true });
   const pages = inDocs.filter((name) => name.endsWith('.md')).map((name) => path.join('docs', name));
-  const inPackages = ['packages/wire/README.md', 'packages/service/test/abuse/README.md'];
+  const inPackages = [
+    'packages/wire/README.md',
+    'packages/embedded-postgres/README.md',
+    'packages/reference-peers/README.md',
+    'packages/service/test/abuse/README.md',
+  ];
   return ['README.md', 'CHANGELOG.md', ...inPackages, ...pages];
 }
 

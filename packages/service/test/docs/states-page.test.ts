@@ -12,13 +12,13 @@ interface Transition {
   readonly from: string;
   readonly when: string;
   readonly to: string;
-  readonly tells?: boolean;
+  readonly emitsEvent?: boolean;
 }
 
 /** A transition as the page has it. */
-function cellsOf({ from, when, to, tells }: Transition): string[] {
+function cellsOf({ from, when, to, emitsEvent }: Transition): string[] {
   const line = `| ${from === 'none' ? '' : from} | ${when} | ${to} |`;
-  return [...(tableRows(line)[0] ?? []), ...(tells === undefined ? [] : [tells ? 'yes' : 'no'])];
+  return [...(tableRows(line)[0] ?? []), ...(emitsEvent === undefined ? [] : [emitsEvent ? 'yes' : 'no'])];
 }
 
 describe('docs/interface.md', () => {

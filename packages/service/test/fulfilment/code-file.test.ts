@@ -31,6 +31,7 @@ const REFUSED: readonly (readonly [what: string, file: string | Uint8Array, why:
   ['several columns', 'A,B\n', 'line 1 of the codes: it has several columns, and none of them is named code'],
   ['a line with more', 'A\nB,C\n', 'line 2 of the codes: it has 2 fields instead of 1'],
   ['a line with less', 'no,code\n1,A\n2\n', 'line 3 of the codes: it has 1 fields instead of 2'],
+  ['a CR alone', 'A\rB\n', 'line 1 of the codes: a CR without an LF'],
   ['an open quotation mark', 'A\n"B\n', 'line 3 of the codes: it does not end: the file may have been cut off'],
   ['what is not UTF-8', Buffer.from([0x41, 0x0a, 0xff, 0x0a]), 'line 1 of the codes: this or a line shortly after'],
   ['something else', Buffer.alloc(10_000, 'x'), 'line 1 of the codes: it has more than 4096 characters'],

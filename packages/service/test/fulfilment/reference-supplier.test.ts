@@ -1,13 +1,12 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { SUPPLIER_FAULTS, SUPPLIER_OPERATIONS } from '@perennial/reference-peers';
 import { hmacSha256, toBase64 } from '@perennial/wire';
+import { responseSignText, signResponse } from '@perennial/wire/bridge';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ClaimToFulfil } from '../../src/fulfilment/fulfilment.js';
 import { type AttachedSupplier, supplierAt } from '../../src/fulfilment/supplier.js';
-import { responseSignText, signResponse } from '../../src/gateways/bridge/protocol.js';
 import { systemClock } from '../../src/platform/clock.js';
-import { SUPPLIER_FAULTS } from '../../src/reference-peers/supplier/faults.js';
-import { SUPPLIER_OPERATIONS } from '../../src/reference-peers/supplier/operations.js';
 import { readPage, tableRows } from '../docs/pages.js';
 import { COMMAND_LINE, start, until } from '../support/processes.js';
 import { KEY, localSupplier, spawnSupplier, supplierFolder, supplierTo } from './suppliers.js';

@@ -1,7 +1,8 @@
 // A reference supplier as a process of its own, from the compiled code (npx tsc -b), so that it can be killed. Its one
 // argument is the options as JSON, the key in base64.
+
+import { startSupplier } from '@perennial/reference-peers';
 import { systemClock } from '../../dist/platform/clock.js';
-import { startSupplier } from '../../dist/reference-peers/supplier/supplier.js';
 
 const { key, ...options } = JSON.parse(process.argv[2]);
 const supplier = await startSupplier({ ...options, key: Buffer.from(key, 'base64'), clock: systemClock });

@@ -2,12 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { lockFile, type SupplierProgramOptions, startSupplier } from '@perennial/reference-peers';
 import { onTestFinished } from 'vitest';
 import type { Operator } from '../../src/operator/operator.js';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import type { Clock } from '../../src/platform/clock.js';
-import { lockFile } from '../../src/reference-peers/institution/lock.js';
-import { type SupplierProgramOptions, startSupplier } from '../../src/reference-peers/supplier/supplier.js';
 import { type Running, start, until } from '../support/processes.js';
 
 export const KEY = Buffer.alloc(32, 9);

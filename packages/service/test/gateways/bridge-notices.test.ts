@@ -1,5 +1,5 @@
+import { signedHeaders } from '@perennial/wire/bridge';
 import { describe, expect, it } from 'vitest';
-import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
 import { NoticeRefused, type RawNotice } from '../../src/gateways/gateway.js';
 import { gatewayTo, KEY } from '../institution/support.js';
 

@@ -1,3 +1,4 @@
+import { type Fields, fieldsOf } from '@perennial/wire/bridge';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -11,7 +12,6 @@ import {
   refundQueryOutcome,
   statementPage,
 } from '../../src/gateways/bridge/outcomes.js';
-import { type Fields, fieldsOf } from '../../src/gateways/bridge/protocol.js';
 
 const SUCCESS = {
   attemptNo: '7',

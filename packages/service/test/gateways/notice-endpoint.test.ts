@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { signedHeaders } from '@perennial/wire/bridge';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { send } from '../support/channel-client.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { signedHeaders } from '@perennial/wire/bridge';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
 import { heldBackLines } from '../../src/http/limits/held-back.js';
 import { createPaymentChannel, resetGatewayKey } from '../../src/operator/provisioning/payment-channels.js';
 import { type Database, relayQuery } from '../../src/platform/db/database.js';

@@ -1,12 +1,15 @@
 import type { AddressInfo } from 'node:net';
+import {
+  type Agenda,
+  Desk,
+  type FaultName,
+  institutionServer,
+  Ledger,
+  type Occasion,
+} from '@perennial/reference-peers';
+import { type NoticeMessage, signedHeaders } from '@perennial/wire/bridge';
 import { type BridgeGateway, bridgeGateway } from '../../src/gateways/bridge/bridge.js';
-import { type NoticeMessage, signedHeaders } from '../../src/gateways/bridge/protocol.js';
 import type { Clock } from '../../src/platform/clock.js';
-import type { Agenda } from '../../src/reference-peers/institution/agenda.js';
-import { Desk } from '../../src/reference-peers/institution/desk.js';
-import type { FaultName, Occasion } from '../../src/reference-peers/institution/faults.js';
-import { Ledger } from '../../src/reference-peers/institution/ledger.js';
-import { institutionServer } from '../../src/reference-peers/institution/server.js';
 
 const KEY = Buffer.alloc(32, 7);
 const MINUTE_MS = 60_000;

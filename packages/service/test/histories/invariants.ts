@@ -177,7 +177,7 @@ export function brokenLedger(order: StoredOrder, model: OrderModel, banks: Reado
 interface Transition {
   readonly from: string;
   readonly to: string;
-  readonly tells: boolean;
+  readonly emitsEvent: boolean;
 }
 
 /** Whether the state tables lead from `from` along what was told to `now`, telling of nothing more on the way. */
@@ -186,7 +186,7 @@ function leads(rows: readonly Transition[], from: string, told: readonly string[
   if (next === undefined && from === now) return true;
   return rows.some((row) => {
     if (row.from !== from) return false;
-    if (row.tells) return row.to === next && leads(rows, row.to, rest, now);
+    if (row.emitsEvent) return row.to === next && leads(rows, row.to, rest, now);
     return row.to !== from && leads(rows, row.to, told, now);
   });
 }

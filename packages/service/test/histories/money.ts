@@ -1,10 +1,9 @@
+import { type Debit, debitMessage } from '@perennial/reference-peers';
 import { expect } from 'vitest';
 import { debitOutcome } from '../../src/gateways/bridge/outcomes.js';
 import { OperatorError } from '../../src/operator/operator.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
-import type { Debit } from '../../src/reference-peers/institution/ledger.js';
-import { debitMessage } from '../../src/reference-peers/institution/results.js';
 import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
 import type { History, Tracked } from './history.js';
 import { paidLate, refundable, refundBegun, unsubscribed } from './model.js';

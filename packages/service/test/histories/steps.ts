@@ -1,5 +1,5 @@
+import type { FaultName } from '@perennial/reference-peers';
 import fc from 'fast-check';
-import type { FaultName } from '../../src/reference-peers/institution/faults.js';
 import type { Crash } from './node.js';
 
 /** A step is plain data, so that a history can be printed, shrunk and played again. Numbers pick among what there is. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Occasion } from '@perennial/reference-peers';
 import { accessTokens } from '../../src/catalog/channels/access-token.js';
 import { channelRegistry } from '../../src/catalog/channels/registry.js';
 import type {
@@ -18,7 +19,6 @@ import { authorizeProduct, createProduct } from '../../src/operator/provisioning
 import type { Clock } from '../../src/platform/clock.js';
 import type { Database } from '../../src/platform/db/database.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
-import type { Occasion } from '../../src/reference-peers/institution/faults.js';
 import { watchAttempts } from '../support/attempts-watch.js';
 import { type ChannelClient, channelClient, type Reply, send } from '../support/channel-client.js';
 import { type Bank, openBank } from './bank.js';

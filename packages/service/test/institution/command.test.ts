@@ -3,8 +3,8 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FAULTS } from '@perennial/reference-peers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FAULTS } from '../../src/reference-peers/institution/faults.js';
 import { type Running, start, until } from '../support/processes.js';
 import { debitOf, gatewayTo, ledgerOf, temporaryFolder } from './support.js';
 

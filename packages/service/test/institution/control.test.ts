@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopback } from '../../src/reference-peers/institution/local-routes.js';
 import { attached, control, debitOf, ledgerOf } from './support.js';
 
 describe('control and ledger', () => {
@@ -7,21 +6,6 @@ describe('control and ledger', () => {
     const { institution } = await attached({ control: false });
     expect((await fetch(`${institution.url}/ledger`)).status).toBe(404);
     expect((await control(institution, { action: 'clear' })).status).toBe(404);
-  });
-
-  it.each([
-    ['127.0.0.1', true],
-    ['127.8.9.10', true],
-    ['::1', true],
-    ['::ffff:127.0.0.1', true],
-    ['10.0.0.1', false],
-    ['::ffff:10.0.0.1', false],
-    ['128.0.0.1', false],
-    ['fe80::1', false],
-    ['', false],
-    [undefined, false],
-  ])('take %s for this machine: %s', (address, expected) => {
-    expect(isLoopback(address)).toBe(expected);
   });
 
   it.each(['x-forwarded-for', 'forwarded', 'origin'])('are refused to whoever comes with %s', async (header) => {

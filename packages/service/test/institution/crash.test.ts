@@ -1,8 +1,8 @@
 import { appendFile, readFile, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
+import { JOURNAL_FILE, startInstitution } from '@perennial/reference-peers';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/platform/clock.js';
-import { JOURNAL_FILE, startInstitution } from '../../src/reference-peers/institution/institution.js';
 import { soakSize } from '../support/soak.js';
 import { attached, BEHALF, debitOf, gatewayTo, KEY, ledgerOf, spawnInstitution, temporaryFolder } from './support.js';
 

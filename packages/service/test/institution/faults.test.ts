@@ -1,6 +1,6 @@
+import { FAULTS, type FaultName } from '@perennial/reference-peers';
 import { describe, expect, it } from 'vitest';
 import type { DebitOutcome } from '../../src/gateways/gateway.js';
-import { FAULTS, type FaultName } from '../../src/reference-peers/institution/faults.js';
 import { attached, BEHALF, control, debitOf, ledgerOf, noticeEndpoint } from './support.js';
 
 type Kind = DebitOutcome['kind'] | 'not-found';

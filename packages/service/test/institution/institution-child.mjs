@@ -1,7 +1,8 @@
 // A reference institution as a process of its own, from the compiled code (npx tsc -b), so that it can be killed.
 // Its one argument is the options as JSON, the key in base64.
+
+import { startInstitution } from '@perennial/reference-peers';
 import { systemClock } from '../../dist/platform/clock.js';
-import { startInstitution } from '../../dist/reference-peers/institution/institution.js';
 
 const { key, ...options } = JSON.parse(process.argv[2]);
 const institution = await startInstitution({ ...options, key: Buffer.from(key, 'base64'), clock: systemClock });

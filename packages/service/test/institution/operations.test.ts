@@ -1,6 +1,6 @@
 import { formatTime } from '@perennial/wire';
+import { signedHeaders } from '@perennial/wire/bridge';
 import { describe, expect, it } from 'vitest';
-import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
 import type { StatementLine } from '../../src/gateways/gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { attached, BEHALF, control, debitOf, KEY, ledgerOf } from './support.js';

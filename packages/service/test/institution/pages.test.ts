@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
+import { FAULTS } from '@perennial/reference-peers';
 import { requestSignText, sha256Hex, signRequest } from '@perennial/wire';
+import { OPERATIONS, type Operation, responseSignText, signResponse } from '@perennial/wire/bridge';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { OPERATIONS, type Operation, responseSignText, signResponse } from '../../src/gateways/bridge/protocol.js';
-import { FAULTS } from '../../src/reference-peers/institution/faults.js';
 import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
 import { ROOT, readPage, tableRows } from '../docs/pages.js';
 import { attached, BEHALF, debitOf, gatewayTo, noticeEndpoint } from './support.js';

@@ -6,16 +6,11 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Institution, type InstitutionOptions, lockFile, startInstitution } from '@perennial/reference-peers';
 import { onTestFinished } from 'vitest';
 import { type BridgeGateway, type BridgeOptions, bridgeGateway } from '../../src/gateways/bridge/bridge.js';
 import type { DebitRequest } from '../../src/gateways/gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
-import {
-  type Institution,
-  type InstitutionOptions,
-  startInstitution,
-} from '../../src/reference-peers/institution/institution.js';
-import { lockFile } from '../../src/reference-peers/institution/lock.js';
 import { type Running, until, watch } from '../support/processes.js';
 
 export const KEY = Buffer.alloc(32, 7);

@@ -6,7 +6,7 @@ import { claim, type Stage as PageStage, stage as pageStage } from '../redeem/su
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';
 import { sampleValue, scrape } from '../support/scrape.js';
 import { manualClock, type TestService, testService } from '../support/service.js';
-import { receiverFor, sendingNode } from '../webhooks/sending.js';
+import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
 
 describe('perennial_debits_total', () => {
   let on: OrderStage;
@@ -74,7 +74,7 @@ describe('perennial_webhook_pushes_total and perennial_webhook_given_up_total', 
 
   it('count each push, and each event that is not sent any more', async () => {
     const channel = await demoChannel(service);
-    const receiver = await receiverFor(service, channel, {
+    const receiver = await registerReceiver(service, channel, {
       answer: ({ eventType }) => (eventType === 'order.status.changed' ? 'accept' : 'refuse'),
     });
     const pushed: CountedPush[] = [];
@@ -88,7 +88,7 @@ describe('perennial_webhook_pushes_total and perennial_webhook_given_up_total', 
       },
     };
     const clock = manualClock(Date.now() + 3_600_000);
-    const node = sendingNode(service, { dueBy: clock, counts });
+    const node = createSendingNode(service, { dueBy: clock, counts });
     await channel.call('orders/create', collectRequest(channel));
     for (let push = 0; push < 11; push += 1) {
       await node.turn();

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { type Institution, startInstitution } from '@perennial/reference-peers';
+import { signedHeaders } from '@perennial/wire/bridge';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { signedHeaders } from '../../src/gateways/bridge/protocol.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import {
   createPaymentChannel,
@@ -11,7 +12,6 @@ import {
   updatePaymentChannel,
 } from '../../src/operator/provisioning/payment-channels.js';
 import { systemClock } from '../../src/platform/clock.js';
-import { type Institution, startInstitution } from '../../src/reference-peers/institution/institution.js';
 import { control, ledgerOf } from '../institution/support.js';
 import { type ChannelClient, send } from '../support/channel-client.js';
 import { demoChannel, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';

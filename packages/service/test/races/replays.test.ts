@@ -3,7 +3,7 @@ import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, unique } from '../support/demo.js';
 import { anotherNode, type Node } from '../support/second-node.js';
-import { ended, twoEvents, waiting } from '../webhooks/outcomes.js';
+import { createOrderWithEvents, listDueEvents, recordOutcome } from '../webhooks/outcomes.js';
 
 /** Two nodes, and a channel that sends its replays to both. */
 let on: Stage;
@@ -26,10 +26,10 @@ const database = () => on.service.fresh.database;
 it('sixty replays of everything at once, on two nodes: each event once, no fault, and a bystander gets all it asks for', async () => {
   const events: string[] = [];
   for (let n = 0; n < 5; n += 1) {
-    const { payment, order } = await twoEvents(database(), on.channel);
+    const { payment, order } = await createOrderWithEvents(database(), on.channel);
     events.push(payment, order);
   }
-  await ended(database(), events, 'GIVE_UP');
+  await recordOutcome(database(), events, 'GIVE_UP');
   let isOver = false;
   const replays = Promise.all(
     Array.from({ length: 60 }, (_, n) => {
@@ -46,6 +46,6 @@ it('sixty replays of everything at once, on two nodes: each event once, no fault
   }
   expect(new Set((await replays).map(({ code }) => code))).toEqual(new Set(['0']));
   expect(new Set(answers)).toEqual(new Set(['0']));
-  const ids = (await waiting(database())).map(({ id }) => id);
+  const ids = (await listDueEvents(database())).map(({ id }) => id);
   for (const event of events) expect(ids.filter((id) => id === event)).toEqual([event]);
 });

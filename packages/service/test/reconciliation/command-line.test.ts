@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { startInstitution } from '@perennial/reference-peers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/platform/clock.js';
-import { startInstitution } from '../../src/reference-peers/institution/institution.js';
 import { perennial } from '../cli/perennial.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { csvOf, DAY, line, putAttempt } from './support.js';

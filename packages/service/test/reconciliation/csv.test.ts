@@ -112,6 +112,11 @@ describe('refused, with the line', () => {
     await expect(read(text)).rejects.toThrow(message);
   });
 
+  it('what is wrong first, even where what follows cannot be read at all', async () => {
+    const lines = [HEADER, GOOD.replace('DEBIT', 'debit'), 'R"1', ''];
+    await expect(read(lines.join('\n'))).rejects.toThrow('line 2 of the statement: kind must be');
+  });
+
   it('counts lines, not records', async () => {
     const header = `"kind",number,amountCent,status,bookedAt,institutionRef`;
     await expect(read(`${header}\n${GOOD}\r\n${GOOD}\n${GOOD.replace('1990', '"\n\n"')}\n`)).rejects.toThrow(

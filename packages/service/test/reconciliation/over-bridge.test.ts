@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { type Institution, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { channelRegistry } from '../../src/catalog/channels/registry.js';
@@ -13,7 +14,6 @@ import type { OperatorWithGateways } from '../../src/operator/operator.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { type Institution, startInstitution } from '../../src/reference-peers/institution/institution.js';
 import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
 import { control, debitOf } from '../institution/support.js';
 import { alerts } from '../orders/support.js';

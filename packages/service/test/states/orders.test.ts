@@ -32,7 +32,7 @@ describe('orderStatus', () => {
     '%s on %s: %s',
     (from, on, expected) => {
       const row = orderAfter(from, on);
-      expect(row === undefined ? '-' : `${row.to}${row.tells ? '*' : ''}`).toBe(expected);
+      expect(row === undefined ? '-' : `${row.to}${row.emitsEvent ? '*' : ''}`).toBe(expected);
     },
   );
 

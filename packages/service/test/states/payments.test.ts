@@ -49,7 +49,7 @@ describe('paymentStatus', () => {
     '%s on %s: %s',
     (from, on, expected) => {
       const row = paymentAfter(from, on);
-      expect(row === undefined ? '-' : `${row.to}${row.tells ? '*' : ''}`).toBe(expected);
+      expect(row === undefined ? '-' : `${row.to}${row.emitsEvent ? '*' : ''}`).toBe(expected);
     },
   );
 

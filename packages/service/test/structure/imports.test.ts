@@ -3,6 +3,14 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../support/processes.js';
 
+/** Each package, and those of the others that it may import. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  wire: [],
+  'embedded-postgres': [],
+  'reference-peers': ['wire'],
+  service: ['wire', 'embedded-postgres', 'reference-peers'],
+};
+
 /**
  * Each room of the house, and the folders in it from the ground up. What a folder imports lies below it, in its own room and in
  * the rooms around it. Files that stand beside folders are at whatever height their imports allow.
@@ -17,7 +25,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'settlement',
     'delivery',
     'reconciliation',
-    'reference-peers',
     'redeem',
     'api',
     'engine',
@@ -29,7 +36,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'answers',
     'metrics',
     'csv',
-    'embedded-postgres',
     'db',
     'idempotency',
     'lists',
@@ -48,7 +54,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'subscriptions/store': ['agreements', 'benefits', 'events', 'users', 'payments', 'orders'],
   'subscriptions/steps': ['agreements', 'benefits', 'ending', 'payments', 'orders'],
   delivery: ['history', 'queue', 'receivers', 'transport', 'dispatcher'],
-  'reference-peers': ['institution', 'supplier'],
+  'delivery/transport': ['http-client'],
   redeem: ['texts', 'page'],
   engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
   operator: ['copies', 'orders', 'provisioning', 'books'],
@@ -56,20 +62,36 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   http: ['answers', 'limits', 'long-answers', 'requests', 'pages'],
 };
 
-const wire = path.join(packageRoot, '..', 'wire', 'src');
-const service = path.join(packageRoot, 'src');
+const packages = path.join(packageRoot, '..');
+const sourcesOf = (name: string) => path.join(packages, name, 'src');
+const wire = sourcesOf('wire');
+const service = sourcesOf('service');
 
-function graph(root: string): Map<string, string[]> {
+/** The files of a folder, and what each of them imports, as it is written there. */
+function imported(root: string): Map<string, string[]> {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   return new Map(
     files.map((file) => {
       const text = readFileSync(path.join(root, file), 'utf8');
-      const relative = [...text.matchAll(/\b(?:from|import\()\s*'(\.[^']+)'/g)].map((match) =>
-        path.normalize(path.join(path.dirname(file), (match[1] ?? '').replace(/\.js$/, '.ts'))),
-      );
-      return [file, relative];
+      const found = text.matchAll(/(?:^(?:import|export)\s[^;']*?\bfrom|\bimport\()\s*'([^']+)'/gm);
+      return [file, [...found].map(([, name = '']) => name)];
     }),
   );
+}
+
+function graph(root: string): Map<string, string[]> {
+  return new Map(
+    [...imported(root)].map(([file, names]) => {
+      const relative = names.filter((name) => name.startsWith('.'));
+      return [file, relative.map((name) => path.join(path.dirname(file), name.replace(/\.js$/, '.ts')))];
+    }),
+  );
+}
+
+/** The npm packages that a package imports, by the names that its dependencies have. */
+function packagesUsed(name: string): string[] {
+  const outside = [...imported(sourcesOf(name)).values()].flat().filter((one) => !/^(\.|#|node:)/.test(one));
+  return [...new Set(outside.map((one) => one.match(/^(?:@[^/]+\/)?[^/]+/)?.[0] ?? one))].toSorted();
 }
 
 /** The first circle found, as a path, or nothing. */
@@ -128,11 +150,24 @@ describe('imports', () => {
     ).toEqual(['a', 'b', 'c', 'a']);
   });
 
-  it.each([
-    ['wire', wire],
-    ['service', service],
-  ])('%s has no circle', (_name, root) => {
-    expect(circle(graph(root))).toBeUndefined();
+  it('the packages are those that are listed', () => {
+    expect(readdirSync(packages).toSorted()).toEqual(Object.keys(PACKAGES).toSorted());
+  });
+
+  it.each(Object.keys(PACKAGES))('%s has no circle, and nothing of it lies elsewhere', (name) => {
+    const imports = graph(sourcesOf(name));
+    expect(circle(imports)).toBeUndefined();
+    expect([...imports].flatMap(([, targets]) => targets.filter((target) => !imports.has(target)))).toEqual([]);
+  });
+
+  it.each(Object.entries(PACKAGES))('%s imports of the other packages %j at most', (name, allowed) => {
+    const ours = packagesUsed(name).filter((one) => one.startsWith('@perennial/'));
+    expect(ours.map((one) => one.slice('@perennial/'.length)).filter((one) => !allowed.includes(one))).toEqual([]);
+  });
+
+  it.each(Object.keys(PACKAGES))('%s depends on what it imports, and on nothing else', (name) => {
+    const { dependencies = {} } = JSON.parse(readFileSync(path.join(packages, name, 'package.json'), 'utf8'));
+    expect(Object.keys(dependencies).toSorted()).toEqual(packagesUsed(name));
   });
 
   it('the rooms of the service are those that are listed, with all their folders', () => {
@@ -174,30 +209,32 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('wire imports nothing of Node outside its platform folder', () => {
-    const files = readdirSync(wire, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-    const wrong = files.filter(
+  it('wire uses nothing of Node outside its platform folder', () => {
+    const wrong = [...imported(wire).keys()].filter(
       (file) =>
-        !file.startsWith('platform') && /from '(node:|@perennial)/.test(readFileSync(path.join(wire, file), 'utf8')),
+        !file.startsWith('platform/') &&
+        /from 'node:|\b(?:Buffer|process)\./.test(readFileSync(path.join(wire, file), 'utf8')),
     );
     expect(wrong).toEqual([]);
   });
 
   it.each([
-    ['Date.now or new Date()', /Date\.now\(|new Date\(\)/, ['platform/clock.ts']],
-    ['process.env', /process\.env/, ['platform/settings.ts']],
+    ['Date.now or new Date()', /Date\.now\(|new Date\(\)/, ['service: platform/clock.ts']],
+    ['process.env', /process\.env/, ['service: platform/settings.ts']],
     // What a child logger is bound to passes by the redaction.
     ['a child logger', /\blog\.child\(/, []],
     // Only what was made visible reaches a terminal: by the one way of printing, in lines that the two makers of lines made.
-    ['text that counts as visible', /new Shown\(/, ['cli/frame/shown.ts', 'cli/frame/table.ts']],
+    ['text that counts as visible', /new Shown\(/, ['service: cli/frame/shown.ts', 'service: cli/frame/table.ts']],
     [
       'writing to a terminal',
       /process\.(stdout|stderr)\b|\bconsole\./,
-      ['cli/frame/reference-program.ts', 'cli/main.ts', 'main.ts'],
+      ['service: cli/frame/reference-program.ts', 'service: cli/main.ts', 'service: main.ts'],
     ],
   ])('%s stands in its own files alone', (_what, pattern, allowed) => {
-    const files = [...graph(service).keys()].filter((file) =>
-      pattern.test(readFileSync(path.join(service, file), 'utf8')),
+    const files = Object.keys(PACKAGES).flatMap((name) =>
+      [...imported(sourcesOf(name)).keys()]
+        .filter((file) => pattern.test(readFileSync(path.join(sourcesOf(name), file), 'utf8')))
+        .map((file) => `${name}: ${file}`),
     );
     expect(files.toSorted()).toEqual(allowed);
   });

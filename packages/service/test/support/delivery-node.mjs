@@ -1,7 +1,7 @@
 // A node that does nothing but send events, from the compiled code, also to this machine. Each push names the process that
 // it came from, outside of what is signed. It serves nothing: in place of a port it says its process id.
 import { channelRegistry } from '../../dist/catalog/channels/registry.js';
-import { connections } from '../../dist/delivery/transport/connections.js';
+import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { deliverer } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { openFromSettings } from '../../dist/platform/installation/open.js';
@@ -10,17 +10,17 @@ import { readSettings } from '../../dist/platform/settings.js';
 
 const settings = readSettings();
 const { database, vault } = await openFromSettings(settings, { role: 'service', log: () => {} });
-const kept = connections({ local: true });
+const pushClient = createPushClient({ allowLocalhost: true });
 const sending = deliverer({
   database,
   channels: channelRegistry(database, vault),
-  connections: {
+  pushClient: {
     push: (url, sign) =>
-      kept.push(url, () => {
+      pushClient.push(url, () => {
         const { headers, body } = sign();
         return { headers: `${headers}X-Test-Process: ${process.pid}\r\n`, body };
       }),
-    close: () => kept.close(),
+    close: () => pushClient.close(),
   },
   clock: systemClock,
   log: createLog(settings.logLevel),

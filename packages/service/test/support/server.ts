@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { openEmbedded } from '@perennial/embedded-postgres';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/platform/db/database.js';
-import { openEmbedded } from '../../src/platform/embedded-postgres/index.js';
 import { migrate } from '../../src/platform/schema/migrate.js';
 
 declare module 'vitest' {

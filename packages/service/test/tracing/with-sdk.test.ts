@@ -4,7 +4,7 @@ import { collectRequest, demoChannel } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import type { TestReceiver } from '../webhooks/receiver.js';
-import { receiverFor, sendingNode } from '../webhooks/sending.js';
+import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
 import { type SilentBridge, silentBridge } from './bridge.js';
 import { type RecordedSpan, recordSpans, stopRecording } from './recorder.js';
 
@@ -23,7 +23,7 @@ describe('with an SDK', () => {
     service = await testService();
     channel = await demoChannel(service);
     bridge = await silentBridge(service, channel);
-    receiver = await receiverFor(service, channel, {
+    receiver = await registerReceiver(service, channel, {
       answer: ({ traceparent = '' }) => {
         pushHeaders.push(traceparent);
         return 'accept';
@@ -84,7 +84,7 @@ describe('with an SDK', () => {
   it('a push is a trace of its own, and its receiver is told of it', async () => {
     await channel.call('orders/create', collectRequest(channel));
     spans.length = 0;
-    const node = sendingNode(service);
+    const node = createSendingNode(service);
     await node.turn();
     await node.stop();
     const pushes = spans.filter(({ name }) => name === 'push');

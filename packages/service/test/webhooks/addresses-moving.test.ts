@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { dnsResolve } from '../../src/delivery/transport/address.js';
-import { type Connections, connections } from '../../src/delivery/transport/connections.js';
+import { createDnsResolver } from '../../src/delivery/transport/addresses.js';
+import { createPushClient, type PushClient } from '../../src/delivery/transport/push-client.js';
 import { newAuthority } from './certificates.js';
 import { type NameAnswer, type NameServer, startNameServer } from './name-server.js';
 import { type TestNetwork, testNetwork } from './network.js';
@@ -14,7 +14,7 @@ const authority = newAuthority();
 
 let network: TestNetwork;
 let receiver: TestReceiver;
-let sender: Connections | undefined;
+let sender: PushClient | undefined;
 beforeEach(async () => {
   network = testNetwork();
   const tls = authority.issue({ for: ['hooks.partner.example', 'quick.partner.example'] });
@@ -31,10 +31,10 @@ afterEach(async () => {
 /** Answers in turn; the last one for ever. */
 function sending(...turns: readonly (readonly string[])[]) {
   const lookups: string[] = [];
-  sender = connections({
-    local: false,
+  sender = createPushClient({
+    allowLocalhost: false,
     ca: authority.cert,
-    resolve: async (host) => {
+    resolveName: async (host) => {
       lookups.push(host);
       return turns[Math.min(lookups.length, turns.length) - 1] ?? [];
     },
@@ -153,10 +153,10 @@ describe('name servers', () => {
 
   async function resolving(answer: (name: string, kind: 4 | 6) => NameAnswer, deadlineMs?: number) {
     names = await startNameServer(answer);
-    sender = connections({
-      local: false,
+    sender = createPushClient({
+      allowLocalhost: false,
       ca: authority.cert,
-      resolve: dnsResolve([names.server]),
+      resolveName: createDnsResolver([names.server]),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
     });
     return sender.push;
@@ -164,16 +164,16 @@ describe('name servers', () => {
 
   it('say where a name leads: IPv4 first, then IPv6', async () => {
     names = await startNameServer(() => ({ addresses: ['2606:4700::1111', FIRST, SECOND] }));
-    const found = await dnsResolve([names.server])('hooks.partner.example');
+    const found = await createDnsResolver([names.server])('hooks.partner.example');
     expect(found).toEqual([FIRST, SECOND, '2606:4700::1111']);
   });
 
   it('may have one kind of address alone', async () => {
     const push = await resolving(() => ({ addresses: [FIRST] }));
     expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
-    names?.close();
+    await names?.close();
     names = await startNameServer(() => ({ addresses: ['2606:4700::1111'] }));
-    expect(await dnsResolve([names.server])('hooks.partner.example')).toEqual(['2606:4700::1111']);
+    expect(await createDnsResolver([names.server])('hooks.partner.example')).toEqual(['2606:4700::1111']);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connections } from '../../src/delivery/transport/connections.js';
+import { createPushClient } from '../../src/delivery/transport/push-client.js';
 import { checkCallbackUrl } from '../../src/operator/provisioning/callback-url.js';
 import { type TestNetwork, testNetwork } from './network.js';
 import { signedPush, startReceiver } from './receiver.js';
@@ -130,8 +130,8 @@ const MALFORMED: readonly string[] = [
   'gopher://127.0.0.1:5432/',
 ];
 
-const push = (url: string, resolve: (host: string) => Promise<readonly string[]>, local = false) =>
-  connections({ local, resolve }).push(url, () => signedPush('app', SECRET));
+const push = (url: string, resolveName: (host: string) => Promise<readonly string[]>, local = false) =>
+  createPushClient({ allowLocalhost: local, resolveName }).push(url, () => signedPush('app', SECRET));
 const nobody = async () => {
   throw new Error('an address needs no lookup');
 };

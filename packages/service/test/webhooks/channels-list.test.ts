@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, sharedRequest, unique } from '../support/demo.js';
-import { ended, expand, twoEvents, voidedPeriods } from './outcomes.js';
+import { createOrderWithEvents, createVoidedPeriods, expandVoidedPeriods, recordOutcome } from './outcomes.js';
 
 let on: Stage;
 let channel: ChannelClient;
@@ -20,7 +20,7 @@ const ids = (reply: { data: { events: readonly { eventId: string }[] } }) =>
 describe('events/list', () => {
   it('0: what was told about an order, newest first, as it was told', async () => {
     const externalOrderNo = unique('order');
-    const { orderNo, payment, order } = await twoEvents(database(), channel, { externalOrderNo });
+    const { orderNo, payment, order } = await createOrderWithEvents(database(), channel, { externalOrderNo });
     const { data, code } = await list({ orderNo });
     expect([code, data.page, data.size, data.hasMore]).toEqual(['0', 1, 100, false]);
     expect(data.events).toEqual([
@@ -67,7 +67,7 @@ describe('events/list', () => {
     expect((await list({ size: 6 }, other)).data.hasMore).toBe(false);
     expect((await list({ page: 2, size: 4 }, other)).data.events).toHaveLength(2);
     expect(ids(await list({ page: 2_147_483_647, size: 100 }, other))).toEqual([]);
-    await ended(database(), all, 'GIVE_UP');
+    await recordOutcome(database(), all, 'GIVE_UP');
     for (const by of [{ deliveryStatus: 'GIVE_UP' }, { deliveryStatus: 'DELIVERED' }, { deliveryStatus: 'PENDING' }]) {
       const filtered = await Promise.all([1, 2].map((page) => list({ ...by, page, size: 4 }, other)));
       const expected = by.deliveryStatus === 'GIVE_UP' ? [all.slice(0, 4), all.slice(4)] : [[], []];
@@ -79,16 +79,16 @@ describe('events/list', () => {
   it('0: by delivery status, with the pushes so far', async () => {
     const other = await anotherChannel(on.service);
     const made = [];
-    for (let n = 0; n < 3; n += 1) made.push(await twoEvents(database(), other));
+    for (let n = 0; n < 3; n += 1) made.push(await createOrderWithEvents(database(), other));
     const [delivered = '', failing = '', givenUp = '', aside = '', fresh = '', late = ''] = made.flatMap(
       ({ payment, order }) => [payment, order],
     );
-    await ended(database(), [delivered], 'ACCEPTED');
-    await ended(database(), [failing], 'REFUSED');
-    await ended(database(), [givenUp], 'GIVE_UP');
-    await ended(database(), [aside], 'NO_CALLBACK');
-    await ended(database(), [late], 'REFUSED');
-    await ended(database(), [late], 'ACCEPTED');
+    await recordOutcome(database(), [delivered], 'ACCEPTED');
+    await recordOutcome(database(), [failing], 'REFUSED');
+    await recordOutcome(database(), [givenUp], 'GIVE_UP');
+    await recordOutcome(database(), [aside], 'NO_CALLBACK');
+    await recordOutcome(database(), [late], 'REFUSED');
+    await recordOutcome(database(), [late], 'ACCEPTED');
     const expected = {
       DELIVERED: [late, delivered],
       PENDING: [fresh, failing],
@@ -112,7 +112,7 @@ describe('events/list', () => {
   });
 
   it('0: periods that were voided together are one record, given up as soon as one of them is', async () => {
-    const { orderNo, before, range } = await voidedPeriods(database(), channel);
+    const { orderNo, before, range } = await createVoidedPeriods(database(), channel);
     const status = async () => {
       const [record] = (await list({ orderNo })).data.events;
       const { deliveryStatus } = record;
@@ -126,24 +126,24 @@ describe('events/list', () => {
     };
     const named = [`${range}-2`, `${range}-7`];
     expect(await status()).toEqual([...named, 'PENDING', 0]);
-    await ended(database(), [`${range}-2`], 'NO_CALLBACK');
+    await recordOutcome(database(), [`${range}-2`], 'NO_CALLBACK');
     expect(await status()).toEqual([...named, 'NO_CALLBACK', 0]);
     await channel.call('events/replay', { eventIds: [range] });
     expect(await status()).toEqual([...named, 'PENDING', 0]);
-    await expand(database(), `${range}-2`);
-    await ended(
+    await expandVoidedPeriods(database(), `${range}-2`);
+    await recordOutcome(
       database(),
       [2, 3, 4].map((cycle) => `${range}-${cycle}`),
       'ACCEPTED',
     );
     expect(await status()).toEqual([...named, 'PENDING', 3]);
-    await ended(database(), [`${range}-5`], 'NO_CALLBACK');
-    await ended(database(), [`${range}-6`], 'GIVE_UP');
+    await recordOutcome(database(), [`${range}-5`], 'NO_CALLBACK');
+    await recordOutcome(database(), [`${range}-6`], 'GIVE_UP');
     expect(await status()).toEqual([...named, 'GIVE_UP', 4]);
     await channel.call('events/replay', { eventIds: [`${range}-6`] });
     expect(await status()).toEqual([...named, 'NO_CALLBACK', 4]);
     await channel.call('events/replay', { eventIds: [`${range}-5`] });
-    await ended(
+    await recordOutcome(
       database(),
       [5, 6, 7].map((cycle) => `${range}-${cycle}`),
       'ACCEPTED',
@@ -154,7 +154,7 @@ describe('events/list', () => {
 
   it('0: by type and by when they were written, in both forms of a time', async () => {
     const other = await anotherChannel(on.service);
-    const { payment, order } = await twoEvents(database(), other);
+    const { payment, order } = await createOrderWithEvents(database(), other);
     const moment = '2026-03-01T00:00:00Z';
     await database().query(
       `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
@@ -178,14 +178,14 @@ describe('events/list', () => {
       expect(ids(await list({ ...range, deliveryStatus: 'PENDING' }, other))).toEqual(isIn ? [old] : []);
     }
     expect(ids(await list({ eventType: 'order.status.changed' }, other))).toEqual([order]);
-    await ended(database(), [payment, order, old], 'GIVE_UP');
+    await recordOutcome(database(), [payment, order, old], 'GIVE_UP');
     const givenUp = { deliveryStatus: 'GIVE_UP', eventType: 'payment.status.changed' };
     expect(ids(await list(givenUp, other))).toEqual([payment, old]);
     expect(ids(await list({ ...givenUp, to: '2026-03-02 00:00:00' }, other))).toEqual([old]);
   });
 
   it('0: nothing of another channel, and 420001 for its orders', async () => {
-    const { orderNo } = await twoEvents(database(), channel);
+    const { orderNo } = await createOrderWithEvents(database(), channel);
     const other = await anotherChannel(on.service);
     expect((await list({}, other)).data.events).toEqual([]);
     for (const asked of [{ orderNo }, { orderNo: '1' }, { orderNo: 'abc' }, { externalOrderNo: 'none' }]) {

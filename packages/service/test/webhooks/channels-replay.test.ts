@@ -6,7 +6,13 @@ import { lockWaits } from '../support/database.js';
 import { unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
-import { ended, expand, twoEvents, voidedPeriods, waiting } from './outcomes.js';
+import {
+  createOrderWithEvents,
+  createVoidedPeriods,
+  expandVoidedPeriods,
+  listDueEvents,
+  recordOutcome,
+} from './outcomes.js';
 
 let on: Stage;
 let channel: ChannelClient;
@@ -21,7 +27,7 @@ const replay = (body: object, by = channel, options = {}) => by.call('events/rep
 const replayed = async (...eventIds: string[]) => (await replay({ eventIds })).data?.replayed;
 /** What is waiting of these events. */
 const queued = async (...numbers: string[]) =>
-  (await waiting(database())).filter(({ id }) => numbers.includes(id.split('-')[0] ?? ''));
+  (await listDueEvents(database())).filter(({ id }) => numbers.includes(id.split('-')[0] ?? ''));
 const statusOf = async (eventId: string, by = channel) => {
   const { data } = await by.call('events/list', {});
   return data.events.find((event: { eventId: string }) => event.eventId === eventId)?.deliveryStatus;
@@ -32,9 +38,9 @@ const first = (id: string, retryNo: number) => ({ id, step: 0, retryNo, isDue: t
 
 describe('events/replay of one event', () => {
   it('0: given up, from the first step on, with retryNo counted on', async () => {
-    const { payment, order } = await twoEvents(database(), channel);
-    await ended(database(), [payment], 'REFUSED');
-    await ended(database(), [payment, order], 'GIVE_UP');
+    const { payment, order } = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [payment], 'REFUSED');
+    await recordOutcome(database(), [payment, order], 'GIVE_UP');
     expect(await queued(payment, order)).toEqual([]);
     expect(await replayed(payment)).toBe(1);
     expect(await queued(payment, order)).toEqual([first(payment, 2)]);
@@ -42,18 +48,18 @@ describe('events/replay of one event', () => {
   });
 
   it('0: delivered, and it stays so until it is refused for good', async () => {
-    const { payment } = await twoEvents(database(), channel);
-    await ended(database(), [payment], 'ACCEPTED');
+    const { payment } = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [payment], 'ACCEPTED');
     expect(await replayed(payment)).toBe(1);
     expect(await queued(payment)).toEqual([first(payment, 1)]);
     expect(await statusOf(payment)).toBe('DELIVERED');
-    await ended(database(), [payment], 'GIVE_UP');
+    await recordOutcome(database(), [payment], 'GIVE_UP');
     expect(await statusOf(payment)).toBe('GIVE_UP');
   });
 
   it('0: put aside for want of an address, as if it were sent for the first time', async () => {
-    const { payment } = await twoEvents(database(), channel);
-    await ended(database(), [payment], 'NO_CALLBACK');
+    const { payment } = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [payment], 'NO_CALLBACK');
     expect(await replayed(payment)).toBe(1);
     expect(await queued(payment)).toEqual([first(payment, 0)]);
     expect(await replayed(payment)).toBe(1);
@@ -61,8 +67,8 @@ describe('events/replay of one event', () => {
   });
 
   it('0: not sent yet, and nothing changes; or waiting for its next turn, which is now', async () => {
-    const { payment, order } = await twoEvents(database(), channel);
-    await ended(database(), [order], 'REFUSED');
+    const { payment, order } = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [order], 'REFUSED');
     expect(await queued(payment, order)).toEqual([first(payment, 0), { id: order, step: 1, retryNo: 1, isDue: false }]);
     expect(await replayed(payment, order)).toBe(2);
     expect(await queued(payment, order)).toEqual([first(payment, 0), first(order, 1)]);
@@ -71,9 +77,9 @@ describe('events/replay of one event', () => {
   });
 
   it('0: fifty times at once, and it is queued once', async () => {
-    const { payment, order } = await twoEvents(database(), channel);
-    await ended(database(), [payment], 'ACCEPTED');
-    await ended(database(), [order], 'GIVE_UP');
+    const { payment, order } = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [payment], 'ACCEPTED');
+    await recordOutcome(database(), [order], 'GIVE_UP');
     const both = [payment, order];
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, n) => replay({ eventIds: n % 2 === 0 ? both : both.toReversed() })),
@@ -84,8 +90,8 @@ describe('events/replay of one event', () => {
 
   it('0: while another replay of it is not committed yet, and it is queued once', async () => {
     const bystander = await anotherChannel(on.service);
-    const { payment } = await twoEvents(database(), channel);
-    await ended(database(), [payment], 'ACCEPTED');
+    const { payment } = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [payment], 'ACCEPTED');
     const [{ id = 0 } = {}] = await database().query<{ id: number }>(
       'select channel_id as id from events where event_no = $1',
       [payment],
@@ -111,8 +117,8 @@ describe('events/replay of one event', () => {
   });
 
   it('429001: the channel’s others take longer than a caller waits, and nothing was done for it', async () => {
-    const { payment, order } = await twoEvents(database(), channel);
-    await ended(database(), [payment, order], 'ACCEPTED');
+    const { payment, order } = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [payment, order], 'ACCEPTED');
     const node = await anotherNode(on.service, { load: { patienceMs: 1_000 } });
     const caller = node.client(channel);
     await caller.getToken();
@@ -139,9 +145,9 @@ describe('events/replay of one event', () => {
   });
 
   it('0: so often that its number can grow no more, and it is still sent', async () => {
-    const { payment } = await twoEvents(database(), channel);
+    const { payment } = await createOrderWithEvents(database(), channel);
     await database().query('update due_events set retry_no = 32750 where event_no = $1', [payment]);
-    await ended(database(), [payment], 'GIVE_UP');
+    await recordOutcome(database(), [payment], 'GIVE_UP');
     await replayed(payment);
     expect(await queued(payment)).toEqual([first(payment, 32_000)]);
     await database().query(
@@ -157,9 +163,9 @@ describe('events/replay of periods that were voided together', () => {
   const periods = (range: string, ...cycles: number[]) => cycles.map((cycle) => `${range}-${cycle}`);
 
   it('0: all of them by their common number, which stays one row', async () => {
-    const { range } = await voidedPeriods(database(), channel);
-    await expand(database(), `${range}-2`);
-    await ended(database(), periods(range, 2, 3, 4, 5, 6, 7), 'ACCEPTED');
+    const { range } = await createVoidedPeriods(database(), channel);
+    await expandVoidedPeriods(database(), `${range}-2`);
+    await recordOutcome(database(), periods(range, 2, 3, 4, 5, 6, 7), 'ACCEPTED');
     expect(await replayed(range)).toBe(6);
     expect(await queued(range)).toEqual([first(`${range}-2..7`, 1)]);
     expect(await replayed(range, ...periods(range, 3, 4))).toBe(6);
@@ -167,11 +173,11 @@ describe('events/replay of periods that were voided together', () => {
   });
 
   it('0: one of them, from among those that were put aside as one', async () => {
-    const { range } = await voidedPeriods(database(), channel);
-    await ended(database(), [`${range}-2`], 'NO_CALLBACK');
+    const { range } = await createVoidedPeriods(database(), channel);
+    await recordOutcome(database(), [`${range}-2`], 'NO_CALLBACK');
     expect(await replayed(`${range}-4`)).toBe(1);
     expect(await queued(range)).toEqual([first(`${range}-4`, 0)]);
-    await ended(database(), [`${range}-4`], 'ACCEPTED');
+    await recordOutcome(database(), [`${range}-4`], 'ACCEPTED');
     expect(await statusOf(`${range}-2`)).toBe('NO_CALLBACK');
     expect(await replayed(...periods(range, 2, 7))).toBe(2);
     expect(await queued(range)).toEqual([first(`${range}-2`, 0), first(`${range}-7`, 0)]);
@@ -186,12 +192,12 @@ describe('events/replay of periods that were voided together', () => {
   });
 
   it('0: those that are waiting are brought forward, those that are done are queued, and none is lost', async () => {
-    const { range } = await voidedPeriods(database(), channel);
-    await expand(database(), `${range}-2`);
-    await ended(database(), periods(range, 2, 3), 'ACCEPTED');
-    await ended(database(), periods(range, 4), 'REFUSED');
-    await ended(database(), periods(range, 5), 'GIVE_UP');
-    await ended(database(), periods(range, 6), 'NO_CALLBACK');
+    const { range } = await createVoidedPeriods(database(), channel);
+    await expandVoidedPeriods(database(), `${range}-2`);
+    await recordOutcome(database(), periods(range, 2, 3), 'ACCEPTED');
+    await recordOutcome(database(), periods(range, 4), 'REFUSED');
+    await recordOutcome(database(), periods(range, 5), 'GIVE_UP');
+    await recordOutcome(database(), periods(range, 6), 'NO_CALLBACK');
     expect(await replayed(range)).toBe(6);
     expect(await queued(range)).toEqual([
       first(`${range}-2..3`, 1),
@@ -206,12 +212,12 @@ describe('events/replay of periods that were voided together', () => {
 describe('events/replay of a time', () => {
   it('0: what is not sent any more, by when it was written, and nothing else', async () => {
     const other = await anotherChannel(on.service);
-    const { payment, order } = await twoEvents(database(), other);
-    const late = await twoEvents(database(), other);
-    const foreign = await twoEvents(database(), channel);
-    await ended(database(), [payment, late.payment, foreign.payment], 'GIVE_UP');
-    await ended(database(), [order], 'NO_CALLBACK');
-    await ended(database(), [late.order], 'REFUSED');
+    const { payment, order } = await createOrderWithEvents(database(), other);
+    const late = await createOrderWithEvents(database(), other);
+    const foreign = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [payment, late.payment, foreign.payment], 'GIVE_UP');
+    await recordOutcome(database(), [order], 'NO_CALLBACK');
+    await recordOutcome(database(), [late.order], 'REFUSED');
     await database().query(
       `update undelivered_events set recorded_at = '2026-03-01 08:00:00+08' where event_no in ($1, $2)`,
       [payment, order],
@@ -229,7 +235,7 @@ describe('events/replay of a time', () => {
     ]);
     expect(await some({ from: '2026-01-01 00:00:00' })).toBe(0);
     expect(await queued(foreign.payment)).toEqual([]);
-    await ended(database(), [late.payment], 'GIVE_UP');
+    await recordOutcome(database(), [late.payment], 'GIVE_UP');
     for (const time of EARLIEST) expect(await some({ to: time })).toBe(0);
     expect(await some({ from: EARLIEST[0], to: '9999-12-31 23:59:59' })).toBe(1);
   });
@@ -237,12 +243,12 @@ describe('events/replay of a time', () => {
 
 describe('events/replay under an Idempotency-Key', () => {
   it('0: is done once, and a resend gives the first answer again', async () => {
-    const { payment } = await twoEvents(database(), channel);
-    await ended(database(), [payment], 'GIVE_UP');
+    const { payment } = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [payment], 'GIVE_UP');
     const idempotencyKey = unique('key');
     const body = { eventIds: [payment] };
     expect((await replay(body, channel, { idempotencyKey })).data).toEqual({ replayed: 1 });
-    await ended(database(), [payment], 'ACCEPTED');
+    await recordOutcome(database(), [payment], 'ACCEPTED');
     const again = await replay(body, channel, { idempotencyKey });
     expect([again.data, again.headers['idempotency-replayed']]).toEqual([{ replayed: 1 }, 'true']);
     expect(await queued(payment)).toEqual([]);
@@ -252,12 +258,12 @@ describe('events/replay under an Idempotency-Key', () => {
 
 describe('events/replay, refused', () => {
   it('400001: an event that does not exist, another channel’s, or no id at all, in the same words; none is replayed', async () => {
-    const mine = await twoEvents(database(), channel);
-    await ended(database(), [mine.payment], 'GIVE_UP');
+    const mine = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [mine.payment], 'GIVE_UP');
     const other = await anotherChannel(on.service);
-    const foreign = await twoEvents(database(), other);
-    await ended(database(), [foreign.payment], 'GIVE_UP');
-    const { range } = await voidedPeriods(database(), channel);
+    const foreign = await createOrderWithEvents(database(), other);
+    await recordOutcome(database(), [foreign.payment], 'GIVE_UP');
+    const { range } = await createVoidedPeriods(database(), channel);
     const bad = ['999999999999', foreign.payment, 'abc', '0', '-1', `${mine.payment}-1`, `0${mine.payment}`];
     for (const eventId of [...bad, `${range}-1`, `${range}-8`, '9'.repeat(1024)]) {
       const reply = await replay({ eventIds: [mine.payment, eventId] });

@@ -7,7 +7,7 @@ import { dailyProduct } from '../orders/support.js';
 import { type TimeMachine, timeMachine } from '../sandbox/support.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import type { TestReceiver } from './receiver.js';
-import { receiverFor, type SendingNode, said, sendingNode } from './sending.js';
+import { createSendingNode, registerReceiver, type SendingNode, statusIn } from './sending.js';
 
 const ajv = new Ajv({ allowUnionTypes: true });
 let scene: TimeMachine;
@@ -16,8 +16,8 @@ let node: SendingNode;
 
 beforeAll(async () => {
   scene = await timeMachine();
-  receiver = await receiverFor(scene.service, scene.channel);
-  node = sendingNode(scene.service);
+  receiver = await registerReceiver(scene.service, scene.channel);
+  node = createSendingNode(scene.service);
   await dailyProduct(scene.service, 'ONE_DAY', 1);
 });
 afterAll(async () => {
@@ -177,7 +177,7 @@ describe('every scenario of the event contract', () => {
       const { events, perVoidedPeriod: voided } = scenario;
       const pushes = await played(PLAYS[name as EventScenarioName]);
       const expected = [...events, ...(voided ? Array.from({ length: periodsAfter(scenario) }, () => voided) : [])];
-      expect(pushes.map((push) => ({ eventType: push.eventType, status: said(push) }))).toEqual(expected);
+      expect(pushes.map((push) => ({ eventType: push.eventType, status: statusIn(push) }))).toEqual(expected);
       for (const push of pushes) {
         const envelope = JSON.parse(push.raw.toString());
         const schema = WEBHOOK_EVENTS[push.eventType as keyof typeof WEBHOOK_EVENTS];
@@ -201,7 +201,7 @@ describe('every scenario of the event contract', () => {
         return create({ settlementMode: 'SVC_DEDUCT', externalOrderNo: unique('order'), productCode, bindOrderNo });
       },
     });
-    expect(pushes.map(said)).toEqual(['SUCCESS', 'ACTIVE']);
+    expect(pushes.map(statusIn)).toEqual(['SUCCESS', 'ACTIVE']);
     expect(pushes[0]?.data).toMatchObject({ agreementShareFlag: false, mobileEncrypted: null });
   });
 
@@ -209,7 +209,7 @@ describe('every scenario of the event contract', () => {
     const { appId } = scene.channel.credentials;
     await setVoidedPeriodEvents(scene.service.operator, { appId, send: false });
     for (const before of [deducted, collected]) {
-      expect((await played({ before, act: unsubscribe })).map(said)).toEqual(['UNSUBSCRIBED']);
+      expect((await played({ before, act: unsubscribe })).map(statusIn)).toEqual(['UNSUBSCRIBED']);
     }
     await setVoidedPeriodEvents(scene.service.operator, { appId, send: true });
   });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ChannelClient } from '../support/channel-client.js';
 import { type TestService, testService } from '../support/service.js';
 import type { ReceiverOptions, TestReceiver } from './receiver.js';
-import { patient, receiverFor, type SendingNode, sendingNode } from './sending.js';
+import { createSendingNode, registerReceiver, type SendingNode, withLongDeadline } from './sending.js';
 
 let service: TestService;
 let node: SendingNode;
@@ -10,7 +10,7 @@ let receivers: TestReceiver[];
 beforeEach(async () => {
   service = await testService();
   receivers = [];
-  node = sendingNode(service, patient());
+  node = createSendingNode(service, withLongDeadline());
 });
 afterEach(async () => {
   for (const receiver of receivers) await receiver.close();
@@ -26,7 +26,7 @@ interface Line {
 
 async function line(options: ReceiverOptions & { readonly eventType?: string } = {}): Promise<Line> {
   const channel = await service.channel();
-  const receiver = await receiverFor(service, channel, options);
+  const receiver = await registerReceiver(service, channel, options);
   receivers.push(receiver);
   return { channel, receiver };
 }
@@ -108,7 +108,7 @@ describe('receivers that are stuck', () => {
 
   it('at one address of a channel do not hold up its other one', async () => {
     const payments = await line({ answer: 'hang', eventType: 'payment.status.changed' });
-    const orders = await receiverFor(service, payments.channel, { eventType: 'order.status.changed' });
+    const orders = await registerReceiver(service, payments.channel, { eventType: 'order.status.changed' });
     receivers.push(orders);
     await record(payments.channel, 100, 'payment.status.changed');
     await record(payments.channel, 100);

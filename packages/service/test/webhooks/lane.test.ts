@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { empty, ended, isIdle, type Lane, newLane, offer, start, take } from '../../src/delivery/dispatcher/lane.js';
-import type { DueEvent } from '../../src/delivery/queue/due-sql.js';
+import { Lane } from '../../src/delivery/dispatcher/lane.js';
+import type { DueEvent, EventKey } from '../../src/delivery/queue/due-sql.js';
 import type { Message } from '../../src/delivery/receivers/message.js';
 
 const due = (orderNo: number, eventNo: number): DueEvent => ({
@@ -17,54 +17,51 @@ const due = (orderNo: number, eventNo: number): DueEvent => ({
   retryNo: 0,
 });
 
-const aLane = (): Lane =>
-  newLane({
-    key: '1',
-    channelId: 1,
-    shard: 1,
-    isPayment: undefined,
-    url: 'http://localhost/events',
-    known: new Set(),
-  });
+const newLane = (known = new Set<EventKey>()) =>
+  new Lane({ key: '1', channelId: 1, shard: 1, isPayment: undefined, url: 'http://localhost/events', known });
 
-/** As they are once they were read in full. */
-const load = (lane: Lane, most: number) =>
-  lane.ready.push(...take(lane, most).map((one) => ({ due: one }) as unknown as Message));
+const messageOf = (one: DueEvent): Message => ({ due: one, version: 1, eventId: '', head: '', tail: '' });
+
+/** Reads the next events of the lane in full. */
+function load(lane: Lane, max: number): void {
+  for (const one of lane.takeKeys(max)) lane.addReady(messageOf(one));
+}
 
 it('of one order each comes after the one before it, wherever the others of it wait', () => {
-  const lane = aLane();
-  for (let eventNo = 1; eventNo <= 100; eventNo += 1) offer(lane, due(1, eventNo));
+  const lane = newLane();
+  for (let eventNo = 1; eventNo <= 100; eventNo += 1) lane.offer(due(1, eventNo));
   load(lane, 50);
   const told: number[] = [];
   for (let turn = 0; told.length < 180; turn += 1) {
-    const message = start(lane);
-    // Nothing else of it may go meanwhile; more of it is read, or set aside.
-    expect(start(lane)).toBeUndefined();
+    const message = lane.takeNext();
+    // Nothing else of it may go meanwhile; more of it is read, or deferred.
+    expect(lane.takeNext()).toBeUndefined();
     if (turn % 3 === 0) load(lane, 5);
     if (!message) continue;
     told.push(message.due.eventNo);
     // What was read while it was under way is ready before it is over.
     load(lane, 2);
     // And another one is written, behind all that is waiting.
-    if (told.length <= 80) offer(lane, due(1, 100 + told.length));
-    ended(lane, message);
+    if (told.length <= 80) lane.offer(due(1, 100 + told.length));
+    lane.pushFinished(message);
   }
   expect(told).toEqual(Array.from({ length: 180 }, (_, index) => index + 1));
-  expect(isIdle(lane)).toBe(true);
-  expect(lane.asideCount).toBe(0);
+  expect(lane.isIdle()).toBe(true);
+  expect(lane.counts()).toEqual({ queued: 0, ready: 0, waiting: 0, deferred: 0 });
 });
 
-it('is emptied of all that waits, wherever it does', () => {
-  const lane = aLane();
-  for (let eventNo = 1; eventNo <= 200; eventNo += 1) offer(lane, due(1, eventNo));
+it('is cleared of all that waits, wherever it does', () => {
+  const known = new Set<EventKey>();
+  const lane = newLane(known);
+  for (let eventNo = 1; eventNo <= 200; eventNo += 1) lane.offer(due(1, eventNo));
   load(lane, 50);
-  const first = start(lane);
-  start(lane);
+  const first = lane.takeNext();
+  lane.takeNext();
   load(lane, 50);
-  offer(lane, due(2, 201));
+  lane.offer(due(2, 201));
   load(lane, 50);
-  offer(lane, due(3, 202));
-  expect([lane.parked.size, lane.aside.size, lane.ready.length, lane.queue.length]).toEqual([1, 1, 1, 1]);
-  empty(lane);
-  expect([...lane.known]).toEqual([first?.due.eventNo]);
+  lane.offer(due(3, 202));
+  expect(lane.counts()).toEqual({ queued: 1, ready: 1, waiting: 49, deferred: 150 });
+  lane.clear();
+  expect([...known]).toEqual([first?.due.eventNo]);
 });

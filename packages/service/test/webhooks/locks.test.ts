@@ -6,7 +6,7 @@ import { collectRequest, demoChannel } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import type { TestReceiver } from './receiver.js';
-import { receiverFor, type SendingNode, sendingNode } from './sending.js';
+import { createSendingNode, registerReceiver, type SendingNode } from './sending.js';
 
 /** Whatever one session holds: the pushes that need nothing of it go on, from every node. */
 let service: TestService;
@@ -23,8 +23,8 @@ beforeEach(async () => {
   foreign = openDatabase({ url: service.fresh.url, pool: 1, name: 'somebody else' });
   held = await demoChannel(service);
   free = await anotherChannel(service);
-  heldReceiver = await receiverFor(service, held);
-  freeReceiver = await receiverFor(service, free);
+  heldReceiver = await registerReceiver(service, held);
+  freeReceiver = await registerReceiver(service, free);
   receivers.push(heldReceiver, freeReceiver);
 });
 afterEach(async () => {
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 function aNode(): SendingNode {
-  const node = sendingNode(service);
+  const node = createSendingNode(service);
   nodes.push(node);
   return node;
 }

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { connections } from '../../src/delivery/transport/connections.js';
+import { createPushClient } from '../../src/delivery/transport/push-client.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
 import type { TestReceiver } from './receiver.js';
-import { receiverFor, type SendingNode, sendingNode } from './sending.js';
+import { createSendingNode, registerReceiver, type SendingNode } from './sending.js';
 
 let service: TestService;
 let channel: ChannelClient;
@@ -33,8 +33,10 @@ const places = (orderNo: number) =>
   receiver.pushes.filter(({ data }) => data.orderNo === String(orderNo)).map(({ data }) => data.place);
 
 it.each([300, 6_000])('%i that wait for the first of them: the events of others are told meanwhile', async (count) => {
-  receiver = await receiverFor(service, channel, { answer: ({ data }) => (data.orderNo === '1' ? 'hang' : 'accept') });
-  node = sendingNode(service, { connections: connections({ local: true, deadlineMs: 300_000 }) });
+  receiver = await registerReceiver(service, channel, {
+    answer: ({ data }) => (data.orderNo === '1' ? 'hang' : 'accept'),
+  });
+  node = createSendingNode(service, { pushClient: createPushClient({ allowLocalhost: true, deadlineMs: 300_000 }) });
   await record(1, count);
   for (let orderNo = 2; orderNo <= 201; orderNo += 1) await record(orderNo, 2);
   await node.balance();
@@ -46,8 +48,8 @@ it.each([300, 6_000])('%i that wait for the first of them: the events of others 
 });
 
 it('all of them come in their order, each once, and after voided periods what was written after these', async () => {
-  receiver = await receiverFor(service, channel);
-  node = sendingNode(service);
+  receiver = await registerReceiver(service, channel);
+  node = createSendingNode(service);
   const orderNo = Number((await channel.call('orders/create', collectRequest(channel))).data.orderNo);
   await record(orderNo, 700);
   await service.fresh.database.query(

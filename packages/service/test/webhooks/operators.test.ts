@@ -11,7 +11,13 @@ import {
 import { dump } from '../operator/support.js';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
-import { ended, expand, twoEvents, voidedPeriods, waiting } from './outcomes.js';
+import {
+  createOrderWithEvents,
+  createVoidedPeriods,
+  expandVoidedPeriods,
+  listDueEvents,
+  recordOutcome,
+} from './outcomes.js';
 
 let on: Stage;
 let channel: ChannelClient;
@@ -25,7 +31,7 @@ const database = () => on.service.fresh.database;
 const operator = () => on.service.operator;
 const appId = 'test_demo';
 const queuedOf = async (eventNo: string) =>
-  (await waiting(database())).filter(({ id }) => id.split('-')[0] === eventNo).map(({ id }) => id);
+  (await listDueEvents(database())).filter(({ id }) => id.split('-')[0] === eventNo).map(({ id }) => id);
 const latestAudit = async (subject = appId) =>
   (await listAudit(operator(), { subject, limit: 1 })).map(({ actor, action, detail }) => ({
     actor,
@@ -35,8 +41,8 @@ const latestAudit = async (subject = appId) =>
 
 describe('a list', () => {
   it('has what the channel is told, by order, type, status and time, newest first and so many', async () => {
-    const { orderNo, payment, order } = await twoEvents(database(), channel);
-    await ended(database(), [payment], 'GIVE_UP');
+    const { orderNo, payment, order } = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [payment], 'GIVE_UP');
     const list = async (filter: object) =>
       (await listChannelEvents(operator(), { appId, ...filter })).map(({ eventId }) => eventId);
     expect(await list({ orderNo })).toEqual([order, payment]);
@@ -55,9 +61,9 @@ describe('a list', () => {
 
 describe('one event', () => {
   it('is shown with every push: when, how it ended, how long it took, and how the answer begins', async () => {
-    const { payment } = await twoEvents(database(), channel);
-    await ended(database(), [payment], 'REFUSED');
-    await ended(database(), [payment], 'ACCEPTED');
+    const { payment } = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [payment], 'REFUSED');
+    await recordOutcome(database(), [payment], 'ACCEPTED');
     const at = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
     expect(await showEvent(operator(), { appId, eventId: payment })).toMatchObject({
       eventId: payment,
@@ -88,14 +94,14 @@ describe('one event', () => {
   });
 
   it('of periods that were voided together is shown as one of them or as all', async () => {
-    const { range } = await voidedPeriods(database(), channel);
-    await ended(database(), [`${range}-2`], 'NO_CALLBACK');
+    const { range } = await createVoidedPeriods(database(), channel);
+    await recordOutcome(database(), [`${range}-2`], 'NO_CALLBACK');
     const status = async (eventId: string) => (await showEvent(operator(), { appId, eventId })).deliveryStatus;
     expect([await status(range), await status(`${range}-5`)]).toEqual(['NO_CALLBACK', 'NO_CALLBACK']);
     await replayNamed(operator(), { appId, eventIds: [range] });
-    await expand(database(), `${range}-2`);
-    await ended(database(), [`${range}-2`, `${range}-3`], 'ACCEPTED');
-    await ended(database(), [`${range}-4`], 'GIVE_UP');
+    await expandVoidedPeriods(database(), `${range}-2`);
+    await recordOutcome(database(), [`${range}-2`, `${range}-3`], 'ACCEPTED');
+    await recordOutcome(database(), [`${range}-4`], 'GIVE_UP');
     expect(await status(`${range}-3`)).toBe('DELIVERED');
     expect(await status(`${range}-4`)).toBe('GIVE_UP');
     expect(await status(`${range}-5`)).toBe('PENDING');
@@ -121,8 +127,8 @@ describe('one event', () => {
 
 describe('a replay', () => {
   it('of named events is audited, and none is replayed when one does not exist', async () => {
-    const { payment, order } = await twoEvents(database(), channel);
-    await ended(database(), [payment, order], 'GIVE_UP');
+    const { payment, order } = await createOrderWithEvents(database(), channel);
+    await recordOutcome(database(), [payment, order], 'GIVE_UP');
     expect(await replayNamed(operator(), { appId, eventIds: [payment] })).toEqual({ replayed: 1 });
     expect(await latestAudit()).toEqual({ actor: 'test', action: 'events.replay', detail: { eventIds: [payment] } });
     const before = await dump(database());
@@ -136,9 +142,9 @@ describe('a replay', () => {
   it('of all that was given up in a time is audited with how many', async () => {
     const other = await anotherChannel(on.service);
     const { appId: another } = other.credentials;
-    const { payment, order } = await twoEvents(database(), other);
-    await ended(database(), [payment], 'GIVE_UP');
-    await ended(database(), [order], 'NO_CALLBACK');
+    const { payment, order } = await createOrderWithEvents(database(), other);
+    await recordOutcome(database(), [payment], 'GIVE_UP');
+    await recordOutcome(database(), [order], 'NO_CALLBACK');
     await database().query(`update undelivered_events set recorded_at = '2026-03-01 23:59:59+08' where event_no = $1`, [
       payment,
     ]);
@@ -158,7 +164,7 @@ describe('a replay', () => {
 
   it('of very many is done in steps, and comes to an end although all of it is put aside again', async () => {
     const other = await anotherChannel(on.service);
-    const { orderNo } = await twoEvents(database(), other);
+    const { orderNo } = await createOrderWithEvents(database(), other);
     await database().query(
       `insert into undelivered_events (channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, retry_no, reason)
        select channel_id, 1000000 + n, 0, order_no, true, now(), 0, 'NO_CALLBACK' from orders, generate_series(1, 12000) n
@@ -232,7 +238,7 @@ describe('refused in one line, and nothing written', () => {
 
   it('an event of another channel', async () => {
     const other = await anotherChannel(on.service);
-    const { payment } = await twoEvents(database(), other);
+    const { payment } = await createOrderWithEvents(database(), other);
     await expect(showEvent(operator(), { appId, eventId: payment })).rejects.toThrow(/has no event/);
   });
 });

@@ -4,7 +4,14 @@ import { collectRequest, demoChannel } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { manualClock, type TestService, testService } from '../support/service.js';
 import type { ReceivedPush, TestReceiver } from './receiver.js';
-import { type Meddling, patient, receiverFor, type SendingNode, said, sendingNode } from './sending.js';
+import {
+  createSendingNode,
+  type DatabaseFaults,
+  registerReceiver,
+  type SendingNode,
+  statusIn,
+  withLongDeadline,
+} from './sending.js';
 
 let service: TestService;
 let channel: ChannelClient;
@@ -23,15 +30,15 @@ const opened = <T extends { close(): Promise<void> }>(one: T): T => {
   open.push(one);
   return one;
 };
-const receiverAt = async (options: Parameters<typeof receiverFor>[2] = {}): Promise<TestReceiver> =>
-  opened(await receiverFor(service, channel, options));
+const receiverAt = async (options: Parameters<typeof registerReceiver>[2] = {}): Promise<TestReceiver> =>
+  opened(await registerReceiver(service, channel, options));
 const nodeWith = (
-  ...more: Parameters<typeof sendingNode> extends [unknown, ...infer Rest] ? Rest : never
-): SendingNode => opened(sendingNode(service, ...more));
+  ...more: Parameters<typeof createSendingNode> extends [unknown, ...infer Rest] ? Rest : never
+): SendingNode => opened(createSendingNode(service, ...more));
 
 const create = async (): Promise<string> => (await channel.call('orders/create', collectRequest(channel))).data.orderNo;
 const about = ({ pushes }: TestReceiver, orderNo: string): string[] =>
-  pushes.filter(({ data }) => data.orderNo === orderNo).map(said);
+  pushes.filter(({ data }) => data.orderNo === orderNo).map(statusIn);
 const isPayment = ({ eventType }: ReceivedPush) => eventType === 'payment.status.changed';
 const once = ({ pushes }: TestReceiver) =>
   expect(new Set(pushes.map(({ eventId }) => eventId)).size).toBe(pushes.length);
@@ -39,7 +46,7 @@ const once = ({ pushes }: TestReceiver) =>
 describe('one address', () => {
   it('the events of an order come one after another; those of others do not wait', async () => {
     const receiver = await receiverAt({ answer: (push) => (isPayment(push) ? 'hang' : 'accept') });
-    const node = nodeWith(patient());
+    const node = nodeWith(withLongDeadline());
     const orders = await Promise.all(Array.from({ length: 5 }, create));
     await node.balance();
     await node.read();
@@ -48,7 +55,7 @@ describe('one address', () => {
     expect(receiver.pushes.every(isPayment)).toBe(true);
     expect(new Set(receiver.pushes.map(({ data }) => data.orderNo))).toEqual(new Set(orders));
     receiver.server.closeAllConnections();
-    await node.quiet();
+    await node.untilQuiet();
     for (const orderNo of orders) expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE']);
   });
 
@@ -104,7 +111,7 @@ describe('an address for each event type', () => {
   it('one that hangs does not hold up the other, and between them there is no order', async () => {
     const payments = await receiverAt({ eventType: 'payment.status.changed', answer: 'hang' });
     const orders = await receiverAt({ eventType: 'order.status.changed' });
-    const node = nodeWith(patient());
+    const node = nodeWith(withLongDeadline());
     await Promise.all(Array.from({ length: 20 }, create));
     await node.balance();
     await node.read();
@@ -144,28 +151,28 @@ describe('reading', () => {
   });
 
   it('what is finished while it is being read is not sent again', async () => {
-    const meddling: Meddling = {};
+    const faults: DatabaseFaults = {};
     const receiver = await receiverAt({ answer: 'hang' });
     const clock = manualClock(Date.now() + 3_600_000);
-    const node = nodeWith({ ...patient(), dueBy: clock }, meddling);
+    const node = nodeWith({ ...withLongDeadline(), dueBy: clock }, faults);
     await create();
     await node.balance();
     await node.read();
     await receiver.until(1);
     receiver.answer('accept');
     // The next reading, from the start, begins while the push is under way, and ends after it was written down.
-    meddling.around = async (statement, run) => {
+    faults.around = async (statement, run) => {
       const result = await run();
       if (statement === 'read-due-events') {
         receiver.server.closeAllConnections();
         await until('an attempt', async () => (await attempts()).length === 2);
-        await node.quiet();
+        await node.untilQuiet();
       }
       return result;
     };
     clock.advance(300_000);
     await node.read();
-    delete meddling.around;
+    delete faults.around;
     await node.turn();
     expect(receiver.pushes.map(({ retryNo }) => retryNo)).toEqual([0, 0]);
     once(receiver);
@@ -174,7 +181,7 @@ describe('reading', () => {
   it('the same event is not sent twice because it is read again and again', async () => {
     const receiver = await receiverAt({ answer: 'hang' });
     const clock = manualClock(Date.now() + 3_600_000);
-    const node = nodeWith({ ...patient(), dueBy: clock });
+    const node = nodeWith({ ...withLongDeadline(), dueBy: clock });
     await create();
     await node.balance();
     for (let again = 0; again < 20; again += 1) {
@@ -183,27 +190,27 @@ describe('reading', () => {
     }
     receiver.answer('accept');
     receiver.server.closeAllConnections();
-    await node.quiet();
+    await node.untilQuiet();
     once(receiver);
   });
 
   it('a database that is away for a while: nothing is lost, and nothing is sent twice', async () => {
     const refused: string[] = [];
-    const meddling: Meddling = { refused };
+    const faults: DatabaseFaults = { refused };
     const receiver = await receiverAt({
       answer: () => {
-        meddling.away = true;
+        faults.away = true;
         return 'accept';
       },
     });
-    const node = nodeWith({}, meddling);
+    const node = nodeWith({}, faults);
     const orders = await Promise.all(Array.from({ length: 30 }, create));
     await node.balance();
     await node.read();
     await until('an outcome that cannot be written down', () => refused.includes('finish-deliveries'));
     await expect(node.read()).rejects.toThrow('away');
     receiver.answer('accept');
-    meddling.away = false;
+    faults.away = false;
     await until('everything', async () => {
       await node.turn();
       return receiver.pushes.length >= 60;

@@ -11,7 +11,7 @@ export interface Waiting {
 }
 
 /** Everything that is still to be sent, by its number. */
-export const waiting = (database: Database) =>
+export const listDueEvents = (database: Database) =>
   database.query<Waiting>(
     `select event_no || case when cycle_no = 0 then '' else '-' || cycle_no end || coalesce('..' || cycle_to, '') as id,
        step, retry_no as "retryNo", next_at <= now() as "isDue"
@@ -26,7 +26,7 @@ const ENDINGS = {
 } as const;
 
 /** What a node leaves behind when pushes have ended so: a refused one is due again in 30 s. */
-export async function ended(
+export async function recordOutcome(
   database: Database,
   eventIds: readonly string[],
   ending: keyof typeof ENDINGS,
@@ -59,7 +59,7 @@ export async function ended(
 }
 
 /** Voided periods that are still one row become a row each. */
-export async function expand(database: Database, eventId: string): Promise<void> {
+export async function expandVoidedPeriods(database: Database, eventId: string): Promise<void> {
   await database.query(
     `with gone as (delete from due_events where event_no || '-' || cycle_no = $1 and cycle_to is not null returning *)
      insert into due_events
@@ -71,7 +71,7 @@ export async function expand(database: Database, eventId: string): Promise<void>
 }
 
 /** One order in mode B: its number, and the ids of its events about the payment and the order. */
-export async function twoEvents(
+export async function createOrderWithEvents(
   database: Database,
   channel: ChannelClient,
   more: Record<string, unknown> = {},
@@ -82,8 +82,10 @@ export async function twoEvents(
 }
 
 /** An order of 7 days that was unsubscribed in its first: the events before, and the number of the six voided periods. */
-export async function voidedPeriods(database: Database, channel: ChannelClient) {
-  const { orderNo, payment, order } = await twoEvents(database, channel, { productCode: 'TEST_SPU_DAILY_7' });
+export async function createVoidedPeriods(database: Database, channel: ChannelClient) {
+  const { orderNo, payment, order } = await createOrderWithEvents(database, channel, {
+    productCode: 'TEST_SPU_DAILY_7',
+  });
   await channel.call('orders/unsubscribe', { orderNo });
   const [, , unsubscribed = '', range = ''] = await idsOf(database, orderNo);
   return { orderNo, before: [payment, order, unsubscribed], range };

@@ -5,7 +5,7 @@ import { dailyProduct, type Stage, stage } from '../orders/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { manualClock } from '../support/service.js';
 import type { TestReceiver } from './receiver.js';
-import { patient, receiverFor, type SendingNode, said, sendingNode } from './sending.js';
+import { createSendingNode, registerReceiver, type SendingNode, statusIn, withLongDeadline } from './sending.js';
 
 let scene: Stage;
 let receiver: TestReceiver;
@@ -14,8 +14,8 @@ const clock = manualClock(Date.now() + 3_600_000);
 
 beforeEach(async () => {
   scene = await stage();
-  receiver = await receiverFor(scene.service, scene.channel);
-  node = sendingNode(scene.service, { dueBy: clock, ...patient() });
+  receiver = await registerReceiver(scene.service, scene.channel);
+  node = createSendingNode(scene.service, { dueBy: clock, ...withLongDeadline() });
   await dailyProduct(scene.service, 'LONGEST', MAX_TOTAL_CYCLES);
   await dailyProduct(scene.service, 'LONG', 250);
 });
@@ -36,7 +36,7 @@ async function unsubscribed(request: object): Promise<string> {
   return data.orderNo;
 }
 const canceled = (orderNo: string) =>
-  receiver.pushes.filter((push) => push.data.orderNo === orderNo && said(push) === 'CANCELED');
+  receiver.pushes.filter((push) => push.data.orderNo === orderNo && statusIn(push) === 'CANCELED');
 
 describe('periods that are voided together', () => {
   it('9,999 of them are one row, of which a hundred become rows when their turn comes', async () => {
@@ -46,7 +46,7 @@ describe('periods that are voided together', () => {
       { cycle_no: 2, cycle_to: 9_999 },
     ]);
     // The first of them hangs, and the others wait for it.
-    receiver.answer((push) => (said(push) === 'CANCELED' ? 'hang' : 'accept'));
+    receiver.answer((push) => (statusIn(push) === 'CANCELED' ? 'hang' : 'accept'));
     await node.balance();
     await node.read();
     await receiver.until(() => canceled(orderNo).length === 1);

@@ -5,26 +5,32 @@ import { lockWaits } from '../support/database.js';
 import { demoChannel } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
-import { twoEvents, waiting } from './outcomes.js';
+import { createOrderWithEvents, listDueEvents } from './outcomes.js';
 import type { TestReceiver } from './receiver.js';
-import { type Meddling, patient, receiverFor, type SendingNode, sendingNode } from './sending.js';
+import {
+  createSendingNode,
+  type DatabaseFaults,
+  registerReceiver,
+  type SendingNode,
+  withLongDeadline,
+} from './sending.js';
 
 const appId = 'test_demo';
 let service: TestService;
 let channel: ChannelClient;
 let receiver: TestReceiver;
 let node: SendingNode;
-let meddling: Meddling;
+let faults: DatabaseFaults;
 /** Of the one event that there is, before its last push. */
 let eventId: string;
 
 beforeEach(async () => {
   service = await testService();
   channel = await demoChannel(service);
-  receiver = await receiverFor(service, channel);
-  meddling = {};
-  node = sendingNode(service, patient(), meddling);
-  eventId = (await twoEvents(service.fresh.database, channel)).payment;
+  receiver = await registerReceiver(service, channel);
+  faults = {};
+  node = createSendingNode(service, withLongDeadline(), faults);
+  eventId = (await createOrderWithEvents(service.fresh.database, channel)).payment;
   await query('delete from due_events where not is_payment');
   await query(`update due_events set step = 10, retry_no = 10, next_at = now() - interval '1 min'`);
 });
@@ -37,7 +43,7 @@ afterEach(async () => {
 const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);
 const replay = () => replayNamed(service.operator, { appId, eventIds: [eventId] });
 const left = async () => [
-  await waiting(service.fresh.database),
+  await listDueEvents(service.fresh.database),
   await query('select reason from undelivered_events'),
   await query('select kind from alerts'),
 ];
@@ -60,7 +66,7 @@ it('a replay while the last push is under way: the schedule begins anew after it
   await lastPush();
   expect(await replay()).toEqual({ replayed: 1 });
   receiver.server.closeAllConnections();
-  await node.quiet();
+  await node.untilQuiet();
   expect(await left()).toEqual([[{ ...secondPush, id: eventId }], [], []]);
   expect(receiver.pushes).toHaveLength(1);
 });
@@ -81,7 +87,7 @@ it('a replay of what waits for the end of a pause: the schedule begins anew then
 it('a replay while the last push is being written down: it is sent again though it was given up', async () => {
   receiver.answer('refuse');
   let replayed: ReturnType<typeof replay> | undefined;
-  meddling.around = async (statement, run) => {
+  faults.around = async (statement, run) => {
     const result = await run();
     if (statement === 'finish-deliveries') {
       // Written, and not committed yet.
@@ -93,7 +99,7 @@ it('a replay while the last push is being written down: it is sent again though 
   await lastPush();
   await until('the replay', () => replayed !== undefined);
   expect(await replayed).toEqual({ replayed: 1 });
-  delete meddling.around;
+  delete faults.around;
   receiver.answer('accept');
   await until('the push', async () => {
     await node.turn();

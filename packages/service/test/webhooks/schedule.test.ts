@@ -4,7 +4,7 @@ import { alerts } from '../orders/support.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
 import { manualClock, type TestService, testService } from '../support/service.js';
 import type { TestReceiver } from './receiver.js';
-import { receiverFor, type SendingNode, sendingNode } from './sending.js';
+import { createSendingNode, registerReceiver, type SendingNode } from './sending.js';
 
 /** Seconds between the end of a push and the next one. */
 const DELAYS = [30, 60, 120, 240, 480, 960, 1800, 1800, 1800, 1800];
@@ -23,14 +23,14 @@ let pushMs = 0;
 beforeAll(async () => {
   service = await testService();
   const channel = await demoChannel(service);
-  receiver = await receiverFor(service, channel, {
+  receiver = await registerReceiver(service, channel, {
     eventType: 'payment.status.changed',
     answer: () => {
       clock.advance(pushMs);
       return 'refuse';
     },
   });
-  node = sendingNode(service, { dueBy: clock });
+  node = createSendingNode(service, { dueBy: clock });
   orderNo = (await channel.call('orders/create', collectRequest(channel))).data.orderNo;
 });
 afterAll(async () => {

@@ -9,7 +9,14 @@ import { collectRequest, demoChannel, mobileOf, sharedRequest, unique } from '..
 import { until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import { type ReceivedPush, startReceiver, type TestReceiver } from './receiver.js';
-import { localOperator, patient, receiverFor, type SendingNode, said, sendingNode } from './sending.js';
+import {
+  createSendingNode,
+  localOperator,
+  registerReceiver,
+  type SendingNode,
+  statusIn,
+  withLongDeadline,
+} from './sending.js';
 
 const appId = 'test_demo';
 let service: TestService;
@@ -21,8 +28,8 @@ const more: TestReceiver[] = [];
 beforeEach(async () => {
   service = await testService();
   channel = await demoChannel(service);
-  receiver = await receiverFor(service, channel);
-  node = sendingNode(service, patient());
+  receiver = await registerReceiver(service, channel);
+  node = createSendingNode(service, withLongDeadline());
 });
 afterEach(async () => {
   for (const one of [receiver, ...more.splice(0)]) await one.close();
@@ -99,8 +106,8 @@ describe('secrets', () => {
     const { aesKey = '' } = await resetCredentials(service.operator, { appId, names: ['aesKey'] });
     receiver.answer('accept');
     await cutOff();
-    await turnsUntil(() => receiver.pushes.filter((push) => said(push) === 'CANCELED').length === 6);
-    for (const push of receiver.pushes.filter((one) => said(one) === 'CANCELED')) {
+    await turnsUntil(() => receiver.pushes.filter((push) => statusIn(push) === 'CANCELED').length === 6);
+    for (const push of receiver.pushes.filter((one) => statusIn(one) === 'CANCELED')) {
       expect(mobile(push, aesKey)).toBe(mobileOf(user));
     }
   });
@@ -155,7 +162,7 @@ describe('addresses', () => {
     expect(new Set(ids(receiver)).size).toBe(40);
     for (const { data } of payments().slice(8)) {
       const ofOrder = receiver.pushes.filter((push) => push.data.orderNo === data.orderNo);
-      expect(ofOrder.map(said)).toEqual(['BILLED', 'ACTIVE']);
+      expect(ofOrder.map(statusIn)).toEqual(['BILLED', 'ACTIVE']);
     }
   });
 
@@ -163,12 +170,12 @@ describe('addresses', () => {
     await pauseEvents(service.operator, { appId, eventType: 'payment.status.changed' });
     await create();
     await node.turn();
-    expect(receiver.pushes.map(said)).toEqual(['ACTIVE']);
+    expect(receiver.pushes.map(statusIn)).toEqual(['ACTIVE']);
     // It was a long pause: what waits is far behind where reading has come to.
     await query(`update due_events set next_at = next_at - interval '1 hour'`);
     await resumeEvents(service.operator, { appId, eventType: 'payment.status.changed' });
     await turnsUntil(() => receiver.pushes.length === 2);
-    expect(receiver.pushes.map(said)).toEqual(['ACTIVE', 'BILLED']);
+    expect(receiver.pushes.map(statusIn)).toEqual(['ACTIVE', 'BILLED']);
   });
 
   it('no address: events are put aside, and a replay sends them once there is one', async () => {
@@ -184,7 +191,7 @@ describe('addresses', () => {
     expect(receiver.pushes).toEqual([]);
     await replayGivenUp(service.operator, { appId });
     await turnsUntil(() => receiver.pushes.length === 2);
-    expect(receiver.pushes.map((push) => [said(push), push.retryNo])).toEqual([
+    expect(receiver.pushes.map((push) => [statusIn(push), push.retryNo])).toEqual([
       ['BILLED', 0],
       ['ACTIVE', 0],
     ]);
@@ -212,7 +219,7 @@ describe('addresses', () => {
       await node.read();
       return (await query('select * from undelivered_events')).length === 32;
     });
-    await node.quiet();
+    await node.untilQuiet();
     expect(receiver.pushes).toHaveLength(8);
     // Those that were under way were not accepted, and wait for their next push.
     expect(await query('select * from due_events')).toHaveLength(8);

@@ -1,6 +1,6 @@
 // A node that does nothing but send events, from the compiled code, also to this machine. It runs until it is killed.
 import { channelRegistry } from '../../dist/catalog/channels/registry.js';
-import { connections } from '../../dist/delivery/transport/connections.js';
+import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { deliverer } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { openFromSettings } from '../../dist/platform/installation/open.js';
@@ -12,7 +12,7 @@ const { database, vault } = await openFromSettings(settings, { role: 'service', 
 const sending = deliverer({
   database,
   channels: channelRegistry(database, vault),
-  connections: connections({ local: true }),
+  pushClient: createPushClient({ allowLocalhost: true }),
   clock: systemClock,
   log: createLog(settings.logLevel),
 });

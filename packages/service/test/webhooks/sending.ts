@@ -1,7 +1,7 @@
 import { type Logger, pino } from 'pino';
 import { channelRegistry } from '../../src/catalog/channels/registry.js';
-import { type DeliveryDeps, deliveries } from '../../src/delivery/dispatcher/deliveries.js';
-import { connections } from '../../src/delivery/transport/connections.js';
+import { createDispatcher, type DispatcherDeps } from '../../src/delivery/dispatcher/dispatcher.js';
+import { createPushClient } from '../../src/delivery/transport/push-client.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import {
@@ -25,7 +25,7 @@ export interface SendingNode {
   balance(): Promise<void>;
   read(): Promise<boolean>;
   /** Comes back when nothing is under way; until then it goes on renewing its lease. */
-  quiet(): Promise<void>;
+  untilQuiet(): Promise<void>;
   /** As a node that is told to end. */
   stop(): Promise<void>;
   /** As one that was killed, as far as the others can tell: it says nothing more. */
@@ -33,7 +33,7 @@ export interface SendingNode {
 }
 
 /** What a test does to a node's connection to its database. */
-export interface Meddling {
+export interface DatabaseFaults {
   /** Around each statement, by its name or text. */
   around?: (statement: string, run: () => Promise<unknown>) => Promise<unknown>;
   /** Nothing gets through. */
@@ -42,46 +42,53 @@ export interface Meddling {
   refused?: string[];
 }
 
-export function sendingNode(
+export function createSendingNode(
   { fresh, vault, clock }: TestService,
-  more: Partial<DeliveryDeps> = {},
-  meddling: Meddling = {},
+  more: Partial<DispatcherDeps> = {},
+  faults: DatabaseFaults = {},
 ): SendingNode {
-  const database = meddledWith(openDatabase({ url: fresh.url, pool: 8, name: 'test sender' }), meddling);
+  const database = withFaults(openDatabase({ url: fresh.url, pool: 8, name: 'test sender' }), faults);
   const log: Logger = pino({ level: 'silent' });
   const channels = channelRegistry(database, vault);
-  const sending = deliveries({ database, channels, clock, log, connections: connections({ local: true }), ...more });
-  const { balance, node } = sending;
-  const quiet = async () => {
+  const dispatcher = createDispatcher({
+    database,
+    channels,
+    clock,
+    log,
+    pushClient: createPushClient({ allowLocalhost: true }),
+    ...more,
+  });
+  const { balance, node } = dispatcher;
+  const untilQuiet = async () => {
     const renewing = setInterval(() => void balance().catch(() => undefined), 1_000);
-    await until('nothing under way', () => sending.isQuiet()).finally(() => clearInterval(renewing));
+    await until('nothing under way', () => dispatcher.isQuiet()).finally(() => clearInterval(renewing));
   };
   return {
     node,
     balance,
-    read: () => sending.read(),
-    quiet,
+    read: () => dispatcher.read(),
+    untilQuiet,
     async turn() {
       await balance();
-      while (await sending.read());
-      await quiet();
+      while (await dispatcher.read());
+      await untilQuiet();
     },
     async stop() {
-      await sending.drain();
-      await sending.leave();
+      await dispatcher.drain();
+      await dispatcher.release();
       await database.close();
     },
     close: () => database.close(),
   };
 }
 
-function meddledWith(database: Database, meddling: Meddling): Database {
+function withFaults(database: Database, faults: DatabaseFaults): Database {
   const through = <T>(name: string, run: () => Promise<T>): Promise<T> => {
-    if (meddling.away) {
-      meddling.refused?.push(name);
+    if (faults.away) {
+      faults.refused?.push(name);
       return Promise.reject(new Unavailable('away'));
     }
-    return meddling.around ? (meddling.around(name, run) as Promise<T>) : run();
+    return faults.around ? (faults.around(name, run) as Promise<T>) : run();
   };
   const queryable = (db: Queryable): Queryable => ({
     query: relayQuery(db, (run, { name, text }) => through(name ?? text, run)),
@@ -95,13 +102,13 @@ function meddledWith(database: Database, meddling: Meddling): Database {
 }
 
 /** Waits longer than any test takes: what hangs does so until its receiver cuts it off or is closed. */
-export const patient = () => ({ connections: connections({ local: true, deadlineMs: 300_000 }) });
+export const withLongDeadline = () => ({ pushClient: createPushClient({ allowLocalhost: true, deadlineMs: 300_000 }) });
 
 /** Callbacks to this machine are taken. */
 export const localOperator = ({ operator }: TestService): Operator => ({ ...operator, localCallbacks: true });
 
 /** A receiver for a channel, told to the service. */
-export async function receiverFor(
+export async function registerReceiver(
   service: TestService,
   { credentials }: ChannelClient,
   options: ReceiverOptions & { readonly eventType?: string } = {},
@@ -114,4 +121,4 @@ export async function receiverFor(
 }
 
 /** A push in a word: what it is about, and what it says. */
-export const said = ({ data }: Pick<ReceivedPush, 'data'>): string => data.paymentStatus ?? data.orderStatus;
+export const statusIn = ({ data }: Pick<ReceivedPush, 'data'>): string => data.paymentStatus ?? data.orderStatus;

@@ -11,7 +11,7 @@ import { collectRequest, demoChannel } from '../support/demo.js';
 import { packageRoot, type Running, start, until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import type { TestReceiver } from './receiver.js';
-import { receiverFor, type SendingNode, sendingNode } from './sending.js';
+import { createSendingNode, registerReceiver, type SendingNode } from './sending.js';
 
 const key = randomBytes(32);
 let service: TestService;
@@ -25,7 +25,7 @@ beforeEach(async () => {
   const made = await testService({ vault });
   service = { ...made, vault, operator: { ...made.operator, vault } };
   channel = await demoChannel(service);
-  receiver = await receiverFor(service, channel);
+  receiver = await registerReceiver(service, channel);
 });
 afterEach(async () => {
   for (const { child, exited } of children.splice(0)) {
@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 function aNode(): SendingNode {
-  const node = sendingNode(service);
+  const node = createSendingNode(service);
   nodes.push(node);
   return node;
 }
@@ -117,7 +117,7 @@ describe('leases', () => {
   });
 
   it('a node that ends gives its shards back at once', async () => {
-    const [ending, other] = [sendingNode(service), aNode()];
+    const [ending, other] = [createSendingNode(service), aNode()];
     await ending.balance();
     await ending.stop();
     expect(await heldBy(null)).toBe(SHARDS);
@@ -128,7 +128,7 @@ describe('leases', () => {
 
   it('a node that ends waits for what is under way, and it is written down', async () => {
     receiver.answer('hang');
-    const ending = sendingNode(service);
+    const ending = createSendingNode(service);
     await create();
     await ending.balance();
     await ending.read();
@@ -170,7 +170,7 @@ describe('two nodes', () => {
     receiver.answer('accept');
     await other.turn();
     // The payment's event was sent twice, by the one that lost it and by the one that took it; one of them counts.
-    await until('the end of the first push', () => late.quiet().then(() => true));
+    await until('the end of the first push', () => late.untilQuiet().then(() => true));
     expect(await attempts()).toEqual([{ outcome: 'ACCEPTED' }, { outcome: 'ACCEPTED' }]);
     expect(await query('select * from due_events')).toEqual([]);
     expect(receiver.pushes).toHaveLength(3);

@@ -1,14 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readHorizon, readShards, START } from '../../src/delivery/queue/due-sql.js';
 import { SHARDS } from '../../src/delivery/queue/shards-sql.js';
-import { connections } from '../../src/delivery/transport/connections.js';
+import { createPushClient } from '../../src/delivery/transport/push-client.js';
 import { pauseEvents, resumeEvents } from '../../src/operator/events.js';
 import { setIpAllowList } from '../../src/operator/provisioning/channel-settings.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
 import { manualClock, type TestService, testService } from '../support/service.js';
 import type { TestReceiver } from './receiver.js';
-import { localOperator, type Meddling, receiverFor, type SendingNode, sendingNode } from './sending.js';
+import {
+  createSendingNode,
+  type DatabaseFaults,
+  localOperator,
+  registerReceiver,
+  type SendingNode,
+} from './sending.js';
 
 /** More than a lane holds, so that it reads by itself; and twenty times what one reading takes. */
 const MANY = 20_000;
@@ -31,21 +37,21 @@ beforeEach(async () => {
   service = await testService();
   clock = manualClock(Date.now());
   brought = [];
-  const meddling: Meddling = {
+  const faults: DatabaseFaults = {
     around: async (statement, run) => {
       const rows = await run();
       if (statement === 'read-due-events') brought.push((rows as unknown[]).length);
       return rows;
     },
   };
-  node = sendingNode(
+  node = createSendingNode(
     service,
-    { connections: connections({ local: true, deadlineMs: 300_000 }), dueBy: clock },
-    meddling,
+    { pushClient: createPushClient({ allowLocalhost: true, deadlineMs: 300_000 }), dueBy: clock },
+    faults,
   );
   const [one, other] = await twoOfOneShard();
-  hung = { channel: one, receiver: await receiverFor(service, one, { answer: 'hang' }) };
-  healthy = { channel: other, receiver: await receiverFor(service, other) };
+  hung = { channel: one, receiver: await registerReceiver(service, one, { answer: 'hang' }) };
+  healthy = { channel: other, receiver: await registerReceiver(service, other) };
   renewing = setInterval(() => void node.balance().catch(() => undefined), 1_000);
 });
 afterEach(async () => {
@@ -142,7 +148,7 @@ describe('a channel that hangs with 20,000 events does not hold up another one o
   async function seesTheChange(): Promise<void> {
     hung.receiver.answer('close');
     hung.receiver.server.closeAllConnections();
-    await node.quiet();
+    await node.untilQuiet();
     hung.receiver.answer('hang');
   }
 

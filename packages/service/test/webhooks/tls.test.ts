@@ -1,7 +1,7 @@
 import net from 'node:net';
 import type tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Connections, connections } from '../../src/delivery/transport/connections.js';
+import { createPushClient, type PushClient } from '../../src/delivery/transport/push-client.js';
 import { type Certificate, newAuthority, selfSigned } from './certificates.js';
 import { type TestNetwork, testNetwork } from './network.js';
 import { signedPush, startReceiver, type TestReceiver } from './receiver.js';
@@ -12,11 +12,11 @@ const authority = newAuthority();
 
 let network: TestNetwork;
 let receiver: TestReceiver | undefined;
-let sender: Connections;
+let sender: PushClient;
 
 beforeEach(() => {
   network = testNetwork();
-  sender = connections({ local: false, ca: authority.cert, resolve: async () => [ADDRESS] });
+  sender = createPushClient({ allowLocalhost: false, ca: authority.cert, resolveName: async () => [ADDRESS] });
 });
 afterEach(async () => {
   sender.close();
@@ -118,7 +118,7 @@ describe('a receiver with a bad certificate', () => {
 
   it('is refused on this machine too', async () => {
     const { url, pushes } = await receive(selfSigned({ for: ['localhost'] }));
-    const local = connections({ local: true, ca: authority.cert });
+    const local = createPushClient({ allowLocalhost: true, ca: authority.cert });
     expect(await local.push(url, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'UNREACHABLE' });
     expect(pushes).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe('a port where nobody speaks TLS', () => {
 
   it('has the deadline of the push to say something', async () => {
     const server = await listen((socket) => void socket.resume());
-    const hurried = connections({ local: false, deadlineMs: 100, resolve: async () => [ADDRESS] });
+    const hurried = createPushClient({ allowLocalhost: false, deadlineMs: 100, resolveName: async () => [ADDRESS] });
     const result = await hurried.push('https://hooks.partner.example/events', () => signedPush('app', SECRET));
     expect(result).toMatchObject({ outcome: 'TIMEOUT', httpStatus: null });
     // That is, once nobody is connected.

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
-import { twoEvents, waiting } from './outcomes.js';
+import { createOrderWithEvents, listDueEvents } from './outcomes.js';
 import type { TestReceiver } from './receiver.js';
-import { receiverFor, type SendingNode, said, sendingNode } from './sending.js';
+import { createSendingNode, registerReceiver, type SendingNode, statusIn } from './sending.js';
 
 let service: TestService;
 let receiver: TestReceiver;
@@ -13,9 +13,9 @@ let payment: string;
 beforeEach(async () => {
   service = await testService();
   const channel = await demoChannel(service);
-  receiver = await receiverFor(service, channel);
-  node = sendingNode(service);
-  payment = (await twoEvents(service.fresh.database, channel)).payment;
+  receiver = await registerReceiver(service, channel);
+  node = createSendingNode(service);
+  payment = (await createOrderWithEvents(service.fresh.database, channel)).payment;
 });
 afterEach(async () => {
   await node.stop();
@@ -29,9 +29,9 @@ const attempts = () => query(`select outcome, answer from delivery_attempts wher
 it('an event that is past its retention is given up at once, with an alert, and holds up no other', async () => {
   await query('delete from events where cycle_no is not null');
   await node.turn();
-  expect(receiver.pushes.map(said)).toEqual(['ACTIVE']);
+  expect(receiver.pushes.map(statusIn)).toEqual(['ACTIVE']);
   expect(await attempts()).toEqual([{ outcome: 'FORBIDDEN', answer: 'the event is past its retention' }]);
-  expect(await waiting(service.fresh.database)).toEqual([]);
+  expect(await listDueEvents(service.fresh.database)).toEqual([]);
   expect(await query('select event_no::text as id, reason from undelivered_events')).toEqual([
     { id: payment, reason: 'GIVE_UP' },
   ]);
@@ -41,8 +41,8 @@ it('an event that is past its retention is given up at once, with an alert, and 
 it('an event that cannot be put together is tried again by the schedule, and holds up no other', async () => {
   await query(`update events set data = '{}' where cycle_no is not null`);
   await node.turn();
-  expect(receiver.pushes.map(said)).toEqual(['ACTIVE']);
+  expect(receiver.pushes.map(statusIn)).toEqual(['ACTIVE']);
   expect(await attempts()).toEqual([{ outcome: 'FORBIDDEN', answer: 'the event could not be put together' }]);
-  expect(await waiting(service.fresh.database)).toEqual([{ id: payment, step: 1, retryNo: 1, isDue: false }]);
+  expect(await listDueEvents(service.fresh.database)).toEqual([{ id: payment, step: 1, retryNo: 1, isDue: false }]);
   expect(await query('select * from undelivered_events')).toEqual([]);
 });

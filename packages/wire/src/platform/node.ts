@@ -49,6 +49,10 @@ export function randomBytes(length: number): Uint8Array {
   return plain(random(length));
 }
 
+export function toHex(bytes: Uint8Array): string {
+  return view(bytes).toString('hex');
+}
+
 export function toBase64(bytes: Uint8Array): string {
   return view(bytes).toString('base64');
 }

@@ -39,6 +39,10 @@ export function randomBytes(length: number): Uint8Array {
   return random(length);
 }
 
+export function toHex(bytes: Uint8Array): string {
+  return bytesToHex(bytes);
+}
+
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (const byte of bytes) binary += String.fromCharCode(byte);

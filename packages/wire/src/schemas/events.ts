@@ -19,13 +19,13 @@ export const OrderPayload = Type.Object({
 });
 export type OrderPayload = Static<typeof OrderPayload>;
 
-export const PaymentPayload = Type.Object({
+const whosePayment = {
   orderNo: Identifier,
   externalOrderNo: OutText,
   paymentOrderNo: Identifier,
   channelUserId: OutText,
-  /** Null unless agreementShareFlag is true. */
-  mobileEncrypted: Nullable(OutText),
+};
+const whatOfPayment = {
   cycleNo: CycleNo,
   expectPayTime: Time,
   paidAt: Nullable(Time),
@@ -34,8 +34,19 @@ export const PaymentPayload = Type.Object({
   refundAmountCent: Cents,
   paymentStatus: Enum(paymentStatuses),
   agreementShareFlag: Type.Boolean(),
+};
+
+export const PaymentPayload = Type.Object({
+  ...whosePayment,
+  /** Null unless agreementShareFlag is true. */
+  mobileEncrypted: Nullable(OutText),
+  ...whatOfPayment,
 });
 export type PaymentPayload = Static<typeof PaymentPayload>;
+
+/** As it is written down: mobileEncrypted is made under the channel's key when the event is sent. */
+export const StoredPaymentPayload = Type.Object({ ...whosePayment, ...whatOfPayment });
+export type StoredPaymentPayload = Static<typeof StoredPaymentPayload>;
 
 /** The body of a webhook, around one of the payloads. */
 export function WebhookEnvelope<const Name extends EventType, Data extends AnySchema>(eventType: Name, data: Data) {

@@ -2,36 +2,70 @@ import { MAX_STRING_LENGTH } from '../limits.js';
 import { Rejection } from '../rejection.js';
 import { STORABLE } from './common.js';
 import type { OrdersCreateRequest } from './orders.js';
+import type { SharedAgreement } from './shared-agreement.js';
 
-/** What a creation must and must not carry, by settlement mode and by where the agreement comes from. */
-export function ordersCreateChecks(body: OrdersCreateRequest): void {
+/** What a creation says of its agreement and its user, by who collects and where the agreement comes from. */
+export type CreateRequest = CollectRequest | BoundRequest | SharedRequest;
+
+/** Mode B. */
+export interface CollectRequest extends KnownUser {
+  readonly agreement: 'of-the-channel';
+}
+
+/** Mode A on the user's own binding, which knows the user. */
+export interface BoundRequest {
+  readonly agreement: 'bound';
+  readonly bindOrderNo: string;
+  readonly channelUserId: string | undefined;
+  readonly mobileEncrypted: string | undefined;
+}
+
+/** Mode A on an agreement that comes along. */
+export interface SharedRequest extends KnownUser {
+  readonly agreement: 'shared';
+  readonly sharedAgreement: SharedAgreement;
+}
+
+interface KnownUser {
+  readonly channelUserId: string;
+  readonly mobileEncrypted: string;
+}
+
+/** Which of the three it is. Throws PARAM_INVALID for what it must not carry, or lacks. */
+export function createRequestOf(body: OrdersCreateRequest): CreateRequest {
+  const { bindOrderNo, sharedAgreement } = body;
   if (body.settlementMode === 'CHANNEL_COLLECT') {
-    forbid(body, 'bindOrderNo');
-    forbid(body, 'sharedAgreement');
+    if (bindOrderNo !== undefined) throw forbidden('bindOrderNo');
+    if (sharedAgreement !== undefined) throw forbidden('sharedAgreement');
     requireUser(body);
     checkReference(body.channelAgreementRef);
-    return;
+    const { channelUserId, mobileEncrypted } = body;
+    return { agreement: 'of-the-channel', channelUserId, mobileEncrypted };
   }
-  if (body.bindOrderNo === undefined && body.sharedAgreement === undefined) {
+  if (sharedAgreement === undefined) {
+    const { channelUserId, mobileEncrypted } = body;
+    if (bindOrderNo !== undefined) return { agreement: 'bound', bindOrderNo, channelUserId, mobileEncrypted };
     throw new Rejection('PARAM_INVALID', 'bindOrderNo or sharedAgreement is required with SVC_DEDUCT');
   }
-  if (body.bindOrderNo !== undefined && body.sharedAgreement !== undefined) {
+  if (bindOrderNo !== undefined) {
     throw new Rejection('PARAM_INVALID', 'bindOrderNo and sharedAgreement exclude each other');
   }
-  if (body.sharedAgreement !== undefined) {
-    requireUser(body);
-    if (body.sharedAgreement.channelUserId !== body.channelUserId) {
-      throw new Rejection('PARAM_INVALID', 'sharedAgreement.channelUserId differs from channelUserId');
-    }
+  requireUser(body);
+  const { channelUserId, mobileEncrypted } = body;
+  if (sharedAgreement.channelUserId !== channelUserId) {
+    throw new Rejection('PARAM_INVALID', 'sharedAgreement.channelUserId differs from channelUserId');
   }
+  return { agreement: 'shared', channelUserId, mobileEncrypted, sharedAgreement };
 }
 
-function forbid(body: OrdersCreateRequest, field: 'bindOrderNo' | 'sharedAgreement'): void {
-  if (body[field] !== undefined) throw new Rejection('PARAM_INVALID', `${field} is not allowed with CHANNEL_COLLECT`);
+export function ordersCreateChecks(body: OrdersCreateRequest): void {
+  createRequestOf(body);
 }
+
+const forbidden = (field: string) => new Rejection('PARAM_INVALID', `${field} is not allowed with CHANNEL_COLLECT`);
 
 /** With bindOrderNo the user is known from the binding; otherwise the request has to say who it is. */
-function requireUser(body: OrdersCreateRequest): void {
+function requireUser(body: OrdersCreateRequest): asserts body is OrdersCreateRequest & KnownUser {
   if (body.channelUserId === undefined) throw new Rejection('PARAM_INVALID', 'channelUserId is required');
   if (body.mobileEncrypted === undefined) throw new Rejection('PARAM_INVALID', 'mobileEncrypted is required');
 }

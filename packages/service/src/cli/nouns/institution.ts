@@ -41,8 +41,7 @@ export function addInstitution(perennial: Command): void {
 async function run({ port, host, dataDir, keyFile, noticeUrl, control = false }: Options): Promise<void> {
   if (port > 65_535) throw new PlainError('--port must be a whole number from 0 to 65535');
   // Loaded here, so that the other commands start without an HTTP server.
-  const { startInstitution } = await import('../../reference-peers/institution/institution.js');
-  const { FAULTS } = await import('../../reference-peers/institution/faults.js');
+  const { FAULTS, startInstitution } = await import('@perennial/reference-peers');
   const folder = path.resolve(dataDir);
   const keyPath = path.resolve(keyFile ?? path.join(folder, 'bridge.key'));
   const key = await readOrMakeKey(keyPath);

@@ -39,7 +39,7 @@ export function addSupplier(perennial: Command): void {
 async function run({ port, host, dataDir, keyFile, control = false }: Options): Promise<void> {
   if (port > 65_535) throw new PlainError('--port must be a whole number from 0 to 65535');
   // Loaded here, so that the other commands start without an HTTP server.
-  const { startSupplier } = await import('../../reference-peers/supplier/supplier.js');
+  const { startSupplier } = await import('@perennial/reference-peers');
   const folder = path.resolve(dataDir);
   const keyPath = path.resolve(keyFile ?? path.join(folder, 'supplier.key'));
   const key = await readOrMakeKey(keyPath);

@@ -2,88 +2,86 @@ import { type DueEvent, type EventKey, keyOf } from '../queue/due-sql.js';
 import type { Pushed } from '../queue/finish-sql.js';
 import type { HeldShard } from '../queue/shards-sql.js';
 import type { Receiver } from '../receivers/receivers.js';
-import { empty, isIdle, kindsOf, type Lane, newLane } from './lane.js';
-import { type ShardReader, shardReader } from './shard-reader.js';
+import { Lane } from './lane.js';
+import { createShardCursor } from './shard-cursor.js';
 
-/** A shard that this node holds, and what it has of it in memory. */
-export interface Shard extends HeldShard {
-  readonly reader: ShardReader;
-  readonly lanes: Map<string, Lane>;
-  /** What is in memory, whichever lane it is in: read again, it is known by its key and left alone. */
-  readonly known: Set<EventKey>;
-  /** Kinds of which something was given back: their lanes read it again, and until then nothing newer is taken in. */
-  readonly anew: Set<number>;
-  /** Pushes under way, and those that are over and not written down yet. */
-  busy: number;
-  /** Pushes that are over, and cannot be written down because somebody else holds what that takes. */
-  heldUp: number;
-  /** To be given back once it is not busy: nothing of it is read or begun any more. */
-  leaving: boolean;
+/** With so many outcomes that cannot be written, nothing more of the shard is pushed: other shards must not wait for it. */
+const MAX_BLOCKED_OUTCOMES = 100;
+
+/** A shard that this node holds, and what the node has of it in memory. */
+export class Shard implements HeldShard {
+  readonly shard: number;
+  readonly epoch: number;
+  /** How far it has been read. */
+  readonly cursor = createShardCursor();
+  readonly lanes = new Map<string, Lane>();
+  /** What is in memory, whichever lane it is in. When it is read again it is recognised by its key and left alone. */
+  readonly known = new Set<EventKey>();
+  /** Kinds whose lanes must read everything again; until then nothing newer of them is taken in. */
+  readonly mustReread = new Set<number>();
+  /** Pushes under way, and finished pushes that are not written yet. */
+  unfinishedPushes = 0;
+  /** Finished pushes that cannot be written, because somebody else has locked the rows. */
+  blockedOutcomes = 0;
+  /** To be given back once it has no unfinished pushes: nothing of it is read or begun any more. */
+  isLeaving = false;
+
+  constructor({ shard, epoch }: HeldShard) {
+    this.shard = shard;
+    this.epoch = epoch;
+  }
+
+  /** One lane for each address: where both kinds of events go to the same one, they keep their order. */
+  laneFor(receiver: Receiver, isPayment: boolean, url: string): Lane {
+    const { channelId } = receiver;
+    const isForBothKinds = haveSameAddress(receiver);
+    const key = `${channelId} ${isForBothKinds ? 'both' : isPayment} ${url}`;
+    const existing = this.lanes.get(key);
+    if (existing) return existing;
+    const { shard, known } = this;
+    const lane = new Lane({ key, channelId, shard, isPayment: isForBothKinds ? undefined : isPayment, url, known });
+    this.lanes.set(key, lane);
+    return lane;
+  }
+
+  /** Drops what a lane has in memory, and what was just taken from it. All of it is read again from the database. */
+  rereadLane(lane: Lane, taken: readonly DueEvent[] = []): void {
+    for (const due of taken) this.known.delete(keyOf(due));
+    lane.clear();
+    for (const kind of lane.kinds()) this.mustReread.add(kind);
+    this.removeIfIdle(lane);
+  }
+
+  /** A lane with pushes under way stays: the next event of their orders waits for them. */
+  removeIfIdle(lane: Lane): void {
+    if (lane.isIdle() && this.lanes.get(lane.key) === lane) this.lanes.delete(lane.key);
+  }
+
+  mayPush(lane: Lane): boolean {
+    return !this.isLeaving && this.blockedOutcomes < MAX_BLOCKED_OUTCOMES && this.lanes.get(lane.key) === lane;
+  }
+
+  /** Stops reading and pushing, so that it can be given back. */
+  prepareToLeave(): void {
+    this.isLeaving = true;
+    for (const lane of this.lanes.values()) this.rereadLane(lane);
+    // In case it stays after all, everything is read again.
+    this.mustReread.clear();
+    this.cursor.rewind();
+  }
 }
 
-/** A push that is over, and the shard in which it began. */
-export interface Ended extends Pushed {
+/** A push that has ended, and the shard in which it began. */
+export interface FinishedPush extends Pushed {
   readonly shard: Shard;
 }
 
-export function newShard({ shard, epoch }: HeldShard): Shard {
-  return {
-    shard,
-    epoch,
-    reader: shardReader(),
-    lanes: new Map(),
-    known: new Set(),
-    anew: new Set(),
-    busy: 0,
-    heldUp: 0,
-    leaving: false,
-  };
-}
-
-/** One lane for each address: where both kinds of events go to the same one, they keep their order. */
-export function laneFor(shard: Shard, receiver: Receiver, isPayment: boolean, url: string): Lane {
-  const { channelId } = receiver;
-  const both = areOne(receiver);
-  const key = `${channelId} ${both ? 'both' : isPayment} ${url}`;
-  const existing = shard.lanes.get(key);
-  if (existing) return existing;
-  const { known } = shard;
-  const lane = newLane({ key, channelId, shard: shard.shard, isPayment: both ? undefined : isPayment, url, known });
-  shard.lanes.set(key, lane);
-  return lane;
-}
-
-/** Whether what is in the lane still goes there. */
+/** Whether the events of a lane still go to its address. */
 export function leadsTo(receiver: Receiver, lane: Lane): boolean {
   const address = lane.isPayment === false ? receiver.orders : receiver.payments;
-  return address?.url === lane.url && !address.paused && (lane.isPayment === undefined) === areOne(receiver);
+  return address?.url === lane.url && !address.paused && (lane.isPayment === undefined) === haveSameAddress(receiver);
 }
 
-function areOne({ payments, orders }: Receiver): boolean {
+function haveSameAddress({ payments, orders }: Receiver): boolean {
   return payments?.url === orders?.url && payments?.paused === orders?.paused;
-}
-
-/** Leaves what a lane holds to the database, which has all of it, and reads it again; also what was just taken from it. */
-export function forget(shard: Shard, lane: Lane, taken: readonly DueEvent[] = []): void {
-  for (const due of taken) shard.known.delete(keyOf(due));
-  empty(lane);
-  for (const kind of kindsOf(lane)) shard.anew.add(kind);
-  dropIdle(shard, lane);
-}
-
-/** A lane with pushes under way stays: the next event of their orders waits for them. */
-export function dropIdle(shard: Shard, lane: Lane): void {
-  if (isIdle(lane) && shard.lanes.get(lane.key) === lane) shard.lanes.delete(lane.key);
-}
-
-/** With so many, nothing more of it is sent: the others are not to wait until these can be written down. */
-const MOST_HELD_UP = 100;
-export const isStuck = (shard: Shard) => shard.heldUp >= MOST_HELD_UP;
-
-export function leaveShard(shard: Shard): void {
-  shard.leaving = true;
-  for (const lane of shard.lanes.values()) forget(shard, lane);
-  // Should it stay, everything is read again.
-  shard.anew.clear();
-  shard.reader.rewind();
 }

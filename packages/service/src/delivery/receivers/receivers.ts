@@ -1,45 +1,45 @@
+import { createHmac, createSecretKey } from 'node:crypto';
 import type { EncryptionVersion } from '@perennial/wire/enums';
 import type { ChannelRegistry } from '../../catalog/channels/registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { gather } from '../../platform/db/sharing/gather.js';
 import { type StoredUser, userMobile } from '../../subscriptions/store/users/mobile.js';
 import { findCallbacks, findVersions } from '../queue/receivers-sql.js';
-import { signingKey } from './signing-key.js';
 
-/** Where a channel's events go, and what they are signed and sealed with. Valid for one version of the channel. */
+/** Where a channel's events go, and the keys for signing and encrypting them. Valid for one version of the channel. */
 export interface Receiver {
   readonly channelId: number;
   readonly appId: string;
   readonly version: number;
-  /** With the callback secret. */
+  /** Returns the signature of a text under the callback secret. */
   sign(text: string): string;
   readonly aesKey: Uint8Array;
   readonly encryption: EncryptionVersion;
-  /** The user's login mobile, from its sealed form. */
-  mobileOf(user: StoredUser): string;
-  /** Undefined: the channel has none for it. */
+  /** Returns the user's login mobile, which is stored encrypted. */
+  decryptMobile(user: StoredUser): string;
+  /** Undefined: the channel has no address for events of this kind. */
   readonly payments: Address | undefined;
   readonly orders: Address | undefined;
 }
 
 export interface Address {
   readonly url: string;
-  /** Held back by an operator. */
+  /** By an operator: nothing is pushed to it for now. */
   readonly paused: boolean;
 }
 
 export interface Receivers {
-  /** As it was a moment ago at most, and no older than the version that is named. */
+  /** The receiver as it was at most CACHE_MS ago, and no older than `version`. */
   get(channelId: number, version?: number): Promise<Receiver>;
-  /** The same at once, if nothing has to be asked for it. */
-  remembered(channelId: number): Receiver | undefined;
+  /** The same without waiting; undefined when the database has to be asked. */
+  getCached(channelId: number): Receiver | undefined;
 }
 
-/** A change by an operator is found out after so long at the latest: one statement for all channels that are sent to. */
-const REMEMBERED_MS = 200;
+/** A change by an operator is noticed after this time at the latest, by one statement for all channels in use. */
+const CACHE_MS = 200;
 
-export function receiverRegistry(db: Queryable, channels: ChannelRegistry): Receivers {
-  const known = new Map<number, { readonly receiver: Receiver; until: number }>();
+export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry): Receivers {
+  const cache = new Map<number, { readonly receiver: Receiver; until: number }>();
   const currentVersion = gather<number, number | undefined>({
     maxBatch: 1_000,
     slots: 2,
@@ -47,10 +47,11 @@ export function receiverRegistry(db: Queryable, channels: ChannelRegistry): Rece
   });
 
   async function load(channelId: number): Promise<Receiver> {
-    const until = performance.now() + REMEMBERED_MS;
+    const until = performance.now() + CACHE_MS;
     const channel = await channels.byId(channelId);
     const callbacks = await findCallbacks(db, channelId);
-    const address = (eventType: string): Address | undefined => {
+    const callbackSecret = createSecretKey(channel.callbackSecret);
+    const addressFor = (eventType: string): Address | undefined => {
       const url = callbacks.urls[eventType] ?? callbacks.urls['*'];
       const paused = callbacks.paused.includes(eventType) || callbacks.paused.includes('*');
       return url === undefined ? undefined : { url, paused };
@@ -59,29 +60,29 @@ export function receiverRegistry(db: Queryable, channels: ChannelRegistry): Rece
       channelId,
       appId: channel.appId,
       version: channel.version,
-      sign: signingKey(channel.callbackSecret),
+      sign: (text) => createHmac('sha256', callbackSecret).update(text).digest('base64'),
       aesKey: channel.aesKey,
       encryption: channel.answerEncryption,
-      mobileOf: (user) => userMobile(channel, user),
-      payments: address('payment.status.changed'),
-      orders: address('order.status.changed'),
+      decryptMobile: (user) => userMobile(channel, user),
+      payments: addressFor('payment.status.changed'),
+      orders: addressFor('order.status.changed'),
     };
-    known.set(channelId, { receiver, until });
+    cache.set(channelId, { receiver, until });
     return receiver;
   }
 
   return {
-    remembered(channelId) {
-      const entry = known.get(channelId);
+    getCached(channelId) {
+      const entry = cache.get(channelId);
       return entry && performance.now() < entry.until ? entry.receiver : undefined;
     },
     async get(channelId, version) {
-      const entry = known.get(channelId);
+      const entry = cache.get(channelId);
       if (!entry || (version !== undefined && entry.receiver.version < version)) return load(channelId);
       const now = performance.now();
       if (now < entry.until) return entry.receiver;
       if ((await currentVersion(channelId)) !== entry.receiver.version) return load(channelId);
-      entry.until = now + REMEMBERED_MS;
+      entry.until = now + CACHE_MS;
       return entry.receiver;
     },
   };

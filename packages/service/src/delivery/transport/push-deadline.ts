@@ -1,35 +1,28 @@
-import { type RunningOut, runningOut } from './running-out.js';
+/** The time of a push is over. */
+export class DeadlinePassed extends Error {}
 
-/** The time for a push is over. */
-export class Late extends Error {}
-
-/** One for everything that a push does: name, connection, TLS, request and answer. */
+/** One deadline for everything that a push does: name, connection, TLS, request and answer. */
 export class PushDeadline {
-  /** `endsAt` as `performance.now()` has it. */
+  /** `endsAt` is a time of `performance.now()`. */
   constructor(private readonly endsAt: number) {}
 
-  /** Milliseconds. */
-  left(): number {
+  remainingMs(): number {
     return Math.max(0, this.endsAt - performance.now());
   }
 
-  /** Leaves off what is being done, and says so to whoever waits for it. */
-  stop: () => void = () => undefined;
+  /** Called once the time is over: cancels the step that is being done, and tells whoever waits for it. */
+  cancelStep: () => void = () => undefined;
 
-  /** One thing right after another. `begin` says how to leave off what it began, should the time be over first. */
-  run<Result>(
+  /** Does one step of the push. `begin` returns how to cancel what it began. */
+  runStep<Result>(
     begin: (resolve: (result: Result) => void, reject: (error: unknown) => void) => () => void,
   ): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const leaveOff = begin(resolve, reject);
-      this.stop = () => {
-        reject(new Late());
-        leaveOff();
+      const cancel = begin(resolve, reject);
+      this.cancelStep = () => {
+        reject(new DeadlinePassed());
+        cancel();
       };
     });
   }
-}
-
-export function pushDeadlines(ms: number): RunningOut<PushDeadline> {
-  return runningOut(ms, (deadline) => deadline.stop());
 }

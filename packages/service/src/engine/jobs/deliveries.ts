@@ -1,30 +1,30 @@
-import { type DeliveryDeps, deliveries } from '../../delivery/dispatcher/deliveries.js';
+import { createDispatcher, type DispatcherDeps } from '../../delivery/dispatcher/dispatcher.js';
 import { every } from '../timer.js';
 
 const BALANCE_SECONDS = 2;
 const READ_SECONDS = 0.1;
 
-export interface DelivererDeps extends DeliveryDeps {
+export interface DelivererDeps extends DispatcherDeps {
   /** Does it only while this node's clock is right. */
   readonly inTime?: (job: () => Promise<unknown>) => () => Promise<unknown>;
 }
 
 /** Sends events for as long as the node runs. */
 export function deliverer({ inTime = (job) => job, ...deps }: DelivererDeps) {
-  const sending = deliveries(deps);
+  const dispatcher = createDispatcher(deps);
   // Without a lease nothing is sent, and another node takes the shards: receivers judge a push by its time.
-  const balance = inTime(() => sending.balance());
+  const balance = inTime(() => dispatcher.balance());
   const balancing = every(BALANCE_SECONDS, 'shards of events', deps.log, balance, { atOnce: true });
   const reading = every(READ_SECONDS, 'events', deps.log, async () => {
-    while (await sending.read());
+    while (await dispatcher.read());
   });
   return {
     /** What was begun is ended under the lease, and then the lease, so that nobody waits for it. */
     async stop(): Promise<void> {
-      await Promise.all([sending.drain(), reading.stop()]);
+      await Promise.all([dispatcher.drain(), reading.stop()]);
       await balancing.stop();
-      await sending
-        .leave()
+      await dispatcher
+        .release()
         .catch((err: unknown) => deps.log.warn({ err }, 'shards of events were left to their lease'));
     },
   };

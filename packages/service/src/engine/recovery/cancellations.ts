@@ -6,6 +6,7 @@ import { columns, type Database, type Queryable, statement } from '../../platfor
 import { isInUse } from '../../subscriptions/store/agreements/cancel-sql.js';
 import { institutionNo } from '../../subscriptions/store/agreements/card.js';
 import { sameNumber } from '../../subscriptions/store/agreements/number-sql.js';
+import { agreementIs } from '../../subscriptions/store/statuses-sql.js';
 import { recover } from './recover.js';
 
 export interface CancellationDeps {
@@ -80,10 +81,10 @@ async function claim(db: Queryable, limit: number, paymentChannelCode?: string):
 /** A binding needs no order to be alive: its institution may have given it the number of an earlier one. */
 const isBoundAgain = (a: string) => `exists (
   select from agreements other
-  where ${sameNumber('other', a)} and other.status = 'BIND_SUCCESS' and not other.number_released and other.source = 'SELF_BINDING')`;
+  where ${sameNumber('other', a)} and ${agreementIs('other.status', 'BIND_SUCCESS')} and not other.number_released and other.source = 'SELF_BINDING')`;
 
 /** Of a binding that another of the same card replaced: its orders have moved there, but a debit is still on this one. */
-const isBeingDebited = (a: string) => `(${a}.status = 'REPLACED' and exists (
+const isBeingDebited = (a: string) => `(${agreementIs(`${a}.status`, 'REPLACED')} and exists (
   select from debit_attempts d where d.agreement_id = any(array[${a}.agreement_id]) and d.status = 'STARTED'))`;
 
 const CLAIM = statement({

@@ -1,3 +1,11 @@
+import {
+  checkSigned,
+  type Fields,
+  MAX_MESSAGE_BYTES,
+  MAX_STATEMENT_BYTES,
+  type Operation,
+  readFields,
+} from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
 import { PlainError } from '../../platform/plain-error.js';
@@ -15,14 +23,6 @@ import {
   refundQueryOutcome,
   statementPage,
 } from './outcomes.js';
-import {
-  checkSigned,
-  type Fields,
-  MAX_MESSAGE_BYTES,
-  MAX_STATEMENT_BYTES,
-  type Operation,
-  readFields,
-} from './protocol.js';
 
 export interface Deadlines {
   readonly debit: number;

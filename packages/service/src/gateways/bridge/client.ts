@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { Logger } from 'pino';
-import type { Clock } from '../../platform/clock.js';
-import { PlainError } from '../../platform/plain-error.js';
-import { failSpan, findTracing, type Origin, TRACEPARENT, traceparentOf } from '../../platform/tracing.js';
 import {
   BRIDGE_HEADERS,
   CONTENT_TYPE,
@@ -12,7 +8,11 @@ import {
   KEY_BYTES,
   readFields,
   signedHeaders,
-} from './protocol.js';
+} from '@perennial/wire/bridge';
+import type { Logger } from 'pino';
+import type { Clock } from '../../platform/clock.js';
+import { PlainError } from '../../platform/plain-error.js';
+import { failSpan, findTracing, type Origin, TRACEPARENT, traceparentOf } from '../../platform/tracing.js';
 
 export interface ClientOptions {
   /** Of the bridge: the operations' names are put behind its path. */

@@ -1,3 +1,14 @@
+import {
+  type Fields,
+  fieldsOf,
+  MAX_TEXT_LENGTH,
+  numberOf,
+  positiveOf,
+  reasonOf,
+  STATEMENT_PAGE_LINES,
+  textOf,
+  timeOf,
+} from '@perennial/wire/bridge';
 import type {
   BindCodeOutcome,
   BindOutcome,
@@ -9,17 +20,6 @@ import type {
   RefundOutcome,
   StatementLine,
 } from '../gateway.js';
-import {
-  type Fields,
-  fieldsOf,
-  MAX_TEXT_LENGTH,
-  numberOf,
-  positiveOf,
-  reasonOf,
-  STATEMENT_PAGE_LINES,
-  textOf,
-  timeOf,
-} from './protocol.js';
 
 /**
  * From what a bridge answered to what it means. Total: whatever is not exactly one of the documented answers is

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { Rejection } from '@perennial/wire';
+import ipaddr from 'ipaddr.js';
 import type { Clock } from '../../platform/clock.js';
 
 /** Refused for now, with the seconds after which trying again makes sense. */
@@ -68,9 +69,6 @@ export function minuteLimit(perMinute: number, clock: Clock): MinuteLimit {
 /** One subscriber of IPv6 usually has a whole /64. */
 export function addressGroup(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
-  const [head = '', tail] = address.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
-  return [...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4).join(':');
+  const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(address.replace(/%.*$/, '')).parts;
+  return `${a.toString(16)}:${b.toString(16)}:${c.toString(16)}:${d.toString(16)}`;
 }

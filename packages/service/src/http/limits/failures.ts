@@ -13,7 +13,7 @@ import { addressGroup, type MinuteLimit } from '../answers/address-limit.js';
 export interface CallerFailures {
   /** Throws RateLimited; a promise only where it takes a while to know. */
   check(request: FastifyRequest): Promise<void> | undefined;
-  failed(request: FastifyRequest): void;
+  failed(request: FastifyRequest): Promise<void>;
   /** The app id that a request names, if this node knows it: all others have one name, since anybody can invent any number. */
   channelOf(request: Pick<FastifyRequest, 'headers'>): string;
 }
@@ -59,12 +59,10 @@ export function callerFailures({ limit, channels, tokens }: CallerFailuresDeps):
       if (!limit.isReached(without) && !limit.isReached(withToken)) return undefined;
       return holdsToken(request).then((isHolder) => limit.check(isHolder ? withToken : without));
     },
-    failed(request) {
+    async failed(request) {
       const { withToken, without } = namesOf(request);
-      holdsToken(request).then(
-        (isHolder) => limit.count(isHolder ? withToken : without),
-        () => limit.count(without),
-      );
+      const isHolder = await holdsToken(request).catch(() => false);
+      limit.count(isHolder ? withToken : without);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { OperatorError } from '../operator.js';
 import { quoted, requireAtMost, requireUnique } from '../rules.js';
 
@@ -24,28 +25,15 @@ function requireIpRange(value: string): string {
     throw new OperatorError(`${quoted(value)}: the part after / must be a number from 0 to ${width}`);
   }
   const prefix = bits === undefined ? width : Number(bits);
-  const number = family === 6 ? ipv6Number(address) : ipv4Number(address);
-  if (family === 6 && number >> 32n === 0xffffn) {
+  const parsed = ipaddr.parse(address);
+  if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) {
     throw new OperatorError(`${quoted(value)}: write an IPv4 address as IPv4, callers are compared in that form`);
   }
-  if (number & ((1n << BigInt(width - prefix)) - 1n)) {
+  const kind = family === 6 ? ipaddr.IPv6 : ipaddr.IPv4;
+  if (kind.networkAddressFromCIDR(`${address}/${prefix}`).toString() !== parsed.toString()) {
     throw new OperatorError(
       `${quoted(value)} has bits set to the right of /${prefix}: it is not the start of that range`,
     );
   }
   return `${address.toLowerCase()}/${prefix}`;
-}
-
-function ipv4Number(address: string): bigint {
-  return address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n);
-}
-
-function ipv6Number(address: string): bigint {
-  // The URL parser knows every spelling and gives back the shortest, without a dotted tail.
-  const shortest = new URL(`http://[${address}]/`).hostname.slice(1, -1);
-  const [head = '', tail] = shortest.split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array<string>(8 - front.length - back.length).fill('0');
-  return [...front, ...zeros, ...back].reduce((sum, part) => (sum << 16n) | BigInt(`0x${part}`), 0n);
 }

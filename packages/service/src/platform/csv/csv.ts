@@ -1,3 +1,4 @@
+import { CsvError, parse } from 'csv-parse';
 import { refusedAt } from './refused.js';
 
 export interface CsvRecord {
@@ -8,6 +9,8 @@ export interface CsvRecord {
 
 /** Longer than any record of a statement: a file that is something else does not fill the memory first. */
 const MAX_RECORD = 4096;
+/** Of a UTF-16 unit in UTF-8, at most. */
+const MAX_BYTES_OF_UNIT = 3;
 
 export interface CsvRules {
   /** The error for something wrong in a line. */
@@ -18,107 +21,79 @@ export interface CsvRules {
 
 const STATEMENT: CsvRules = { refused: refusedAt, lastLineMayBeOpen: false };
 
+const LONE_CR = /\r(?!\n)/;
+const TOO_LONG = `it has more than ${MAX_RECORD} characters`;
+const CUT_OFF = 'it does not end: the file may have been cut off';
+
+/** What is wrong, in the words of this service: the library quotes what stands in the file, which may be worth money. */
+const WRONG: Readonly<Record<string, string>> = {
+  CSV_MAX_RECORD_SIZE: TOO_LONG,
+  CSV_INVALID_CLOSING_QUOTE: 'text after the closing quotation mark of a field',
+  INVALID_OPENING_QUOTE: 'a quotation mark in the middle of a field',
+};
+
 /** RFC 4180 in UTF-8, with or without a byte order mark, lines ending in CRLF or LF, however the bytes are cut up. */
 export async function* csvRecords(bytes: AsyncIterable<Uint8Array>, rules = STATEMENT): AsyncGenerator<CsvRecord> {
+  const { refused, lastLineMayBeOpen } = rules;
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const reader = new RecordReader(rules);
+  /** Lines that were given to the parser, and the last of them: it reads a little ahead. */
+  let lines = 1;
+  let isOpen = false;
+  /** Where the next record begins. */
+  let line = 1;
+  const found: CsvRecord[] = [];
+
+  const parser = parse({
+    record_delimiter: ['\r\n', '\n'],
+    relax_column_count: true,
+    max_record_size: MAX_RECORD * MAX_BYTES_OF_UNIT,
+    // Taken here, and not from the stream: those before an error are read before it is heard of.
+    on_record(fields: readonly string[]) {
+      const text = fields.join();
+      if (text.length > MAX_RECORD) throw refused(line, TOO_LONG);
+      // Also between quotation marks: asking the parser which fields have them costs four times as much as all the rest.
+      if (LONE_CR.test(text)) throw refused(line, 'a CR without an LF');
+      found.push({ line, fields });
+      line += 1 + newlinesIn(text);
+      return null;
+    },
+  });
+  // It is told to whoever writes.
+  parser.on('error', () => undefined);
+
   const decoded = (chunk?: Uint8Array): string => {
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined });
     } catch {
-      throw rules.refused(reader.line, 'this or a line shortly after it is not UTF-8');
+      throw refused(lines, 'this or a line shortly after it is not UTF-8');
     }
   };
-  for await (const chunk of bytes) yield* reader.read(decoded(chunk));
-  yield* reader.read(decoded());
-  yield* reader.end();
+  const meaningOf = (error: Error): Error => {
+    if (!(error instanceof CsvError)) return error;
+    if (error.code === 'CSV_QUOTE_NOT_CLOSED') return refused(lines, CUT_OFF);
+    return refused(line, WRONG[error.code] ?? 'it is not CSV');
+  };
+  const told = (work: (done: (error?: Error | null) => void) => void) =>
+    new Promise<Error | undefined>((resolve) => work((error) => resolve(error ? meaningOf(error) : undefined)));
+
+  for await (const chunk of bytes) {
+    const text = decoded(chunk);
+    if (text === '') continue; // the first half of a character
+    lines += newlinesIn(text);
+    isOpen = !text.endsWith('\n');
+    const error = await told((done) => parser.write(text, done));
+    yield* found.splice(0);
+    if (error) throw error;
+  }
+  decoded();
+  const error = await told((done) => parser.end(done));
+  const isCutOff = isOpen && !lastLineMayBeOpen;
+  if (isCutOff && !error) found.pop();
+  yield* found;
+  if (error) throw error;
+  if (isCutOff) throw refused(lines, CUT_OFF);
 }
 
-/**
- * Where in a field the next character falls: before its first, in a plain one, in a quoted one, after a quotation mark
- * in a quoted one (its end, or half of a doubled one), after the CR of a line end.
- */
-type Place = 'start' | 'plain' | 'quoted' | 'quote' | 'cr';
-
-class RecordReader {
-  readonly #rules: CsvRules;
-  line = 1;
-  #begin = 1;
-  #place: Place = 'start';
-  #fields: string[] = [];
-  #field = '';
-  #length = 0;
-
-  constructor(rules: CsvRules) {
-    this.#rules = rules;
-  }
-
-  *read(text: string): Generator<CsvRecord> {
-    for (let index = 0; index < text.length; index += 1) {
-      if (this.#take(text.charAt(index))) yield this.#record();
-    }
-  }
-
-  *end(): Generator<CsvRecord> {
-    const { refused, lastLineMayBeOpen } = this.#rules;
-    if (this.#length === 0) return;
-    if (!lastLineMayBeOpen || this.#place === 'quoted') {
-      throw refused(this.line, 'it does not end: the file may have been cut off');
-    }
-    this.#endField('start');
-    yield this.#record();
-  }
-
-  #record(): CsvRecord {
-    const record = { line: this.#begin, fields: this.#fields };
-    this.#fields = [];
-    this.#length = 0;
-    this.#begin = this.line;
-    return record;
-  }
-
-  /** True when this character ends a record. */
-  #take(char: string): boolean {
-    this.#length += 1;
-    if (this.#length > MAX_RECORD) throw this.#rules.refused(this.#begin, `it has more than ${MAX_RECORD} characters`);
-    if (char === '\n') this.line += 1;
-    if (this.#place === 'quoted') {
-      if (char === '"') this.#place = 'quote';
-      else this.#field += char;
-      return false;
-    }
-    if (this.#place === 'quote' && char === '"') {
-      this.#field += char;
-      this.#place = 'quoted';
-      return false;
-    }
-    if (this.#place === 'cr' && char !== '\n') throw this.#rules.refused(this.line, 'a CR without an LF');
-    switch (char) {
-      case '\n':
-        this.#endField('start');
-        return true;
-      case '\r':
-        this.#place = 'cr';
-        return false;
-      case ',':
-        this.#endField('start');
-        return false;
-      case '"':
-        if (this.#place !== 'start') throw this.#rules.refused(this.line, 'a quotation mark in the middle of a field');
-        this.#place = 'quoted';
-        return false;
-      default:
-        if (this.#place === 'quote')
-          throw this.#rules.refused(this.line, 'text after the closing quotation mark of a field');
-        this.#field += char;
-        this.#place = 'plain';
-        return false;
-    }
-  }
-
-  #endField(next: Place): void {
-    this.#fields.push(this.#field);
-    this.#field = '';
-    this.#place = next;
-  }
+function newlinesIn(text: string): number {
+  return text.split('\n').length - 1;
 }

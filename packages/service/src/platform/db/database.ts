@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { readAddress } from './address.js';
+import { OwnSocketClient } from './client.js';
 import {
   isNumberTaken,
   isUnconfirmedCommit,
@@ -90,7 +91,6 @@ export interface DatabaseOptions {
 
 /** A connection of the pool, and what is known of it. */
 interface Connection extends Watched {
-  readonly client: pg.ClientBase;
   readonly generation: number;
   session: Session | undefined;
   /** Nothing can be asked over it any more. */
@@ -117,6 +117,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   const pool = new pg.Pool({
     ...config,
+    Client: OwnSocketClient,
     max,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
@@ -125,6 +126,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('error', (error) => onIdleError?.(error));
 
   async function prepare(client: pg.ClientBase): Promise<void> {
+    if (!(client instanceof OwnSocketClient)) throw new TypeError('the pool has made another kind of client');
     const connection: Connection = {
       client,
       generation,

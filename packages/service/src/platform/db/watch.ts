@@ -1,10 +1,10 @@
-import type { Socket } from 'node:net';
-import pg from 'pg';
+import type pg from 'pg';
+import { OwnSocketClient } from './client.js';
 import { type Backend, STARTED_AT } from './session.js';
 
 /** A connection, as far as it is watched. It has one statement at a time. */
 export interface Watched {
-  readonly client: pg.ClientBase;
+  readonly client: OwnSocketClient;
   /** The process behind it, once it is known. */
   readonly backend: Backend | undefined;
   /** In turns of the watch: when its statement began, and how long it may take. 0: no statement, or one without a limit. */
@@ -57,7 +57,7 @@ export function watchStatements<Connection extends Watched>(
   let isSilent = false;
   /** Slow statements are asked about once for each so many turns. */
   let heardAt = 0;
-  let asking: { readonly client: pg.Client; readonly since: number } | undefined;
+  let asking: { readonly client: OwnSocketClient; readonly since: number } | undefined;
 
   const timer = setInterval(() => {
     turn += 1;
@@ -70,7 +70,7 @@ export function watchStatements<Connection extends Watched>(
     }
     if (asking) {
       if (turn - asking.since > SUSPICIOUS) {
-        destroy(asking.client);
+        asking.client.destroy();
         asking = undefined;
         tell(true);
       }
@@ -81,13 +81,13 @@ export function watchStatements<Connection extends Watched>(
   function abandon(connection: Connection): void {
     connections.delete(connection);
     giveUp(connection);
-    destroy(connection.client);
+    connection.client.destroy();
     if (connection.backend) abandoned.push(connection.backend);
   }
 
   /** Any answer will do, a refusal too: then everybody hears it for himself. */
   async function ask(): Promise<void> {
-    const client = new pg.Client(config);
+    const client = new OwnSocketClient(config);
     const question = { client, since: turn };
     asking = question;
     client.on('error', () => undefined);
@@ -126,7 +126,7 @@ export function watchStatements<Connection extends Watched>(
     },
     stop() {
       clearInterval(timer);
-      if (asking) destroy(asking.client);
+      if (asking) asking.client.destroy();
       asking = undefined;
     },
   };
@@ -138,8 +138,3 @@ export function watchStatements<Connection extends Watched>(
  */
 const END_BACKENDS = `select pg_terminate_backend(a.pid) from pg_stat_activity a
   where (a.pid, ${STARTED_AT}) in (select * from unnest($1::integer[], $2::bigint[]))`;
-
-/** Without a word to the server, which does not listen. Everything that waits on the connection fails with it. */
-function destroy(client: pg.ClientBase): void {
-  (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream.destroy();
-}

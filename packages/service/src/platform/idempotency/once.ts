@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CODES, Rejection, type ResultCode } from '@perennial/wire';
+import { CODES, Rejection } from '@perennial/wire';
 import type { Answer } from '../answers/answer.js';
 import { type Queryable, sqlState } from '../db/database.js';
 import type { Caller } from '../db/sharing/caller.js';
@@ -145,7 +145,7 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
       return answer;
     } catch (error) {
       if (error instanceof KeyTaken) return undefined;
-      if (error instanceof Rejection && isStored(error.result)) {
+      if (error instanceof Rejection && error.result.isOutcome) {
         const answer = { code: error.result.code, message: error.message, data: 'null' };
         return (await insertDone(database, id, storedAnswer(answer))) ? answer : undefined;
       }
@@ -154,11 +154,6 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
       throw error;
     }
   }
-}
-
-/** Only what reached the business rules is an outcome: a malformed, unauthentic or unlucky request may be sent again. */
-function isStored(result: ResultCode): boolean {
-  return result.http === 200 && !/^(400|409|429)/.test(result.code);
 }
 
 function replay(row: IdempotencyRow): Answer {

@@ -1,10 +1,11 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { EmbeddedPostgresError, holdsDatabase, openEmbedded } from '@perennial/embedded-postgres';
 import pg from 'pg';
 import { type Database, HeldUp, openDatabase, PATIENT_MS, sqlState, Unavailable } from '../db/database.js';
 import { moveSequences } from '../db/sequences.js';
 import { UnfitConnection } from '../db/session.js';
-import { holdsDatabase, openEmbedded } from '../embedded-postgres/index.js';
+import { PlainError } from '../plain-error.js';
 import { existingMasterKeys, masterKeyPlace, masterKeys } from '../secrets/master-key.js';
 import { openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
@@ -135,13 +136,15 @@ export async function connectFromSettings(
 ): Promise<Omit<OpenedDatabase, 'vault'>> {
   const embedded =
     settings.databaseUrl === undefined
-      ? await openEmbedded({
-          dataDir: settings.dataDir,
-          role: options.role,
-          log: options.log,
-          ...(options.onTakenOver ? { onTakenOver: options.onTakenOver } : {}),
-          description: `pid ${process.pid} port ${settings.port}`,
-        })
+      ? await toldPlainly(
+          openEmbedded({
+            dataDir: settings.dataDir,
+            role: options.role,
+            log: options.log,
+            ...(options.onTakenOver ? { onTakenOver: options.onTakenOver } : {}),
+            description: `pid ${process.pid} port ${settings.port}`,
+          }),
+        )
       : undefined;
   const url = settings.databaseUrl ?? embedded?.url ?? '';
   const database = openDatabase({
@@ -154,7 +157,7 @@ export async function connectFromSettings(
   });
   const close = async () => {
     await database.close();
-    await embedded?.release();
+    if (embedded !== undefined) await toldPlainly(embedded.release());
   };
   try {
     await reach(database, options);
@@ -162,6 +165,15 @@ export async function connectFromSettings(
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** What the embedded server says to people, as an error that is shown to them as it is. */
+async function toldPlainly<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof EmbeddedPostgresError ? new PlainError(error.message, { cause: error }) : error;
   }
 }
 

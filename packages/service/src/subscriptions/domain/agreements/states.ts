@@ -1,4 +1,5 @@
 import type { AgreementStatus } from '@perennial/wire';
+import { type Transition, transitions } from '../transitions.js';
 
 /** What can happen to an agreement. */
 export type AgreementTrigger =
@@ -11,16 +12,12 @@ export type AgreementTrigger =
   | 'bound-again' // another binding of the same card takes its place
   | 'canceled';
 
-export interface AgreementTransition {
-  readonly from: AgreementStatus | 'none';
-  readonly on: AgreementTrigger;
-  readonly to: AgreementStatus;
+export interface AgreementTransition extends Transition<AgreementStatus, AgreementTrigger> {
   /** The trigger as docs/interface.md says it. */
   readonly when: string;
   readonly basis: string;
 }
 
-/** Pairs that are not here do not happen: `agreementAfter` gives nothing, and the caller says what that means. */
 export const AGREEMENT_TRANSITIONS: readonly AgreementTransition[] = [
   { from: 'none', on: 'bind-sms', to: 'BIND_ING', when: '`bind-sms`', basis: 'interface: agreementStatus' },
   {
@@ -88,6 +85,8 @@ export const AGREEMENT_TRANSITIONS: readonly AgreementTransition[] = [
   },
 ];
 
-export function agreementAfter(from: AgreementStatus | 'none', on: AgreementTrigger): AgreementTransition | undefined {
-  return AGREEMENT_TRANSITIONS.find((row) => row.from === from && row.on === on);
-}
+export const { after: agreementAfter, step: agreementStep } = transitions<
+  AgreementStatus,
+  AgreementTrigger,
+  AgreementTransition
+>(AGREEMENT_TRANSITIONS);

@@ -1,4 +1,5 @@
 import type { PeriodType } from '@perennial/wire';
+import { plus } from '../../../platform/db/time-sql.js';
 
 /** Asia/Shanghai has been eight hours ahead of UTC, without summer time, since 1991. */
 const OFFSET_MS = 8 * 3_600_000;
@@ -11,8 +12,7 @@ export interface Cadence {
 
 /**
  * When period `cycleNo` is due: always counted from the anchor, never from the period before, so that nothing drifts. A
- * day past the end of its month is the month's last (31 January, 28 February, 31 March). PostgreSQL's own interval
- * arithmetic in that time zone gives the same, and a test holds the two against each other.
+ * day past the end of its month is the month's last (31 January, 28 February, 31 March).
  */
 export function dueAt(anchor: number, { periodType, period }: Cadence, cycleNo: number): number {
   const steps = (cycleNo - 1) * period;
@@ -24,6 +24,17 @@ export function dueAt(anchor: number, { periodType, period }: Cadence, cycleNo: 
   const month = months % 12;
   return Date.UTC(year, month, Math.min(last.day, daysIn(year, month))) + last.timeOfDay - OFFSET_MS;
 }
+
+/**
+ * The same rule for statements, which move thousands of orders at once: when the order called `o` has run for so many periods.
+ * A test holds the two against each other.
+ */
+export const afterPeriods = (count: string, o: string) =>
+  plus(
+    `${o}.created_at`,
+    `case ${o}.period_type when 'DAY' then make_interval(days => ${o}.period * (${count}))
+     else make_interval(months => ${o}.period * (${count})) end`,
+  );
 
 /** Periods of one order are asked for one after another. */
 let last = { anchor: 0, ...dateOf(0) };

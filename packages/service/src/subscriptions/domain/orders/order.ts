@@ -1,15 +1,12 @@
 import {
   formatTime,
   type MainOrder,
-  type OrderPayload,
   type OrderStatus,
-  type PaymentPayload,
   type PaymentStatus,
   type PeriodType,
   type SettlementMode,
 } from '@perennial/wire';
 import { dueAt } from './calendar.js';
-import { paymentOrderNo } from './numbers.js';
 
 /** An order as it is stored, times in Unix milliseconds. */
 export interface Order {
@@ -109,41 +106,5 @@ export function orderHead(order: Order): OrderHead {
     totalRefundAmountCent: order.refundAmountCent,
     nextPayTime: nextPayTime(order),
     unsubscribeTime: timeOrNull(order.unsubscribedAt),
-  };
-}
-
-export function orderPayload(order: Order): OrderPayload {
-  return {
-    orderNo: String(order.orderNo),
-    externalOrderNo: order.externalOrderNo,
-    createTime: formatTime(order.createdAt),
-    orderStatus: order.status,
-    orderSuccessTime: timeOrNull(order.successAt),
-    periodType: order.periodType,
-    period: order.period,
-    totalCycles: order.totalCycles,
-    totalPaidAmountCent: order.paidAmountCent,
-    totalPaidCycles: order.paidCycles,
-    totalRefundAmountCent: order.refundAmountCent,
-    latestPaymentStatus: order.latestPaymentStatus,
-    nextPayTime: nextPayTime(order),
-  };
-}
-
-/** Without mobileEncrypted: it is made under the channel's key when the event is sent. */
-export function paymentPayload(order: Order, payment: Payment): Omit<PaymentPayload, 'mobileEncrypted'> {
-  return {
-    orderNo: String(order.orderNo),
-    externalOrderNo: order.externalOrderNo,
-    paymentOrderNo: paymentOrderNo(order.orderNo, payment.cycleNo),
-    channelUserId: order.channelUserId,
-    cycleNo: payment.cycleNo,
-    expectPayTime: formatTime(payment.expectAt),
-    paidAt: timeOrNull(payment.paidAt),
-    amountCent: payment.amountCent,
-    refundTime: timeOrNull(payment.refundAt),
-    refundAmountCent: payment.refundAmountCent,
-    paymentStatus: payment.status,
-    agreementShareFlag: order.shared,
   };
 }

@@ -1,4 +1,5 @@
 import type { OrderStatus } from '@perennial/wire';
+import { type Transition, transitions } from '../transitions.js';
 
 /** What can happen to an order. */
 export type OrderTrigger =
@@ -19,24 +20,20 @@ export const UNSUBSCRIBE_SOURCES = {
 } as const;
 export type UnsubscribeSource = keyof typeof UNSUBSCRIBE_SOURCES;
 
-export interface OrderTransition {
-  readonly from: OrderStatus | 'none';
-  readonly on: OrderTrigger;
-  readonly to: OrderStatus;
+export interface OrderTransition extends Transition<OrderStatus, OrderTrigger> {
   /** Whether channels hear order.status.changed. */
-  readonly tells: boolean;
+  readonly emitsEvent: boolean;
   /** The trigger as docs/interface.md says it. */
   readonly when: string;
   readonly basis: string;
 }
 
-/** Pairs that are not here do not happen: `orderAfter` gives nothing, and the caller says what that means. */
 export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
   {
     from: 'none',
     on: 'create-deduct',
     to: 'INITIALIZING',
-    tells: false,
+    emitsEvent: false,
     when: '`orders/create`, A',
     basis: 'interface: creation, mode A',
   },
@@ -44,7 +41,7 @@ export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
     from: 'none',
     on: 'create-collect',
     to: 'ACTIVE',
-    tells: true,
+    emitsEvent: true,
     when: '`orders/create`, B',
     basis: 'interface: creation, mode B',
   },
@@ -52,7 +49,7 @@ export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
     from: 'INITIALIZING',
     on: 'first-debit-succeeded',
     to: 'ACTIVE',
-    tells: true,
+    emitsEvent: true,
     when: 'the first debit has succeeded',
     basis: 'interface: first debit',
   },
@@ -60,7 +57,7 @@ export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
     from: 'INITIALIZING',
     on: 'first-debit-failed',
     to: 'TERMINATED',
-    tells: true,
+    emitsEvent: true,
     when: 'the first debit has failed',
     basis: 'interface: first debit',
   },
@@ -68,7 +65,7 @@ export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
     from: 'ACTIVE',
     on: 'last-period-ended',
     to: 'COMPLETED',
-    tells: true,
+    emitsEvent: true,
     when: 'the last period is over',
     basis: 'interface: last period',
   },
@@ -76,7 +73,7 @@ export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
     from: 'ACTIVE',
     on: 'unsubscribe',
     to: 'UNSUBSCRIBED',
-    tells: true,
+    emitsEvent: true,
     when: 'unsubscribe',
     basis: 'interface: unsubscribe by state',
   },
@@ -84,7 +81,7 @@ export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
     from: 'UNSUBSCRIBED',
     on: 'unsubscribe',
     to: 'UNSUBSCRIBED',
-    tells: false,
+    emitsEvent: false,
     when: 'unsubscribe: nothing is left to end',
     basis: 'interface: unsubscribe by state',
   },
@@ -92,12 +89,15 @@ export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
     from: 'TERMINATED',
     on: 'unsubscribe',
     to: 'TERMINATED',
-    tells: false,
+    emitsEvent: false,
     when: 'unsubscribe: nothing is left to end',
     basis: 'decision 0010: terminated stays',
   },
 ];
 
-export function orderAfter(from: OrderStatus | 'none', on: OrderTrigger): OrderTransition | undefined {
-  return ORDER_TRANSITIONS.find((row) => row.from === from && row.on === on);
-}
+export const { after: orderAfter, step: orderStep } = transitions<OrderStatus, OrderTrigger, OrderTransition>(
+  ORDER_TRANSITIONS,
+);
+
+/** Orders that may still be debited: while there is one, its agreement is needed. */
+export const NEEDS_AGREEMENT: readonly OrderStatus[] = ['ACTIVE', 'INITIALIZING'];

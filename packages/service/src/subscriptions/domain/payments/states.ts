@@ -1,4 +1,5 @@
 import type { PaymentStatus } from '@perennial/wire';
+import { type Transition, transitions } from '../transitions.js';
 
 /** What can happen to one period. */
 export type PaymentTrigger =
@@ -13,12 +14,9 @@ export type PaymentTrigger =
   | 'refunded-in-part'
   | 'refunded-in-full';
 
-export interface PaymentTransition {
-  readonly from: PaymentStatus | 'none';
-  readonly on: PaymentTrigger;
-  readonly to: PaymentStatus;
+export interface PaymentTransition extends Transition<PaymentStatus, PaymentTrigger> {
   /** Whether channels hear payment.status.changed. */
-  readonly tells: boolean;
+  readonly emitsEvent: boolean;
   /** The trigger as docs/interface.md says it. */
   readonly when: string;
   readonly basis: string;
@@ -29,7 +27,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'none',
     on: 'first-debit-started',
     to: 'PROCESSING',
-    tells: false,
+    emitsEvent: false,
     when: '`orders/create`, A',
     basis: 'interface: creation, mode A',
   },
@@ -37,17 +35,17 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'none',
     on: 'billed',
     to: 'BILLED',
-    tells: true,
+    emitsEvent: true,
     when: '`orders/create`, B',
     basis: 'interface: creation, mode B',
   },
   // WAIT has no row of its own in the database: a period that is not started follows from its order.
-  { from: 'WAIT', on: 'billed', to: 'BILLED', tells: true, when: 'due, B', basis: 'interface: renewal, mode B' },
+  { from: 'WAIT', on: 'billed', to: 'BILLED', emitsEvent: true, when: 'due, B', basis: 'interface: renewal, mode B' },
   {
     from: 'WAIT',
     on: 'renewal-started',
     to: 'PROCESSING',
-    tells: false,
+    emitsEvent: false,
     when: 'due, A',
     basis: 'decision 0010: renewals',
   },
@@ -55,7 +53,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'WAIT',
     on: 'unsubscribe',
     to: 'CANCELED',
-    tells: true,
+    emitsEvent: true,
     when: 'unsubscribe',
     basis: 'interface: future periods',
   },
@@ -63,7 +61,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'PROCESSING',
     on: 'debit-succeeded',
     to: 'SUCCESS',
-    tells: true,
+    emitsEvent: true,
     when: 'the debit has succeeded',
     basis: 'interface: debit result',
   },
@@ -71,7 +69,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'PROCESSING',
     on: 'debit-failed',
     to: 'FAIL',
-    tells: true,
+    emitsEvent: true,
     when: 'the debit has failed for good',
     basis: 'interface: debit result',
   },
@@ -79,7 +77,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'PROCESSING',
     on: 'debit-failed-for-now',
     to: 'FAIL_RETRY',
-    tells: true,
+    emitsEvent: true,
     when: 'a renewal has failed for now',
     basis: 'decision 0010: renewals',
   },
@@ -87,7 +85,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'FAIL_RETRY',
     on: 'renewal-started',
     to: 'PROCESSING',
-    tells: false,
+    emitsEvent: false,
     when: 'tried again: by schedule, or at once after `agreements/replace` or by an operator',
     basis: 'decision 0010: renewals',
   },
@@ -95,7 +93,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'FAIL_RETRY',
     on: 'retry-too-late',
     to: 'FAIL',
-    tells: true,
+    emitsEvent: true,
     when: 'the time of the next period comes before another try',
     basis: 'decision 0016: retries',
   },
@@ -103,7 +101,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'FAIL_RETRY',
     on: 'debit-succeeded',
     to: 'SUCCESS',
-    tells: true,
+    emitsEvent: true,
     when: 'a debit that was taken for failed has succeeded after all',
     basis: 'decision 0016: late success',
   },
@@ -111,7 +109,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'FAIL_RETRY',
     on: 'unsubscribe',
     to: 'CANCELED',
-    tells: true,
+    emitsEvent: true,
     when: 'unsubscribe',
     basis: 'interface: future periods',
   },
@@ -119,7 +117,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'SUCCESS',
     on: 'refunded-in-part',
     to: 'REFUND_PART',
-    tells: true,
+    emitsEvent: true,
     when: 'an operator refunds a part',
     basis: 'interface: internal refund',
   },
@@ -127,7 +125,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'SUCCESS',
     on: 'refunded-in-full',
     to: 'REFUND_FULL',
-    tells: true,
+    emitsEvent: true,
     when: 'an operator refunds all of it',
     basis: 'interface: internal refund',
   },
@@ -135,7 +133,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'REFUND_PART',
     on: 'refunded-in-part',
     to: 'REFUND_PART',
-    tells: true,
+    emitsEvent: true,
     when: 'an operator refunds another part',
     basis: 'decision 0010: refunds add up',
   },
@@ -143,12 +141,18 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     from: 'REFUND_PART',
     on: 'refunded-in-full',
     to: 'REFUND_FULL',
-    tells: true,
+    emitsEvent: true,
     when: 'an operator refunds the rest',
     basis: 'decision 0010: refunds add up',
   },
 ];
 
-export function paymentAfter(from: PaymentStatus | 'none', on: PaymentTrigger): PaymentTransition | undefined {
-  return PAYMENT_TRANSITIONS.find((row) => row.from === from && row.on === on);
-}
+export const { after: paymentAfter, step: paymentStep } = transitions<PaymentStatus, PaymentTrigger, PaymentTransition>(
+  PAYMENT_TRANSITIONS,
+);
+
+/** Periods that were paid for, or billed; some of it may have been given back since. */
+export const PAID: readonly PaymentStatus[] = ['SUCCESS', 'REFUND_PART', 'REFUND_FULL', 'BILLED'];
+
+/** The one status in which a period is due once more. */
+export const WAITS_FOR_RETRY: PaymentStatus = 'FAIL_RETRY';

@@ -1,4 +1,4 @@
-import { type OrdersCreateRequest, Rejection, type SharedAgreement } from '@perennial/wire';
+import { type CreateRequest, Rejection, type SharedAgreement } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Catalog } from '../../../catalog/products/catalog.js';
 import type { CardDetails } from '../../../gateways/gateway.js';
@@ -31,34 +31,53 @@ export interface AgreementForOrder {
 }
 
 /** Who an order is for: in the clear what was sent of a person, and the binding that was named. */
-export interface Personal {
-  readonly mobile: string | undefined;
-  readonly card: CardDetails | undefined;
-  readonly binding: BindingRow | undefined;
+export type Customer = CollectedCustomer | DeductedCustomer;
+
+export interface CollectedCustomer {
+  readonly agreement: 'of-the-channel';
+  readonly channelUserId: string;
+  readonly mobile: string;
 }
 
+export type DeductedCustomer =
+  | { readonly agreement: 'bound'; readonly mobile: string | undefined; readonly binding: BindingRow | undefined }
+  | {
+      readonly agreement: 'shared';
+      readonly mobile: string;
+      readonly card: CardDetails;
+      readonly sharedAgreement: SharedAgreement;
+    };
+
 /** What is wrong with the request itself, 400001 and 400002, is answered before the business rules. */
-export async function readPersonal(db: Queryable, channel: Channel, request: OrdersCreateRequest): Promise<Personal> {
-  const { mobileEncrypted, sharedAgreement: shared, bindOrderNo, channelUserId } = request;
-  const mobile =
-    mobileEncrypted === undefined ? undefined : readPlaintext(channel, 'mobile', mobileEncrypted, 'mobileEncrypted');
-  const card = shared === undefined ? undefined : readSharedCard(channel, shared, 'sharedAgreement');
-  const binding = bindOrderNo === undefined ? undefined : await findBindingInForce(db, channel.channelId, bindOrderNo);
+export async function readCustomer(db: Queryable, channel: Channel, request: CreateRequest): Promise<Customer> {
+  const readMobile = (encrypted: string) => readPlaintext(channel, 'mobile', encrypted, 'mobileEncrypted');
+  const { agreement, channelUserId } = request;
+  if (agreement === 'of-the-channel') {
+    return { agreement, channelUserId: request.channelUserId, mobile: readMobile(request.mobileEncrypted) };
+  }
+  if (agreement === 'shared') {
+    const mobile = readMobile(request.mobileEncrypted);
+    const { sharedAgreement } = request;
+    return { agreement, mobile, card: readSharedCard(channel, sharedAgreement, 'sharedAgreement'), sharedAgreement };
+  }
+  const mobile = request.mobileEncrypted === undefined ? undefined : readMobile(request.mobileEncrypted);
+  const binding = await findBindingInForce(db, channel.channelId, request.bindOrderNo);
   if (binding && channelUserId !== undefined && channelUserId !== binding.channelUserId) {
     throw new Rejection('PARAM_INVALID', "channelUserId is not the agreement's");
   }
-  return { mobile, card, binding };
+  return { agreement, mobile, binding };
 }
 
-/** The binding that has come to stand for the one that was named since it was read; nothing when that is still the one. */
-export async function bindingInForceNow(
+/** The customer with the binding that has come to stand for the one that was read; undefined when that is still the one. */
+export async function withBindingInForce(
   db: Queryable,
   channel: Channel,
-  { binding }: Personal,
-): Promise<BindingRow | undefined> {
-  if (!binding) return undefined;
-  const now = await findBindingInForce(db, channel.channelId, String(binding.agreementId));
-  return now?.agreementId === binding.agreementId ? undefined : now;
+  customer: DeductedCustomer,
+): Promise<DeductedCustomer | undefined> {
+  if (customer.agreement !== 'bound' || !customer.binding) return undefined;
+  const { agreementId } = customer.binding;
+  const binding = await findBindingInForce(db, channel.channelId, String(agreementId));
+  return binding === undefined || binding.agreementId === agreementId ? undefined : { ...customer, binding };
 }
 
 export interface AgreementDeps {
@@ -72,19 +91,18 @@ export interface AgreementDeps {
 export async function agreementForOrder(
   deps: AgreementDeps,
   channel: Channel,
-  request: OrdersCreateRequest,
-  personal: Personal,
+  customer: DeductedCustomer,
 ): Promise<AgreementForOrder> {
-  return request.sharedAgreement === undefined || personal.card === undefined
-    ? boundAgreement(deps, channel, personal)
-    : sharedAgreement(deps, channel, request.sharedAgreement, { ...personal, card: personal.card });
+  return customer.agreement === 'bound'
+    ? boundAgreement(deps, channel, customer)
+    : sharedAgreement(deps, channel, customer);
 }
 
 /** A.1: the user's own binding, made before. */
 async function boundAgreement(
   deps: AgreementDeps,
   channel: Channel,
-  { mobile, binding: bound }: Personal,
+  { mobile, binding: bound }: Extract<DeductedCustomer, { agreement: 'bound' }>,
 ): Promise<AgreementForOrder> {
   if (!bound) throw new Rejection('AGREEMENT_NOT_FOUND');
   if (bound.status !== 'BIND_SUCCESS') throw new Rejection('AGREEMENT_NOT_BOUND');
@@ -107,8 +125,7 @@ async function boundAgreement(
 async function sharedAgreement(
   { agreementNumbers, catalog, institutionNumbers, clock }: AgreementDeps,
   channel: Channel,
-  shared: SharedAgreement,
-  { card, mobile = '' }: Personal & { readonly card: CardDetails },
+  { sharedAgreement: shared, card, mobile }: Extract<DeductedCustomer, { agreement: 'shared' }>,
 ): Promise<AgreementForOrder> {
   const { paymentChannelCode: code } = shared;
   const authorized = await catalog.paymentChannels(channel);

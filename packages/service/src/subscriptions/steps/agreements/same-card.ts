@@ -1,5 +1,5 @@
 import { constraintOf, type Queryable, Unavailable } from '../../../platform/db/database.js';
-import { agreementAfter } from '../../domain/agreements/states.js';
+import { agreementStep } from '../../domain/agreements/states.js';
 import {
   countOrdersOn,
   findBindingOfCard,
@@ -39,8 +39,7 @@ export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Pr
  * canceled at the institution. Before the new one is BIND_SUCCESS, since the index allows one of them at any moment.
  */
 export async function replaceEarlierBinding(tx: Queryable, succession: Succession, now: number): Promise<void> {
-  const step = agreementAfter('BIND_SUCCESS', 'bound-again');
-  if (!step) throw new Error('the state table has no row for a card that is bound again');
+  const step = agreementStep('BIND_SUCCESS', 'bound-again');
   await moveOrders(tx, succession);
   await storeSuccession(tx, succession, step.to, now);
 }

@@ -46,14 +46,14 @@ async function endedRows(tx: Queryable, orders: readonly Order[], now: number): 
   const ending = orders.flatMap((order) => {
     const row = orderAfter(order.status, 'unsubscribe');
     if (!row) throw new Error(`order ${order.orderNo} is ${order.status} and cannot be unsubscribed`);
-    return row.to === order.status ? [] : [{ order, to: row.to, tells: row.tells }];
+    return row.to === order.status ? [] : [{ order, to: row.to, emitsEvent: row.emitsEvent }];
   });
   const waiting = ending.filter(({ order }) => voided(order.latestPaymentStatus) !== undefined);
   const latest = await findLatestPayments(
     tx,
     waiting.map(({ order }) => order),
   );
-  return ending.map(({ order: before, to, tells }) => {
+  return ending.map(({ order: before, to, emitsEvent }) => {
     const open = latest.get(before.orderNo);
     const next = open && voided(open.status);
     const payment = open && next ? { ...open, status: next.to } : undefined;
@@ -64,7 +64,12 @@ async function endedRows(tx: Queryable, orders: readonly Order[], now: number): 
       nextDueAt: null,
       latestPaymentStatus: payment?.status ?? before.latestPaymentStatus,
     };
-    return { order, payment, events: tells ? [orderChanged(order)] : [], voidedEvents: voidedEvents(order, payment) };
+    return {
+      order,
+      payment,
+      events: emitsEvent ? [orderChanged(order)] : [],
+      voidedEvents: voidedEvents(order, payment),
+    };
   });
 }
 

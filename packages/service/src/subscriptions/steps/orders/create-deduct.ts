@@ -22,8 +22,8 @@ import { type Attempt, askAgainIn, findFirstAttempt } from '../../store/payments
 import {
   type AgreementForOrder,
   agreementForOrder,
-  bindingInForceNow,
-  type Personal,
+  type DeductedCustomer,
+  withBindingInForce,
 } from '../agreements/for-order.js';
 import { alertForeignNumber } from '../agreements/foreign-number.js';
 import { askDebit, debitRequest, rejectWrongAmount, sendDebit } from '../payments/debit.js';
@@ -34,7 +34,12 @@ import type { StoreOrder } from './store.js';
 type Context = ActionContext<OrderDescription>;
 
 export interface CreateDeduct {
-  create(context: Context, request: OrdersCreateRequest, personal: Personal, product: CatalogProduct): Promise<Answer>;
+  create(
+    context: Context,
+    request: OrdersCreateRequest,
+    customer: DeductedCustomer,
+    product: CatalogProduct,
+  ): Promise<Answer>;
   /** Goes on with a creation that was cut off between its two transactions. */
   resume(context: Context, orderNo: string): Promise<Answer>;
 }
@@ -56,7 +61,7 @@ export interface DeductDeps {
 
 /**
  * Mode A: everything is written down, then the institution is called with nothing held, then the result is settled. A
- * crash anywhere between leaves an attempt that is asked about, by the resend or by the pending-debits job.
+ * crash anywhere between leaves an attempt that is asked about, by the resend or by the job that recovers debits.
  */
 export function createDeduct(deps: DeductDeps): CreateDeduct {
   const { gateways, clock, links } = deps;
@@ -85,12 +90,12 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
   async function writeDown(
     context: Context,
     request: OrdersCreateRequest,
-    personal: Personal,
+    customer: DeductedCustomer,
     product: CatalogProduct,
     numbersTaken = 0,
   ): Promise<{ readonly order: Order; readonly agreement: AgreementForOrder }> {
     const { channel, caller, database, once } = context;
-    const agreement = await agreementForOrder({ ...deps, database }, channel, request, personal);
+    const agreement = await agreementForOrder({ ...deps, database }, channel, customer);
     const orderNo = await deps.orderNumbers.next();
     const identity = {
       orderNo,
@@ -111,23 +116,23 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       if (error instanceof NumberTaken && numbersTaken < MOST_NUMBERS) {
         deps.orderNumbers.wasTaken(orderNo);
         deps.agreementNumbers.wasTaken(agreement.agreementId);
-        return writeDown(context, request, personal, product, numbersTaken + 1);
+        return writeDown(context, request, customer, product, numbersTaken + 1);
       }
       if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
         await alertForeignNumber(deps.log, context, agreement.exclusiveNumber);
       }
-      const binding = isNotBound(error) && (await bindingInForceNow(database, channel, personal));
-      if (!binding) throw error;
-      return writeDown(context, request, { ...personal, binding }, product);
+      const replaced = isNotBound(error) && (await withBindingInForce(database, channel, customer));
+      if (!replaced) throw error;
+      return writeDown(context, request, replaced, product);
     }
     once.row?.begun();
     return { order, agreement };
   }
 
   return {
-    async create(context, asked, personal, product) {
+    async create(context, asked, customer, product) {
       const { channel, caller, database } = context;
-      const { order, agreement } = await writeDown(context, asked, personal, product);
+      const { order, agreement } = await writeDown(context, asked, customer, product);
       const attempt: Attempt = {
         orderNo: order.orderNo,
         cycleNo: 1,

@@ -4,8 +4,8 @@ import type { OnceRow } from '../../../platform/idempotency/once.js';
 import { expiryOf } from '../../domain/benefits/policy.js';
 import { nextStepAt } from '../../domain/orders/calendar.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
-import { type OrderTrigger, orderAfter } from '../../domain/orders/states.js';
-import { paymentAfter } from '../../domain/payments/states.js';
+import { type OrderTrigger, orderStep } from '../../domain/orders/states.js';
+import { paymentStep } from '../../domain/payments/states.js';
 import { type NewEvent, orderChanged, paymentChanged } from '../../store/events/outbox.js';
 import type { IdempotencyInsert, NewOrderRow } from '../../store/orders/new-order-sql.js';
 
@@ -32,8 +32,8 @@ export function collectedOrder(
   now: number,
 ): NewOrder & { readonly benefitsExpireAt: string } {
   const createdAt = wholeSecond(now);
-  const billed = required(paymentAfter('none', 'billed'));
-  const active = required(orderAfter('none', 'create-collect'));
+  const billed = paymentStep('none', 'billed');
+  const active = orderStep('none', 'create-collect');
   const payment = firstPayment(product, createdAt, billed.to, createdAt);
   const order: Order = {
     ...blankOrder(identity, product, 'create-collect', createdAt),
@@ -44,8 +44,8 @@ export function collectedOrder(
     nextDueAt: nextStepAt({ ...product, createdAt }),
   };
   const events = [
-    ...(billed.tells ? [paymentChanged(order, payment)] : []),
-    ...(active.tells ? [orderChanged(order)] : []),
+    ...(billed.emitsEvent ? [paymentChanged(order, payment)] : []),
+    ...(active.emitsEvent ? [orderChanged(order)] : []),
   ];
   return { order, payment, events, benefitsExpireAt: iso(expiryOf(createdAt)) };
 }
@@ -58,7 +58,7 @@ export function deductedOrder(
   now: number,
 ): NewOrder {
   const createdAt = wholeSecond(now);
-  const started = required(paymentAfter('none', 'first-debit-started'));
+  const started = paymentStep('none', 'first-debit-started');
   const payment = firstPayment(product, createdAt, started.to, null);
   const order: Order = {
     ...blankOrder(identity, product, 'create-deduct', createdAt),
@@ -77,7 +77,7 @@ function blankOrder(identity: OrderIdentity, product: CatalogProduct, on: OrderT
     channelUserId: identity.channelUserId,
     productCode: product.productCode,
     settlementMode: on === 'create-collect' ? 'CHANNEL_COLLECT' : 'SVC_DEDUCT',
-    status: required(orderAfter('none', on)).to,
+    status: orderStep('none', on).to,
     periodType: product.periodType,
     period: product.period,
     totalCycles: product.totalCycles,
@@ -170,8 +170,3 @@ export function idempotencyRow(row: OnceRow | undefined, recorded: Recorded): Id
 
 const iso = (at: number) => new Date(at).toISOString();
 const isoOrNull = (at: number | null) => (at === null ? null : iso(at));
-
-function required<T>(row: T | undefined): T {
-  if (row === undefined) throw new Error('the state tables have no row for a creation');
-  return row;
-}

@@ -32,14 +32,14 @@ function firstDebit(order: Order, attempt: Settleable, outcome: FinalOutcome, no
   const succeeded = outcome.kind === 'success';
   const row = orderAfter(order.status, succeeded ? 'first-debit-succeeded' : 'first-debit-failed');
   if (!row) throw impossible(order, attempt.payment);
-  const { payment, tells, paid } = settledPeriod(order, attempt.payment, outcome, 'debit-failed');
+  const { payment, eventsAbout, paid } = settledPeriod(order, attempt.payment, outcome, 'debit-failed');
   const next: Order = succeeded
     ? { ...paid, status: row.to, successAt: now, nextDueAt: nextStepAt(order) }
     : { ...paid, status: row.to, nextDueAt: null };
   return {
     order: next,
     payment,
-    events: [...tells(next), ...(row.tells ? [orderChanged(next)] : [])],
+    events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChanged(next)] : [])],
     // The agreement ended while this debit was on the way, and no active order was there to end with it.
     ends: succeeded && attempt.agreementEnded,
   };
@@ -48,34 +48,34 @@ function firstDebit(order: Order, attempt: Settleable, outcome: FinalOutcome, no
 function renewal(order: Order, attempt: Settleable, outcome: FinalOutcome, now: number): Outcome {
   const retryAt = outcome.kind === 'declined' ? nextTryAt(order, attempt, outcome.decline, now) : undefined;
   const failed = retryAt === undefined ? 'debit-failed' : 'debit-failed-for-now';
-  const { payment, tells, paid } = settledPeriod(order, attempt.payment, outcome, failed);
+  const { payment, eventsAbout, paid } = settledPeriod(order, attempt.payment, outcome, failed);
   if (retryAt !== undefined) {
     const next = { ...paid, nextDueAt: retryAt };
-    return { order: next, payment, events: tells(next) };
+    return { order: next, payment, events: eventsAbout(next) };
   }
   if (payment.cycleNo === order.totalCycles) {
     const row = orderAfter(order.status, 'last-period-ended');
     if (!row) throw impossible(order, payment);
     const next = { ...paid, status: row.to, nextDueAt: null };
-    return { order: next, payment, events: [...tells(next), ...(row.tells ? [orderChanged(next)] : [])] };
+    return { order: next, payment, events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChanged(next)] : [])] };
   }
   const next = { ...paid, nextDueAt: dueAt(order.createdAt, order, payment.cycleNo + 1) };
-  return { order: next, payment, events: tells(next) };
+  return { order: next, payment, events: eventsAbout(next) };
 }
 
 /** A period that was on its way keeps its result. It is never tried again: the order has ended. */
 function afterUnsubscribe(order: Order, attempt: Settleable, outcome: FinalOutcome): Outcome {
-  const { payment, tells, paid } = settledPeriod(order, attempt.payment, outcome, 'debit-failed');
+  const { payment, eventsAbout, paid } = settledPeriod(order, attempt.payment, outcome, 'debit-failed');
   return {
     order: paid,
     payment,
-    events: tells(paid),
+    events: eventsAbout(paid),
     ...(outcome.kind === 'success' ? { alert: 'debit-after-unsubscribe' } : {}),
   };
 }
 
 /**
- * When a declined renewal is tried again; nothing when it is over. The product's delays count, each after the attempt that
+ * When a declined renewal is tried again; undefined once the retries are used up. The product's delays count, each after the attempt that
  * failed. On an agreement that was replaced meanwhile, what the old one could not pay says nothing about the new one: that is
  * tried at once, or by the schedule if whoever replaced it wanted that, whatever the decline. Never past the time of the
  * period that comes next.
@@ -99,7 +99,7 @@ interface SettledPeriod {
   readonly payment: Payment;
   /** The order with its totals. */
   readonly paid: Order;
-  readonly tells: (order: Order) => NewEvent[];
+  readonly eventsAbout: (order: Order) => NewEvent[];
 }
 
 function settledPeriod(
@@ -118,7 +118,7 @@ function settledPeriod(
   return {
     payment,
     paid: { ...order, ...totals, latestPaymentStatus: row.to },
-    tells: (next) => (row.tells ? [paymentChanged(next, payment)] : []),
+    eventsAbout: (next) => (row.emitsEvent ? [paymentChanged(next, payment)] : []),
   };
 }
 

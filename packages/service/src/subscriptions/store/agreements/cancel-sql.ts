@@ -1,5 +1,10 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { agreementStep } from '../../domain/agreements/states.js';
+import { NEEDS_AGREEMENT } from '../../domain/orders/states.js';
+import { agreementIs, orderIs, word } from '../statuses-sql.js';
 import { lockEnding, sameNumber } from './number-sql.js';
+
+const CANCELED = agreementStep('BIND_SUCCESS', 'canceled').to;
 
 /**
  * Whether an order runs on the number of the agreement called `a`, but for one (an expression). Of whichever channel, or of
@@ -7,14 +12,14 @@ import { lockEnding, sameNumber } from './number-sql.js';
  */
 export const isInUse = (a: string, exceptOrderNo = 'null', counts = 'true') => `exists (
   select from agreements other join orders o on o.agreement_id = any(array[other.agreement_id])
-  where ${sameNumber('other', a)} and other.status = 'BIND_SUCCESS' and not other.number_released
-    and o.status in ('ACTIVE', 'INITIALIZING') and o.order_no is distinct from ${exceptOrderNo} and ${counts})`;
+  where ${sameNumber('other', a)} and ${agreementIs('other.status', 'BIND_SUCCESS')} and not other.number_released
+    and ${orderIs('o.status', ...NEEDS_AGREEMENT)} and o.order_no is distinct from ${exceptOrderNo} and ${counts})`;
 
 /** By another order of the channel: what other channels do with the number does not keep one from ending its own rows. */
 const IN_USE = isInUse('a', '$2', 'other.channel_id = any(array[a.channel_id])');
 
 /** The rows of the number that end with the agreement called `a`: those of its channel. */
-const ITS_ROWS = `${sameNumber('g', 'a')} and g.status = 'BIND_SUCCESS' and g.number_released in (false, true)
+const ITS_ROWS = `${sameNumber('g', 'a')} and ${agreementIs('g.status', 'BIND_SUCCESS')} and g.number_released in (false, true)
   and g.channel_id = any(array[a.channel_id])`;
 
 const LOCK_ENDING = statement({
@@ -34,7 +39,7 @@ const LOCK_ITS_ROWS = statement({
 });
 
 const CANCEL_UNUSED = statement({
-  text: `update agreements g set status = 'CANCELED', changed_at = now(),
+  text: `update agreements g set status = ${word(CANCELED)}, changed_at = now(),
        cancel_at = case when g.agreement_id = $1
          and not is_number_of_another_channel(a.payment_channel_code, a.institution_hash, a.channel_id)
          then now() end
@@ -63,7 +68,7 @@ export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, 
 
 const RELEASE_NUMBERS = statement({
   text: `update agreements set number_released = true
-     where agreement_id = any($1::bigint[]) and source = 'SHARED_FROM_CHANNEL' and status = 'BIND_SUCCESS'`,
+     where agreement_id = any($1::bigint[]) and source = 'SHARED_FROM_CHANNEL' and ${agreementIs('status', 'BIND_SUCCESS')}`,
   parameters: ['bigint[]'],
 });
 

@@ -1,4 +1,7 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { agreementStep } from '../../domain/agreements/states.js';
+import { NEEDS_AGREEMENT } from '../../domain/orders/states.js';
+import { agreementIs, orderIs, word } from '../statuses-sql.js';
 import { sameNumber } from './number-sql.js';
 
 const FIND_BY_INSTITUTION_NO = statement({
@@ -6,6 +9,8 @@ const FIND_BY_INSTITUTION_NO = statement({
   parameters: ['text', 'bytea'],
   columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
 });
+
+const CANCELED = agreementStep('BIND_SUCCESS', 'canceled').to;
 
 /** One of the agreements that an institution knows by this number, whatever has become of it. */
 export async function findByInstitutionNo(
@@ -27,7 +32,7 @@ export interface NumberedAgreement {
 }
 
 const RUNNING = (agreementId: string) =>
-  `select o.order_no from orders o where o.agreement_id = ${agreementId} and o.status in ('ACTIVE', 'INITIALIZING')`;
+  `select o.order_no from orders o where o.agreement_id = ${agreementId} and ${orderIs('o.status', ...NEEDS_AGREEMENT)}`;
 
 const FIND_SAME_NUMBERS = statement({
   text: `with asked as materialized (
@@ -40,7 +45,7 @@ const FIND_SAME_NUMBERS = statement({
        select * from asked
        union select g.agreement_id, g.payment_channel_code, g.institution_hash
        from (select distinct payment_channel_code, institution_hash from asked) n join agreements g
-         on ${sameNumber('g', 'n')} and g.status = 'BIND_SUCCESS') g`,
+         on ${sameNumber('g', 'n')} and ${agreementIs('g.status', 'BIND_SUCCESS')}) g`,
   parameters: ['bigint[]'],
   columns: columns<NumberedAgreement>({ agreementId: 'bigint', number: 'text', orderNos: 'json' }),
 });
@@ -78,8 +83,8 @@ export async function findRunningOrders(db: Queryable, agreementIds: readonly nu
 }
 
 const CANCEL_AGREEMENTS = statement({
-  text: `update agreements set status = 'CANCELED', changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
-     where agreement_id = any($1::bigint[]) and status = 'BIND_SUCCESS'`,
+  text: `update agreements set status = ${word(CANCELED)}, changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
+     where agreement_id = any($1::bigint[]) and ${agreementIs('status', 'BIND_SUCCESS')}`,
   parameters: ['bigint[]', 'bigint'],
 });
 
@@ -93,7 +98,7 @@ export async function cancelAgreements(
 }
 
 const IS_BOUND = statement({
-  text: `select from agreements where agreement_id = $1 and status = 'BIND_SUCCESS'`,
+  text: `select from agreements where agreement_id = $1 and ${agreementIs('status', 'BIND_SUCCESS')}`,
   parameters: ['bigint'],
 });
 

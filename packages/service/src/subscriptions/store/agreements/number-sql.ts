@@ -1,4 +1,5 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { agreementIs } from '../statuses-sql.js';
 
 /** What an institution calls an agreement: the number itself is nowhere in the clear. */
 export interface NumberAtInstitution {
@@ -49,7 +50,7 @@ export async function mayShareNumber(
 
 const theirs = (side: '<' | '>') => `(
   select a.agreement_no as "agreementNo", (select c.app_id from channels c where c.channel_id = a.channel_id) as "appId"
-  from agreements a where a.payment_channel_code = $1 and a.institution_hash = $2 and a.status = 'BIND_SUCCESS'
+  from agreements a where a.payment_channel_code = $1 and a.institution_hash = $2 and ${agreementIs('a.status', 'BIND_SUCCESS')}
     and not a.number_released and a.channel_id ${side} $3
   limit 1)`;
 

@@ -1,6 +1,8 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { instant } from '../../../platform/db/time-sql.js';
+import { NEEDS_AGREEMENT } from '../../domain/orders/states.js';
+import { agreementIs, orderIs } from '../statuses-sql.js';
 import type { AgreementRow } from './sql.js';
 
 /** Holds that a card has one binding in force for each user and payment channel. */
@@ -9,7 +11,7 @@ export const ONE_PER_CARD = 'agreements_one_per_card';
 const FIND_BINDING_OF_CARD = statement({
   text: `select agreement_id as "agreementId" from agreements
      where channel_id = $2 and key_of(channel_user_id) = key_of($3) and payment_channel_code = $4 and card_hash = $5
-       and status = 'BIND_SUCCESS' and source = 'SELF_BINDING' and agreement_id <> $1`,
+       and ${agreementIs('status', 'BIND_SUCCESS')} and source = 'SELF_BINDING' and agreement_id <> $1`,
   parameters: ['bigint', 'bigint', 'text', 'text', 'bytea'],
   columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
 });
@@ -30,7 +32,7 @@ export async function findBindingOfCard(
 }
 
 const LOCK_ORDERS_ON = statement({
-  text: `select order_no as "orderNo" from orders where agreement_id = $1 and status in ('ACTIVE', 'INITIALIZING')
+  text: `select order_no as "orderNo" from orders where agreement_id = $1 and ${orderIs('status', ...NEEDS_AGREEMENT)}
      order by order_no for update`,
   parameters: ['bigint'],
   columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
@@ -43,7 +45,7 @@ export async function lockOrdersOn(tx: Queryable, agreementId: number): Promise<
 }
 
 const COUNT_ORDERS_ON = statement({
-  text: `select count(*) as orders from orders where agreement_id = $1 and status in ('ACTIVE', 'INITIALIZING')`,
+  text: `select count(*) as orders from orders where agreement_id = $1 and ${orderIs('status', ...NEEDS_AGREEMENT)}`,
   parameters: ['bigint'],
   columns: columns<{ orders: number }>({ orders: 'bigint' }),
 });

@@ -2,6 +2,7 @@ import type { AgreementSource, AgreementStatus } from '@perennial/wire';
 import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
 import { instant, ms } from '../../../platform/db/time-sql.js';
 import type { Place } from '../../../platform/lists/page.js';
+import { agreementIs } from '../statuses-sql.js';
 
 /** Which card, sealed and hashed under the channel's keys. */
 export interface CardColumns {
@@ -169,7 +170,7 @@ export async function findBinding(
 const FIND_BINDING_IN_FORCE = statement({
   text: `select ${BINDING_COLUMNS} from agreements n join agreements a on a.channel_id = n.channel_id
        and key_of(a.channel_user_id) = key_of(n.channel_user_id) and a.payment_channel_code = n.payment_channel_code
-       and a.card_hash = n.card_hash and a.status = 'BIND_SUCCESS' and a.source = 'SELF_BINDING'
+       and a.card_hash = n.card_hash and ${agreementIs('a.status', 'BIND_SUCCESS')} and a.source = 'SELF_BINDING'
      where n.agreement_id = $1 and a.line_id = coalesce(n.line_id, n.agreement_id)`,
   parameters: ['bigint'],
   columns: BINDING_ROW,
@@ -229,7 +230,7 @@ export async function restartBinding(
 
 const STORE_CODE_SENT = statement({
   text: `update agreements set code_sent_at = ${instant('$3')}, gateway_reference = $4, changed_at = ${instant('$3')}
-     where agreement_id = $1 and details = $2 and status = 'BIND_ING' returning 1`,
+     where agreement_id = $1 and details = $2 and ${agreementIs('status', 'BIND_ING')} returning 1`,
   parameters: ['bigint', 'text', 'double precision', 'text'],
 });
 

@@ -1,6 +1,7 @@
 import { type EventType, eventTypes } from '@perennial/wire';
 import { type Queryable, statement } from '../../../platform/db/database.js';
-import { type Order, orderPayload, type Payment, paymentPayload } from '../../domain/orders/order.js';
+import type { Order, Payment } from '../../domain/orders/order.js';
+import { orderPayload, paymentPayload } from '../../domain/orders/payloads.js';
 
 /** What a channel will be told, written in the transaction of what it tells about. */
 export interface NewEvent {
@@ -14,11 +15,11 @@ export interface NewEvent {
 const [ORDER_CHANGED, PAYMENT_CHANGED] = eventTypes;
 
 export function orderChanged(order: Order): NewEvent {
-  return { eventType: ORDER_CHANGED, cycleNo: null, cycleTo: null, data: JSON.stringify(orderPayload(order)) };
+  return { eventType: ORDER_CHANGED, cycleNo: null, cycleTo: null, data: orderPayload(order) };
 }
 
 export function paymentChanged(order: Order, payment: Payment): NewEvent {
-  const data = JSON.stringify(paymentPayload(order, payment));
+  const data = paymentPayload(order, payment);
   return { eventType: PAYMENT_CHANGED, cycleNo: payment.cycleNo, cycleTo: null, data };
 }
 

@@ -1,52 +1,46 @@
+import { OrderPayload, StoredPaymentPayload } from '@perennial/wire';
 import { written } from '../../../platform/db/time-sql.js';
+import { type FieldExpressions, jsonSql } from './json-sql.js';
 
-/** SQL expressions of one period and its order, times as text that is `written`. Names and order are `paymentPayload`'s. */
-export interface PaymentPayloadSql {
-  readonly orderNo: string;
-  readonly externalOrderNo: string;
-  readonly channelUserId: string;
-  readonly cycleNo: string;
-  readonly expectAt: string;
-  /** None: null. */
-  readonly paidAt?: string;
-  readonly amountCent: string;
-  readonly status: string;
-  readonly shared: string;
+/** Expressions of one period that nothing was given back of, and of its order. Times are text that is `written`. */
+export type PaymentExpressions = Pick<
+  FieldExpressions<typeof StoredPaymentPayload.properties>,
+  | 'orderNo'
+  | 'externalOrderNo'
+  | 'channelUserId'
+  | 'cycleNo'
+  | 'expectPayTime'
+  | 'paidAt'
+  | 'amountCent'
+  | 'paymentStatus'
+  | 'agreementShareFlag'
+>;
+
+/** What `paymentPayload` is as JSON, made in SQL. */
+export function paymentPayloadSql(period: PaymentExpressions): string {
+  return jsonSql(StoredPaymentPayload.properties, {
+    ...period,
+    paymentOrderNo: `${period.orderNo} * 10000 + ${period.cycleNo}`,
+    refundTime: 'null',
+    refundAmountCent: '0',
+  });
 }
 
-/**
- * What `paymentPayload` writes, as text made in SQL: thousands of orders are billed in one statement and never leave the
- * database. Put together by hand: json_build_object takes twice as long. A test holds the two against each other.
- */
-export function paymentPayloadSql(p: PaymentPayloadSql): string {
-  const paidAt = p.paidAt === undefined ? `'null'` : `'"', ${p.paidAt}, '"'`;
-  return `concat('{"orderNo":"', ${p.orderNo}, '","externalOrderNo":', to_json(${p.externalOrderNo}), ',"paymentOrderNo":"',
-    ${p.orderNo} * 10000 + ${p.cycleNo}, '","channelUserId":', to_json(${p.channelUserId}), ',"cycleNo":', ${p.cycleNo},
-    ',"expectPayTime":"', ${p.expectAt}, '","paidAt":', ${paidAt}, ',"amountCent":', ${p.amountCent},
-    ',"refundTime":null,"refundAmountCent":0,"paymentStatus":"', ${p.status}, '","agreementShareFlag":',
-    case when ${p.shared} then 'true' else 'false' end, '}')`;
-}
-
-/** SQL expressions of an order that has just ended its last period. */
-export interface CompletedPayloadSql {
-  readonly orderNo: string;
-  readonly externalOrderNo: string;
-  readonly createdAt: string;
-  readonly successAt: string;
-  readonly periodType: string;
-  readonly period: string;
-  readonly totalCycles: string;
-  readonly paidAmountCent: string;
-  readonly paidCycles: string;
-  readonly refundAmountCent: string;
-  readonly latestPaymentStatus: string;
-}
-
-/** What `orderPayload` writes about an order that is COMPLETED. */
-export function completedPayloadSql(o: CompletedPayloadSql): string {
-  return `concat('{"orderNo":"', ${o.orderNo}, '","externalOrderNo":', to_json(${o.externalOrderNo}), ',"createTime":"',
-    ${written(o.createdAt)}, '","orderStatus":"COMPLETED","orderSuccessTime":"', ${written(o.successAt)},
-    '","periodType":"', ${o.periodType}, '","period":', ${o.period}, ',"totalCycles":', ${o.totalCycles},
-    ',"totalPaidAmountCent":', ${o.paidAmountCent}, ',"totalPaidCycles":', ${o.paidCycles}, ',"totalRefundAmountCent":',
-    ${o.refundAmountCent}, ',"latestPaymentStatus":"', ${o.latestPaymentStatus}, '","nextPayTime":null}')`;
+/** What `orderPayload` is as JSON, of the order called `o` that has just been completed. */
+export function completedPayloadSql(o: string): string {
+  return jsonSql(OrderPayload.properties, {
+    orderNo: `${o}.order_no`,
+    externalOrderNo: `${o}.external_order_no`,
+    createTime: written(`${o}.created_at`),
+    orderStatus: `${o}.status`,
+    orderSuccessTime: written(`${o}.success_at`),
+    periodType: `${o}.period_type`,
+    period: `${o}.period`,
+    totalCycles: `${o}.total_cycles`,
+    totalPaidAmountCent: `${o}.paid_amount_cent`,
+    totalPaidCycles: `${o}.paid_cycles`,
+    totalRefundAmountCent: `${o}.refund_amount_cent`,
+    latestPaymentStatus: `${o}.latest_payment_status`,
+    nextPayTime: 'null',
+  });
 }

@@ -1,8 +1,12 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { written } from '../../../platform/db/time-sql.js';
 import { BENEFIT_DAYS } from '../../domain/benefits/policy.js';
+import { afterPeriods } from '../../domain/orders/calendar.js';
+import { orderStep } from '../../domain/orders/states.js';
+import { paymentStep } from '../../domain/payments/states.js';
 import { completedPayloadSql, paymentPayloadSql } from '../events/payload-sql.js';
-import { afterPeriods, type DueCursor } from './due-sql.js';
+import { orderIs, word } from '../statuses-sql.js';
+import type { DueCursor } from './due-sql.js';
 
 /** Due orders of mode B are billed in so many lanes by number, each by one statement at a time: the index of them has it. */
 export const BILLING_LANES = 4;
@@ -16,6 +20,10 @@ export interface Billed {
   /** Where the next statement goes on: undefined if nothing is left. */
   readonly last: DueCursor | undefined;
 }
+
+/** What a period becomes, and an order after its last one. */
+const BILLED = paymentStep('WAIT', 'billed').to;
+const COMPLETED = orderStep('ACTIVE', 'last-period-ended').to;
 
 /** The due orders of a lane after the cursor ($1 and $2), by the database's clock. */
 const OF_LANE = `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no % ${BILLING_LANES} = $3 and o.next_due_at <= now()
@@ -38,17 +46,17 @@ moment as materialized (
   update orders o set cycle_no = least(o.cycle_no + 1, o.total_cycles),
     paid_cycles = o.paid_cycles + case when o.total_cycles > 1 then 1 else 0 end,
     paid_amount_cent = o.paid_amount_cent + case when o.total_cycles > 1 then o.amount_cent else 0 end,
-    latest_payment_status = case when o.total_cycles > 1 then 'BILLED' else o.latest_payment_status end,
-    status = case when o.cycle_no + 1 < o.total_cycles then 'ACTIVE' else 'COMPLETED' end,
+    latest_payment_status = case when o.total_cycles > 1 then ${word(BILLED)} else o.latest_payment_status end,
+    status = case when o.cycle_no + 1 < o.total_cycles then o.status else ${word(COMPLETED)} end,
     next_due_at = case when o.cycle_no + 1 < o.total_cycles then ${afterPeriods('o.cycle_no + 1', 'o')} end
   where ${which}
-  returning o.order_no, o.channel_id, o.external_order_no, o.channel_user_id, o.product_code, o.amount_cent, o.shared,
+  returning o.order_no, o.channel_id, o.status, o.external_order_no, o.channel_user_id, o.product_code, o.amount_cent, o.shared,
     o.created_at, o.success_at, o.period_type, o.period, o.total_cycles, o.paid_cycles, o.paid_amount_cent,
-    o.refund_amount_cent, o.latest_payment_status, o.status = 'COMPLETED' as is_last,
+    o.refund_amount_cent, o.latest_payment_status, ${orderIs('o.status', COMPLETED)} as is_last,
     case when o.total_cycles > 1 then o.cycle_no end as billed_no, ${afterPeriods('o.cycle_no - 1', 'o')} as expect_at
 ), billed as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
-  select d.order_no, d.billed_no, d.channel_id, 'BILLED', d.expect_at, (select at from moment), d.amount_cent
+  select d.order_no, d.billed_no, d.channel_id, ${word(BILLED)}, d.expect_at, (select at from moment), d.amount_cent
   from moved d where d.billed_no is not null
 ), new_benefits as (
   insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, issued_at,
@@ -64,30 +72,18 @@ moment as materialized (
       externalOrderNo: 'd.external_order_no',
       channelUserId: 'd.channel_user_id',
       cycleNo: 'd.billed_no',
-      expectAt: written('d.expect_at'),
+      expectPayTime: written('d.expect_at'),
       paidAt: '(select written from moment)',
       amountCent: 'd.amount_cent',
-      status: `'BILLED'`,
-      shared: 'd.shared',
+      paymentStatus: word(BILLED),
+      agreementShareFlag: 'd.shared',
     })}
   from moved d where d.billed_no is not null
   returning order_no
 ), completed_events as (
   insert into events (channel_id, order_no, event_type, occurred_at, data)
   select d.channel_id, d.order_no, 'order.status.changed', (select at from moment),
-    ${completedPayloadSql({
-      orderNo: 'd.order_no',
-      externalOrderNo: 'd.external_order_no',
-      createdAt: 'd.created_at',
-      successAt: 'd.success_at',
-      periodType: 'd.period_type',
-      period: 'd.period',
-      totalCycles: 'd.total_cycles',
-      paidAmountCent: 'd.paid_amount_cent',
-      paidCycles: 'd.paid_cycles',
-      refundAmountCent: 'd.refund_amount_cent',
-      latestPaymentStatus: 'd.latest_payment_status',
-    })}
+    ${completedPayloadSql('d')}
   -- After the period's own event, which has its number once it is there.
   from moved d where d.is_last and (d.billed_no is null or d.order_no in (select e.order_no from billed_events e))
 )`;

@@ -1,5 +1,3 @@
-import { plus } from '../../../platform/db/time-sql.js';
-
 /**
  * Which due orders a statement takes: everything by the database's clock, or one order by a clock of its own, which is how
  * time travels. The text differs, the three parameters do not.
@@ -37,11 +35,3 @@ export function dueParameters(due: Due, limit: number): [number, string, number]
 /** The moment of the statement, in whole seconds as times are shown, or that of the order's own clock. */
 export const momentOf = (kind: Due['kind']) =>
   kind === 'everything' ? `date_trunc('second', now())` : '$2::timestamptz';
-
-/** When the order called `o` has run for so many periods, by the calendar and from its anchor. */
-export const afterPeriods = (count: string, o: string) =>
-  plus(
-    `${o}.created_at`,
-    `case ${o}.period_type when 'DAY' then make_interval(days => ${o}.period * (${count}))
-     else make_interval(months => ${o}.period * (${count})) end`,
-  );

@@ -1,6 +1,11 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { leaseOf } from '../../../platform/idempotency/sql.js';
+import { agreementStep } from '../../domain/agreements/states.js';
 import { lockNumber } from '../agreements/number-sql.js';
+import { word } from '../statuses-sql.js';
+
+/** An agreement that comes with its order is bound. */
+const SHARED = agreementStep('none', 'shared').to;
 
 /** A row of the gathered insert, as JSON: times in ISO 8601, bytes in hex. */
 export interface NewOrderRow {
@@ -123,7 +128,7 @@ with asked as (
     case
       when number_taken then 'SUBSCRIPTION_ALREADY_EXISTS'
       when agreement_id is not null and json_typeof(agreement) is distinct from 'object'
-        and agreement_status is distinct from 'BIND_SUCCESS' then 'AGREEMENT_NOT_BOUND'
+        and agreement_status is distinct from ${word(SHARED)} then 'AGREEMENT_NOT_BOUND'
       when number_held
         and is_number_of_another_channel(payment_channel_code, decode(exclusive_number, 'hex'), channel_id)
         then 'NUMBER_OF_ANOTHER_CHANNEL'
@@ -143,7 +148,7 @@ with asked as (
   insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status,
     agreement_no, institution_no, institution_hash, card_hash, certificate_hash, card_tail, details)
   select a.agreement_id, a.channel_id, a.channel_user_id, a.payment_channel_code, 'SHARED_FROM_CHANNEL',
-    'BIND_SUCCESS', g.agreement_no, g.institution_no, decode(g.institution_hash, 'hex'), decode(g.card_hash, 'hex'),
+    ${word(SHARED)}, g.agreement_no, g.institution_no, decode(g.institution_hash, 'hex'), decode(g.card_hash, 'hex'),
     decode(g.certificate_hash, 'hex'), g.card_tail, g.details
   from accepted a, json_to_record(a.agreement) as g(agreement_no text, institution_no text, institution_hash text,
     card_hash text, certificate_hash text, card_tail text, details text)

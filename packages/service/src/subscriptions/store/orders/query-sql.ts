@@ -1,6 +1,8 @@
+import { PaymentRecord } from '@perennial/wire';
 import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
 import { instant, written } from '../../../platform/db/time-sql.js';
 import type { Order } from '../../domain/orders/order.js';
+import { jsonSql } from '../events/json-sql.js';
 import { ORDER_COLUMNS, ORDER_ROW, type OrderReference } from './sql.js';
 import { PERIODS_AT_A_TIME } from './text.js';
 
@@ -20,13 +22,15 @@ export interface OrderText {
   readonly redeemable: boolean;
 }
 
-const quoted = (expression: string) => `coalesce('"' || ${expression} || '"', 'null')`;
-
-/** As the serializer of PaymentRecord makes it. */
-const RECORD = `'{"paymentOrderNo":"' || p.order_no || lpad(p.cycle_no::text, 4, '0') || '","cycleNo":' || p.cycle_no ||
-  ',"expectPayTime":"' || ${written('p.expect_at')} || '","paidAt":' || ${quoted(written('p.paid_at'))} ||
-  ',"amountCent":' || p.amount_cent || ',"refundAmountCent":' || p.refund_amount_cent ||
-  ',"paymentStatus":"' || p.status || '"}'`;
+const RECORD = jsonSql(PaymentRecord.properties, {
+  paymentOrderNo: `p.order_no || lpad(p.cycle_no::text, 4, '0')`,
+  cycleNo: 'p.cycle_no',
+  expectPayTime: written('p.expect_at'),
+  paidAt: written('p.paid_at'),
+  amountCent: 'p.amount_cent',
+  refundAmountCent: 'p.refund_amount_cent',
+  paymentStatus: 'p.status',
+});
 
 /**
  * The periods that were started, as the text that they are answered with: as values they were read, formatted and written

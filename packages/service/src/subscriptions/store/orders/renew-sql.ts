@@ -1,16 +1,14 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { ms } from '../../../platform/db/time-sql.js';
+import { afterPeriods } from '../../domain/orders/calendar.js';
+import { paymentStep, WAITS_FOR_RETRY } from '../../domain/payments/states.js';
 import type { Attempt } from '../payments/attempts-sql.js';
-import {
-  afterPeriods,
-  DUE_PARAMETERS,
-  type Due,
-  type DueCursor,
-  dueOrders,
-  dueParameters,
-  momentOf,
-} from './due-sql.js';
+import { agreementIs, paymentIs, word } from '../statuses-sql.js';
+import { DUE_PARAMETERS, type Due, type DueCursor, dueOrders, dueParameters, momentOf } from './due-sql.js';
 import { isTooLate } from './without-debit-sql.js';
+
+const STARTED = paymentStep('WAIT', 'renewal-started').to;
+const STARTED_AGAIN = paymentStep(WAITS_FOR_RETRY, 'renewal-started').to;
 
 /** A debit that is written down and may now be sent. */
 export interface StartedRenewal extends Attempt {
@@ -44,18 +42,18 @@ const start = (kind: Due['kind']) =>
 with due as materialized (
   select o.order_no, o.channel_id, o.external_order_no, o.created_at, o.period_type, o.period, o.amount_cent,
     o.agreement_id, o.next_due_at, ${momentOf(kind)} as at,
-    (select g.institution_no from agreements g where g.agreement_id = o.agreement_id and g.status = 'BIND_SUCCESS')
+    (select g.institution_no from agreements g where g.agreement_id = o.agreement_id and ${agreementIs('g.status', 'BIND_SUCCESS')})
       as institution_no,
-    o.cycle_no + case when o.latest_payment_status = 'FAIL_RETRY' then 0 else 1 end as debited_no
+    o.cycle_no + case when ${paymentIs('o.latest_payment_status', WAITS_FOR_RETRY)} then 0 else 1 end as debited_no
   from orders o where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = $4 and o.total_cycles > 1
     and not (${isTooLate('o', momentOf(kind))}) and ${dueOrders(kind)}
 ), started as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
-  select d.order_no, d.debited_no, d.channel_id, 'PROCESSING', ${afterPeriods('d.debited_no - 1', 'd')},
+  select d.order_no, d.debited_no, d.channel_id, ${word(STARTED)}, ${afterPeriods('d.debited_no - 1', 'd')},
     d.amount_cent, 1
   from due d where d.institution_no is not null
-  on conflict (order_no, cycle_no) do update set status = 'PROCESSING', attempts = payments.attempts + 1
-    where payments.status = 'FAIL_RETRY'
+  on conflict (order_no, cycle_no) do update set status = ${word(STARTED_AGAIN)}, attempts = payments.attempts + 1
+    where ${paymentIs('payments.status', WAITS_FOR_RETRY)}
   returning order_no, cycle_no, attempts
 ), attempted as (
   insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
@@ -65,7 +63,7 @@ with due as materialized (
   from started s join due d using (order_no)
   returning order_no, cycle_no, try_no, started_at
 ), moved as (
-  update orders o set cycle_no = s.cycle_no, next_due_at = null, latest_payment_status = 'PROCESSING'
+  update orders o set cycle_no = s.cycle_no, next_due_at = null, latest_payment_status = ${word(STARTED)}
   from started s where o.order_no = any(array[s.order_no])
 )
 select d.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", d.channel_id as "channelId",

@@ -1,19 +1,18 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { written } from '../../../platform/db/time-sql.js';
+import { afterPeriods } from '../../domain/orders/calendar.js';
+import { orderStep } from '../../domain/orders/states.js';
+import { paymentStep, WAITS_FOR_RETRY } from '../../domain/payments/states.js';
 import { completedPayloadSql, paymentPayloadSql } from '../events/payload-sql.js';
-import {
-  afterPeriods,
-  DUE_PARAMETERS,
-  type Due,
-  type DueCursor,
-  dueOrders,
-  dueParameters,
-  momentOf,
-} from './due-sql.js';
+import { orderIs, paymentIs, word } from '../statuses-sql.js';
+import { DUE_PARAMETERS, type Due, type DueCursor, dueOrders, dueParameters, momentOf } from './due-sql.js';
+
+const FAILED = paymentStep(WAITS_FOR_RETRY, 'retry-too-late').to;
+const COMPLETED = orderStep('ACTIVE', 'last-period-ended').to;
 
 /** Whether the time of the next period has come at the moment `at`: then the one before is not tried again. */
 export const isTooLate = (o: string, at: string) =>
-  `${o}.latest_payment_status = 'FAIL_RETRY' and ${at} >= ${afterPeriods(`${o}.cycle_no`, o)}`;
+  `${paymentIs(`${o}.latest_payment_status`, WAITS_FOR_RETRY)} and ${at} >= ${afterPeriods(`${o}.cycle_no`, o)}`;
 
 /** What was done about a due order. */
 export interface WithoutDebit extends DueCursor {
@@ -33,18 +32,18 @@ const end = (kind: Due['kind']) =>
     text: `
 with due as materialized (
   select o.order_no, o.next_due_at, o.total_cycles > 1 as failed, ${momentOf(kind)} as at
-  from orders o where o.settlement_mode = 'SVC_DEDUCT' and (o.total_cycles = 1 or o.latest_payment_status = 'FAIL_RETRY')
+  from orders o where o.settlement_mode = 'SVC_DEDUCT' and (o.total_cycles = 1 or ${paymentIs('o.latest_payment_status', WAITS_FOR_RETRY)})
     and (o.total_cycles = 1 or ${isTooLate('o', momentOf(kind))}) and ${dueOrders(kind)}
 ), moved as (
-  update orders o set latest_payment_status = case when d.failed then 'FAIL' else o.latest_payment_status end,
-    status = case when o.cycle_no < o.total_cycles then 'ACTIVE' else 'COMPLETED' end,
+  update orders o set latest_payment_status = case when d.failed then ${word(FAILED)} else o.latest_payment_status end,
+    status = case when o.cycle_no < o.total_cycles then o.status else ${word(COMPLETED)} end,
     next_due_at = case when o.cycle_no < o.total_cycles then ${afterPeriods('o.cycle_no', 'o')} end
   from due d where o.order_no = any(array[d.order_no])
-  returning o.order_no, o.channel_id, o.external_order_no, o.channel_user_id, o.created_at, o.success_at, o.period_type,
+  returning o.order_no, o.channel_id, o.status, o.external_order_no, o.channel_user_id, o.created_at, o.success_at, o.period_type,
     o.period, o.total_cycles, o.cycle_no, o.paid_cycles, o.paid_amount_cent, o.refund_amount_cent,
-    o.latest_payment_status, o.shared, o.status = 'COMPLETED' as completed, d.failed, d.at, d.next_due_at
+    o.latest_payment_status, o.shared, ${orderIs('o.status', COMPLETED)} as completed, d.failed, d.at, d.next_due_at
 ), failed as (
-  update payments p set status = 'FAIL' from moved m
+  update payments p set status = ${word(FAILED)} from moved m
   where m.failed and p.order_no = any(array[m.order_no]) and p.cycle_no = any(array[m.cycle_no])
   returning p.order_no, p.expect_at, p.amount_cent
 ), failed_events as (
@@ -55,29 +54,18 @@ with due as materialized (
       externalOrderNo: 'm.external_order_no',
       channelUserId: 'm.channel_user_id',
       cycleNo: 'm.cycle_no',
-      expectAt: written('f.expect_at'),
+      expectPayTime: written('f.expect_at'),
+      paidAt: 'null',
       amountCent: 'f.amount_cent',
-      status: `'FAIL'`,
-      shared: 'm.shared',
+      paymentStatus: word(FAILED),
+      agreementShareFlag: 'm.shared',
     })}
   from moved m join failed f using (order_no)
   returning order_no
 ), completed_events as (
   insert into events (channel_id, order_no, event_type, occurred_at, data)
   select m.channel_id, m.order_no, 'order.status.changed', m.at,
-    ${completedPayloadSql({
-      orderNo: 'm.order_no',
-      externalOrderNo: 'm.external_order_no',
-      createdAt: 'm.created_at',
-      successAt: 'm.success_at',
-      periodType: 'm.period_type',
-      period: 'm.period',
-      totalCycles: 'm.total_cycles',
-      paidAmountCent: 'm.paid_amount_cent',
-      paidCycles: 'm.paid_cycles',
-      refundAmountCent: 'm.refund_amount_cent',
-      latestPaymentStatus: 'm.latest_payment_status',
-    })}
+    ${completedPayloadSql('m')}
   -- After the period's own event, which has its number once it is there.
   from moved m where m.completed and (not m.failed or m.order_no in (select e.order_no from failed_events e))
 )

@@ -4,6 +4,7 @@ import { BENEFIT_DAYS } from '../../domain/benefits/policy.js';
 import type { AttemptReference } from '../../domain/orders/numbers.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import type { NewEvent } from '../events/outbox.js';
+import { orderIs } from '../statuses-sql.js';
 
 /** An attempt and what its settlement depends on. */
 export interface Settleable extends AttemptReference {
@@ -35,7 +36,7 @@ const FIND_SETTLEABLE = statement({
                ${ms('p.paid_at')} as "paidAt", p.amount_cent as "amountCent", p.refund_amount_cent as "refundAmountCent",
                ${ms('p.refund_at')} as "refundAt",
                (select d.retry_delays from products d where d.product_code = o.product_code) as "retryDelays",
-               o.status = 'INITIALIZING' and coalesce((select g.status from agreements g
+               ${orderIs('o.status', 'INITIALIZING')} and coalesce((select g.status from agreements g
                  where g.agreement_id = o.agreement_id for no key update) <> 'BIND_SUCCESS', false) as "agreementEnded",
                coalesce(a.retry_by_schedule, false) as "retryBySchedule"
              from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)

@@ -1,0 +1,176 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { link, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EmbeddedPostgresError } from './error.js';
+import { errorCode, exists, giveToOwnerOf, makeOpenFolder, type Owner, syncFolder } from './files.js';
+import { failureToEnter, hasProcCwd, SHARED_PLACES } from './identity.js';
+import { serverUser } from './own-uid.js';
+
+/** What the launcher keeps in DATA_DIR. */
+export interface Folder {
+  readonly dataDir: string;
+  readonly owner: Owner;
+  /** The server's own folder, normally DATA_DIR/postgres. */
+  readonly data: string;
+  readonly log: string;
+  readonly password: string;
+}
+
+export async function openFolder(
+  dataDir: string,
+  internals: { procCwd?: boolean | undefined; sharedPlaces?: readonly string[] | undefined },
+): Promise<Folder> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  // One name for one folder: the marker in the server's command line is compared as text.
+  const real = await realpath(dataDir);
+  const { uid, gid } = await stat(real);
+  const owner = { uid, gid };
+  try {
+    const password = await keepPassword(real);
+    const data = await placeData(real, owner, internals);
+    return { dataDir: real, owner, data, log: join(real, 'postgres.log'), password };
+  } catch (error) {
+    if (errorCode(error) !== 'EACCES' && errorCode(error) !== 'EPERM') throw error;
+    throw new EmbeddedPostgresError(
+      `the database in ${real} belongs to another user (uid ${uid}, this is uid ${process.getuid?.()}): ` +
+        'start as that user or choose another DATA_DIR',
+    );
+  }
+}
+
+/** Whether there is a whole database, without making anything. A folder that cannot be looked into may well have one. */
+export async function holdsDatabase(dataDir: string): Promise<boolean> {
+  const elsewhere = await readFile(join(dataDir, 'postgres-location'), 'utf8').catch(() => undefined);
+  const data = elsewhere?.trim() ?? join(dataDir, 'postgres');
+  return stat(join(data, 'PG_VERSION')).then(
+    () => true,
+    (error: unknown) => errorCode(error) !== 'ENOENT',
+  );
+}
+
+/**
+ * The password is durable before there is a server that wants it, and never changes: whoever links it into place first
+ * has made it for everybody.
+ */
+async function keepPassword(dataDir: string): Promise<string> {
+  const file = join(dataDir, 'postgres-password');
+  const read = async (): Promise<string | undefined> => {
+    try {
+      return (await readFile(file, 'utf8')).trim();
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  };
+  const existing = await read();
+  if (existing !== undefined && existing !== '') return existing;
+  if (await exists(join(dataDir, 'postgres'))) {
+    throw new EmbeddedPostgresError(
+      `${file} is ${existing === undefined ? 'missing' : 'empty'}, but ${join(dataDir, 'postgres')} is there: ` +
+        'put the file back from a backup, or move both away to start with an empty database',
+    );
+  }
+  const temporary = await writeSecret(dataDir, `${randomBytes(24).toString('base64url')}\n`);
+  try {
+    await link(temporary, file);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  await syncFolder(dataDir);
+  const made = await read();
+  if (made === undefined || made === '') throw new EmbeddedPostgresError(`${file} cannot be read back`);
+  return made;
+}
+
+async function writeSecret(dataDir: string, text: string): Promise<string> {
+  const path = join(dataDir, `.secret-${process.pid}-${randomBytes(6).toString('hex')}`);
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await giveToOwnerOf(dataDir, path);
+  return path;
+}
+
+/** The password for initdb: an open file that has no name any more, and that its reader may open again. */
+export async function passwordHandle(
+  folder: Folder,
+  reader: Owner | undefined,
+): Promise<Awaited<ReturnType<typeof open>>> {
+  const path = await writeSecret(folder.dataDir, `${folder.password}\n`);
+  let handle: Awaited<ReturnType<typeof open>>;
+  try {
+    handle = await open(path, 'r');
+  } finally {
+    await rm(path, { force: true });
+  }
+  if (reader !== undefined) await handle.chown(reader.uid, reader.gid);
+  return handle;
+}
+
+/**
+ * DATA_DIR/postgres, except for root where there is no /proc (macOS) and the server's user cannot enter DATA_DIR: then
+ * a folder elsewhere, whose place is written down in DATA_DIR/postgres-location.
+ */
+async function placeData(
+  dataDir: string,
+  owner: Owner,
+  internals: { procCwd?: boolean | undefined; sharedPlaces?: readonly string[] | undefined },
+): Promise<string> {
+  const usual = join(dataDir, 'postgres');
+  const pointer = join(dataDir, 'postgres-location');
+  if (await exists(pointer)) return (await readFile(pointer, 'utf8')).trim();
+  if (process.getuid?.() !== 0 || (await exists(usual))) return usual;
+  if (internals.procCwd ?? (await hasProcCwd())) return usual;
+  const user = await serverUser(dataDir, owner);
+  const canEnter = async (path: string): Promise<boolean> => (await failureToEnter(path, user)) === undefined;
+  if (await canEnter(dataDir)) return usual;
+  const [place = '/var/lib/perennial'] = internals.sharedPlaces ?? SHARED_PLACES;
+  const parent = join(place, createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
+  await makeOpenFolder(parent);
+  if (!(await canEnter(parent))) {
+    throw new EmbeddedPostgresError(
+      `uid ${user.uid}, under which the database would run, can enter neither ${dataDir} nor ${parent}`,
+    );
+  }
+  const data = join(parent, 'postgres');
+  const temporary = `${pointer}.${process.pid}`;
+  await writeFile(temporary, `${data}\n`, { mode: 0o600 });
+  await rename(temporary, pointer); // everybody computes the same place, so the last writer changes nothing
+  await syncFolder(dataDir);
+  return data;
+}
+
+const LOG_LIMIT = 10 * 1024 * 1024;
+
+/** Opened by us and handed over, so that the server needs no right to the place of its log. */
+export async function openLog(folder: Folder): Promise<Awaited<ReturnType<typeof open>>> {
+  const size = await stat(folder.log).then(
+    (found) => found.size,
+    () => 0,
+  );
+  if (size > LOG_LIMIT) await rename(folder.log, `${folder.log}.1`).catch(() => undefined);
+  const handle = await open(folder.log, 'a', 0o600);
+  await giveToOwnerOf(folder.dataDir, folder.log);
+  return handle;
+}
+
+export async function rememberedPort(folder: Folder): Promise<number | undefined> {
+  const text = await readFile(join(folder.dataDir, 'postgres-port'), 'utf8').catch(() => '');
+  const port = Number.parseInt(text, 10);
+  return port > 0 && port < 65536 ? port : undefined;
+}
+
+export async function rememberPort(folder: Folder, port: number): Promise<void> {
+  if ((await rememberedPort(folder)) === port) return;
+  const path = join(folder.dataDir, 'postgres-port');
+  const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  await writeFile(temporary, `${port}\n`, { mode: 0o600 });
+  await giveToOwnerOf(folder.dataDir, temporary);
+  await rename(temporary, path);
+}

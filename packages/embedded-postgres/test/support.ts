@@ -1,0 +1,152 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { type EmbeddedDatabase, openEmbedded } from '../src/index.js';
+
+export const asRoot = process.getuid?.() === 0;
+
+const folders: string[] = [];
+const open = new Set<EmbeddedDatabase>();
+const children = new Set<ChildProcess>();
+
+/** A folder of this test, gone after it together with every server that ran in it. */
+export function temporaryFolder(mode = 0o755): string {
+  const folder = mkdtempSync(join(tmpdir(), 'perennial-embedded-'));
+  chmodSync(folder, mode);
+  folders.push(folder);
+  return folder;
+}
+
+let made: Promise<string> | undefined;
+
+/** A data folder with a stopped server in it: a copy of one that is made once, as initdb takes most of a test's time. */
+export async function preparedDataDir(): Promise<string> {
+  made ??= (async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'perennial-prepared-'));
+    const database = await openEmbedded({ dataDir: folder, role: 'tool', log: () => undefined });
+    await database.release();
+    rmSync(join(folder, 'postgres-port')); // each copy finds a port of its own
+    return folder;
+  })();
+  const dataDir = join(temporaryFolder(), 'data');
+  execFileSync('cp', ['-a', await made, dataDir]); // with its owners
+  return dataDir;
+}
+
+export async function dropPrepared(): Promise<void> {
+  if (made !== undefined) rmSync(await made, { recursive: true, force: true });
+  made = undefined;
+}
+
+export function track<T extends EmbeddedDatabase>(database: T): T {
+  open.add(database);
+  return database;
+}
+
+export async function cleanUp(): Promise<void> {
+  for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+  children.clear();
+  await Promise.allSettled([...open].map((database) => database.release()));
+  open.clear();
+  for (const folder of folders.splice(0)) {
+    const files = (readdirSync(folder, { recursive: true }) as string[]).filter((name) =>
+      name.endsWith('postmaster.pid'),
+    );
+    for (const file of files) for (const pid of family(dirname(join(folder, file)))) kill(pid);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+}
+
+export function postmasterPid(data: string): number {
+  return Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10);
+}
+
+/** The postmaster of a data folder, first, and its children. */
+export function family(data: string): number[] {
+  const postmaster = postmasterPid(data);
+  return isAlive(postmaster) ? [postmaster, ...childrenOf(postmaster)] : [];
+}
+
+function childrenOf(pid: number): number[] {
+  if (process.platform !== 'linux') return numbers('pgrep', ['-P', String(pid)]);
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+function numbers(program: string, args: string[]): number[] {
+  return execFileSync(program, args, { encoding: 'utf8' }).split(/\s+/).filter(Boolean).map(Number);
+}
+
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it ended by itself
+  }
+}
+
+/** A zombie counts as dead: whoever has to bury it may take its time. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return process.platform !== 'linux' || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** The uids of a data folder's server processes, as the whole machine sees them. */
+export function serverUids(data: string): Set<number> {
+  const pids = family(data);
+  if (process.platform !== 'linux') return new Set(numbers('ps', ['-o', 'uid=', '-p', pids.join(',')]));
+  const uids = pids.map((pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid); // some end meanwhile
+  return new Set(uids.filter((uid) => uid !== undefined));
+}
+
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+export async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Another process with the database open, as the service or a tool would be. */
+export interface Other {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** The first line it said: its url, or "error NAME: MESSAGE". */
+  readonly said: string;
+  /** Lets it release the database; resolves when it has ended. */
+  finish(): Promise<void>;
+}
+
+export async function otherProcess(dataDir: string, role: 'service' | 'tool', description?: string): Promise<Other> {
+  const script = fileURLToPath(new URL('./child.mjs', import.meta.url));
+  const child = spawn(process.execPath, [script, dataDir, role, description ?? ''], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  children.add(child);
+  const ended = once(child, 'exit');
+  const [said] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  return {
+    child,
+    pid: child.pid ?? 0,
+    said,
+    finish: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}

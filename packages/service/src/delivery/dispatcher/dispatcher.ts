@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { Clock } from '../../platform/clock.js';
+import type { Database } from '../../platform/db/database.js';
+import type { BusinessCounts } from '../../platform/metrics/counts.js';
+import { createReceiverRegistry } from '../receivers/receivers.js';
+import type { PushClient } from '../transport/push-client.js';
+import { DueReader } from './due-reader.js';
+import { HeldShards } from './held-shards.js';
+import { LaneLoader } from './lane-loader.js';
+import { OutcomeWriter } from './outcome-writer.js';
+import { PushLoop } from './push-loop.js';
+import { ReadsInProgress } from './reads-in-progress.js';
+
+export interface DispatcherDeps {
+  readonly database: Database;
+  readonly channels: ChannelRegistry;
+  readonly pushClient: PushClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly counts?: BusinessCounts | undefined;
+  /** Due times by this clock instead of the database's: for tests. */
+  readonly dueBy?: Clock;
+}
+
+export interface Dispatcher {
+  /** The name of this node in the database. */
+  readonly node: string;
+  /** Renews the lease, and takes or gives back shards. */
+  balance(): Promise<void>;
+  /** Reads what has become due. Returns whether there may be more at once. What cannot be read is read the next time. */
+  read(): Promise<boolean>;
+  /** Nothing waits or is under way, and every outcome is written. */
+  isQuiet(): boolean;
+  /** Begins nothing more, and waits for what was begun. */
+  drain(): Promise<void>;
+  /** After the last balance: closes connections, and frees the shards for other nodes at once. */
+  release(): Promise<void>;
+}
+
+/**
+ * Pushes what is due in the shards that this node holds. Rows are read without a lock, since no other node reads them; how a
+ * push ended is written only while the shard is still held under the same epoch.
+ */
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  const { database, channels, pushClient, log, counts, dueBy } = deps;
+  const receivers = createReceiverRegistry(database, channels);
+  const reads = new ReadsInProgress();
+  const now = () => dueBy?.now();
+  let isStopped = false;
+
+  const shards = new HeldShards(database, (shard) => loop.addLanesOf(shard));
+  const outcomes = new OutcomeWriter({
+    database,
+    log,
+    counts,
+    reads,
+    shouldGiveUp: () => isStopped && shards.isLeaseOver(),
+    onWritten: () => loop.run(),
+    onUnblocked: (shard) => loop.addLanesOf(shard),
+  });
+  const recordOutcome = outcomes.add.bind(outcomes);
+  const loader = new LaneLoader({ database, receivers, log, reads, recordOutcome, now });
+  const loop = new PushLoop({ ...deps, shards, receivers, loader, outcomes });
+  const onLaneFilled = loop.addLane.bind(loop);
+  const reader = new DueReader({ database, receivers, log, reads, shards: shards.byNumber, onLaneFilled, now });
+
+  return {
+    node: shards.node,
+    async balance() {
+      await shards.renewAndBalance();
+      await reader.recheckHeldBack();
+    },
+    async read() {
+      if (isStopped || !shards.maySend()) return false;
+      try {
+        return await reader.readPage(now() ?? shards.databaseNow());
+      } finally {
+        loop.run();
+      }
+    },
+    isQuiet: () => loop.isIdle() && outcomes.isIdle() && !loop.hasLanes(),
+    async drain() {
+      isStopped = true;
+      loop.stop();
+      while (!loop.isIdle() || !outcomes.isIdle()) await delay(20);
+    },
+    async release() {
+      pushClient.close();
+      await shards.release();
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import type { Logger } from 'pino';
+import { type Database, isAway } from '../../platform/db/database.js';
+import {
+  channelOf,
+  type DueEvent,
+  type DuePosition,
+  type EventKey,
+  keyOf,
+  kindOf,
+  readHorizon,
+  readShards,
+  START,
+} from '../queue/due-sql.js';
+import { putAside } from '../queue/finish-sql.js';
+import { SHARDS } from '../queue/shards-sql.js';
+import type { Address, Receiver, Receivers } from '../receivers/receivers.js';
+import type { Lane } from './lane.js';
+import type { ReadsInProgress } from './reads-in-progress.js';
+import type { Shard } from './shard.js';
+
+export interface DueReaderDeps {
+  readonly database: Database;
+  readonly receivers: Receivers;
+  readonly log: Logger;
+  readonly reads: ReadsInProgress;
+  /** Those that this node holds, by number. */
+  readonly shards: ReadonlyMap<number, Shard>;
+  /** A lane has something to push or to load. */
+  readonly onLaneFilled: (lane: Lane) => void;
+  /** For tests; undefined: the database's own clock counts. */
+  readonly now: () => number | undefined;
+}
+
+/** Rows of one part of a shard in one read. */
+const PAGE_SIZE = 1_000;
+
+/** Reads what is due in the shards, and gives each event to its lane. */
+export class DueReader {
+  /**
+   * Kinds whose events are not read because their address is paused or their channel could not be read, and the version of
+   * the channel when that was seen; 0: it could not be read.
+   */
+  private readonly heldBack = new Map<number, number>();
+
+  constructor(private readonly deps: DueReaderDeps) {}
+
+  /** Reads one page of each part. Returns whether there may be more at once. `nowMs` is the database's clock. */
+  async readPage(nowMs: number): Promise<boolean> {
+    const { database, reads, shards, now } = this.deps;
+    const open = [...shards.values()].filter(({ isLeaving }) => !isLeaving);
+    if (open.length === 0) return false;
+    for (const shard of open) if (shard.mustReread.size > 0) await this.beginReread(shard);
+    const moment = { at: nowMs, horizon: await readHorizon(database) };
+    const isBehind = open.some(({ cursor }) => cursor.isBehind());
+    const skippedLanes = isBehind ? lanesWithRest(open) : [];
+    const skippedKinds = isBehind ? [...skippedLanes.flatMap((lane) => lane.kinds()), ...this.heldBack.keys()] : [];
+    const parts = open.flatMap((shard) =>
+      shard.cursor
+        .nextParts(moment, skippedKinds.length > 0)
+        .map((part) => ({ ...part, shard: shard.shard, of: shard })),
+    );
+    return reads.run(async (finished) => {
+      const rows = groupBy(await readShards(database, parts, skippedKinds, PAGE_SIZE, now()), ({ part }) => part);
+      let isMore = false;
+      for (const [index, { of: shard, after, until, wasRead }] of parts.entries()) {
+        const page = rows.get(index + 1) ?? [];
+        if (shard.isLeaving) continue;
+        await this.takeIn(shard, page, finished);
+        wasRead(page, page.length === PAGE_SIZE);
+        if (until === null) deferToSkippedLanes(skippedLanes, shard, after);
+        isMore ||= page.length === PAGE_SIZE;
+      }
+      return isMore;
+    });
+  }
+
+  /** Where an address is no longer paused, or is another one, what was not read before is read again. */
+  async recheckHeldBack(): Promise<void> {
+    const { receivers, shards } = this.deps;
+    const rechecks = [...this.heldBack].map(async ([kind, version]) => {
+      const { channelId } = channelOf(kind);
+      const receiver = await receivers.get(channelId).catch(() => undefined);
+      if (!receiver || receiver.version === version) return;
+      this.heldBack.delete(kind);
+      shards.get(channelId % SHARDS)?.mustReread.add(kind);
+    });
+    await Promise.all(rechecks);
+  }
+
+  /** The lanes of these kinds read everything again from the start, each by itself: the other lanes of the shard go on. */
+  private async beginReread(shard: Shard): Promise<void> {
+    const kinds = [...shard.mustReread];
+    const found = await Promise.all(kinds.map((kind) => this.findReceiver(channelOf(kind).channelId)));
+    for (const [index, kind] of kinds.entries()) {
+      const receiver = found[index];
+      shard.mustReread.delete(kind);
+      if (!receiver) continue;
+      const { isPayment } = channelOf(kind);
+      const address = addressFor(receiver, isPayment);
+      // Without an address there is no lane: the whole shard is read again, and what is found of this kind is put aside.
+      if (!address) shard.cursor.rewind();
+      else if (address.paused) this.heldBack.set(kind, receiver.version);
+      else {
+        const lane = shard.laneFor(receiver, isPayment, address.url);
+        lane.deferToDatabase(START);
+        this.deps.onLaneFilled(lane);
+      }
+    }
+  }
+
+  private async takeIn(shard: Shard, rows: readonly DueEvent[], finished: ReadonlySet<EventKey>): Promise<void> {
+    const byChannel = [...groupBy(rows, (row) => row.channelId)];
+    const found = await Promise.all(byChannel.map(([channelId]) => this.findReceiver(channelId)));
+    for (const [index, [, due]] of byChannel.entries()) {
+      const receiver = found[index];
+      if (!receiver) continue;
+      const fresh = due.filter((one) => {
+        const key = keyOf(one);
+        return !finished.has(key) && !shard.known.has(key);
+      });
+      const withoutAddress = this.giveToLanes(shard, receiver, fresh);
+      if (withoutAddress.length === 0) continue;
+      const count = await putAside(this.deps.database, shard, receiver, withoutAddress);
+      if (count < withoutAddress.length) for (const one of withoutAddress) shard.mustReread.add(kindOf(one));
+    }
+  }
+
+  /** Undefined: the channel could not be read. Its events wait, and those of other channels do not. */
+  private async findReceiver(channelId: number): Promise<Receiver | undefined> {
+    try {
+      return await this.deps.receivers.get(channelId);
+    } catch (err) {
+      if (isAway(err)) throw err;
+      this.deps.log.error({ err, channelId }, 'a channel could not be read, and its events wait');
+      for (const isPayment of [true, false]) this.heldBack.set(kindOf({ channelId, isPayment }), 0);
+      return undefined;
+    }
+  }
+
+  /** Returns the events for which the channel has no address. */
+  private giveToLanes(shard: Shard, receiver: Receiver, due: readonly DueEvent[]): DueEvent[] {
+    const withoutAddress: DueEvent[] = [];
+    for (const one of due) {
+      const address = addressFor(receiver, one.isPayment);
+      if (shard.mustReread.size > 0 && shard.mustReread.has(kindOf(one))) continue;
+      if (!address) withoutAddress.push(one);
+      else if (address.paused) this.heldBack.set(kindOf(one), receiver.version);
+      else {
+        const lane = shard.laneFor(receiver, one.isPayment, address.url);
+        lane.offer(one);
+        this.deps.onLaneFilled(lane);
+      }
+    }
+    return withoutAddress;
+  }
+}
+
+/** Lanes for which more was due than they hold: they read the rest by themselves. */
+function lanesWithRest(shards: readonly Shard[]): Lane[] {
+  return shards.flatMap(({ lanes }) => [...lanes.values()].filter((lane) => lane.hasRest()));
+}
+
+/** A lane may have finished its own reading before this read, which skipped it, has: what is new since is left to it again. */
+function deferToSkippedLanes(skipped: readonly Lane[], shard: Shard, after: DuePosition): void {
+  for (const lane of skipped) {
+    const mustReread = lane.kinds().some((kind) => shard.mustReread.has(kind));
+    if (lane.shard === shard.shard && !mustReread) lane.deferToDatabase(after);
+  }
+}
+
+const addressFor = ({ payments, orders }: Receiver, isPayment: boolean): Address | undefined =>
+  isPayment ? payments : orders;
+
+function groupBy<Item, Key>(items: readonly Item[], key: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const group = groups.get(key(item));
+    if (group) group.push(item);
+    else groups.set(key(item), [item]);
+  }
+  return groups;
+}

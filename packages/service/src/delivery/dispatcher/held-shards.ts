@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../platform/db/database.js';
+import {
+  type Balance,
+  balanceShards,
+  findHeld,
+  giveBack,
+  LEASE_SECONDS,
+  leave as releaseNode,
+  renewLease,
+} from '../queue/shards-sql.js';
+import { DEADLINE_MS } from '../schedule.js';
+import { Shard } from './shard.js';
+
+/** So long before its lease ends a node stops sending: enough for a push and for writing how it ended. */
+const QUIET_MS = DEADLINE_MS + 1_000;
+
+/** The shards that this node holds by its lease. */
+export class HeldShards {
+  readonly node = randomUUID();
+  readonly byNumber = new Map<number, Shard>();
+  /** A time of `performance.now()`. */
+  private sendUntil = 0;
+  /** The database's clock less `performance.now()`. */
+  private clockOffset = 0;
+
+  /** `onKept`: a shard that was to be given back stays after all. */
+  constructor(
+    private readonly database: Database,
+    private readonly onKept: (shard: Shard) => void,
+  ) {}
+
+  /** Renews the lease. Drops the shards that were lost, and gives back those that are too many once nothing is under way. */
+  async renewAndBalance(): Promise<void> {
+    const { database, node } = this;
+    const renewedAt = performance.now();
+    const isRenewed = await renewLease(database, node);
+    if (isRenewed) this.extendSending(renewedAt);
+    const balancedAt = performance.now();
+    const balance = await database.transaction((tx) => balanceShards(tx, node));
+    if (balance) this.extendSending(balancedAt);
+    if (balance) this.apply(balance);
+    else if (isRenewed) this.apply(await findHeld(database, node));
+    await this.giveBackLeaving();
+  }
+
+  /** The lease is long enough for another push. */
+  maySend(): boolean {
+    return performance.now() < this.sendUntil;
+  }
+
+  isHeld(shard: Shard): boolean {
+    return this.byNumber.get(shard.shard) === shard;
+  }
+
+  /** The lease has ended. */
+  isLeaseOver(): boolean {
+    return performance.now() > this.sendUntil + QUIET_MS;
+  }
+
+  /** The database's clock, Unix milliseconds. */
+  databaseNow(): number {
+    return performance.now() + this.clockOffset;
+  }
+
+  /** After the last balance: other nodes can take the shards at once. */
+  async release(): Promise<void> {
+    await releaseNode(this.database, this.node);
+  }
+
+  /** For a lease that was renewed at this moment or a little later. */
+  private extendSending(renewedAt: number): void {
+    this.sendUntil = renewedAt + LEASE_SECONDS * 1000 - QUIET_MS;
+  }
+
+  private apply({ held, surplus, now }: Balance): void {
+    // Rather behind the database's clock than ahead of it: a look back then begins a little earlier.
+    this.clockOffset = now - performance.now();
+    for (const [number, { epoch }] of this.byNumber) {
+      if (!held.some((one) => one.shard === number && one.epoch === epoch)) this.byNumber.delete(number);
+    }
+    for (const one of held) if (!this.byNumber.has(one.shard)) this.byNumber.set(one.shard, new Shard(one));
+    if (surplus === undefined) return;
+    for (const shard of this.byNumber.values()) {
+      const mustLeave = surplus.includes(shard.shard);
+      if (mustLeave === shard.isLeaving) continue;
+      if (mustLeave) shard.prepareToLeave();
+      else {
+        shard.isLeaving = false;
+        this.onKept(shard);
+      }
+    }
+  }
+
+  private async giveBackLeaving(): Promise<void> {
+    const ready = [...this.byNumber.values()].filter(
+      ({ isLeaving, unfinishedPushes }) => isLeaving && unfinishedPushes === 0,
+    );
+    if (ready.length === 0) return;
+    const numbers = ready.map(({ shard }) => shard);
+    for (const number of numbers) this.byNumber.delete(number);
+    // One that could not be given back is found to be held the next time.
+    await giveBack(this.database, this.node, numbers);
+  }
+}

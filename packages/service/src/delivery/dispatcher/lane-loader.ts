@@ -1,0 +1,109 @@
+import type { Logger } from 'pino';
+import type { Database } from '../../platform/db/database.js';
+import { type DueEvent, keyOf, readChannel, readEvents, type StoredEvent } from '../queue/due-sql.js';
+import { expandRange, type Pushed } from '../queue/finish-sql.js';
+import { createMessage, type Message } from '../receivers/message.js';
+import type { Receiver, Receivers } from '../receivers/receivers.js';
+import type { Lane } from './lane.js';
+import type { ReadsInProgress } from './reads-in-progress.js';
+import { type FinishedPush, leadsTo, type Shard } from './shard.js';
+
+export interface LaneLoaderDeps {
+  readonly database: Database;
+  readonly receivers: Receivers;
+  readonly log: Logger;
+  readonly reads: ReadsInProgress;
+  /** For events that cannot be sent at all. */
+  readonly recordOutcome: (push: FinishedPush) => void;
+  /** For tests; undefined: the database's own clock counts. */
+  readonly now: () => number | undefined;
+}
+
+/** Events of a lane that are read in full together. */
+const MESSAGES_PER_LOAD = 128;
+/** Keys of the rest of a lane in one read. */
+const KEYS_PER_READ = 1_000;
+/** Voided periods of a range that become events of their own at a time. */
+const PERIODS_PER_EXPANSION = 100;
+
+/** Reads the next events of a lane in full, and the keys that did not fit into it before. */
+export class LaneLoader {
+  constructor(private readonly deps: LaneLoaderDeps) {}
+
+  isNeeded(lane: Lane): boolean {
+    return lane.needsLoading(MESSAGES_PER_LOAD);
+  }
+
+  /** Never fails: what could not be read is still in the database. */
+  async load(shard: Shard, lane: Lane): Promise<void> {
+    lane.isLoading = true;
+    let taken: readonly DueEvent[] = [];
+    try {
+      if (!lane.hasQueued(MESSAGES_PER_LOAD)) await this.readRest(lane);
+      taken = lane.takeKeys(MESSAGES_PER_LOAD);
+      await this.loadMessages(shard, lane, taken);
+    } catch (err) {
+      this.deps.log.warn({ err, cause: 'reading events' }, 'events could not be read and will be read again');
+      shard.rereadLane(lane, taken);
+    } finally {
+      lane.isLoading = false;
+    }
+  }
+
+  private async readRest(lane: Lane): Promise<void> {
+    const { database, reads, now } = this.deps;
+    const after = lane.beginReadingRest();
+    if (!after) return;
+    const { timesCleared } = lane;
+    await reads.run(async (finished) => {
+      const rows = await readChannel(database, { shard: lane.shard, after }, lane, KEYS_PER_READ, now());
+      if (lane.timesCleared !== timesCleared) return;
+      const unfinished = rows.filter((row) => !finished.has(keyOf(row)));
+      lane.offerRest(unfinished, rows.length === KEYS_PER_READ);
+    });
+  }
+
+  private async loadMessages(shard: Shard, lane: Lane, taken: readonly DueEvent[]): Promise<void> {
+    const { database, receivers, recordOutcome, now } = this.deps;
+    const { timesCleared } = lane;
+    for (const range of taken.filter(({ cycleTo }) => cycleTo !== null)) await this.expand(shard, lane, range);
+    const due = taken.filter(({ cycleTo }) => cycleTo === null);
+    if (due.length === 0 && lane.timesCleared === timesCleared) return;
+    const events = await readEvents(database, lane.channelId, due);
+    const any = events.find((event) => event !== undefined);
+    const receiver = await receivers.get(lane.channelId, any?.version);
+    if (lane.timesCleared !== timesCleared || !leadsTo(receiver, lane)) {
+      shard.rereadLane(lane, due);
+      return;
+    }
+    for (const [index, row] of due.entries()) {
+      const message = this.prepareMessage(receiver, row, events[index]);
+      if ('outcome' in message) recordOutcome({ ...message, shard, due: row, at: now() });
+      else lane.addReady(message);
+    }
+  }
+
+  private async expand(shard: Shard, lane: Lane, range: DueEvent): Promise<void> {
+    const periods = await expandRange(this.deps.database, shard, range, PERIODS_PER_EXPANSION);
+    // The first period has the key that the range had.
+    shard.known.delete(keyOf(range));
+    lane.offerFirst(periods);
+  }
+
+  private prepareMessage(receiver: Receiver, due: DueEvent, event: StoredEvent | undefined): Message | Unsendable {
+    if (!event) return unsendable('the event is past its retention', true);
+    try {
+      return createMessage(receiver, due, event);
+    } catch (err) {
+      this.deps.log.error({ err, eventId: String(keyOf(due)) }, 'an event could not be put together');
+      return unsendable('the event could not be put together', false);
+    }
+  }
+}
+
+/** What is written about an event that cannot be sent. */
+type Unsendable = Omit<Pushed, 'shard' | 'due' | 'at'>;
+
+function unsendable(answer: string, isHopeless: boolean): Unsendable {
+  return { outcome: 'FORBIDDEN', httpStatus: null, latencyMs: 0, endedAt: performance.now(), answer, isHopeless };
+}

@@ -1,0 +1,181 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { raiseAlert } from '../../platform/alerts/raise-sql.js';
+import { type Database, HeldUp, Unavailable } from '../../platform/db/database.js';
+import type { BusinessCounts } from '../../platform/metrics/counts.js';
+import { keyOf } from '../queue/due-sql.js';
+import { findUnfinished, finishPushes, type Pushed } from '../queue/finish-sql.js';
+import { RETRY_DELAYS_SECONDS } from '../schedule.js';
+import type { ReadsInProgress } from './reads-in-progress.js';
+import type { FinishedPush, Shard } from './shard.js';
+
+export interface OutcomeWriterDeps {
+  readonly database: Database;
+  readonly log: Logger;
+  readonly counts?: BusinessCounts | undefined;
+  readonly reads: ReadsInProgress;
+  /** The node ends, and its lease with it: it is no longer worth trying. */
+  readonly shouldGiveUp: () => boolean;
+  /** There is room for outcomes again. */
+  readonly onWritten: () => void;
+  /** All outcomes of this shard could be written again. */
+  readonly onUnblocked: (shard: Shard) => void;
+}
+
+/** With so many unwritten outcomes nothing new is pushed. */
+const MAX_UNWRITTEN = 2_000;
+const MAX_PER_STATEMENT = 512;
+const MAX_STATEMENTS_AT_ONCE = 2;
+/** Between the beginnings of two statements that are not full: nobody waits for them. */
+const PAUSE_MS = 20;
+/** Until something is tried again that the database could not do. */
+const RETRY_MS = 200;
+
+/**
+ * Writes how pushes ended, many in one statement. While the database is away they wait: nobody else has sent them. Outcomes
+ * whose rows somebody else has locked wait separately and are tried again; as long as there are any, all statements skip
+ * locked rows. It does not use `gather`: nobody waits for a single outcome, and a promise and a closure for each were a
+ * noticeable part of the cost of a push.
+ */
+export class OutcomeWriter {
+  private queue: FinishedPush[] = [];
+  /** Outcomes whose rows somebody else has locked. */
+  private blocked: FinishedPush[] = [];
+  private unwritten = 0;
+  private statementsRunning = 0;
+  private isScheduled = false;
+  private isRetrying = false;
+  private lastStart = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly deps: OutcomeWriterDeps) {}
+
+  add(push: FinishedPush): void {
+    this.unwritten += 1;
+    push.shard.unfinishedPushes += 1;
+    this.queue.push(push);
+    this.schedule();
+  }
+
+  hasRoom(): boolean {
+    return this.unwritten < MAX_UNWRITTEN;
+  }
+
+  isIdle(): boolean {
+    return this.unwritten === 0;
+  }
+
+  private schedule(): void {
+    if (this.isScheduled || this.queue.length === 0 || this.statementsRunning >= MAX_STATEMENTS_AT_ONCE) return;
+    this.isScheduled = true;
+    const wait = this.queue.length < MAX_PER_STATEMENT ? this.lastStart + PAUSE_MS - performance.now() : 0;
+    setTimeout(() => {
+      this.isScheduled = false;
+      void this.writeNextBatch();
+    }, wait);
+  }
+
+  private async writeNextBatch(): Promise<void> {
+    const batch = this.queue.slice(0, MAX_PER_STATEMENT);
+    this.queue = this.queue.slice(MAX_PER_STATEMENT);
+    this.lastStart = performance.now();
+    this.statementsRunning += 1;
+    this.schedule();
+    const blocked = await this.write(batch);
+    this.statementsRunning -= 1;
+    this.schedule();
+    if (blocked && blocked.length > 0) {
+      for (const { shard } of blocked) shard.blockedOutcomes += 1;
+      this.blocked = [...this.blocked, ...blocked];
+      void this.retryBlocked();
+    }
+    this.finishBatch(batch, blocked);
+  }
+
+  private async retryBlocked(): Promise<void> {
+    if (this.isRetrying) return;
+    this.isRetrying = true;
+    while (this.blocked.length > 0) {
+      await delay(RETRY_MS);
+      const batch = this.blocked.slice(0, MAX_PER_STATEMENT);
+      const stillBlocked = await this.write(batch);
+      // Those go to the end, so that the others have their turn.
+      this.blocked = [...this.blocked.slice(batch.length), ...(stillBlocked ?? [])];
+      this.unblock(stillBlocked ? without(batch, stillBlocked) : batch);
+      this.finishBatch(batch, stillBlocked);
+    }
+    this.isRetrying = false;
+  }
+
+  private unblock(pushes: readonly FinishedPush[]): void {
+    for (const { shard } of pushes) {
+      shard.blockedOutcomes -= 1;
+      if (shard.blockedOutcomes === 0) this.deps.onUnblocked(shard);
+    }
+  }
+
+  /** `blocked` is undefined when the batch could not be written at all. */
+  private finishBatch(batch: readonly FinishedPush[], blocked: readonly FinishedPush[] | undefined): void {
+    const finished = !blocked || blocked.length === 0 ? batch : without(batch, blocked);
+    this.unwritten -= finished.length;
+    for (const { shard, due } of finished) {
+      shard.unfinishedPushes -= 1;
+      // An outcome that could not be written stays known: its event is still due, and would be pushed over and over.
+      if (!blocked) continue;
+      const key = keyOf(due);
+      shard.known.delete(key);
+      this.deps.reads.addFinished(key);
+    }
+    this.deps.onWritten();
+  }
+
+  /**
+   * Returns the outcomes whose rows somebody else has locked; undefined when nothing could be written, and will not be. What
+   * belongs to a shard that another node has taken over counts as written.
+   */
+  private async write(batch: readonly FinishedPush[]): Promise<readonly FinishedPush[] | undefined> {
+    const { database, counts, shouldGiveUp } = this.deps;
+    for (let skipLocked = this.blocked.length > 0; ; ) {
+      try {
+        if (batch.some(isLastPush)) {
+          const givenUp = await writeWithAlerts(database, batch, skipLocked);
+          counts?.givenUp(givenUp);
+        } else await finishPushes(database, batch, skipLocked);
+        return skipLocked ? await findUnfinished(database, batch) : [];
+      } catch (err) {
+        if (!(err instanceof Unavailable) || shouldGiveUp()) {
+          this.logUnwritten(batch, err);
+          return undefined;
+        }
+        if (err instanceof HeldUp && !skipLocked) skipLocked = true;
+        else await delay(RETRY_MS);
+      }
+    }
+  }
+
+  private logUnwritten(batch: readonly FinishedPush[], err: unknown): void {
+    for (const { due } of batch) {
+      const cause = 'writing down how pushes ended';
+      this.deps.log.warn({ err, eventId: String(keyOf(due)), cause }, 'how a push ended could not be written down');
+    }
+  }
+}
+
+function without<Item>(all: readonly Item[], some: readonly Item[]): Item[] {
+  const excluded = new Set(some);
+  return all.filter((one) => !excluded.has(one));
+}
+
+/** As far as this node knows: an event that was replayed meanwhile goes on, and none is given up that this says nothing of. */
+const isLastPush = ({ outcome, due, isHopeless }: Pushed) =>
+  outcome !== 'ACCEPTED' && (isHopeless || due.step >= RETRY_DELAYS_SECONDS.length);
+
+/** Returns how many events were given up. */
+async function writeWithAlerts(database: Database, pushes: readonly Pushed[], skipLocked: boolean): Promise<number> {
+  return database.transaction(async (tx) => {
+    const givenUp = await finishPushes(tx, pushes, skipLocked);
+    for (const { appId, count } of givenUp) {
+      await raiseAlert(tx, 'webhook-given-up', appId, `${count} given up at once`);
+    }
+    return givenUp.reduce((sum, { count }) => sum + count, 0);
+  });
+}

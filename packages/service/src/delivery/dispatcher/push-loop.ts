@@ -1,0 +1,182 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../platform/clock.js';
+import type { BusinessCounts, CountedPush } from '../../platform/metrics/counts.js';
+import { findTracing } from '../../platform/tracing.js';
+import type { DeliveryOutcome } from '../queue/finish-sql.js';
+import { type Message, signPush } from '../receivers/message.js';
+import type { Receiver, Receivers } from '../receivers/receivers.js';
+import type { PushClient } from '../transport/push-client.js';
+import type { PushResult } from '../transport/push-result.js';
+import { pushWithTrace } from '../transport/push-trace.js';
+import type { HeldShards } from './held-shards.js';
+import type { Lane } from './lane.js';
+import type { LaneLoader } from './lane-loader.js';
+import type { OutcomeWriter } from './outcome-writer.js';
+import { PushSlots } from './push-slots.js';
+import { leadsTo, type Shard } from './shard.js';
+
+export interface PushLoopDeps {
+  readonly shards: HeldShards;
+  readonly receivers: Receivers;
+  readonly loader: LaneLoader;
+  readonly outcomes: OutcomeWriter;
+  readonly pushClient: PushClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly counts?: BusinessCounts | undefined;
+  readonly dueBy?: Clock | undefined;
+}
+
+const COUNTED: Readonly<Record<DeliveryOutcome, CountedPush>> = {
+  ACCEPTED: 'accepted',
+  REFUSED: 'refused',
+  TIMEOUT: 'timeout',
+  UNREACHABLE: 'unreachable',
+  FORBIDDEN: 'forbidden',
+};
+
+/** Gives each lane its turn, and pushes. With callbacks instead of promises: this is done for every single event. */
+export class PushLoop {
+  /** Lanes with something to push or to load. */
+  private lanes: Lane[] = [];
+  private readonly slots = new PushSlots(() => this.run());
+  private readonly tracing = findTracing();
+  private loadsRunning = 0;
+  private isStopped = false;
+
+  constructor(private readonly deps: PushLoopDeps) {}
+
+  /** The lane has something to push or to load: it gets a turn. */
+  addLane(lane: Lane): void {
+    if (lane.isAwaitingTurn) return;
+    lane.isAwaitingTurn = true;
+    this.lanes.push(lane);
+  }
+
+  addLanesOf(shard: Shard): void {
+    for (const lane of shard.lanes.values()) this.addLane(lane);
+  }
+
+  /** Gives every lane its turn, one push at a time, until nothing more can be begun. */
+  run(): void {
+    while (this.lanes.length > 0 && this.mayBegin()) {
+      const round = this.lanes;
+      this.lanes = [];
+      for (const [index, lane] of round.entries()) {
+        if (!this.mayBegin()) {
+          this.lanes.push(...round.slice(index));
+          return;
+        }
+        lane.isAwaitingTurn = false;
+        this.takeTurn(lane);
+      }
+    }
+  }
+
+  /** Begins nothing more. */
+  stop(): void {
+    this.isStopped = true;
+  }
+
+  /** Nothing is under way. */
+  isIdle(): boolean {
+    return this.slots.areAllFree() && this.loadsRunning === 0;
+  }
+
+  hasLanes(): boolean {
+    return this.lanes.length > 0;
+  }
+
+  private mayBegin(): boolean {
+    const { outcomes, shards } = this.deps;
+    return !this.isStopped && this.slots.isFree() && outcomes.hasRoom() && shards.maySend();
+  }
+
+  private takeTurn(lane: Lane): void {
+    const shard = this.deps.shards.byNumber.get(lane.shard);
+    if (!shard?.mayPush(lane)) return;
+    const message = lane.takeNext();
+    this.loadIfNeeded(shard, lane);
+    if (message) {
+      if (!lane.isFull()) this.addLane(lane);
+      this.beginPush(shard, lane, message);
+    } else shard.removeIfIdle(lane);
+  }
+
+  private loadIfNeeded(shard: Shard, lane: Lane): void {
+    const { loader } = this.deps;
+    if (!loader.isNeeded(lane)) return;
+    this.loadsRunning += 1;
+    void loader.load(shard, lane).finally(() => {
+      this.loadsRunning -= 1;
+      this.addLane(lane);
+      this.run();
+    });
+  }
+
+  private beginPush(shard: Shard, lane: Lane, message: Message): void {
+    const { receivers } = this.deps;
+    this.slots.take();
+    shard.unfinishedPushes += 1;
+    const receiver = receivers.getCached(lane.channelId);
+    if (receiver) this.send(shard, lane, message, receiver);
+    else {
+      receivers.get(lane.channelId).then(
+        (found) => this.send(shard, lane, message, found),
+        (err: unknown) => this.cancelPush(shard, lane, message, err),
+      );
+    }
+  }
+
+  private send(shard: Shard, lane: Lane, message: Message, receiver: Receiver): void {
+    const { shards, pushClient, clock } = this.deps;
+    const beganAt = performance.now();
+    const mayStillSend = shards.maySend() && shards.isHeld(shard);
+    // It waited too long, or the channel has changed since it was loaded: it must not be sent as it is.
+    if (!mayStillSend || receiver.version !== message.version || !leadsTo(receiver, lane)) {
+      queueMicrotask(() => this.cancelPush(shard, lane, message));
+      return;
+    }
+    let sent: Promise<PushResult>;
+    const sign = () => signPush(receiver, lane.path, message, clock.now());
+    try {
+      sent = this.tracing
+        ? pushWithTrace(this.tracing, pushClient, message, lane.url, sign)
+        : pushClient.push(lane.url, sign);
+    } catch (err) {
+      queueMicrotask(() => this.cancelPush(shard, lane, message, err));
+      return;
+    }
+    this.slots.watch(message);
+    sent.then((result) => this.finishPush(shard, lane, message, result, beganAt));
+  }
+
+  private finishPush(shard: Shard, lane: Lane, message: Message, result: PushResult, beganAt: number): void {
+    const { counts, outcomes, dueBy } = this.deps;
+    const { outcome, httpStatus, answer } = result;
+    const endedAt = performance.now();
+    const latencyMs = Math.round(endedAt - beganAt);
+    counts?.push(COUNTED[outcome]);
+    this.release(shard, lane, message);
+    outcomes.add({ shard, due: message.due, outcome, httpStatus, answer, latencyMs, endedAt, at: dueBy?.now() });
+    this.run();
+  }
+
+  /** It was not sent: its lane reads it again. */
+  private cancelPush(shard: Shard, lane: Lane, message: Message, err?: unknown): void {
+    if (err) {
+      const { eventId } = message;
+      this.deps.log.warn({ err, eventId, cause: 'beginning pushes' }, 'a push could not be begun and will be');
+    }
+    this.release(shard, lane, message);
+    shard.rereadLane(lane, [message.due]);
+    this.run();
+  }
+
+  private release(shard: Shard, lane: Lane, message: Message): void {
+    this.slots.release(message);
+    shard.unfinishedPushes -= 1;
+    lane.pushFinished(message);
+    this.addLane(lane);
+  }
+}

@@ -1,0 +1,112 @@
+import { MAX_ANSWER_BYTES } from '../../schedule.js';
+import { type AnswerHead, createHeadReader } from './answer-head.js';
+import { BadAnswer, type ByteRange, IncomingBytes } from './incoming-bytes.js';
+
+/** The answer to a push. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+  /** It was longer than what is read of an answer. */
+  readonly isCut: boolean;
+  /** Whether the connection can be used for another push. */
+  readonly keepAlive: boolean;
+}
+
+/** Of an answer that is not complete: its status, and the bytes that came after the headers. */
+export type PartialAnswer = Pick<Answer, 'status' | 'body'>;
+
+export interface AnswerReader {
+  /** Returns the answer once all of it has arrived, or as much of it as is read. */
+  add(bytes: Buffer): Answer | undefined;
+  /** The receiver has closed the connection: returns the answer if that is how its end is marked. */
+  endAtClose(): Answer;
+  /** What has arrived so far; undefined until the headers are complete. */
+  partialAnswer(): PartialAnswer | undefined;
+}
+
+/** Reads one HTTP/1.1 answer as its bytes arrive. Throws BadAnswer for whatever is not well-formed. */
+export function createAnswerReader(): AnswerReader {
+  const input = new IncomingBytes();
+  const readHead = createHeadReader(input);
+  let head: AnswerHead | undefined;
+  let bodyStart = 0;
+  let readBody: BodyReader;
+
+  function readOn(): Answer | undefined {
+    if (!head) {
+      head = readHead();
+      if (!head) return undefined;
+      bodyStart = input.position;
+      readBody = createBodyReader(head, input);
+    }
+    const body = readBody();
+    if ((body ? input.position : input.size) - bodyStart > MAX_ANSWER_BYTES) {
+      return {
+        status: head.status,
+        body: input.textOf([[bodyStart, bodyStart + MAX_ANSWER_BYTES]]),
+        isCut: true,
+        keepAlive: false,
+      };
+    }
+    if (!body) return undefined;
+    // Bytes after the end of the answer belong to no request: the connection cannot be trusted any more.
+    const keepAlive = head.keepAlive && input.position === input.size;
+    return { status: head.status, body: input.textOf(body), isCut: false, keepAlive };
+  }
+
+  return {
+    add(bytes) {
+      input.add(bytes);
+      return readOn();
+    },
+    partialAnswer: () => head && { status: head.status, body: input.textOf([[bodyStart, input.size]]) },
+    endAtClose() {
+      if (!head) throw new BadAnswer('the answer ends in its headers');
+      if (head.framing !== 'until-close') throw new BadAnswer('the answer ends too early');
+      return { status: head.status, body: input.textOf([[bodyStart, input.size]]), isCut: false, keepAlive: false };
+    },
+  };
+}
+
+/** Reads on, and returns where the body is once all of it is there. */
+type BodyReader = () => readonly ByteRange[] | undefined;
+
+function createBodyReader({ framing, length }: AnswerHead, input: IncomingBytes): BodyReader {
+  if (framing === 'chunked') return createChunkReader(input);
+  if (framing === 'until-close') return () => undefined;
+  return () => {
+    const body = input.readBytes(length);
+    return body && [body];
+  };
+}
+
+const CHUNK_SIZE = /^([0-9a-f]{1,8})[ \t]*(?:;|$)/i;
+
+function createChunkReader(input: IncomingBytes): BodyReader {
+  const chunks: ByteRange[] = [];
+  let next: 'size' | 'data' | 'end of data' | 'trailers' = 'size';
+  let size = 0;
+  return () => {
+    for (;;) {
+      if (next === 'data') {
+        const data = input.readBytes(size);
+        if (!data) return undefined;
+        chunks.push(data);
+        next = 'end of data';
+      }
+      const line = input.readLine();
+      if (line === undefined) return undefined;
+      if (next === 'size') {
+        const digits = CHUNK_SIZE.exec(line)?.[1];
+        if (digits === undefined) throw new BadAnswer('a chunk has no size');
+        size = Number.parseInt(digits, 16);
+        next = size === 0 ? 'trailers' : 'data';
+      } else if (next === 'end of data') {
+        if (line !== '') throw new BadAnswer('a chunk is longer than its size');
+        next = 'size';
+      } else if (line === '') {
+        return chunks;
+      }
+    }
+  };
+}

@@ -1,0 +1,185 @@
+import net from 'node:net';
+import tls from 'node:tls';
+import type { PushDeadline } from '../push-deadline.js';
+import { type Answer, type AnswerReader, createAnswerReader, type PartialAnswer } from './answer.js';
+import type { Request } from './request.js';
+
+/** The connection was closed before a byte of an answer came. */
+export class ClosedWithoutAnswer extends Error {}
+
+export interface Connection {
+  /** A time of `performance.now()`. */
+  readonly openedAt: number;
+  isOpen(): boolean;
+  /** Sends one request, and calls back with its answer or with an error. After an error the connection is closed. */
+  send(request: Request, onEnd: AnswerCallback): void;
+  /** What has arrived of an answer that is not complete, also after the connection was closed. */
+  partialAnswer(): PartialAnswer | undefined;
+  /** Until the next `send` nothing should happen on it. Whatever does, `onDisturbed` is called: it cannot be used any more. */
+  watchWhileIdle(onDisturbed: () => void): void;
+  /** Closes it without calling back. */
+  close(): void;
+}
+
+export type AnswerCallback = (answer: Answer | undefined, error?: unknown) => void;
+
+export interface Target {
+  /** The very IP address to connect to. */
+  readonly address: string;
+  readonly port: number;
+  /** Undefined: without TLS. */
+  readonly security?: { readonly context: tls.SecureContext; readonly host: string };
+}
+
+/** Most answers are shorter than this, and are read in one go. */
+const READ_BUFFER_BYTES = 4_096;
+
+/** Connects within the deadline, or within `withinMs` if that is given. */
+export function openConnection(target: Target, deadline: PushDeadline, withinMs?: number): Promise<Connection> {
+  return deadline.runStep((resolve, reject) => {
+    const bytes = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+    const socket = connectSocket(target, {
+      buffer: bytes,
+      callback: (size) => {
+        connection.bytesArrived(bytes, size);
+        return true;
+      },
+    });
+    const connection = new SocketConnection(socket);
+    const connectTimer =
+      withinMs === undefined
+        ? undefined
+        : setTimeout(() => connection.closed(new Error(`no connection within ${Math.round(withinMs)} ms`)), withinMs);
+    const cancel = () => {
+      clearTimeout(connectTimer);
+      connection.close();
+    };
+    connection.watchWhileIdle((error) => {
+      cancel();
+      reject(error ?? new Error('the connection was closed'));
+    });
+    // The socket keeps these listeners for its whole life, so that every error is handled.
+    socket
+      .setNoDelay(true)
+      .on('error', (error) => connection.closed(error))
+      .on('end', () => connection.closed())
+      .on('close', () => connection.closed())
+      .once(target.security ? 'secureConnect' : 'connect', () => {
+        clearTimeout(connectTimer);
+        resolve(connection);
+      });
+    return cancel;
+  });
+}
+
+/** The bytes of a socket are read into one buffer (`onread`): a stream would allocate a new one for every packet. */
+function connectSocket({ address, port, security }: Target, onread: net.OnReadOpts): net.Socket {
+  if (!security) return net.connect({ host: address, port, onread });
+  const { context, host } = security;
+  const options: tls.ConnectionOptions & { onread: net.OnReadOpts } = {
+    host: address,
+    port,
+    onread,
+    secureContext: context,
+    // The certificate is requested and checked for the name, not for the address that was found for it.
+    ...(net.isIP(host) === 0 ? { servername: host } : {}),
+    ALPNProtocols: ['http/1.1'],
+    // Stated here, so that no environment variable switches it off.
+    rejectUnauthorized: true,
+  };
+  return tls.connect(options);
+}
+
+class SocketConnection implements Connection {
+  readonly openedAt = performance.now();
+  /** Set while an answer is waited for. */
+  private onEnd: AnswerCallback | undefined;
+  /** Set while none is. */
+  private onDisturbed: ((error?: Error) => void) | undefined;
+  /** Of an answer that has arrived in part. */
+  private reader: AnswerReader | undefined;
+  /** The last answer that came in one packet, and its bytes. */
+  private lastBytes = '';
+  private lastAnswer: Answer | undefined;
+
+  constructor(private readonly socket: net.Socket) {}
+
+  isOpen(): boolean {
+    return this.socket.readable && this.socket.writable;
+  }
+
+  send({ text, encoding }: Request, onEnd: AnswerCallback): void {
+    this.onDisturbed = undefined;
+    this.onEnd = onEnd;
+    this.socket.write(text, encoding);
+  }
+
+  partialAnswer(): PartialAnswer | undefined {
+    return this.reader?.partialAnswer();
+  }
+
+  watchWhileIdle(onDisturbed: (error?: Error) => void): void {
+    this.onDisturbed = onDisturbed;
+  }
+
+  close(): void {
+    this.onEnd = undefined;
+    this.onDisturbed = undefined;
+    this.socket.destroy();
+  }
+
+  /** The buffer is used again for the next packet, so what is kept of it is copied. */
+  bytesArrived(buffer: Buffer, size: number): void {
+    if (!this.onEnd) {
+      this.onDisturbed?.();
+      return;
+    }
+    // Receivers tend to give the same answer to one push after another; the same bytes are not parsed again.
+    const text = this.reader ? '' : buffer.toString('latin1', 0, size);
+    if (this.lastAnswer && text === this.lastBytes) {
+      this.succeed(this.lastAnswer);
+      return;
+    }
+    const reader = this.reader ?? createAnswerReader();
+    this.reader = reader;
+    const answer = this.readOrFail(() => reader.add(Buffer.from(buffer.subarray(0, size))));
+    if (!answer) return;
+    this.lastBytes = text;
+    this.lastAnswer = text === '' ? undefined : answer;
+    this.succeed(answer);
+  }
+
+  /** With an error, or by the other end without one. */
+  closed(error?: Error): void {
+    const { onEnd, reader } = this;
+    if (!onEnd) this.onDisturbed?.(error);
+    else if (!reader) this.fail(new ClosedWithoutAnswer('the connection was closed', { cause: error }));
+    else if (error) this.fail(error);
+    else {
+      const answer = this.readOrFail(() => reader.endAtClose());
+      if (answer) this.succeed(answer);
+    }
+  }
+
+  private readOrFail(read: () => Answer | undefined): Answer | undefined {
+    try {
+      return read();
+    } catch (error) {
+      this.fail(error);
+      return undefined;
+    }
+  }
+
+  private succeed(answer: Answer): void {
+    const { onEnd } = this;
+    this.onEnd = undefined;
+    this.reader = undefined;
+    onEnd?.(answer);
+  }
+
+  private fail(error: unknown): void {
+    const { onEnd } = this;
+    this.close();
+    onEnd?.(undefined, error);
+  }
+}

@@ -1,0 +1,73 @@
+import { createExpiryQueue } from '../expiry-queue.js';
+import type { Connection } from './connection.js';
+
+/** Short, so that a name that moves to another address is followed. */
+const MAX_IDLE_MS = 4_000;
+const MAX_AGE_MS = 60_000;
+/** Over all receivers: a process has a limited number of file descriptors. */
+const MAX_IDLE_CONNECTIONS = 512;
+
+/** Connections that are open and not in use, for the next push to the same origin. */
+export interface IdleConnections {
+  take(origin: string): Connection | undefined;
+  keep(origin: string, connection: Connection): void;
+  /** Closes all of them; from now on none is kept. */
+  close(): void;
+}
+
+interface IdleConnection {
+  readonly origin: string;
+  readonly connection: Connection;
+}
+
+export function createIdleConnections(): IdleConnections {
+  const byOrigin = new Map<string, IdleConnection[]>();
+  const expiry = createExpiryQueue<IdleConnection>(MAX_IDLE_MS, drop);
+  let count = 0;
+  let isClosed = false;
+
+  function drop(idle: IdleConnection): void {
+    idle.connection.close();
+    expiry.delete(idle);
+    const all = byOrigin.get(idle.origin) ?? [];
+    const index = all.indexOf(idle);
+    if (index < 0) return;
+    all.splice(index, 1);
+    count -= 1;
+    if (all.length === 0) byOrigin.delete(idle.origin);
+  }
+
+  return {
+    take(origin) {
+      // The one that was used last is the least likely to be closed by now, and connections that are too many expire.
+      const all = byOrigin.get(origin);
+      for (let idle = all?.pop(); idle; idle = all?.pop()) {
+        expiry.delete(idle);
+        count -= 1;
+        const { connection } = idle;
+        if (connection.isOpen() && performance.now() - connection.openedAt < MAX_AGE_MS) return connection;
+        connection.close();
+      }
+      byOrigin.delete(origin);
+      return undefined;
+    },
+    keep(origin, connection) {
+      if (isClosed || count >= MAX_IDLE_CONNECTIONS || !connection.isOpen()) {
+        connection.close();
+        return;
+      }
+      const idle = { origin, connection };
+      connection.watchWhileIdle(() => drop(idle));
+      expiry.add(idle);
+      const all = byOrigin.get(origin);
+      if (all) all.push(idle);
+      else byOrigin.set(origin, [idle]);
+      count += 1;
+    },
+    close() {
+      isClosed = true;
+      for (const { connection } of [...byOrigin.values()].flat()) connection.close();
+      byOrigin.clear();
+    },
+  };
+}

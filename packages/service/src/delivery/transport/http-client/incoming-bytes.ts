@@ -1,0 +1,66 @@
+/** What came back is not a well-formed HTTP/1.1 answer. */
+export class BadAnswer extends Error {}
+
+/** From this byte, up to but not including that one. */
+export type ByteRange = readonly [from: number, to: number];
+
+const LF = 10;
+const CR = 13;
+
+/**
+ * The bytes of one answer as they arrive, and how far they have been read. Each byte is copied and searched once or twice,
+ * however small the packets are: a receiver that sends a byte at a time costs no more than one that sends all at once.
+ */
+export class IncomingBytes {
+  /** Everything before this position has been read. */
+  position = 0;
+  /** How many bytes have arrived. */
+  size = 0;
+  private bytes: Buffer = Buffer.alloc(0);
+  /** No line ends before this position. */
+  private searched = 0;
+
+  add(more: Buffer): void {
+    if (this.size === 0) {
+      this.bytes = more;
+    } else {
+      if (this.size + more.length > this.bytes.length) {
+        const larger = Buffer.allocUnsafe(2 * (this.size + more.length));
+        this.bytes.copy(larger, 0, 0, this.size);
+        this.bytes = larger;
+      }
+      more.copy(this.bytes, this.size);
+    }
+    this.size += more.length;
+  }
+
+  /** The next line without its CR LF; undefined until all of it is there. A line contains no other CR and no zero byte. */
+  readLine(): string | undefined {
+    const from = Math.max(this.position, this.searched);
+    const found = this.bytes.subarray(from, this.size).indexOf(LF);
+    this.searched = this.size;
+    if (found < 0) return undefined;
+    const end = from + found - 1;
+    if (end < this.position || this.bytes[end] !== CR) throw new BadAnswer('a line does not end with CR LF');
+    const text = this.bytes.toString('latin1', this.position, end);
+    if (/[\0\r]/.test(text)) throw new BadAnswer('a line holds control characters');
+    this.position = end + 2;
+    this.searched = this.position;
+    return text;
+  }
+
+  /** Where the next `count` bytes are; undefined until that many are there. */
+  readBytes(count: number): ByteRange | undefined {
+    if (this.size - this.position < count) return undefined;
+    const from = this.position;
+    this.position += count;
+    return [from, this.position];
+  }
+
+  /** The text of these bytes, which are UTF-8. */
+  textOf(ranges: readonly ByteRange[]): string {
+    const [only] = ranges;
+    if (ranges.length === 1 && only) return this.bytes.toString('utf8', ...only);
+    return Buffer.concat(ranges.map(([from, to]) => this.bytes.subarray(from, to))).toString('utf8');
+  }
+}

@@ -1,0 +1,32 @@
+import type { SignedPush } from '../../receivers/message.js';
+
+/** A callback address, and what all requests to it have in common. */
+export interface Endpoint {
+  readonly url: URL;
+  readonly origin: string;
+  /** The text of a request up to the length of its body. */
+  readonly requestStart: string;
+}
+
+export function createEndpoint(url: URL): Endpoint {
+  const { origin, pathname, host } = url;
+  return {
+    url,
+    origin,
+    requestStart: `POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: Perennial\r\nContent-Length: `,
+  };
+}
+
+export interface Request {
+  readonly text: string;
+  readonly encoding: 'latin1' | 'utf8';
+}
+
+/** A request is written to the socket as text, which saves a buffer. Only the body may contain more than ASCII; few do. */
+export function createRequest({ requestStart }: Endpoint, { headers, body }: SignedPush): Request {
+  const length = Buffer.byteLength(body);
+  return {
+    text: `${requestStart}${length}\r\n${headers}\r\n${body}`,
+    encoding: length === body.length ? 'latin1' : 'utf8',
+  };
+}

@@ -1,0 +1,145 @@
+import tls from 'node:tls';
+import type { SignedPush } from '../receivers/message.js';
+import { DEADLINE_MS } from '../schedule.js';
+import {
+  type AddressRules,
+  createDnsResolver,
+  findPermittedAddresses,
+  hostNameOf,
+  type ResolveName,
+} from './addresses.js';
+import { createExpiryQueue } from './expiry-queue.js';
+import type { PartialAnswer } from './http-client/answer.js';
+import { ClosedWithoutAnswer, type Connection, openConnection } from './http-client/connection.js';
+import { createIdleConnections } from './http-client/idle-connections.js';
+import { createEndpoint, createRequest, type Endpoint, type Request } from './http-client/request.js';
+import { DeadlinePassed, PushDeadline } from './push-deadline.js';
+import { type PushResult, resultOfAnswer, resultOfError } from './push-result.js';
+
+export interface PushClient {
+  /**
+   * Sends one push and always returns what became of it: only `sign` may throw. `sign` is called again when the push has to
+   * be sent a second time, on another connection.
+   */
+  push(url: string, sign: () => SignedPush): Promise<PushResult>;
+  /** Closes the connections that are not in use; one that is in use is closed after its push. */
+  close(): void;
+}
+
+export interface PushClientOptions extends AddressRules {
+  readonly deadlineMs?: number;
+  readonly resolveName?: ResolveName;
+  /** Certificates to trust besides those that Node trusts: for tests. */
+  readonly ca?: string;
+}
+
+/** When a kept connection is closed within this time after a push was written to it, the push is sent again. */
+const RESEND_WINDOW_MS = 100;
+/** Callback addresses that are remembered in their parts. */
+const MAX_ENDPOINTS = 10_000;
+
+/** Pushes over kept connections, one at a time on each. Everything about one push happens within its deadline. */
+export function createPushClient(options: PushClientOptions): PushClient {
+  const { deadlineMs = DEADLINE_MS } = options;
+  const idle = createIdleConnections();
+  const connect = createConnector(options);
+  const deadlines = createExpiryQueue<PushDeadline>(deadlineMs, (deadline) => deadline.cancelStep());
+  const endpoints = new Map<string, Endpoint>();
+
+  function endpointAt(url: string): Endpoint {
+    const known = endpoints.get(url);
+    if (known) return known;
+    if (endpoints.size >= MAX_ENDPOINTS) endpoints.clear();
+    const endpoint = createEndpoint(new URL(url));
+    endpoints.set(url, endpoint);
+    return endpoint;
+  }
+
+  /** On a kept connection, or on a new one. With callbacks instead of promises: this is done for every single push. */
+  function send(
+    endpoint: Endpoint,
+    firstRequest: Request,
+    sign: () => SignedPush,
+    deadline: PushDeadline,
+    onEnd: (result: PushResult) => void,
+  ): void {
+    const fail = (error: unknown, partial?: PartialAnswer) => onEnd(resultOfError(error, deadlineMs, partial));
+    const sendOn = (connection: Connection, request: Request, resendUntil: number) => {
+      deadline.cancelStep = () => {
+        connection.close();
+        fail(new DeadlinePassed(), connection.partialAnswer());
+      };
+      connection.send(request, (answer, error) => {
+        if (answer) {
+          if (answer.keepAlive) idle.keep(endpoint.origin, connection);
+          else connection.close();
+          onEnd(resultOfAnswer(answer));
+        } else if (error instanceof ClosedWithoutAnswer && performance.now() < resendUntil) {
+          resend();
+        } else fail(error, connection.partialAnswer());
+      });
+    };
+    const sendOnNewConnection = (request: Request) =>
+      connect(endpoint.url, deadline).then((connection) => sendOn(connection, request, 0), fail);
+    /** The receiver closed the connection most likely before it had read the push, let alone worked on it. */
+    const resend = () => {
+      try {
+        sendOnNewConnection(createRequest(endpoint, sign()));
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const kept = idle.take(endpoint.origin);
+    if (kept) sendOn(kept, firstRequest, performance.now() + RESEND_WINDOW_MS);
+    else sendOnNewConnection(firstRequest);
+  }
+
+  return {
+    push(url, sign) {
+      const signed = sign();
+      return new Promise((resolve) => {
+        const deadline = new PushDeadline(performance.now() + deadlineMs);
+        const onEnd = (result: PushResult) => {
+          deadlines.delete(deadline);
+          resolve(result);
+        };
+        deadlines.add(deadline);
+        try {
+          const endpoint = endpointAt(url);
+          send(endpoint, createRequest(endpoint, signed), sign, deadline, onEnd);
+        } catch (error) {
+          onEnd(resultOfError(error, deadlineMs));
+        }
+      });
+    },
+    close: () => idle.close(),
+  };
+}
+
+/** Returns a function that connects to one of the addresses of a URL that were judged to be permitted. */
+function createConnector(options: PushClientOptions) {
+  const { resolveName = createDnsResolver(), ca } = options;
+  const context = tls.createSecureContext(ca === undefined ? {} : { ca: [...tls.rootCertificates, ca] });
+
+  return async (url: URL, deadline: PushDeadline): Promise<Connection> => {
+    const addresses = await deadline.runStep<readonly string[]>((resolve, reject) => {
+      findPermittedAddresses(url, options, resolveName).then(resolve, reject);
+      return () => undefined;
+    });
+    const security = url.protocol === 'https:' ? { context, host: hostNameOf(url) } : undefined;
+    const port = Number(url.port || (security ? 443 : 80));
+    let firstError: unknown;
+    for (const [index, address] of addresses.entries()) {
+      // All but the last have a share of the time, so that there is some for those after them, and for the answer.
+      const addressesLeft = addresses.length - 1 - index;
+      const withinMs = addressesLeft === 0 ? undefined : deadline.remainingMs() / (addressesLeft + 2);
+      try {
+        return await openConnection({ address, port, ...(security ? { security } : {}) }, deadline, withinMs);
+      } catch (error) {
+        if (error instanceof DeadlinePassed) throw error;
+        firstError ??= error;
+      }
+    }
+    throw firstError;
+  };
+}

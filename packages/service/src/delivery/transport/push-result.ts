@@ -1,0 +1,69 @@
+import type { DeliveryOutcome } from '../queue/finish-sql.js';
+import { ForbiddenAddress } from './addresses.js';
+import type { Answer, PartialAnswer } from './http-client/answer.js';
+import { BadAnswer } from './http-client/incoming-bytes.js';
+import { DeadlinePassed } from './push-deadline.js';
+
+export interface PushResult {
+  readonly outcome: DeliveryOutcome;
+  readonly httpStatus: number | null;
+  /** The first characters of the answer; of a push that failed, first the reason in a few words. */
+  readonly answer: string;
+}
+
+/** So many characters of an answer are stored. */
+const MAX_STORED_CHARS = 200;
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
+/** A connection returns the same Answer object when the same bytes came again, so its result is made once. */
+const resultsByAnswer = new WeakMap<Answer, PushResult>();
+
+export function resultOfAnswer(answer: Answer): PushResult {
+  const known = resultsByAnswer.get(answer);
+  if (known) return known;
+  const result: PushResult = {
+    outcome: isAccepted(answer) ? 'ACCEPTED' : 'REFUSED',
+    httpStatus: answer.status,
+    answer: toPrintable(answer.body),
+  };
+  resultsByAnswer.set(answer, result);
+  return result;
+}
+
+/**
+ * Whether an answer accepts the event: HTTP 200 and a JSON object whose `code` is the text `0`. An answer that was cut does
+ * not, since the rest of it is unknown.
+ */
+export function isAccepted({ status, body, isCut }: Pick<Answer, 'status' | 'body' | 'isCut'>): boolean {
+  if (status !== 200 || isCut) return false;
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return typeof parsed === 'object' && parsed !== null && 'code' in parsed && parsed.code === '0';
+  } catch {
+    return false;
+  }
+}
+
+export function resultOfError(error: unknown, deadlineMs: number, partial?: PartialAnswer): PushResult {
+  if (error instanceof DeadlinePassed) return failedResult('TIMEOUT', `no answer within ${deadlineMs} ms`, partial);
+  if (error instanceof ForbiddenAddress) return failedResult('FORBIDDEN', error.message);
+  if (error instanceof BadAnswer) return failedResult('REFUSED', error.message, partial);
+  return failedResult('UNREACHABLE', reasonOf(error), partial);
+}
+
+function failedResult(outcome: DeliveryOutcome, reason: string, partial?: PartialAnswer): PushResult {
+  const answer = partial?.body ? `${reason}: ${partial.body}` : reason;
+  return { outcome, httpStatus: partial?.status ?? null, answer: toPrintable(answer) };
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'it failed';
+  const { cause = error } = error;
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : error.message;
+}
+
+/** It is stored and shown to people: without characters that PostgreSQL refuses or that control a terminal. */
+function toPrintable(text: string): string {
+  const start = text.slice(0, MAX_STORED_CHARS);
+  return PRINTABLE_ASCII.test(start) ? start : start.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
+}

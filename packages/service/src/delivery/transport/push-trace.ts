@@ -1,0 +1,39 @@
+import { SpanStatusCode } from '@opentelemetry/api';
+import { failSpan, TRACEPARENT, type Tracing, traceparentOf } from '../../platform/tracing.js';
+import type { Message, SignedPush } from '../receivers/message.js';
+import type { PushClient } from './push-client.js';
+import type { PushResult } from './push-result.js';
+
+/**
+ * Pushes under a trace of its own: the request that made the event may have ended hours ago. The receiver learns of the trace
+ * by a header that is not signed. Throws what `sign` throws.
+ */
+export function pushWithTrace(
+  tracing: Tracing,
+  pushClient: PushClient,
+  { eventId, due }: Message,
+  url: string,
+  sign: () => SignedPush,
+): Promise<PushResult> {
+  const { span } = tracing.call('push', {
+    'server.address': new URL(url).origin,
+    'perennial.event_id': eventId,
+    'perennial.retry_no': due.retryNo,
+  });
+  const signWithTrace = () => {
+    const signed = sign();
+    return { ...signed, headers: `${signed.headers}${TRACEPARENT}: ${traceparentOf(span)}\r\n` };
+  };
+  try {
+    return pushClient.push(url, signWithTrace).then((result) => {
+      span.setAttribute('perennial.outcome', result.outcome);
+      if (result.httpStatus !== null) span.setAttribute('http.response.status_code', result.httpStatus);
+      if (result.outcome !== 'ACCEPTED') span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+      return result;
+    });
+  } catch (error) {
+    failSpan(span, error);
+    throw error;
+  }
+}

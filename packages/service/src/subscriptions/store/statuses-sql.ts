@@ -1,0 +1,15 @@
+import type { AgreementStatus, OrderStatus, PaymentStatus } from '@perennial/wire';
+
+/** A status as a literal. */
+export const word = (status: OrderStatus | PaymentStatus | AgreementStatus): string => `'${status}'`;
+
+/** Conditions on a column that holds a status: the compiler knows the words. */
+export const orderIs = (column: string, ...statuses: readonly OrderStatus[]): string => isOneOf(column, statuses);
+export const paymentIs = (column: string, ...statuses: readonly PaymentStatus[]): string => isOneOf(column, statuses);
+export const agreementIs = (column: string, ...statuses: readonly AgreementStatus[]): string =>
+  isOneOf(column, statuses);
+
+function isOneOf(column: string, statuses: readonly string[]): string {
+  const words = statuses.map((status) => `'${status}'`);
+  return words.length === 1 ? `${column} = ${words[0]}` : `${column} in (${words.join(', ')})`;
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { createShardCursor, type ReadPart, type ShardCursor } from '../../src/delivery/dispatcher/shard-cursor.js';
+import { type DuePosition, isBefore, positionAt, START } from '../../src/delivery/queue/due-sql.js';
+
+const NOW = Date.UTC(2026, 10, 15, 4, 0, 0);
+const PAGE = 100;
+
+interface Row extends DuePosition {
+  /** Milliseconds since NOW. */
+  readonly committedAt: number;
+  /** Transactions are numbered by when they wrote. */
+  readonly writtenAt: number;
+}
+
+const row = (writtenAt: number, committedAt = writtenAt, eventNo = 1): Row => ({
+  ...positionAt(NOW + writtenAt),
+  eventNo,
+  writtenAt,
+  committedAt,
+});
+
+/** As the engine reads, ten times a second, from a database with these rows. How many of them it was sent, over and over. */
+function readFor(rows: readonly Row[], ms: number) {
+  const cursor = createShardCursor();
+  const table = rows.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
+  const foundAt = new Map<Row, number>();
+  let sent = 0;
+  for (let at = 0; at <= ms; at += 100) {
+    for (const part of cursor.nextParts({ at: NOW + at, horizon: String(horizon(table, at)) })) {
+      const page = pageOf(table, part, at);
+      for (const one of page) if (!foundAt.has(one)) foundAt.set(one, at);
+      part.wasRead(page, page.length === PAGE);
+      sent += page.length;
+    }
+  }
+  return { foundAt, sent };
+}
+
+const horizon = (table: readonly Row[], at: number): number =>
+  table.find(({ writtenAt, committedAt }) => writtenAt <= at && committedAt > at)?.writtenAt ?? at;
+
+function pageOf(table: readonly Row[], { after, until, since }: ReadPart, at: number): Row[] {
+  const page: Row[] = [];
+  for (let index = table.length - 1; index >= 0; index -= 1) {
+    const one = table[index];
+    if (!one || !isBefore(after, one)) break;
+    const isIn = (until === null || one.nextAt <= until) && (since === null || one.writtenAt >= Number(since));
+    if (one.committedAt <= at && isIn) page.push(one);
+  }
+  return page.toReversed().slice(0, PAGE);
+}
+
+const range = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+describe('what is committed late', () => {
+  it.each([5, 200, 1_000, 4_900])('by %i ms is found within about a second, whatever else waits', (late) => {
+    const backlog = range(500).map((index) => row(-10_000, -10_000, index + 1));
+    // Something new all the time, so that reading has always come further, and all of it stays.
+    const prompt = range(300).map((index) => row(index * 100 + 50));
+    const tardy = range(97).map((index) => row(1_000 + index * 211, 1_000 + index * 211 + late));
+    const { foundAt } = readFor([...backlog, ...prompt, ...tardy], 30_000);
+    expect(foundAt.size).toBe(500 + 300 + 97);
+    const delays = tardy.map((one) => (foundAt.get(one) ?? 0) - one.committedAt);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(1_200);
+  });
+
+  it('by a minute is found within 15 seconds, and by more within 5 minutes', () => {
+    const prompt = range(400).map((index) => row(index * 1_000 + 50));
+    const minute = row(1_011, 61_011);
+    const quarter = row(1_012, 200_012);
+    const { foundAt } = readFor([...prompt, minute, quarter], 400_000);
+    expect(foundAt.get(minute)).toBeLessThanOrEqual(61_011 + 15_100);
+    expect(foundAt.get(quarter)).toBeLessThanOrEqual(300_200);
+  });
+});
+
+describe('a backlog', () => {
+  it('is read once, and once more in five minutes', () => {
+    const backlog = range(2_000).map((index) => row(-2_000, -2_000, index + 1));
+    expect(readFor(backlog, 60_000).sent).toBe(2_000);
+    expect(readFor(backlog, 310_000).sent).toBe(4_000);
+  });
+
+  it('that is written at once, while a node waits for something, is read once', () => {
+    const burst = range(2_000).map((index) => row(20_050, 20_050, index + 1));
+    expect(readFor(burst, 60_000).sent).toBe(2_000);
+  });
+
+  it('that is written while it is read is read once by each kind of look at most', () => {
+    const backlog = range(2_000).map((index) => row(index * 5, index * 5, index + 1));
+    expect(readFor(backlog, 60_000).sent).toBeLessThanOrEqual(3 * 2_000);
+  });
+});
+
+describe('where reading goes on', () => {
+  const front = (cursor: ShardCursor, ms = 0, isSkipping = false) =>
+    cursor.nextParts({ at: NOW + ms, horizon: '1' }, isSkipping).at(-1);
+  const after = (cursor: ShardCursor) => front(cursor)?.after;
+
+  it('after what was taken, and at the start again once it is rewound, also by what was under way then', () => {
+    const cursor = createShardCursor();
+    const one = row(1);
+    front(cursor)?.wasRead([one], false);
+    expect(after(cursor)).toBe(one);
+    const underWay = front(cursor);
+    cursor.rewind();
+    underWay?.wasRead([row(2)], false);
+    expect(after(cursor)).toEqual(START);
+  });
+
+  it('past what was skipped, but for the last two seconds', () => {
+    const cursor = createShardCursor();
+    front(cursor, 0, true)?.wasRead([row(-60_000)], false);
+    expect(after(cursor)).toEqual(positionAt(NOW - 2_000));
+    front(cursor, 1_000, true)?.wasRead([row(500)], false);
+    expect(after(cursor)).toMatchObject({ writtenAt: 500 });
+  });
+
+  it('after the page that was read, as long as there is more', () => {
+    const cursor = createShardCursor();
+    front(cursor, 0, true)?.wasRead([row(-60_000)], true);
+    expect(cursor.isBehind()).toBe(true);
+    expect(after(cursor)).toMatchObject({ writtenAt: -60_000 });
+  });
+});

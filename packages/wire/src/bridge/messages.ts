@@ -1,0 +1,74 @@
+export const OPERATIONS = [
+  'bind-code',
+  'bind-confirm',
+  'debit',
+  'debit-query',
+  'refund',
+  'refund-query',
+  'agreement-cancel',
+  'statement',
+] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+export const KEY_BYTES = 32;
+/** Of every request, answer and notice but a page of a statement. */
+export const MAX_MESSAGE_BYTES = 65_536;
+export const MAX_STATEMENT_BYTES = 1_048_576;
+/** Lines of a page: with the longest numbers and references it stays below MAX_STATEMENT_BYTES. */
+export const STATEMENT_PAGE_LINES = 1000;
+
+/** The bodies' own words. */
+export const DECLINES = ['RETRYABLE', 'FINAL', 'AGREEMENT_INVALID'] as const;
+export type WireDecline = (typeof DECLINES)[number];
+
+/** What an answer about a debit says of it, and a notice too. */
+export type DebitMessage =
+  | {
+      readonly attemptNo: string;
+      readonly status: 'SUCCESS';
+      readonly amountCent: number;
+      readonly paidAt: number;
+      readonly institutionRef: string;
+    }
+  | {
+      readonly attemptNo: string;
+      readonly status: 'DECLINED';
+      readonly decline: WireDecline;
+      readonly reason: string;
+    }
+  | { readonly attemptNo: string; readonly status: 'PENDING' | 'NOT_FOUND' };
+
+export type RefundMessage =
+  | {
+      readonly refundNo: string;
+      readonly status: 'SUCCESS';
+      readonly amountCent: number;
+      readonly refundedAt: number;
+    }
+  | { readonly refundNo: string; readonly status: 'REFUSED'; readonly reason: string }
+  | { readonly refundNo: string; readonly status: 'PENDING' | 'NOT_FOUND' };
+
+export interface LineMessage {
+  readonly kind: 'DEBIT' | 'REFUND';
+  readonly number: string;
+  readonly amountCent: number;
+  readonly status: 'SUCCESS' | 'FAIL' | 'PENDING';
+  readonly bookedAt: number;
+  readonly institutionRef: string;
+}
+
+export interface StatementMessage {
+  readonly day: string;
+  readonly lines: readonly LineMessage[];
+  readonly nextCursor: string | null;
+}
+
+/** What goes to the service's notice endpoint. */
+export type NoticeMessage =
+  | ({ readonly kind: 'DEBIT'; readonly noticeNo: string } & DebitMessage)
+  | {
+      readonly kind: 'AGREEMENT_CANCELED';
+      readonly noticeNo: string;
+      readonly institutionNo: string;
+      readonly reason: string;
+    };

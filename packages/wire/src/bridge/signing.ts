@@ -1,0 +1,92 @@
+import { hmacSha256, randomBytes, sha256Hex, toBase64, toHex } from '#platform';
+import { HEADER_FORMS } from '../headers.js';
+import { TIMESTAMP_SKEW_MS } from '../limits.js';
+import { signRequest, verifySignature } from '../signing.js';
+
+/** In lower case, as Node hands them over. */
+export const BRIDGE_HEADERS = {
+  timestamp: 'x-bridge-timestamp',
+  nonce: 'x-bridge-nonce',
+  requestId: 'x-bridge-request-id',
+  signature: 'x-bridge-signature',
+  idempotencyKey: 'idempotency-key',
+} as const;
+
+export type SignedHeaders = Readonly<Record<string, string>>;
+
+export interface Signable {
+  /** As sent, without a query: nothing in this protocol has one. */
+  readonly path: string;
+  readonly body: Uint8Array;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly requestId: string;
+}
+
+/** The signing headers of a request in either direction, with a nonce of their own. */
+export function signedHeaders({ path, body, now, requestId }: Signable, key: Uint8Array): SignedHeaders {
+  const timestamp = String(now);
+  const nonce = toHex(randomBytes(16));
+  const signature = signRequest({ path, query: '', bodySha256: sha256Hex(body), timestamp, nonce, requestId }, key);
+  return {
+    [BRIDGE_HEADERS.timestamp]: timestamp,
+    [BRIDGE_HEADERS.nonce]: nonce,
+    [BRIDGE_HEADERS.requestId]: requestId,
+    [BRIDGE_HEADERS.signature]: signature,
+  };
+}
+
+export interface Received {
+  readonly path: string;
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Uint8Array;
+  readonly now: number;
+}
+export type Checked =
+  | { readonly trusted: true; readonly nonce: string; readonly requestId: string }
+  | { readonly trusted: false; readonly why: string };
+
+/** Form first, then the time, then the signature in constant time. */
+export function checkSigned({ path, query, headers, body, now }: Received, key: Uint8Array): Checked {
+  const timestamp = headers[BRIDGE_HEADERS.timestamp];
+  const nonce = headers[BRIDGE_HEADERS.nonce];
+  const requestId = headers[BRIDGE_HEADERS.requestId];
+  const signature = headers[BRIDGE_HEADERS.signature];
+  if (typeof timestamp !== 'string' || !HEADER_FORMS.timestamp.test(timestamp)) return distrusted('timestamp');
+  if (typeof nonce !== 'string' || !HEADER_FORMS.nonce.test(nonce)) return distrusted('nonce');
+  if (typeof requestId !== 'string' || !HEADER_FORMS.requestId.test(requestId)) return distrusted('request-id');
+  if (typeof signature !== 'string') return distrusted('signature');
+  if (Math.abs(now - Number(timestamp)) > TIMESTAMP_SKEW_MS) {
+    return { trusted: false, why: 'the timestamp is more than 5 minutes off' };
+  }
+  const expected = signRequest({ path, query, bodySha256: sha256Hex(body), timestamp, nonce, requestId }, key);
+  if (!verifySignature(signature, expected)) return { trusted: false, why: 'the signature does not match' };
+  return { trusted: true, nonce, requestId };
+}
+
+function distrusted(header: string): Checked {
+  return { trusted: false, why: `header X-Bridge-${header} is missing or malformed` };
+}
+
+/**
+ * Four lines: RESPONSE, the path and the nonce of the request, sha256 of the body. The nonce makes it the answer to
+ * that request and to no other; the HTTP status is left out because a body that means something says it itself.
+ */
+export function responseSignText(path: string, nonce: string, body: Uint8Array): string {
+  return ['RESPONSE', path, nonce, sha256Hex(body)].join('\n');
+}
+
+export function signResponse(path: string, nonce: string, body: Uint8Array, key: Uint8Array): string {
+  return toBase64(hmacSha256(key, responseSignText(path, nonce, body)));
+}
+
+export function isSignedResponse(
+  given: string | readonly string[] | undefined,
+  path: string,
+  nonce: string,
+  body: Uint8Array,
+  key: Uint8Array,
+): boolean {
+  return typeof given === 'string' && verifySignature(given, hmacSha256(key, responseSignText(path, nonce, body)));
+}
