@@ -1,6 +1,5 @@
 import { hash, randomFillSync } from 'node:crypto';
-import { encryptField, formatTime, PaymentPayload, webhookSignText } from '@perennial/wire';
-import { serializer } from '../../platform/answers/serialize.js';
+import { encryptField, formatTime, webhookSignText } from '@perennial/wire';
 import { dueAt } from '../../subscriptions/domain/orders/calendar.js';
 import { paymentOrderNo } from '../../subscriptions/domain/orders/numbers.js';
 import type { DueEvent, StoredEvent } from '../queue/due-sql.js';
@@ -31,29 +30,33 @@ export function createMessage(receiver: Receiver, due: DueEvent, event: StoredEv
   };
 }
 
-/** In the order in which the interface names the fields. An event that an earlier version stored may lack one. */
-const writePaymentData = serializer({ ...PaymentPayload, required: [] });
+/**
+ * The mobile stands before this field, whose place is found in the stored text. A quote inside a JSON text is escaped, and a
+ * payload has no objects inside it, so what is found can be nothing but the field itself. Parsing each payment event and
+ * writing it again took 17 of the 150 µs of a delivery.
+ */
+const FIELD_AFTER_MOBILE = ',"cycleNo":';
 
 /** What is stored about the period, and the user's mobile under the channel's key of now. */
 function paymentData(receiver: Receiver, due: DueEvent, event: StoredEvent): string {
-  const data = JSON.parse(event.data);
-  if (data.cycleNo === undefined) throw new Error(`event ${keyOf(due)} has no cycleNo`);
-  // Into the object that was just parsed: copying it took longer than parsing it.
-  if (due.cycleNo > 0) Object.assign(data, voidedPeriod(due, event));
-  data.mobileEncrypted = encryptMobile(receiver, event);
-  return writePaymentData(data);
+  const stored = due.cycleNo === 0 ? event.data : voidedPeriod(due, event);
+  const at = stored.indexOf(FIELD_AFTER_MOBILE);
+  if (at < 0) throw new Error(`event ${keyOf(due)} has no cycleNo`);
+  const mobile = JSON.stringify(encryptMobile(receiver, event));
+  return `${stored.slice(0, at)},"mobileEncrypted":${mobile}${stored.slice(at)}`;
 }
 
-/** What is its own of one of several periods that were voided together: the first of them is stored. */
-function voidedPeriod(due: DueEvent, { createdAt, periodType, period }: StoredEvent): Partial<PaymentPayload> {
+/** One of several periods that were voided together. The first of them is stored; this one has its own number and time. */
+function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: StoredEvent): string {
   if (createdAt === null || periodType === null || period === null) {
     throw new Error(`event ${keyOf(due)} has no order`);
   }
-  return {
+  return JSON.stringify({
+    ...JSON.parse(data),
     paymentOrderNo: paymentOrderNo(due.orderNo, due.cycleNo),
     cycleNo: due.cycleNo,
     expectPayTime: formatTime(dueAt(createdAt, { periodType, period }, due.cycleNo)),
-  };
+  });
 }
 
 /** Only events of orders on a shared agreement carry it. */

@@ -1,10 +1,10 @@
-import { createHmac, createSecretKey } from 'node:crypto';
 import type { EncryptionVersion } from '@perennial/wire/enums';
 import type { ChannelRegistry } from '../../catalog/channels/registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { gather } from '../../platform/db/sharing/gather.js';
 import { type StoredUser, userMobile } from '../../subscriptions/store/users/mobile.js';
 import { findCallbacks, findVersions } from '../queue/receivers-sql.js';
+import { createSigner } from './signing-key.js';
 
 /** Where a channel's events go, and the keys for signing and encrypting them. Valid for one version of the channel. */
 export interface Receiver {
@@ -50,7 +50,6 @@ export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry)
     const until = performance.now() + CACHE_MS;
     const channel = await channels.byId(channelId);
     const callbacks = await findCallbacks(db, channelId);
-    const callbackSecret = createSecretKey(channel.callbackSecret);
     const addressFor = (eventType: string): Address | undefined => {
       const url = callbacks.urls[eventType] ?? callbacks.urls['*'];
       const paused = callbacks.paused.includes(eventType) || callbacks.paused.includes('*');
@@ -60,7 +59,7 @@ export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry)
       channelId,
       appId: channel.appId,
       version: channel.version,
-      sign: (text) => createHmac('sha256', callbackSecret).update(text).digest('base64'),
+      sign: createSigner(channel.callbackSecret),
       aesKey: channel.aesKey,
       encryption: channel.answerEncryption,
       decryptMobile: (user) => userMobile(channel, user),
