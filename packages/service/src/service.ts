@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
-import { noticeAcceptor } from './api/notice.js';
+import { noticeAcceptor } from './api/institution-notice.js';
 import { accessTokens } from './catalog/channels/access-token.js';
-import { channelRegistry } from './catalog/channels/registry.js';
+import { channelRegistry } from './catalog/channels/channel-registry.js';
 import { startEngine } from './engine/engine.js';
 import type { AlertSeconds } from './engine/jobs/alerts.js';
-import { type Fulfilments, fulfilmentRegistry } from './fulfilment/registry.js';
-import { bridgeGateway } from './gateways/bridge/bridge.js';
+import { type Fulfilments, fulfilmentRegistry } from './fulfilment/fulfilment-registry.js';
+import { bridgeGateway } from './gateways/bridge/bridge-gateway.js';
 import { noticeVerifier } from './gateways/notice-verifier.js';
-import { type Gateways, gatewayRegistry } from './gateways/registry.js';
-import { sandboxGateway } from './gateways/sandbox/gateway.js';
+import { type Gateways, gatewayRegistry } from './gateways/gateway-registry.js';
+import { sandboxGateway } from './gateways/sandbox/sandbox-gateway.js';
 import { minuteLimit } from './http/answers/address-limit.js';
 import { type App, createApp, type HttpLimits } from './http/app.js';
 import { callerFailures } from './http/limits/failures.js';
@@ -31,9 +31,9 @@ import { lookUp } from './platform/secrets/look-up.js';
 import type { Vault } from './platform/secrets/vault.js';
 import { DATABASE_POOL, type Environment, REDEEM_OPENS_PER_MINUTE } from './platform/settings.js';
 import { unsubscriber } from './redeem/unsubscribe.js';
-import { claimer } from './subscriptions/steps/benefits/claim.js';
-import { agreementEnder } from './subscriptions/steps/ending/agreement-ended.js';
-import { settleTogether } from './subscriptions/steps/payments/settle-together.js';
+import { claimer } from './subscriptions/steps/benefits/claim-benefit.js';
+import { agreementEnder } from './subscriptions/steps/ending/end-by-institution.js';
+import { settleTogether } from './subscriptions/steps/payments/batch-settler.js';
 
 export interface ServiceDeps {
   readonly database: Database;

@@ -1,5 +1,5 @@
 // A node that sends events, in a process of its own.
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { channelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { deliverer } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';

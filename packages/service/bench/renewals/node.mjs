@@ -1,17 +1,17 @@
 // A node's engine in a process of its own: what a node does about due orders, on the database that it is told.
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { channelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { openPaymentChannels } from '../../dist/catalog/payment-channels/pace-sql.js';
 import { startEngine } from '../../dist/engine/engine.js';
 import { billCollected } from '../../dist/engine/jobs/billing.js';
 import { renewDeducted } from '../../dist/engine/jobs/renewals.js';
-import { fulfilmentRegistry } from '../../dist/fulfilment/registry.js';
-import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
-import { gatewayRegistry } from '../../dist/gateways/registry.js';
+import { fulfilmentRegistry } from '../../dist/fulfilment/fulfilment-registry.js';
+import { bridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
+import { gatewayRegistry } from '../../dist/gateways/gateway-registry.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
 import { openFromSettings } from '../../dist/platform/installation/open.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
-import { settleTogether } from '../../dist/subscriptions/steps/payments/settle-together.js';
+import { settleTogether } from '../../dist/subscriptions/steps/payments/batch-settler.js';
 import { answer } from './answer.mjs';
 
 let deps;

@@ -3,17 +3,17 @@
 // institution and settles, as the engine does, for its one order.
 import { Logger, run as runGraphile, runMigrations } from 'graphile-worker';
 import PgBoss from 'pg-boss';
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
-import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
-import { gatewayRegistry } from '../../dist/gateways/registry.js';
+import { channelRegistry } from '../../dist/catalog/channels/channel-registry.js';
+import { bridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
+import { gatewayRegistry } from '../../dist/gateways/gateway-registry.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
 import { openFromSettings } from '../../dist/platform/installation/open.js';
 import { readSettings } from '../../dist/platform/settings.js';
-import { RENEWAL_LEASE_SECONDS } from '../../dist/subscriptions/domain/payments/policy.js';
-import { debitRequest, sendDebit } from '../../dist/subscriptions/steps/payments/debit.js';
-import { settle } from '../../dist/subscriptions/steps/payments/settle.js';
+import { RENEWAL_LEASE_SECONDS } from '../../dist/subscriptions/domain/payments/debit-policy.js';
+import { debitRequest, sendDebit } from '../../dist/subscriptions/steps/payments/send-debit.js';
+import { settle } from '../../dist/subscriptions/steps/payments/settle-debits.js';
 import { institutionNo } from '../../dist/subscriptions/store/agreements/card.js';
-import { startRenewals } from '../../dist/subscriptions/store/orders/renew-sql.js';
+import { startRenewals } from '../../dist/subscriptions/store/orders/start-renewals-sql.js';
 import { BRIDGE } from '../rows.mjs';
 import { answer } from './answer.mjs';
 import { billOne } from './one-order.mjs';

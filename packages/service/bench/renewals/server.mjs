@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { openEmbedded } from '@perennial/embedded-postgres';
 import pg from 'pg';
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { channelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createProduct } from '../../dist/operator/provisioning/products.js';
 import { openFromSettings } from '../../dist/platform/installation/open.js';
 import { readSettings } from '../../dist/platform/settings.js';

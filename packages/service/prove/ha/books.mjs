@@ -1,4 +1,4 @@
-import { attemptNo } from '../../dist/subscriptions/domain/orders/numbers.js';
+import { attemptNo } from '../../dist/subscriptions/domain/orders/order-numbers.js';
 
 const lost = (text) => ({ kind: 'lost', text });
 const doubled = (text) => ({ kind: 'doubled', text });

@@ -2,14 +2,14 @@ import { type BindConfirmData, type BindConfirmRequest, Rejection } from '@peren
 import type { Action, ActionContext } from '../catalog/action.js';
 import type { Channel } from '../catalog/channels/channel.js';
 import type { BindOutcome } from '../gateways/gateway.js';
-import type { Gateways } from '../gateways/registry.js';
+import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import { type Queryable, type Transactional, Unavailable } from '../platform/db/database.js';
 import type { Once } from '../platform/idempotency/once.js';
 import type { LookUp } from '../platform/secrets/look-up.js';
 import type { Environment } from '../platform/settings.js';
 import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
-import { agreementAfter } from '../subscriptions/domain/agreements/states.js';
+import { agreementAfter } from '../subscriptions/domain/agreements/agreement-states.js';
 import {
   lockEarlierBinding,
   replaceEarlierBinding,
@@ -24,7 +24,7 @@ import {
   storeBound,
   storeRefused,
   uncountTry,
-} from '../subscriptions/store/agreements/sql.js';
+} from '../subscriptions/store/agreements/agreements-sql.js';
 
 export interface BindConfirmDeps {
   readonly gateways: Gateways;

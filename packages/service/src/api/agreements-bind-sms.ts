@@ -3,14 +3,14 @@ import type { Action } from '../catalog/action.js';
 import type { Channel } from '../catalog/channels/channel.js';
 import type { Catalog } from '../catalog/products/catalog.js';
 import type { BindCodeOutcome } from '../gateways/gateway.js';
-import type { Gateways } from '../gateways/registry.js';
+import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
 import type { LookUp } from '../platform/secrets/look-up.js';
 import type { Environment } from '../platform/settings.js';
-import { effectivePaymentChannel, requireBank } from '../subscriptions/domain/agreements/payment-channel.js';
+import { effectivePaymentChannel, requireBank } from '../subscriptions/domain/agreements/choose-payment-channel.js';
 import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
-import { type AgreementTransition, agreementAfter } from '../subscriptions/domain/agreements/states.js';
+import { type AgreementTransition, agreementAfter } from '../subscriptions/domain/agreements/agreement-states.js';
 import { reserveSend } from '../subscriptions/steps/agreements/sms-limit.js';
 import { cardColumns, readCard } from '../subscriptions/store/agreements/card.js';
 import { deleteSend } from '../subscriptions/store/agreements/sms-limit-sql.js';
@@ -22,8 +22,8 @@ import {
   nextAgreementId,
   restartBinding,
   storeCodeSent,
-} from '../subscriptions/store/agreements/sql.js';
-import { bindUserMobile, checkUserMobile } from '../subscriptions/store/users/mobile.js';
+} from '../subscriptions/store/agreements/agreements-sql.js';
+import { bindUserMobile, checkUserMobile } from '../subscriptions/store/users/login-mobile.js';
 
 export interface BindSmsDeps {
   readonly catalog: Catalog;

@@ -5,24 +5,24 @@ import type { Catalog } from '../catalog/products/catalog.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
 import type { LookUp } from '../platform/secrets/look-up.js';
-import { requireShareable } from '../subscriptions/domain/agreements/payment-channel.js';
-import { derivedRuns } from '../subscriptions/domain/orders/description.js';
-import { paymentOrderNo } from '../subscriptions/domain/orders/numbers.js';
+import { requireShareable } from '../subscriptions/domain/agreements/choose-payment-channel.js';
+import { derivedRuns } from '../subscriptions/domain/orders/order-description.js';
+import { paymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 import type { Order, Payment } from '../subscriptions/domain/orders/order.js';
-import { alertForeignNumber } from '../subscriptions/steps/agreements/foreign-number.js';
-import type { AffectedRun, ReplaceDescription } from '../subscriptions/steps/agreements/replace-text.js';
-import { mayShareNumber } from '../subscriptions/store/agreements/number-sql.js';
-import { switchAgreement } from '../subscriptions/store/agreements/replace-sql.js';
+import { alertForeignNumber } from '../subscriptions/steps/agreements/alert-number-of-another-channel.js';
+import type { AffectedRun, ReplaceDescription } from '../subscriptions/steps/agreements/replacement-text.js';
+import { mayShareNumber } from '../subscriptions/store/agreements/institution-number-sql.js';
+import { switchAgreement } from '../subscriptions/store/agreements/switch-agreement-sql.js';
 import {
   NumberOfAnotherChannel,
   readSharedCard,
   sharedAgreementRow,
-} from '../subscriptions/store/agreements/shared.js';
-import { insertAgreement, nextAgreementId } from '../subscriptions/store/agreements/sql.js';
-import { orderReference } from '../subscriptions/store/orders/reference.js';
-import { startRenewals } from '../subscriptions/store/orders/renew-sql.js';
-import { findPayments, lockOrder } from '../subscriptions/store/orders/sql.js';
-import { isLong } from '../subscriptions/store/orders/text.js';
+} from '../subscriptions/store/agreements/shared-agreement.js';
+import { insertAgreement, nextAgreementId } from '../subscriptions/store/agreements/agreements-sql.js';
+import { orderReference } from '../subscriptions/store/orders/order-reference.js';
+import { startRenewals } from '../subscriptions/store/orders/start-renewals-sql.js';
+import { findPayments, lockOrder } from '../subscriptions/store/orders/orders-sql.js';
+import { isLong } from '../subscriptions/store/orders/order-text.js';
 
 export interface ReplaceDeps {
   readonly catalog: Catalog;

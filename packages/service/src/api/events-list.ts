@@ -4,8 +4,8 @@ import type { EventKey } from '../delivery/history/candidates-sql.js';
 import { type ListedEvent, listEvents } from '../delivery/history/list-sql.js';
 import { timeRange } from '../delivery/history/time-range.js';
 import { areNumbers, type List, readPage } from '../platform/lists/page.js';
-import { orderReference } from '../subscriptions/store/orders/reference.js';
-import { findOrderNo } from '../subscriptions/store/orders/sql.js';
+import { orderReference } from '../subscriptions/store/orders/order-reference.js';
+import { findOrderNo } from '../subscriptions/store/orders/orders-sql.js';
 
 const LIST: List<ListedEvent, EventKey> = {
   endpoint: 'events/list',

@@ -1,15 +1,15 @@
 import { type OrdersAdvanceRequest, parseTime, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
-import type { Gateways } from '../gateways/registry.js';
+import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
-import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/description.js';
+import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
 import { type Asked, type Journey, planJourney } from '../subscriptions/steps/orders/advance-journey.js';
 import { advancePeriods } from '../subscriptions/steps/orders/advance-periods.js';
-import { findStanding } from '../subscriptions/store/orders/advance-sql.js';
-import type { RedeemLinks } from '../subscriptions/store/orders/redeem.js';
-import { orderReference } from '../subscriptions/store/orders/reference.js';
-import { findOrder, lockOrder } from '../subscriptions/store/orders/sql.js';
-import { isLong } from '../subscriptions/store/orders/text.js';
+import { findStanding } from '../subscriptions/store/orders/order-standing-sql.js';
+import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
+import { orderReference } from '../subscriptions/store/orders/order-reference.js';
+import { findOrder, lockOrder } from '../subscriptions/store/orders/orders-sql.js';
+import { isLong } from '../subscriptions/store/orders/order-text.js';
 
 export interface AdvanceEndpointDeps {
   readonly gateways: Gateways;

@@ -5,15 +5,15 @@ import type { Answer } from '../platform/answers/answer.js';
 import type { Clock } from '../platform/clock.js';
 import { NumberTaken } from '../platform/db/database.js';
 import { type HeldNumbers, MOST_NUMBERS } from '../platform/db/sharing/held-numbers.js';
-import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/description.js';
-import { type CollectedCustomer, readCustomer } from '../subscriptions/steps/agreements/for-order.js';
-import type { CreateDeduct } from '../subscriptions/steps/orders/create-deduct.js';
+import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
+import { type CollectedCustomer, readCustomer } from '../subscriptions/steps/agreements/agreement-for-order.js';
+import type { CreateDeduct } from '../subscriptions/steps/orders/create-deducted-order.js';
 import { collectedOrder, idempotencyRow, newOrderRow } from '../subscriptions/steps/orders/new-order.js';
-import type { StoreOrder } from '../subscriptions/steps/orders/store.js';
-import type { RedeemLinks } from '../subscriptions/store/orders/redeem.js';
-import { externalOrderExists } from '../subscriptions/store/orders/sql.js';
-import { isLong } from '../subscriptions/store/orders/text.js';
-import { userRow } from '../subscriptions/store/users/mobile.js';
+import type { StoreOrder } from '../subscriptions/steps/orders/order-store.js';
+import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
+import { externalOrderExists } from '../subscriptions/store/orders/orders-sql.js';
+import { isLong } from '../subscriptions/store/orders/order-text.js';
+import { userRow } from '../subscriptions/store/users/login-mobile.js';
 
 export interface CreateDeps {
   readonly catalog: Catalog;

@@ -3,8 +3,8 @@ import type { Action } from '../catalog/action.js';
 import { type Pieces, success } from '../platform/answers/answer.js';
 import { aroundItems } from '../platform/answers/serialize.js';
 import { areNumbers, type List, readPage } from '../platform/lists/page.js';
-import { type ReadDeps, readOrder } from '../subscriptions/steps/orders/read-order.js';
-import { type ListedOrder, listOrderTexts, type OrderKey } from '../subscriptions/store/orders/list-sql.js';
+import { type ReadDeps, readOrder } from '../subscriptions/steps/orders/render-order.js';
+import { type ListedOrder, listOrderTexts, type OrderKey } from '../subscriptions/store/orders/list-orders-sql.js';
 
 const aroundOrders = aroundItems(OrdersListData, 'orders');
 

@@ -3,9 +3,9 @@ import type { Action } from '../catalog/action.js';
 import { success } from '../platform/answers/answer.js';
 import type { Queryable } from '../platform/db/database.js';
 import { gather } from '../platform/db/sharing/gather.js';
-import { type ReadDeps, readOrder } from '../subscriptions/steps/orders/read-order.js';
-import { findOrderTexts, type OrderAsked, type OrderText } from '../subscriptions/store/orders/query-sql.js';
-import { orderReference } from '../subscriptions/store/orders/reference.js';
+import { type ReadDeps, readOrder } from '../subscriptions/steps/orders/render-order.js';
+import { findOrderTexts, type OrderAsked, type OrderText } from '../subscriptions/store/orders/order-texts-sql.js';
+import { orderReference } from '../subscriptions/store/orders/order-reference.js';
 
 export interface QueryDeps extends ReadDeps {
   /** For the statement that the queries of all channels share. */

@@ -1,11 +1,11 @@
 import { type OrdersUnsubscribeRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { Clock } from '../platform/clock.js';
-import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/description.js';
-import { endOrder } from '../subscriptions/steps/ending/end.js';
-import { orderReference } from '../subscriptions/store/orders/reference.js';
-import { findPayments, lockOrder } from '../subscriptions/store/orders/sql.js';
-import { isLong } from '../subscriptions/store/orders/text.js';
+import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
+import { endOrder } from '../subscriptions/steps/ending/end-orders.js';
+import { orderReference } from '../subscriptions/store/orders/order-reference.js';
+import { findPayments, lockOrder } from '../subscriptions/store/orders/orders-sql.js';
+import { isLong } from '../subscriptions/store/orders/order-text.js';
 
 export function unsubscribe(clock: Clock): Action<OrdersUnsubscribeRequest, OrderDescription> {
   return async ({ channel, database, once, answer, place }, request) => {

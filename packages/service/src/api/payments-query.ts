@@ -1,9 +1,9 @@
 import { formatTime, type PaymentDetail, type PaymentsQueryRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { Clock } from '../platform/clock.js';
-import { parsePaymentOrderNo } from '../subscriptions/domain/orders/numbers.js';
+import { parsePaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { paymentAt, timeOrNull } from '../subscriptions/domain/orders/order.js';
-import { findOrder } from '../subscriptions/store/orders/sql.js';
+import { findOrder } from '../subscriptions/store/orders/orders-sql.js';
 import { findClaims } from '../subscriptions/store/payments/query-sql.js';
 
 export function queryPayment(clock: Clock): Action<PaymentsQueryRequest, PaymentDetail> {

@@ -9,9 +9,9 @@ import {
   deleteOldSends,
   deleteOldUndelivered,
 } from './housekeeping/old-rows.js';
-import { patient } from './housekeeping/steps.js';
-import { deleteOldStrays, gatherStrays } from './housekeeping/strays.js';
-import { ATTEMPTS, dropOldWeek, EVENTS, makeWeeksAhead } from './housekeeping/weeks.js';
+import { patient } from './housekeeping/bounded-steps.js';
+import { deleteOldStrays, gatherStrays } from './housekeeping/stray-rows.js';
+import { ATTEMPTS, dropOldWeek, EVENTS, makeWeeksAhead } from './housekeeping/weekly-tables.js';
 
 export interface HousekeepingDeps {
   readonly database: Database;

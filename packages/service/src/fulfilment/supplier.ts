@@ -1,6 +1,6 @@
 import { type Fields, MAX_MESSAGE_BYTES, reasonOf, textOf } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
-import { bridgeClient } from '../gateways/bridge/client.js';
+import { bridgeClient } from '../gateways/bridge/bridge-client.js';
 import type { Clock } from '../platform/clock.js';
 import type { Origin } from '../platform/tracing.js';
 import {
@@ -11,7 +11,7 @@ import {
   type SupplierOutcome,
   UNPRINTABLE,
 } from './fulfilment.js';
-import { SUPPLIER_DEADLINE_MS } from './policy.js';
+import { SUPPLIER_DEADLINE_MS } from './supplier-policy.js';
 
 const CONNECTIONS = 64;
 

@@ -1,7 +1,7 @@
 import { type Clock, perSecond } from '../platform/clock.js';
 import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gateway.js';
-import { type Gateways, NoSuchGateway } from './registry.js';
+import { type Gateways, NoSuchGateway } from './gateway-registry.js';
 
 export interface NoticeVerifier {
   /** Whether this node has met the payment channel; nothing is read for it. */

@@ -1,6 +1,6 @@
 import { CODES } from '@perennial/wire';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { businessMetrics } from '../engine/metrics/business.js';
+import { businessMetrics } from '../engine/metrics/business-metrics.js';
 import type { Database } from '../platform/db/database.js';
 import type { Shares } from '../platform/db/sharing/shares.js';
 import { VERSION } from '../platform/version.js';

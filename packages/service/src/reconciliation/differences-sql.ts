@@ -1,6 +1,6 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
-import { written } from '../platform/db/time-sql.js';
-import type { DifferenceKind } from './runs-sql.js';
+import { shanghaiText } from '../platform/db/time-sql.js';
+import type { DifferenceKind } from './reconciliation-runs-sql.js';
 
 /** Amounts and states are null where there is nothing. Times as the interface writes them. */
 export interface DifferenceView {
@@ -24,8 +24,8 @@ export interface DifferenceView {
 
 const COLUMNS = `difference_no::text as "differenceNo", payment_channel_code as "paymentChannelCode", day::text as day, kind,
   line_kind as "lineKind", number, here_amount_cent as "hereAmountCent", here_status as "hereStatus",
-  there_amount_cent as "thereAmountCent", there_status as "thereStatus", ${written('first_seen_at')} as "firstSeenAt",
-  ${written('last_seen_at')} as "lastSeenAt", closed_by as "closedBy", ${written('closed_at')} as "closedAt",
+  there_amount_cent as "thereAmountCent", there_status as "thereStatus", ${shanghaiText('first_seen_at')} as "firstSeenAt",
+  ${shanghaiText('last_seen_at')} as "lastSeenAt", closed_by as "closedBy", ${shanghaiText('closed_at')} as "closedAt",
   closing_note as "closingNote"`;
 
 export interface DifferenceFilter {

@@ -8,7 +8,7 @@ import {
   keepDifferences,
   type ReconciledDay,
   stageLines,
-} from './compare-sql.js';
+} from './compare-statement-sql.js';
 import {
   beginRun,
   countOpen,
@@ -17,7 +17,7 @@ import {
   findReconciliation,
   type ReconciliationView,
   type Run,
-} from './runs-sql.js';
+} from './reconciliation-runs-sql.js';
 import type { Statement } from './statement.js';
 
 const DAY_MS = 86_400_000;

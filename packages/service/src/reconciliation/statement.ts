@@ -4,9 +4,9 @@ import path from 'node:path';
 import { formatTime } from '@perennial/wire';
 import type { Gateway, StatementLine } from '../gateways/gateway.js';
 import { refusedAt } from '../platform/csv/refused.js';
-import { parseAttemptNo } from '../subscriptions/domain/orders/numbers.js';
+import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { parseRefundNo } from '../subscriptions/domain/payments/refund-numbers.js';
-import type { StagedLine } from './compare-sql.js';
+import type { StagedLine } from './compare-statement-sql.js';
 
 /** A line, and where in the statement it stands. */
 export interface NumberedLine {

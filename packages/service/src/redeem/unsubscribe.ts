@@ -2,10 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Channel } from '../catalog/channels/channel.js';
 import type { Clock } from '../platform/clock.js';
 import type { Transactional } from '../platform/db/database.js';
-import { endOrder } from '../subscriptions/steps/ending/end.js';
-import { lockOrderByNumber } from '../subscriptions/store/orders/sql.js';
-import { userMobile } from '../subscriptions/store/users/mobile.js';
-import { findUser } from '../subscriptions/store/users/sql.js';
+import { endOrder } from '../subscriptions/steps/ending/end-orders.js';
+import { lockOrderByNumber } from '../subscriptions/store/orders/orders-sql.js';
+import { userMobile } from '../subscriptions/store/users/login-mobile.js';
+import { findUser } from '../subscriptions/store/users/users-sql.js';
 import { countWrong, forgetTries, lockTries } from './tries-sql.js';
 
 export type UnsubscribeOutcome =

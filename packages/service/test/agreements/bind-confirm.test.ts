@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cardDetails, institutionNo } from '../../src/subscriptions/store/agreements/card.js';
-import { insertAgreement, nextAgreementId } from '../../src/subscriptions/store/agreements/sql.js';
+import { insertAgreement, nextAgreementId } from '../../src/subscriptions/store/agreements/agreements-sql.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import {

@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
 import type { Database } from '../../src/platform/db/database.js';
-import { cancelUnusedAgreement } from '../../src/subscriptions/store/agreements/cancel-sql.js';
-import { findSameNumbers } from '../../src/subscriptions/store/agreements/ended-sql.js';
-import { findForeignAgreement, mayShareNumber } from '../../src/subscriptions/store/agreements/number-sql.js';
-import { findBindingInForce } from '../../src/subscriptions/store/agreements/sql.js';
+import { cancelUnusedAgreement } from '../../src/subscriptions/store/agreements/cancel-unused-sql.js';
+import { findSameNumbers } from '../../src/subscriptions/store/agreements/end-agreements-sql.js';
+import { findForeignAgreement, mayShareNumber } from '../../src/subscriptions/store/agreements/institution-number-sql.js';
+import { findBindingInForce } from '../../src/subscriptions/store/agreements/agreements-sql.js';
 import { agreementOf, anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { costOf } from '../support/cost.js';

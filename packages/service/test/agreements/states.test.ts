@@ -5,7 +5,7 @@ import {
   AGREEMENT_TRANSITIONS,
   type AgreementTrigger,
   agreementAfter,
-} from '../../src/subscriptions/domain/agreements/states.js';
+} from '../../src/subscriptions/domain/agreements/agreement-states.js';
 import { agreementOf, type Stage, stage } from '../orders/support.js';
 import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 

@@ -2,7 +2,7 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { encryptField } from '@perennial/wire';
 import type { Channel } from '../../src/catalog/channels/channel.js';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type {
   BindCodeOutcome,
   BindCodeRequest,
@@ -10,7 +10,7 @@ import type {
   BindOutcome,
   Gateway,
 } from '../../src/gateways/gateway.js';
-import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
+import { sandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';

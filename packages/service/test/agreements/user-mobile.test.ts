@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bindUserMobile, checkUserMobile, userMobile } from '../../src/subscriptions/store/users/mobile.js';
-import { findUser } from '../../src/subscriptions/store/users/sql.js';
+import { bindUserMobile, checkUserMobile, userMobile } from '../../src/subscriptions/store/users/login-mobile.js';
+import { findUser } from '../../src/subscriptions/store/users/users-sql.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';

@@ -3,7 +3,7 @@ import { openPaymentChannels } from '../../src/catalog/payment-channels/pace-sql
 import { billCollected } from '../../src/engine/jobs/billing.js';
 import { showOrder } from '../../src/operator/orders/order-view.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
-import { findDaysToReconcile } from '../../src/reconciliation/runs-sql.js';
+import { findDaysToReconcile } from '../../src/reconciliation/reconciliation-runs-sql.js';
 import { eventsOf, type Stage, stage } from '../orders/support.js';
 import { engineNode } from '../renewals/support.js';
 import type { ChannelClient } from '../support/channel-client.js';

@@ -5,7 +5,7 @@ import { ENDPOINTS } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import { ALERT_KINDS } from '../../src/platform/alerts/raise-sql.js';
 import { readSettings } from '../../src/platform/settings.js';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import { testService } from '../support/service.js';
 import { ROOT, readPage, tableRows } from './pages.js';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FieldFailures, MAX_FIELD_FAILURES } from '../../src/catalog/channels/field-failures.js';
-import { mendFutureTimes } from '../../src/engine/metrics/future-times-sql.js';
+import { mendFutureTimes } from '../../src/engine/housekeeping/future-times-sql.js';
 import { systemClock } from '../../src/platform/clock.js';
 import type { Queryable } from '../../src/platform/db/database.js';
 import { clockWatch } from '../../src/platform/installation/clock-watch.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { claimNoOf } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
-import { revokeBenefits } from '../../src/subscriptions/steps/benefits/revoke.js';
+import { revokeBenefits } from '../../src/subscriptions/steps/benefits/revoke-benefits.js';
 import { type ClaimStage, claimStage } from './support.js';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
+import { fulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { rewrapKeys } from '../../src/operator/copies/master-key.js';
 import type { Operator } from '../../src/operator/operator.js';

@@ -1,13 +1,13 @@
 import type { Channel } from '../../src/catalog/channels/channel.js';
-import { type ChannelRegistry, channelRegistry } from '../../src/catalog/channels/registry.js';
+import { type ChannelRegistry, channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { askAboutPendingClaims, serveWaitingClaims } from '../../src/engine/recovery/claims.js';
-import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
+import { fulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
 import { type ImportedCodes, importCodes } from '../../src/operator/provisioning/benefits.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { openCode } from '../../src/subscriptions/domain/benefits/claim-code.js';
 import { type BenefitReference, claimNoOf } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
-import { type ClaimOutcome, claimer } from '../../src/subscriptions/steps/benefits/claim.js';
+import { type ClaimOutcome, claimer } from '../../src/subscriptions/steps/benefits/claim-benefit.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';

@@ -3,7 +3,7 @@ import http from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { signResponse } from '@perennial/wire/bridge';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bridgeGateway, StatementUnavailable } from '../../src/gateways/bridge/bridge.js';
+import { bridgeGateway, StatementUnavailable } from '../../src/gateways/bridge/bridge-gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { BEHALF, debitOf, gatewayTo, KEY } from '../institution/support.js';
 import { capturedLog } from '../support/captured-log.js';

@@ -11,7 +11,7 @@ import {
   refundOutcome,
   refundQueryOutcome,
   statementPage,
-} from '../../src/gateways/bridge/outcomes.js';
+} from '../../src/gateways/bridge/read-outcomes.js';
 
 const SUCCESS = {
   attemptNo: '7',

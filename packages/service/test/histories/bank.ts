@@ -8,7 +8,7 @@ import {
   type Occasion,
 } from '@perennial/reference-peers';
 import { type NoticeMessage, signedHeaders } from '@perennial/wire/bridge';
-import { type BridgeGateway, bridgeGateway } from '../../src/gateways/bridge/bridge.js';
+import { type BridgeGateway, bridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
 import type { Clock } from '../../src/platform/clock.js';
 
 const KEY = Buffer.alloc(32, 7);

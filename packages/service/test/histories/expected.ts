@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import { fallsDue, type Outcome, refundSettled, settled, unsubscribed } from './model.js';
 import { type OrderModel, openAttempt, runsOn } from './order.js';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import type { Reply } from '../support/channel-client.js';
 import { type Circumstances, type Gone, reachable } from './expected.js';

@@ -1,10 +1,10 @@
 import { type Debit, debitMessage } from '@perennial/reference-peers';
 import { expect } from 'vitest';
-import { debitOutcome } from '../../src/gateways/bridge/outcomes.js';
+import { debitOutcome } from '../../src/gateways/bridge/read-outcomes.js';
 import { OperatorError } from '../../src/operator/operator.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import type { History, Tracked } from './history.js';
 import { paidLate, refundable, refundBegun, unsubscribed } from './model.js';
 import { type Agreement, type Attempt, nameOf, required, runsOn } from './order.js';

@@ -1,19 +1,19 @@
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { billCollected } from '../../src/engine/jobs/billing.js';
 import { renewDeducted } from '../../src/engine/jobs/renewals.js';
-import { endDueWithoutDebit } from '../../src/engine/jobs/without-debit.js';
+import { endDueWithoutDebit } from '../../src/engine/jobs/expire-and-complete.js';
 import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
 import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
 import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
 import type { Gateway } from '../../src/gateways/gateway.js';
-import type { Gateways } from '../../src/gateways/registry.js';
+import type { Gateways } from '../../src/gateways/gateway-registry.js';
 import type { Clock } from '../../src/platform/clock.js';
 import { type Database, relayQuery, type Transaction, Unavailable } from '../../src/platform/db/database.js';
 import type { Vault } from '../../src/platform/secrets/vault.js';
 import { createService } from '../../src/service.js';
-import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
+import { settleTogether } from '../../src/subscriptions/steps/payments/batch-settler.js';
 
 /** Where a node ends: before or after its nth call to an institution, or its nth commit, a read being one too. */
 export interface Crash {

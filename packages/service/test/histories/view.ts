@@ -1,5 +1,5 @@
 import { formatTime } from '@perennial/wire';
-import { paymentOrderNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { paymentOrderNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { cycleOf, dueOf, nextPayTime, type OrderModel, paidPeriods, refundedCent } from './order.js';
 
 const timeOrNull = (at: number | null) => (at === null ? null : formatTime(at));

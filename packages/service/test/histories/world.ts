@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Occasion } from '@perennial/reference-peers';
 import { accessTokens } from '../../src/catalog/channels/access-token.js';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type {
   DebitOutcome,
   DebitQuery,

@@ -6,7 +6,7 @@ import { requestSignText, sha256Hex, signRequest } from '@perennial/wire';
 import { OPERATIONS, type Operation, responseSignText, signResponse } from '@perennial/wire/bridge';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { ROOT, readPage, tableRows } from '../docs/pages.js';
 import { attached, BEHALF, debitOf, gatewayTo, noticeEndpoint } from './support.js';
 

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Institution, type InstitutionOptions, lockFile, startInstitution } from '@perennial/reference-peers';
 import { onTestFinished } from 'vitest';
-import { type BridgeGateway, type BridgeOptions, bridgeGateway } from '../../src/gateways/bridge/bridge.js';
+import { type BridgeGateway, type BridgeOptions, bridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
 import type { DebitRequest } from '../../src/gateways/gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { type Running, until, watch } from '../support/processes.js';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { endDueWithoutDebit } from '../../src/engine/jobs/without-debit.js';
+import { endDueWithoutDebit } from '../../src/engine/jobs/expire-and-complete.js';
 import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
-import { askDebit } from '../../src/subscriptions/steps/payments/debit.js';
+import { askDebit } from '../../src/subscriptions/steps/payments/send-debit.js';
 import { gate } from '../agreements/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { sharedRequest, unique } from '../support/demo.js';

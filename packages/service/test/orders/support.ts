@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { billCollected } from '../../src/engine/jobs/billing.js';
 import { renewDeducted } from '../../src/engine/jobs/renewals.js';
-import { endDueWithoutDebit } from '../../src/engine/jobs/without-debit.js';
+import { endDueWithoutDebit } from '../../src/engine/jobs/expire-and-complete.js';
 import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
 import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
 import type {
@@ -20,7 +20,7 @@ import { authorizePaymentChannel } from '../../src/operator/provisioning/payment
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import type { Database } from '../../src/platform/db/database.js';
 import type { ServiceDeps } from '../../src/service.js';
-import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
+import { settleTogether } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { type ChannelClient, channelClient, type Reply, send } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';
 import { packageRoot } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { StatementLine } from '../../src/gateways/gateway.js';
 import { listDifferences } from '../../src/operator/books/reconciliation.js';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { type AttemptRow, at, type Desk, desk, inShort, line, NOON, putAttempt, run } from './support.js';
 
 /** Any attempts and any statement, judged by the sentences of docs/reconciliation.md, one line at a time. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listDifferences } from '../../src/operator/books/reconciliation.js';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { alerts } from '../orders/support.js';
 import { at, CODE, DAY, type Desk, desk, inShort, line, putAttempt, putRefund, run } from './support.js';
 

@@ -5,7 +5,7 @@ import type { OperatorWithGateways } from '../../src/operator/operator.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import type { Database } from '../../src/platform/db/database.js';
 import type { DifferenceView } from '../../src/reconciliation/differences-sql.js';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { attemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import { operatorOn } from '../operator/support.js';
 import { institution } from '../orders/support.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fitting } from '../../src/subscriptions/steps/benefits/revoke.js';
+import { fitting } from '../../src/subscriptions/steps/benefits/revoke-benefits.js';
 import { dailyProduct } from '../orders/support.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attemptNo, parseAttemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { attemptNo, parseAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { parseRefundNo, refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 
 describe('the number of a refund', () => {

@@ -1,8 +1,8 @@
 // One refund from the compiled code, in a process that ends itself with kill -9 where REFUND_DIES says: before the
 // institution is called, after it has answered, or after the result is committed.
 
-import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
-import { gatewayRegistry } from '../../dist/gateways/registry.js';
+import { bridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
+import { gatewayRegistry } from '../../dist/gateways/gateway-registry.js';
 import { refundPayment } from '../../dist/operator/orders/refunds.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { openFromSettings } from '../../dist/platform/installation/open.js';

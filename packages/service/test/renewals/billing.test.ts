@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { billCollected } from '../../src/engine/jobs/billing.js';
 import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
-import { billLane, takeLane } from '../../src/subscriptions/store/orders/bill-sql.js';
-import { FROM_THE_START } from '../../src/subscriptions/store/orders/due-sql.js';
-import { startRenewals } from '../../src/subscriptions/store/orders/renew-sql.js';
+import { billLane, takeLane } from '../../src/subscriptions/store/orders/bill-orders-sql.js';
+import { FROM_THE_START } from '../../src/subscriptions/store/orders/due-orders-sql.js';
+import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
 import { type Stage, stage } from '../orders/support.js';
 
 /** Mode B by the set: what happens to one order is its own business, and nobody else's. */

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { type RenewalDeps, renewDeducted } from '../../src/engine/jobs/renewals.js';
 import type { DebitOutcome } from '../../src/gateways/gateway.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
-import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
+import { settleTogether } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { paid, type Stage } from '../orders/support.js';
 import { sharedRequest } from '../support/demo.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RENEWAL_LEASE_SECONDS } from '../../src/subscriptions/domain/payments/policy.js';
-import { FROM_THE_START } from '../../src/subscriptions/store/orders/due-sql.js';
-import { startRenewals } from '../../src/subscriptions/store/orders/renew-sql.js';
+import { RENEWAL_LEASE_SECONDS } from '../../src/subscriptions/domain/payments/debit-policy.js';
+import { FROM_THE_START } from '../../src/subscriptions/store/orders/due-orders-sql.js';
+import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
 import { claimAttemptsToAsk } from '../../src/subscriptions/store/payments/attempts-sql.js';
 import { gate } from '../agreements/support.js';
 import { alerts, paid, type Stage, stage } from '../orders/support.js';

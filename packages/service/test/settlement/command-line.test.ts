@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
+import { sandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
 import { perennial } from '../cli/perennial.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';

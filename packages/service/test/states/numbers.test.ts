@@ -8,7 +8,7 @@ import {
   parseOrderNo,
   parsePaymentOrderNo,
   paymentOrderNo,
-} from '../../src/subscriptions/domain/orders/numbers.js';
+} from '../../src/subscriptions/domain/orders/order-numbers.js';
 
 /** As the sequence gives them. */
 const anyOrderNo = fc.integer({ min: 100_000_001_000, max: 900_000_000_000_999 });

@@ -1,6 +1,6 @@
 import { type OrderStatus, orderStatuses } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
-import { ORDER_TRANSITIONS, type OrderTrigger, orderAfter } from '../../src/subscriptions/domain/orders/states.js';
+import { ORDER_TRANSITIONS, type OrderTrigger, orderAfter } from '../../src/subscriptions/domain/orders/order-states.js';
 
 /**
  * The interface's table of orderStatus, read from the document and not from the code. By state: what each trigger makes

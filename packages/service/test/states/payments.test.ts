@@ -4,7 +4,7 @@ import {
   PAYMENT_TRANSITIONS,
   type PaymentTrigger,
   paymentAfter,
-} from '../../src/subscriptions/domain/payments/states.js';
+} from '../../src/subscriptions/domain/payments/payment-states.js';
 
 /**
  * The interface's table of paymentStatus and decisions section 4, read from there and not from the code. By state: what

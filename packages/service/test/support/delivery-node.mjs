@@ -1,6 +1,6 @@
 // A node that does nothing but send events, from the compiled code, also to this machine. Each push names the process that
 // it came from, outside of what is signed. It serves nothing: in place of a port it says its process id.
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { channelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { deliverer } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock } from '../../dist/platform/clock.js';

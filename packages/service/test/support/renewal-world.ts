@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import type { Channel } from '../../src/catalog/channels/channel.js';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
@@ -10,7 +10,7 @@ import { createProduct } from '../../src/operator/provisioning/products.js';
 import { lookUp } from '../../src/platform/secrets/look-up.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { agreementNoOf, cardColumns, sealInstitutionNo } from '../../src/subscriptions/store/agreements/card.js';
-import { insertAgreement, nextAgreementId } from '../../src/subscriptions/store/agreements/sql.js';
+import { insertAgreement, nextAgreementId } from '../../src/subscriptions/store/agreements/agreements-sql.js';
 import { spawnInstitution, temporaryFolder } from '../institution/support.js';
 import type { FreshDatabase } from './database.js';
 import { type KeptAlive, keptAlive } from './kept-alive.js';

@@ -1,5 +1,5 @@
 // A node that does nothing but send events, from the compiled code, also to this machine. It runs until it is killed.
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { channelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { deliverer } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock } from '../../dist/platform/clock.js';

@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { createDispatcher, type DispatcherDeps } from '../../src/delivery/dispatcher/dispatcher.js';
 import { createPushClient } from '../../src/delivery/transport/push-client.js';
 import type { Operator } from '../../src/operator/operator.js';

@@ -1,4 +1,4 @@
-import { instantOfMicros, micros } from '../../platform/db/time-sql.js';
+import { fromEpochMicros, epochMicros } from '../../platform/db/time-sql.js';
 import type { Place } from '../../platform/lists/page.js';
 
 /** When it was authorized, in Unix microseconds, and its code. */
@@ -9,11 +9,11 @@ export interface Authorized {
   readonly authorizedMicros: number;
 }
 
-const BEGIN = `coalesce(${instantOfMicros('$4')}, 'infinity')`;
+const BEGIN = `coalesce(${fromEpochMicros('$4')}, 'infinity')`;
 
 /** Of a table `cp` of authorizations, in which `code` names what is authorized: the newest first, of one moment by code. */
 export const authorizedSql = (code: string) => ({
-  column: `${micros('cp.authorized_at')} as "authorizedMicros"`,
+  column: `${epochMicros('cp.authorized_at')} as "authorizedMicros"`,
   page: `where cp.channel_id = $1 and cp.authorized_at <= ${BEGIN} and (cp.authorized_at < ${BEGIN} or cp.${code} > $5)
          order by cp.authorized_at desc, cp.${code} limit $2 offset $3`,
 });

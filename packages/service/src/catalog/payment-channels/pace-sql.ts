@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { local } from '../../platform/db/time-sql.js';
+import { inShanghaiZone } from '../../platform/db/time-sql.js';
 
 export interface Pace {
   readonly code: string;
@@ -9,7 +9,7 @@ export interface Pace {
 
 const OPEN_PAYMENT_CHANNELS = statement({
   text: `select code, debits_per_second as "debitsPerSecond"
-     from payment_channels, lateral (select extract(hour from ${local('now()')})) as t(hour)
+     from payment_channels, lateral (select extract(hour from ${inShanghaiZone('now()')})) as t(hour)
      where debit_hour_from is null
        or case when debit_hour_from < debit_hour_to then hour >= debit_hour_from and hour < debit_hour_to
             else hour >= debit_hour_from or hour < debit_hour_to end

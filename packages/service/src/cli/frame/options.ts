@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import type { BenefitView } from '../../catalog/products/provisioning-sql.js';
+import type { BenefitView } from '../../catalog/products/product-provisioning-sql.js';
 
 /** Readers of option values: only their shape is judged here, what is allowed is for the actions to say. */
 

@@ -1,7 +1,7 @@
 import { hash, randomFillSync } from 'node:crypto';
 import { encryptField, formatTime, webhookSignText } from '@perennial/wire';
 import { dueAt } from '../../subscriptions/domain/orders/calendar.js';
-import { paymentOrderNo } from '../../subscriptions/domain/orders/numbers.js';
+import { paymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import type { DueEvent, StoredEvent } from '../queue/due-sql.js';
 import { keyOf } from '../queue/due-sql.js';
 import type { Receiver } from './receivers.js';

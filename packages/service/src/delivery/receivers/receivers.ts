@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import type { EncryptionVersion } from '@perennial/wire/enums';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { gather } from '../../platform/db/sharing/gather.js';
-import { type StoredUser, userMobile } from '../../subscriptions/store/users/mobile.js';
+import { type StoredUser, userMobile } from '../../subscriptions/store/users/login-mobile.js';
 import { findCallbacks, findVersions } from '../queue/receivers-sql.js';
 
 /** Where a channel's events go, and the keys for signing and encrypting them. Valid for one version of the channel. */

@@ -1,5 +1,5 @@
 import { columns, type Database, statement } from '../../platform/db/database.js';
-import { STEPS } from './steps.js';
+import { STEPS } from './bounded-steps.js';
 
 /** Pages of the table in one step: some five thousand benefits. */
 const PAGES = 64;

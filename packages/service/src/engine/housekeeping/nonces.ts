@@ -1,6 +1,6 @@
 import { NONCE_WINDOW_MS, TIMESTAMP_SKEW_MS } from '@perennial/wire';
 import { columns, type Database, statement } from '../../platform/db/database.js';
-import { ifFree } from './steps.js';
+import { ifFree } from './bounded-steps.js';
 
 const SLOTS = 4;
 

@@ -1,7 +1,7 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
 import { type Database, statement } from '../../platform/db/database.js';
-import { inSteps, STEP } from './steps.js';
-import { keptFrom } from './weeks.js';
+import { inSteps, STEP } from './bounded-steps.js';
+import { keptFrom } from './weekly-tables.js';
 
 const DELETE_OLD_ANSWERS = statement({
   text: `delete from idempotency where ctid = any(array(

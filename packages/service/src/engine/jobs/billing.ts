@@ -1,7 +1,7 @@
 import { raiseAlertOnce } from '../../platform/alerts/raise-sql.js';
 import { type Database, PATIENT_MS, sqlState } from '../../platform/db/database.js';
-import { BILLING_LANES, billLane, firstDue, takeLane } from '../../subscriptions/store/orders/bill-sql.js';
-import { type DueCursor, FROM_THE_START } from '../../subscriptions/store/orders/due-sql.js';
+import { BILLING_LANES, billLane, firstDue, takeLane } from '../../subscriptions/store/orders/bill-orders-sql.js';
+import { type DueCursor, FROM_THE_START } from '../../subscriptions/store/orders/due-orders-sql.js';
 
 /** Orders in one statement: more gain nothing (measured), and hold locks for longer. */
 const BATCH = 3000;

@@ -1,12 +1,12 @@
 import { formatTime } from '@perennial/wire';
 import type { Logger } from 'pino';
-import type { Gateways } from '../../gateways/registry.js';
+import type { Gateways } from '../../gateways/gateway-registry.js';
 import { raiseAlert } from '../../platform/alerts/raise-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { PlainError } from '../../platform/plain-error.js';
 import { reconcile } from '../../reconciliation/reconcile.js';
-import { claimHour, type DayOfChannel, findDaysToReconcile } from '../../reconciliation/runs-sql.js';
+import { claimHour, type DayOfChannel, findDaysToReconcile } from '../../reconciliation/reconciliation-runs-sql.js';
 import { statementFromGateway, withStatement } from '../../reconciliation/statement.js';
 
 export interface ReconciliationDeps {

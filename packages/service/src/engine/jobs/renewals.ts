@@ -1,25 +1,25 @@
 import type { Logger } from 'pino';
 import type { Channel } from '../../catalog/channels/channel.js';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { lockPace, type Pace, usePace } from '../../catalog/payment-channels/pace-sql.js';
 import type { Gateway } from '../../gateways/gateway.js';
-import type { Gateways } from '../../gateways/registry.js';
+import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import type { BusinessCounts } from '../../platform/metrics/counts.js';
-import { attemptNo } from '../../subscriptions/domain/orders/numbers.js';
+import { attemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import {
   DEBIT_DEADLINE_MS,
   FIRST_ASK_SECONDS,
   namedAskSeconds,
   RENEWAL_LEASE_SECONDS,
-} from '../../subscriptions/domain/payments/policy.js';
+} from '../../subscriptions/domain/payments/debit-policy.js';
 import { endLeftOverOrders } from '../../subscriptions/steps/ending/end-agreements.js';
-import { debitRequest, rejectWrongAmount, sendDebit } from '../../subscriptions/steps/payments/debit.js';
-import type { SettleTogether } from '../../subscriptions/steps/payments/settle-together.js';
+import { debitRequest, rejectWrongAmount, sendDebit } from '../../subscriptions/steps/payments/send-debit.js';
+import type { SettleTogether } from '../../subscriptions/steps/payments/batch-settler.js';
 import { institutionNo } from '../../subscriptions/store/agreements/card.js';
-import { type DueCursor, FROM_THE_START } from '../../subscriptions/store/orders/due-sql.js';
-import { type Started, type StartedRenewal, startRenewals } from '../../subscriptions/store/orders/renew-sql.js';
+import { type DueCursor, FROM_THE_START } from '../../subscriptions/store/orders/due-orders-sql.js';
+import { type Started, type StartedRenewal, startRenewals } from '../../subscriptions/store/orders/start-renewals-sql.js';
 import { askAgainIn } from '../../subscriptions/store/payments/attempts-sql.js';
 
 export interface RenewalDeps {

@@ -1,10 +1,10 @@
 import { openPaymentChannels } from '../../catalog/payment-channels/pace-sql.js';
-import { paymentChannelCodes } from '../../catalog/payment-channels/sql.js';
+import { paymentChannelCodes } from '../../catalog/payment-channels/list-payment-channels-sql.js';
 import { SHARDS } from '../../delivery/queue/shards-sql.js';
 import { ALERT_KINDS } from '../../platform/alerts/raise-sql.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { BILLING_LANES } from '../../subscriptions/store/orders/bill-sql.js';
-import type { Reading } from './business.js';
+import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';
+import type { Reading } from './business-metrics.js';
 
 /** Counting stops here. More than any alarm needs, and few enough to be counted in a fraction of a second. */
 export interface ReadingBounds {

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
-import type { Gateways } from '../../gateways/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
+import type { Gateways } from '../../gateways/gateway-registry.js';
 import { raiseAlert, resolveAlert } from '../../platform/alerts/raise-sql.js';
 import { columns, type Database, type Queryable, statement } from '../../platform/db/database.js';
-import { isInUse } from '../../subscriptions/store/agreements/cancel-sql.js';
+import { isInUse } from '../../subscriptions/store/agreements/cancel-unused-sql.js';
 import { institutionNo } from '../../subscriptions/store/agreements/card.js';
-import { sameNumber } from '../../subscriptions/store/agreements/number-sql.js';
+import { sameNumber } from '../../subscriptions/store/agreements/institution-number-sql.js';
 import { agreementIs } from '../../subscriptions/store/statuses-sql.js';
 import { recover } from './recover.js';
 

@@ -1,22 +1,22 @@
 import type { Logger } from 'pino';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { ClaimToFulfil, Supplier, SupplierOutcome } from '../../fulfilment/fulfilment.js';
-import { SUPPLIER_DEADLINE_MS } from '../../fulfilment/policy.js';
-import type { Fulfilments } from '../../fulfilment/registry.js';
+import { SUPPLIER_DEADLINE_MS } from '../../fulfilment/supplier-policy.js';
+import type { Fulfilments } from '../../fulfilment/fulfilment-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import { claimNoOf } from '../../subscriptions/domain/benefits/claim-numbers.js';
-import { nextAskSeconds } from '../../subscriptions/domain/payments/policy.js';
-import { settleClaim, wholeSeconds } from '../../subscriptions/steps/benefits/claim-supplier.js';
-import { serveWaiting } from '../../subscriptions/steps/benefits/claim-waiting.js';
+import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
+import { settleClaim, wholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
+import { serveWaiting } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
 import {
   askAboutClaimIn,
   benefitsToServe,
   takeClaimsToAsk,
   type WaitingClaim,
 } from '../../subscriptions/store/benefits/claims-sql.js';
-import { alertIfOverdue } from './overdue.js';
+import { alertIfOverdue } from './alert-if-overdue.js';
 import { recover } from './recover.js';
 
 export interface PendingClaimsDeps {

@@ -1,22 +1,22 @@
 import type { Logger } from 'pino';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { DebitOutcome } from '../../gateways/gateway.js';
-import type { Gateways } from '../../gateways/registry.js';
+import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
-import { attemptNo } from '../../subscriptions/domain/orders/numbers.js';
+import { attemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import {
   DEBIT_DEADLINE_MS,
   NEVER_SENT_AFTER_MS,
   namedAskSeconds,
   nextAskSeconds,
-} from '../../subscriptions/domain/payments/policy.js';
-import { askDebit, debitRequest, rejectWrongAmount } from '../../subscriptions/steps/payments/debit.js';
-import type { SettleTogether } from '../../subscriptions/steps/payments/settle-together.js';
-import { institutionNoOf } from '../../subscriptions/store/agreements/institution.js';
-import { findUnsubscribedAt } from '../../subscriptions/store/orders/unsubscribe-sql.js';
+} from '../../subscriptions/domain/payments/debit-policy.js';
+import { askDebit, debitRequest, rejectWrongAmount } from '../../subscriptions/steps/payments/send-debit.js';
+import type { SettleTogether } from '../../subscriptions/steps/payments/batch-settler.js';
+import { institutionNoOf } from '../../subscriptions/store/agreements/institution-no-sql.js';
+import { findUnsubscribedAt } from '../../subscriptions/store/orders/unsubscribe-orders-sql.js';
 import { type Attempt, askAgainIn, claimAttemptsToAsk } from '../../subscriptions/store/payments/attempts-sql.js';
-import { alertIfOverdue } from './overdue.js';
+import { alertIfOverdue } from './alert-if-overdue.js';
 import { recover } from './recover.js';
 
 export interface PendingDeps {

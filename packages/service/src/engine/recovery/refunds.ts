@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
-import type { Gateways } from '../../gateways/registry.js';
+import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
-import { nextAskSeconds } from '../../subscriptions/domain/payments/policy.js';
+import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
 import { refundNo } from '../../subscriptions/domain/payments/refund-numbers.js';
-import { askRefund, rejectWrongRefund } from '../../subscriptions/steps/payments/refund.js';
+import { askRefund, rejectWrongRefund } from '../../subscriptions/steps/payments/send-refund.js';
 import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.js';
 import { askAboutRefundIn, claimRefundsToAsk, type Refund } from '../../subscriptions/store/payments/refunds-sql.js';
-import { alertIfOverdue } from './overdue.js';
+import { alertIfOverdue } from './alert-if-overdue.js';
 import { recover } from './recover.js';
 
 export interface PendingRefundDeps {

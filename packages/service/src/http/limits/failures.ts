@@ -1,7 +1,7 @@
 import { HEADER_KEYS } from '@perennial/wire';
 import type { FastifyRequest } from 'fastify';
 import type { AccessTokens } from '../../catalog/channels/access-token.js';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { addressGroup, type MinuteLimit } from '../answers/address-limit.js';
 
 /**

@@ -2,7 +2,7 @@ import { NONCE_WINDOW_MS, Rejection, signRequest, verifySignature } from '@peren
 import type { AccessTokens } from '../../catalog/channels/access-token.js';
 import { type AdmissionAsked, admit } from '../../catalog/channels/admission-sql.js';
 import type { Channel } from '../../catalog/channels/channel.js';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { type Database, sqlState } from '../../platform/db/database.js';
 import type { Caller } from '../../platform/db/sharing/caller.js';
 import { gather } from '../../platform/db/sharing/gather.js';

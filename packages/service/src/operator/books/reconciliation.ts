@@ -1,4 +1,4 @@
-import { describePaymentChannels } from '../../catalog/payment-channels/provisioning-sql.js';
+import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import {
   type DifferenceView,
   findDifferencesOf,
@@ -6,7 +6,7 @@ import {
   storeClosed,
 } from '../../reconciliation/differences-sql.js';
 import { reconcile } from '../../reconciliation/reconcile.js';
-import { findReconciliations, type ReconciliationView } from '../../reconciliation/runs-sql.js';
+import { findReconciliations, type ReconciliationView } from '../../reconciliation/reconciliation-runs-sql.js';
 import { statementFromGateway, withStatement } from '../../reconciliation/statement.js';
 import { statementFromCsv } from '../../reconciliation/statement-csv.js';
 import { recordAudit } from '../audit.js';

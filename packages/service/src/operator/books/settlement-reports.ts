@@ -1,8 +1,8 @@
 import { formatTime, parseTime } from '@perennial/wire';
 import type { Environment } from '../../platform/settings.js';
-import { type ReportFormat, reportText } from '../../settlement/format.js';
-import type { Bounds } from '../../settlement/lines-sql.js';
-import { type SettlementSummary, settlementReport } from '../../settlement/report.js';
+import { type ReportFormat, reportText } from '../../settlement/report-format.js';
+import type { Bounds } from '../../settlement/settlement-lines-sql.js';
+import { type SettlementSummary, settlementReport } from '../../settlement/settlement-report.js';
 import { inTransaction, OperatorError, type OperatorWithClock } from '../operator.js';
 import { viewOf } from '../provisioning/channel-change.js';
 import { quoted } from '../rules.js';

@@ -1,11 +1,11 @@
 import { formatTime, parseTime, Rejection } from '@perennial/wire';
 import { rehearsedOutcomes } from '@perennial/wire/enums';
-import { channelRegistry } from '../../catalog/channels/registry.js';
+import { channelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { nextPayTime, type Order } from '../../subscriptions/domain/orders/order.js';
 import { type Asked, type Journey, nextMoment, planJourney } from '../../subscriptions/steps/orders/advance-journey.js';
 import { advancePeriods, type Step } from '../../subscriptions/steps/orders/advance-periods.js';
-import { findStanding } from '../../subscriptions/store/orders/advance-sql.js';
+import { findStanding } from '../../subscriptions/store/orders/order-standing-sql.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
 import { quoted, requireInteger, requireOneOf } from '../rules.js';

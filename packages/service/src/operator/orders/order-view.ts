@@ -1,9 +1,9 @@
 import { formatTime } from '@perennial/wire';
 import { type AlertView, findAlertsAbout } from '../../platform/alerts/raise-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { attemptNo, parseOrderNo, paymentOrderNo } from '../../subscriptions/domain/orders/numbers.js';
+import { attemptNo, parseOrderNo, paymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import { nextPayTime, type Payment, timeOrNull } from '../../subscriptions/domain/orders/order.js';
-import { findPayments } from '../../subscriptions/store/orders/sql.js';
+import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import { findRefundsOfOrder } from '../../subscriptions/store/payments/refunds-sql.js';
 import { type Operator, OperatorError } from '../operator.js';
 import { quoted } from '../rules.js';

@@ -1,8 +1,8 @@
 import type { Queryable } from '../../platform/db/database.js';
-import { parseOrderNo } from '../../subscriptions/domain/orders/numbers.js';
+import { parseOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import { type Order, paymentAt, timeOrNull } from '../../subscriptions/domain/orders/order.js';
-import { endOrder } from '../../subscriptions/steps/ending/end.js';
-import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/sql.js';
+import { endOrder } from '../../subscriptions/steps/ending/end-orders.js';
+import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/orders-sql.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
 import { quoted, requireInteger, requireName } from '../rules.js';

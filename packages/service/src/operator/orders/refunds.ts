@@ -1,14 +1,14 @@
 import { formatTime } from '@perennial/wire';
 import type { RefundOutcome } from '../../gateways/gateway.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { paymentOrderNo } from '../../subscriptions/domain/orders/numbers.js';
+import { paymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import { type Order, type Payment, paymentAt, timeOrNull } from '../../subscriptions/domain/orders/order.js';
-import { DEBIT_DEADLINE_MS, FIRST_ASK_SECONDS } from '../../subscriptions/domain/payments/policy.js';
+import { DEBIT_DEADLINE_MS, FIRST_ASK_SECONDS } from '../../subscriptions/domain/payments/debit-policy.js';
 import { MOST_REFUNDS, refundNo } from '../../subscriptions/domain/payments/refund-numbers.js';
-import { paymentAfter } from '../../subscriptions/domain/payments/states.js';
-import { askRefund, rejectWrongRefund, sendRefund } from '../../subscriptions/steps/payments/refund.js';
+import { paymentAfter } from '../../subscriptions/domain/payments/payment-states.js';
+import { askRefund, rejectWrongRefund, sendRefund } from '../../subscriptions/steps/payments/send-refund.js';
 import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.js';
-import { findPayments } from '../../subscriptions/store/orders/sql.js';
+import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import {
   findPayingAttempt,
   findRefunds,

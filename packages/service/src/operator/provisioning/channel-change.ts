@@ -3,8 +3,8 @@ import {
   describeChannels,
   lockChannel,
   raiseVersion,
-} from '../../catalog/channels/provisioning-sql.js';
-import type { ChannelRow } from '../../catalog/channels/sql.js';
+} from '../../catalog/channels/channel-provisioning-sql.js';
+import type { ChannelRow } from '../../catalog/channels/channels-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { type AuditEntry, recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';

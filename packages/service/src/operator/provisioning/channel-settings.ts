@@ -10,7 +10,7 @@ import {
   storeIpAllowList,
   storeLimits,
   storeVoidedPeriodEvents,
-} from '../../catalog/channels/provisioning-sql.js';
+} from '../../catalog/channels/channel-provisioning-sql.js';
 import { type Changed, type Operator, OperatorError } from '../operator.js';
 import { requireInteger, requireOneOf } from '../rules.js';
 import { checkCallbackUrl } from './callback-url.js';

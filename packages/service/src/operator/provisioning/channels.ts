@@ -14,8 +14,8 @@ import {
   insertChannel,
   storeCredentials,
   storeStatus,
-} from '../../catalog/channels/provisioning-sql.js';
-import type { ChannelRow } from '../../catalog/channels/sql.js';
+} from '../../catalog/channels/channel-provisioning-sql.js';
+import type { ChannelRow } from '../../catalog/channels/channels-sql.js';
 import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';

@@ -1,11 +1,11 @@
-import type { ChannelView } from '../../catalog/channels/provisioning-sql.js';
+import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
 import {
   clearOtherDefault,
   deleteAuthorization,
   findAuthorization,
   lockPaymentChannel,
   storeAuthorization,
-} from '../../catalog/payment-channels/provisioning-sql.js';
+} from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import { type Changed, inTransaction, type Operator } from '../operator.js';
 import { changeChannel } from './channel-change.js';
 import { noPaymentChannel } from './payment-channels.js';

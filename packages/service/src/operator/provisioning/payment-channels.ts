@@ -11,7 +11,7 @@ import {
   raiseVersionsOfAuthorized,
   storeGatewayKey,
   storePaymentChannel,
-} from '../../catalog/payment-channels/provisioning-sql.js';
+} from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { newKey } from '../../platform/secrets/vault.js';
 import type { Environment } from '../../platform/settings.js';

@@ -1,5 +1,5 @@
 import { type PeriodType, periodTypes, settlementModes } from '@perennial/wire/enums';
-import type { ChannelView } from '../../catalog/channels/provisioning-sql.js';
+import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
 import {
   type BenefitView,
   deleteProductAuthorization,
@@ -9,7 +9,7 @@ import {
   type NewProduct,
   type ProductView,
   productExists,
-} from '../../catalog/products/provisioning-sql.js';
+} from '../../catalog/products/product-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';

@@ -1,4 +1,4 @@
-import { paymentOrderNo } from '../orders/numbers.js';
+import { paymentOrderNo } from '../orders/order-numbers.js';
 
 /** One benefit of one period, by its place among the product's. */
 export interface BenefitReference {

@@ -1,5 +1,5 @@
 import type { PeriodType } from '@perennial/wire';
-import { plus } from '../../../platform/db/time-sql.js';
+import { addByCalendar } from '../../../platform/db/time-sql.js';
 
 /** Asia/Shanghai has been eight hours ahead of UTC, without summer time, since 1991. */
 const OFFSET_MS = 8 * 3_600_000;
@@ -30,7 +30,7 @@ export function dueAt(anchor: number, { periodType, period }: Cadence, cycleNo: 
  * A test holds the two against each other.
  */
 export const afterPeriods = (count: string, o: string) =>
-  plus(
+  addByCalendar(
     `${o}.created_at`,
     `case ${o}.period_type when 'DAY' then make_interval(days => ${o}.period * (${count}))
      else make_interval(months => ${o}.period * (${count})) end`,

@@ -1,4 +1,4 @@
-import { type PaymentReference, parsePaymentOrderNo, paymentOrderNo } from '../orders/numbers.js';
+import { type PaymentReference, parsePaymentOrderNo, paymentOrderNo } from '../orders/order-numbers.js';
 
 export interface RefundReference extends PaymentReference {
   /** Counts the refunds of one period from 1. */

@@ -1,5 +1,5 @@
 import { constraintOf, type Queryable, Unavailable } from '../../../platform/db/database.js';
-import { agreementStep } from '../../domain/agreements/states.js';
+import { agreementStep } from '../../domain/agreements/agreement-states.js';
 import {
   countOrdersOn,
   findBindingOfCard,
@@ -10,7 +10,7 @@ import {
   type Succession,
   storeSuccession,
 } from '../../store/agreements/same-card-sql.js';
-import type { BindingRow } from '../../store/agreements/sql.js';
+import type { BindingRow } from '../../store/agreements/agreements-sql.js';
 
 /** The card or its orders changed while they were being locked: begun anew, the transaction sees how. */
 class CardChanged extends Error {}

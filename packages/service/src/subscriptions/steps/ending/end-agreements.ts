@@ -7,9 +7,9 @@ import {
   isBound,
   lockAgreements,
   type NumberedAgreement,
-} from '../../store/agreements/ended-sql.js';
-import { lockOrders } from '../../store/orders/sql.js';
-import { endOrders, type UnsubscribedBy } from './end.js';
+} from '../../store/agreements/end-agreements-sql.js';
+import { lockOrders } from '../../store/orders/orders-sql.js';
+import { endOrders, type UnsubscribedBy } from './end-orders.js';
 
 /** Agreements that may end, under their locks and those of every order on them. */
 export interface HeldAgreements {

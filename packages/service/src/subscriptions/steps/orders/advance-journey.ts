@@ -1,6 +1,6 @@
 import { type RehearsedOutcome, Rejection } from '@perennial/wire';
 import type { Order } from '../../domain/orders/order.js';
-import type { Standing } from '../../store/orders/advance-sql.js';
+import type { Standing } from '../../store/orders/order-standing-sql.js';
 
 /** What time travel is asked for: so many periods, or everything up to a time. */
 export interface Asked {

@@ -1,22 +1,22 @@
 import type { OrderStatus, PaymentStatus, RehearsedOutcome } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Decline } from '../../../gateways/gateway.js';
-import type { Gateways } from '../../../gateways/registry.js';
+import type { Gateways } from '../../../gateways/gateway-registry.js';
 import type { Queryable, Transactional } from '../../../platform/db/database.js';
-import { attemptNo } from '../../domain/orders/numbers.js';
+import { attemptNo } from '../../domain/orders/order-numbers.js';
 import type { Order } from '../../domain/orders/order.js';
-import { RENEWAL_LEASE_SECONDS } from '../../domain/payments/policy.js';
+import { RENEWAL_LEASE_SECONDS } from '../../domain/payments/debit-policy.js';
 import { institutionNo } from '../../store/agreements/card.js';
-import { findAgreementIdOf, findStanding } from '../../store/orders/advance-sql.js';
-import { billOne } from '../../store/orders/bill-sql.js';
-import { type StartedRenewal, startRenewals } from '../../store/orders/renew-sql.js';
-import { lockOrderByNumber } from '../../store/orders/sql.js';
-import { endWithoutDebit } from '../../store/orders/without-debit-sql.js';
-import { endOrders } from '../ending/end.js';
+import { findAgreementIdOf, findStanding } from '../../store/orders/order-standing-sql.js';
+import { billOne } from '../../store/orders/bill-orders-sql.js';
+import { type StartedRenewal, startRenewals } from '../../store/orders/start-renewals-sql.js';
+import { lockOrderByNumber } from '../../store/orders/orders-sql.js';
+import { endWithoutDebit } from '../../store/orders/expire-and-complete-sql.js';
+import { endOrders } from '../ending/end-orders.js';
 import { holdAgreements, LEFT_OVER } from '../ending/end-agreements.js';
-import { debitRequest, rejectWrongAmount, sendDebit } from '../payments/debit.js';
-import type { FinalOutcome } from '../payments/outcome.js';
-import { type Settled, settleOne } from '../payments/settle.js';
+import { debitRequest, rejectWrongAmount, sendDebit } from '../payments/send-debit.js';
+import type { FinalOutcome } from '../payments/apply-outcome.js';
+import { type Settled, settleOne } from '../payments/settle-debits.js';
 import { type Journey, nextCycleNo, nextMoment } from './advance-journey.js';
 
 export interface AdvanceDeps {

@@ -1,13 +1,13 @@
 import type { CatalogProduct } from '../../../catalog/products/catalog.js';
 import type { Answer } from '../../../platform/answers/answer.js';
 import type { OnceRow } from '../../../platform/idempotency/once.js';
-import { expiryOf } from '../../domain/benefits/policy.js';
+import { expiryOf } from '../../domain/benefits/benefit-expiry.js';
 import { nextStepAt } from '../../domain/orders/calendar.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
-import { type OrderTrigger, orderStep } from '../../domain/orders/states.js';
-import { paymentStep } from '../../domain/payments/states.js';
+import { type OrderTrigger, orderStep } from '../../domain/orders/order-states.js';
+import { paymentStep } from '../../domain/payments/payment-states.js';
 import { type NewEvent, orderChanged, paymentChanged } from '../../store/events/outbox.js';
-import type { IdempotencyInsert, NewOrderRow } from '../../store/orders/new-order-sql.js';
+import type { IdempotencyInsert, NewOrderRow } from '../../store/orders/new-orders-sql.js';
 
 export interface OrderIdentity {
   readonly orderNo: number;

@@ -3,11 +3,11 @@ import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { type RefundReference, refundNo } from '../../domain/payments/refund-numbers.js';
-import { paymentAfter } from '../../domain/payments/states.js';
+import { paymentAfter } from '../../domain/payments/payment-states.js';
 import { emit, paymentChanged } from '../../store/events/outbox.js';
-import { findPayments, lockOrderByNumber, storeOrder, storePayment } from '../../store/orders/sql.js';
+import { findPayments, lockOrderByNumber, storeOrder, storePayment } from '../../store/orders/orders-sql.js';
 import { closeRefund, findRefund, type Refund } from '../../store/payments/refunds-sql.js';
-import { revokeBenefits } from '../benefits/revoke.js';
+import { revokeBenefits } from '../benefits/revoke-benefits.js';
 
 export type FinalRefund = Extract<RefundOutcome, { kind: 'success' | 'refused' }>;
 

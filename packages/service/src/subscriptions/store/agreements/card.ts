@@ -2,7 +2,7 @@ import { DEFAULT_CERT_TYPE } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { CardDetails } from '../../../gateways/gateway.js';
 import { readPlaintext } from '../../domain/agreements/plaintext.js';
-import type { AgreementRow, CardColumns } from './sql.js';
+import type { AgreementRow, CardColumns } from './agreements-sql.js';
 
 /** The fields of bind-sms and of a shared agreement that say which card. */
 export interface EncryptedCard {

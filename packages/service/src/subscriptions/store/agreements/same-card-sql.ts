@@ -1,9 +1,9 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { instant } from '../../../platform/db/time-sql.js';
-import { NEEDS_AGREEMENT } from '../../domain/orders/states.js';
+import { fromEpochMs } from '../../../platform/db/time-sql.js';
+import { NEEDS_AGREEMENT } from '../../domain/orders/order-states.js';
 import { agreementIs, orderIs } from '../statuses-sql.js';
-import type { AgreementRow } from './sql.js';
+import type { AgreementRow } from './agreements-sql.js';
 
 /** Holds that a card has one binding in force for each user and payment channel. */
 export const ONE_PER_CARD = 'agreements_one_per_card';
@@ -105,7 +105,7 @@ export async function moveOrders(tx: Queryable, { fromId, toId, orders, institut
 }
 
 const STORE_REPLACED = statement({
-  text: `update agreements set status = $2, changed_at = ${instant('$3')}, cancel_tries = 0,
+  text: `update agreements set status = $2, changed_at = ${fromEpochMs('$3')}, cancel_tries = 0,
        cancel_at = case when institution_hash is distinct from $4 then now() end
      where agreement_id = $1`,
   parameters: ['bigint', 'text', 'double precision', 'bytea'],

@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { instant } from '../../../platform/db/time-sql.js';
+import { fromEpochMs } from '../../../platform/db/time-sql.js';
 
 const LOCK_BANK_MOBILE = statement({
   text: 'select pg_advisory_xact_lock($1)',
@@ -12,8 +12,8 @@ export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void>
 }
 
 const COUNT_SENDS = statement({
-  text: `select count(*) filter (where sent_at > ${instant('$2')} and sent_at <= ${instant('$4')}) as pause, count(*) as day
-     from sms_sends where bank_mobile_hash = $1 and sent_at > ${instant('$3')}`,
+  text: `select count(*) filter (where sent_at > ${fromEpochMs('$2')} and sent_at <= ${fromEpochMs('$4')}) as pause, count(*) as day
+     from sms_sends where bank_mobile_hash = $1 and sent_at > ${fromEpochMs('$3')}`,
   parameters: ['bytea', 'double precision', 'double precision', 'double precision'],
   columns: columns<{ pause: number; day: number }>({ pause: 'bigint', day: 'bigint' }),
 });
@@ -29,7 +29,7 @@ export async function countSends(
 }
 
 const INSERT_SEND = statement({
-  text: `insert into sms_sends (bank_mobile_hash, sent_at) values ($1, ${instant('$2')})`,
+  text: `insert into sms_sends (bank_mobile_hash, sent_at) values ($1, ${fromEpochMs('$2')})`,
   parameters: ['bytea', 'double precision'],
 });
 
@@ -39,7 +39,7 @@ export async function insertSend(tx: Queryable, hash: Buffer, at: number): Promi
 
 const DELETE_SEND = statement({
   text: `delete from sms_sends where ctid = (
-       select ctid from sms_sends where bank_mobile_hash = $1 and sent_at = ${instant('$2')} limit 1 for update)`,
+       select ctid from sms_sends where bank_mobile_hash = $1 and sent_at = ${fromEpochMs('$2')} limit 1 for update)`,
   parameters: ['bytea', 'double precision'],
 });
 

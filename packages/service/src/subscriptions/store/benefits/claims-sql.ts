@@ -1,6 +1,6 @@
 import type { FulfilmentKind } from '../../../fulfilment/fulfilment.js';
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { instant, ms } from '../../../platform/db/time-sql.js';
+import { fromEpochMs, epochMs } from '../../../platform/db/time-sql.js';
 import type { BenefitReference } from '../../domain/benefits/claim-numbers.js';
 
 export interface ClaimedBenefit {
@@ -10,9 +10,9 @@ export interface ClaimedBenefit {
 
 const CLAIM_BENEFIT = statement({
   name: 'claim-benefit',
-  text: `update benefits set status = 'CLAIMED', claim_no = $5, claimed_at = ${instant('$6')}
+  text: `update benefits set status = 'CLAIMED', claim_no = $5, claimed_at = ${fromEpochMs('$6')}
              where order_no = $1 and cycle_no = $2 and position = $3 and channel_id = $4 and status = 'ISSUED'
-               and expires_at > ${instant('$6')}
+               and expires_at > ${fromEpochMs('$6')}
              returning benefit_code as "benefitCode", face_value_cent as "faceValueCent"`,
   parameters: ['bigint', 'integer', 'integer', 'bigint', 'text', 'double precision'],
   columns: columns<ClaimedBenefit>({ benefitCode: 'text', faceValueCent: 'bigint' }),
@@ -63,7 +63,7 @@ const INSERT_CLAIM = statement({
   text: `insert into claims (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, code,
                claimed_at, fulfilled_at, ask_at)
              values ($1, $2, $3, $4, $5, $6, case when $7::text is null then 'PENDING' else 'FULFILLED' end, $7,
-               ${instant('$8')}, case when $7::text is not null then ${instant('$8')} end,
+               ${fromEpochMs('$8')}, case when $7::text is not null then ${fromEpochMs('$8')} end,
                now() + $9::double precision * interval '1 s')`,
   parameters: [
     'bigint',
@@ -93,7 +93,7 @@ export async function insertClaim(tx: Queryable, claim: NewClaim): Promise<void>
 }
 
 const STORE_CLAIM_CODES = statement({
-  text: `update claims c set status = 'FULFILLED', code = g.code, fulfilled_at = ${instant('$5')}, ask_at = null
+  text: `update claims c set status = 'FULFILLED', code = g.code, fulfilled_at = ${fromEpochMs('$5')}, ask_at = null
      from unnest($1::bigint[], $2::integer[], $3::integer[], $4::text[]) as g(order_no, cycle_no, position, code)
      where c.order_no = g.order_no and c.cycle_no = g.cycle_no and c.position = g.position and c.status = 'PENDING'`,
   parameters: ['bigint[]', 'integer[]', 'integer[]', 'text[]', 'double precision'],
@@ -122,7 +122,7 @@ export interface WaitingClaim extends BenefitReference, ClaimedBenefit {
 }
 
 const WAITING = `c.order_no as "orderNo", c.cycle_no as "cycleNo", c.position, c.channel_id as "channelId",
-  c.benefit_code as "benefitCode", ${ms('c.claimed_at')} as "claimedAt", c.asked,
+  c.benefit_code as "benefitCode", ${epochMs('c.claimed_at')} as "claimedAt", c.asked,
   (select b.face_value_cent from benefits b
    where b.order_no = c.order_no and b.cycle_no = c.cycle_no and b.position = c.position) as "faceValueCent"`;
 

@@ -1,7 +1,7 @@
 import { type EventType, eventTypes } from '@perennial/wire';
 import { type Queryable, statement } from '../../../platform/db/database.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
-import { orderPayload, paymentPayload } from '../../domain/orders/payloads.js';
+import { orderPayload, paymentPayload } from '../../domain/orders/event-payloads.js';
 
 /** What a channel will be told, written in the transaction of what it tells about. */
 export interface NewEvent {

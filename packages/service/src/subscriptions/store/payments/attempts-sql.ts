@@ -1,6 +1,6 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { ms } from '../../../platform/db/time-sql.js';
-import type { AttemptReference } from '../../domain/orders/numbers.js';
+import { epochMs } from '../../../platform/db/time-sql.js';
+import type { AttemptReference } from '../../domain/orders/order-numbers.js';
 
 export interface Attempt extends AttemptReference {
   readonly channelId: number;
@@ -15,7 +15,7 @@ export interface Attempt extends AttemptReference {
 
 const COLUMNS = `a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.channel_id as "channelId",
   a.agreement_id as "agreementId", a.payment_channel_code as "paymentChannelCode", a.amount_cent as "amountCent",
-  a.status, ${ms('a.started_at')} as "startedAt", a.asked,
+  a.status, ${epochMs('a.started_at')} as "startedAt", a.asked,
   (select o.external_order_no from orders o where o.order_no = a.order_no) as "externalOrderNo"`;
 
 const ATTEMPT_COLUMNS = columns<Attempt>({

@@ -1,6 +1,6 @@
 import type { ClaimRecord } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { ms } from '../../../platform/db/time-sql.js';
+import { epochMs } from '../../../platform/db/time-sql.js';
 
 export interface Claims {
   readonly usedCent: number;
@@ -9,7 +9,7 @@ export interface Claims {
 
 const FIND_CLAIMS = statement({
   text: `select claim_no as "claimNo", benefit_code as "benefitCode", name as "benefitName",
-       face_value_cent as "faceValueCent", ${ms('claimed_at')} as "claimedAt"
+       face_value_cent as "faceValueCent", ${epochMs('claimed_at')} as "claimedAt"
      from benefits where order_no = $1 and cycle_no = $2 and status = 'CLAIMED' order by claimed_at, position`,
   parameters: ['bigint', 'integer'],
   columns: columns<Claims['claims'][number]>({

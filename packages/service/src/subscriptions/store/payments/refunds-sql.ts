@@ -1,6 +1,6 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { instant, ms } from '../../../platform/db/time-sql.js';
-import type { PaymentReference } from '../../domain/orders/numbers.js';
+import { fromEpochMs, epochMs } from '../../../platform/db/time-sql.js';
+import type { PaymentReference } from '../../domain/orders/order-numbers.js';
 import type { RefundReference } from '../../domain/payments/refund-numbers.js';
 
 /** Times in Unix milliseconds. */
@@ -26,8 +26,8 @@ export interface Refund extends RefundReference {
 const COLUMNS = `r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refund_seq as "refundSeq", r.try_no as "tryNo",
   r.channel_id as "channelId", (select c.app_id from channels c where c.channel_id = r.channel_id) as "appId",
   r.payment_channel_code as "paymentChannelCode", r.amount_cent as "amountCent", r.status,
-  r.reason, r.request_key as key, r.requested_by as "requestedBy", r.note, ${ms('r.started_at')} as "startedAt",
-  ${ms('r.refunded_at')} as "refundedAt", r.asked`;
+  r.reason, r.request_key as key, r.requested_by as "requestedBy", r.note, ${epochMs('r.started_at')} as "startedAt",
+  ${epochMs('r.refunded_at')} as "refundedAt", r.asked`;
 
 const REFUND_COLUMNS = columns<Refund>({
   orderNo: 'bigint',
@@ -101,7 +101,7 @@ export type NewRefund = Omit<Refund, 'appId' | 'status' | 'reason' | 'refundedAt
 const INSERT_REFUND = statement({
   text: `insert into refunds as r (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent,
        request_key, requested_by, note, started_at, ask_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${instant('$11')}, now() + $12::double precision * interval '1 s')
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${fromEpochMs('$11')}, now() + $12::double precision * interval '1 s')
      returning ${COLUMNS}`,
   parameters: [
     'bigint',
@@ -171,7 +171,7 @@ export async function askAboutRefundIn(db: Queryable, refund: RefundReference, s
 }
 
 const CLOSE_REFUND = statement({
-  text: `update refunds set status = $4, reason = $5, refunded_at = ${instant('$6')}, settled_at = ${instant('$7')},
+  text: `update refunds set status = $4, reason = $5, refunded_at = ${fromEpochMs('$6')}, settled_at = ${fromEpochMs('$7')},
        ask_at = null
      where order_no = $1 and cycle_no = $2 and refund_seq = $3`,
   parameters: ['bigint', 'integer', 'integer', 'text', 'text', 'double precision', 'double precision'],

@@ -1,0 +1,92 @@
+import type { Queryable } from '../../platform/db/database.js';
+import type { Vault } from '../../platform/secrets/vault.js';
+import { addressAllowList, type Channel } from './channel.js';
+import { openCredentials } from './credentials.js';
+import { FieldFailures } from './field-failures.js';
+import { sealing } from './sealing.js';
+import { findAppId, findChannel } from './channels-sql.js';
+
+/**
+ * The channels this node has met, with their secrets opened. An entry may be stale: whoever uses one compares its
+ * version with the database in the same statement that it runs anyway, and asks again here when it differs.
+ */
+export interface ChannelRegistry {
+  get(appId: string): Promise<Channel | undefined>;
+  /** Only what is in memory. */
+  known(appId: string): Channel | undefined;
+  reload(appId: string): Promise<Channel | undefined>;
+  /** Read once for each channel: it never changes. */
+  appIdOf(channelId: number): Promise<string | undefined>;
+  /** For work that no request asked for. */
+  byId(channelId: number): Promise<Channel>;
+}
+
+export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
+  const known = new Map<string, Channel>();
+  const loading = new Map<string, Promise<Channel | undefined>>();
+  const appIds = new Map<number, Promise<string | undefined>>();
+  const fieldFailures = new Map<number, FieldFailures>();
+
+  async function load(appId: string): Promise<Channel | undefined> {
+    const row = await findChannel(db, appId);
+    // Unknown ids are not remembered: a stranger could fill the memory with them.
+    if (!row) {
+      known.delete(appId);
+      return undefined;
+    }
+    const channel: Channel = {
+      channelId: row.channelId,
+      appId,
+      version: row.version,
+      suspended: row.status === 'SUSPENDED',
+      tokenEpoch: row.tokenEpoch,
+      voidedPeriodEvents: row.voidedPeriodEvents,
+      answerEncryption: row.answerEncryption,
+      acceptsV1: row.acceptsV1,
+      fieldFailures: failuresOf(row.channelId),
+      frameOrigins: row.frameOrigins,
+      sealing: sealing(vault.unwrapKey(row.dataKey)),
+      allowsAddress: addressAllowList(row.ipAllowList),
+      ...openCredentials(vault, appId, row),
+    };
+    known.set(appId, channel);
+    return channel;
+  }
+
+  function failuresOf(channelId: number): FieldFailures {
+    const known = fieldFailures.get(channelId) ?? new FieldFailures();
+    fieldFailures.set(channelId, known);
+    return known;
+  }
+
+  /** Requests that miss at the same time share one read, but never one that began before they asked. */
+  function reload(appId: string): Promise<Channel | undefined> {
+    const promise = load(appId);
+    loading.set(appId, promise);
+    const forget = () => {
+      if (loading.get(appId) === promise) loading.delete(appId);
+    };
+    promise.then(forget, forget);
+    return promise;
+  }
+
+  function appIdOf(channelId: number): Promise<string | undefined> {
+    const promise = appIds.get(channelId) ?? findAppId(db, channelId);
+    appIds.set(channelId, promise);
+    promise.catch(() => appIds.delete(channelId));
+    return promise;
+  }
+
+  return {
+    known: (appId) => known.get(appId),
+    get: async (appId) => known.get(appId) ?? loading.get(appId) ?? reload(appId),
+    reload,
+    appIdOf,
+    async byId(channelId) {
+      const appId = await findAppId(db, channelId);
+      const channel = appId === undefined ? undefined : await reload(appId);
+      if (!channel) throw new Error(`there is no channel ${channelId}`);
+      return channel;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '../platform/clock.js';
+import type { Database } from '../platform/db/database.js';
+import type { ClockWatch } from '../platform/installation/clock-watch.js';
+import type { BusinessMetrics } from './metrics/business-metrics.js';
+import { READING_BOUNDS, type ReadingBounds, readBusiness, readSettledRefunds } from './metrics/readings-sql.js';
+
+export interface ReadingDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly metrics: BusinessMetrics;
+  readonly clockWatch: Pick<ClockWatch, 'skewSeconds'>;
+  /** In place of the usual ones, for a test that cannot write as much. */
+  readonly bounds?: Partial<ReadingBounds>;
+}
+
+/** A reading that the database takes longer over is given up: it is not worth more. */
+const STATEMENT_MS = 3_000;
+/** A refund that was committed later than others is seen by then. */
+const OVERLAP_MS = 600_000;
+
+/** What the gauges of the installation show, asked for at most every 15 s and never by a scrape. */
+export function businessReader({ database, clock, metrics, clockWatch, bounds }: ReadingDeps) {
+  const limits = { ...READING_BOUNDS, ...bounds };
+  const startedAt = clock.now();
+  let counted: ReadonlySet<string> = new Set();
+  return async function read(): Promise<void> {
+    const since = Math.max(startedAt, clock.now() - OVERLAP_MS);
+    const { business, settled } = await database.transaction(
+      async (tx) => ({
+        business: await readBusiness(tx, limits),
+        settled: await readSettledRefunds(tx, since, limits),
+      }),
+      { statementMs: STATEMENT_MS },
+    );
+    const fresh = settled.filter(({ key }) => !counted.has(key));
+    counted = new Set(settled.map(({ key }) => key));
+    const refused = fresh.filter(({ isRefused }) => isRefused).length;
+    metrics.show({ ...business, refunds: { refused, success: fresh.length - refused } });
+    metrics.showClockSkew(clockWatch.skewSeconds());
+  };
+}

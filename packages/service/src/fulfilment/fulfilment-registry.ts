@@ -1,0 +1,58 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../platform/clock.js';
+import type { Queryable } from '../platform/db/database.js';
+import type { Vault } from '../platform/secrets/vault.js';
+import type { Fulfilment, Supplier } from './fulfilment.js';
+import { generated } from './generated-codes.js';
+import { pool } from './pool-codes.js';
+import { findFulfilment } from './fulfilment-settings-sql.js';
+import { type AttachedSupplier, supplierAt } from './supplier.js';
+
+export interface FulfilmentDeps {
+  readonly database: Queryable;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** In place of the supplier's own, for a test that cannot wait. */
+  readonly deadlineMs?: number;
+}
+
+/** Where the codes of each benefit come from, by its code. */
+export interface Fulfilments {
+  /** As it is set at this moment, read in the transaction of whoever claims. */
+  of(tx: Queryable, benefitCode: string): Promise<Fulfilment>;
+  /** For a claim that waits for the supplier, whatever was set after it. */
+  supplierOf(benefitCode: string): Promise<Supplier>;
+  close(): Promise<void>;
+}
+
+/** A supplier is made once per address and key: it holds connections. */
+export function fulfilmentRegistry({ database, vault, clock, log, deadlineMs }: FulfilmentDeps): Fulfilments {
+  const suppliers = new Map<string, AttachedSupplier>();
+  const fromPool = pool(vault);
+
+  function supplier(benefitCode: string, url: string | null, wrappedKey: string | null): Supplier {
+    if (url === null || wrappedKey === null) throw new Error(`benefit ${benefitCode} has no supplier`);
+    const name = `${url} ${wrappedKey}`;
+    const known =
+      suppliers.get(name) ??
+      supplierAt({ url, key: vault.unwrapKey(wrappedKey), clock, log, ...(deadlineMs ? { deadlineMs } : {}) });
+    suppliers.set(name, known);
+    return known;
+  }
+
+  return {
+    async of(tx, benefitCode) {
+      const row = await findFulfilment(tx, benefitCode);
+      if (row === undefined || row.kind === 'GENERATED') return generated;
+      return row.kind === 'POOL' ? fromPool : supplier(benefitCode, row.supplierUrl, row.supplierKey);
+    },
+    async supplierOf(benefitCode) {
+      const row = await findFulfilment(database, benefitCode);
+      return supplier(benefitCode, row?.supplierUrl ?? null, row?.supplierKey ?? null);
+    },
+    async close() {
+      await Promise.all([...suppliers.values()].map((one) => one.close()));
+    },
+  };
+}

@@ -1,0 +1,216 @@
+import { columns, type Queryable, statement, type Transaction } from '../platform/db/database.js';
+import { fromEpochMs } from '../platform/db/time-sql.js';
+import type { DayOfChannel } from './reconciliation-runs-sql.js';
+
+/** `from` and `to` are the day's bounds in Unix milliseconds, `to` the first moment after it. */
+export interface ReconciledDay extends DayOfChannel {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A line as it is compared. The parts of its number are null when it cannot be a number of ours. */
+export interface StagedLine {
+  readonly kind: 'debit' | 'refund';
+  readonly number: string;
+  readonly order_no: number | null;
+  readonly cycle_no: number | null;
+  /** Try number of a debit, sequence number of a refund. */
+  readonly seq: number | null;
+  readonly amount_cent: number;
+  readonly status: 'SUCCESS' | 'FAIL' | 'PENDING';
+}
+
+const LINE = 'kind text, number text, order_no bigint, cycle_no integer, seq integer, amount_cent bigint, status text';
+
+const MAKE_LINES = `create temp table statement_lines (${LINE}) on commit drop`;
+
+const MAKE_DIFFERENCES = `create temp table found_differences (kind text, line_kind text, number text, here_amount_cent bigint,
+       here_status text, there_amount_cent bigint, there_status text) on commit drop`;
+
+const TEMPORARY = [MAKE_LINES, MAKE_DIFFERENCES];
+
+const STAGE_LINES = statement({
+  text: `insert into statement_lines select * from json_to_recordset($1::json) as line (${LINE})`,
+  parameters: ['json'],
+  byIndex: false,
+  after: TEMPORARY,
+});
+
+/**
+ * For the rest of the transaction: the lines in a table of their own, and plans for many rows at a time, which may take
+ * their time.
+ */
+export async function stageLines(tx: Transaction, batches: AsyncIterable<string>): Promise<void> {
+  await tx.allow(600_000);
+  await tx.query(MAKE_LINES);
+  for await (const batch of batches) {
+    await tx.query(STAGE_LINES, [batch]);
+  }
+  await tx.query('analyze statement_lines');
+}
+
+/** Theirs and ours when they contradict each other. A line that has failed and an open attempt here do not yet. */
+const CONTRADICTIONS = `('SUCCESS', 'FAIL'), ('SUCCESS', 'STARTED'), ('FAIL', 'SUCCESS'), ('PENDING', 'SUCCESS'),
+  ('PENDING', 'FAIL')`;
+
+const SAME_ATTEMPT = 'a.order_no = l.order_no and a.cycle_no = l.cycle_no and a.try_no = l.seq';
+const SAME_REFUND = 'r.order_no = l.order_no and r.cycle_no = l.cycle_no and r.refund_seq = l.seq';
+
+const COMPARE = statement({
+  text: `with booked as (
+       select distinct on (kind, number) l.*, count(*) over same_number as lines,
+         coalesce(sum(amount_cent) filter (where status = 'SUCCESS') over same_number, amount_cent) as sum_cent
+       from statement_lines l window same_number as (partition by kind, number)
+       order by kind, number, array_position(array['SUCCESS', 'PENDING', 'FAIL'], status), amount_cent
+     ),
+     matched as (
+       select l.*, a.amount_cent as here_amount_cent, a.status as here_status
+       from booked l left join debit_attempts a on ${SAME_ATTEMPT} and a.payment_channel_code = $1
+       where l.kind = 'debit'
+       union all
+       select l.*, r.amount_cent, r.status
+       from booked l left join refunds r on ${SAME_REFUND} and r.payment_channel_code = $1
+       where l.kind = 'refund'
+     ),
+     succeeded as (
+       select l.*, row_number() over (partition by order_no, cycle_no
+         order by here_status is not distinct from 'SUCCESS' desc, seq) as place
+       from matched l where kind = 'debit' and status = 'SUCCESS' and order_no is not null
+     ),
+     debited_twice as (
+       select number from succeeded l where place > 1 or here_status is distinct from 'SUCCESS' and exists (
+         select from debit_attempts a where a.order_no = l.order_no and a.cycle_no = l.cycle_no and a.try_no <> l.seq
+           and a.status = 'SUCCESS')
+     )
+     insert into found_differences
+     select 'MISSING_HERE', kind, number, null, null, amount_cent, status from matched where here_status is null
+     union all
+     select 'AMOUNT', kind, number, here_amount_cent, here_status, amount_cent, status
+     from matched where here_amount_cent <> amount_cent
+     union all
+     select 'STATE', kind, number, here_amount_cent, here_status, amount_cent, status
+     from matched where (status, here_status) in (${CONTRADICTIONS})
+     union all
+     select 'DUPLICATE', kind, number, here_amount_cent, here_status, sum_cent, status
+     from matched where lines > 1 or kind = 'debit' and number in (select number from debited_twice)
+     union all
+     select 'MISSING_THERE', 'debit', a.order_no || lpad(a.cycle_no::text, 4, '0') || lpad(a.try_no::text, 2, '0'),
+       a.amount_cent, a.status, null, null
+     from debit_attempts a
+     where a.payment_channel_code = $1 and a.status = 'SUCCESS' and a.paid_at >= ${fromEpochMs('$2')}
+       and a.paid_at < ${fromEpochMs('$3')}
+       and not exists (select from statement_lines l where l.kind = 'debit' and ${SAME_ATTEMPT})
+     union all
+     select 'MISSING_THERE', 'refund',
+       'R' || r.order_no || lpad(r.cycle_no::text, 4, '0') || lpad(r.refund_seq::text, 2, '0'),
+       r.amount_cent, r.status, null, null
+     from refunds r
+     where r.payment_channel_code = $1 and r.status = 'SUCCESS' and r.refunded_at >= ${fromEpochMs('$2')}
+       and r.refunded_at < ${fromEpochMs('$3')}
+       and not exists (select from statement_lines l where l.kind = 'refund' and ${SAME_REFUND})`,
+  parameters: ['text', 'double precision', 'double precision'],
+  byIndex: false,
+  after: TEMPORARY,
+});
+
+const COUNT_DIFFERENCES = statement({
+  text: 'select count(*) as count from found_differences',
+  parameters: [],
+  byIndex: false,
+  after: TEMPORARY,
+  columns: columns<{ count: number }>({ count: 'bigint' }),
+});
+
+/**
+ * Puts what differs into the table found_differences, for the rest of the transaction, and counts it.
+ *
+ * booked     one row per number: of several lines the one that says most, how many there are, the sum of successful ones
+ * matched    the same beside what is known here, of this payment channel alone
+ * succeeded  debits that succeeded there, of each period the one known as its success first
+ */
+export async function findDifferences(tx: Queryable, { paymentChannelCode, from, to }: ReconciledDay): Promise<number> {
+  await tx.query(MAKE_DIFFERENCES);
+  await tx.query(COMPARE, [paymentChannelCode, from, to]);
+  await tx.query('analyze found_differences');
+  const [found] = await tx.query(COUNT_DIFFERENCES);
+  return found?.count ?? 0;
+}
+
+/** What a run closes by itself is closed by this. */
+export const CLOSED_BY_RUN = 'reconciliation';
+
+const FACTS = ['here_amount_cent', 'here_status', 'there_amount_cent', 'there_status'];
+const facts = (of: string) => `(${FACTS.map((fact) => `${of}.${fact}`).join(', ')})`;
+
+const REOPENS = `(d.closed_by = '${CLOSED_BY_RUN}' or ${facts('d')} is distinct from ${facts('excluded')})`;
+
+const KEEP_DIFFERENCES = statement({
+  text: `insert into reconciliation_differences as d
+       (payment_channel_code, day, kind, line_kind, number, ${FACTS.join(', ')}, first_seen_at, last_seen_at)
+     select $1, $2, f.*, ${fromEpochMs('$3')}, ${fromEpochMs('$3')} from found_differences f
+     on conflict on constraint reconciliation_differences_once do update set last_seen_at = excluded.last_seen_at,
+       ${FACTS.map((fact) => `${fact} = excluded.${fact}`).join(', ')},
+       closed_by = case when ${REOPENS} then null else d.closed_by end,
+       closed_at = case when ${REOPENS} then null else d.closed_at end,
+       closing_note = case when ${REOPENS} then null else d.closing_note end`,
+  parameters: ['text', 'date', 'double precision'],
+  byIndex: false,
+  after: TEMPORARY,
+});
+
+/**
+ * New ones are written down, known ones are seen again. What an operator closed stays closed for as long as the facts
+ * are what the operator saw; what a run closed is open again when it is back.
+ */
+export async function keepDifferences(tx: Queryable, { paymentChannelCode, day }: ReconciledDay, now: number) {
+  await tx.query(KEEP_DIFFERENCES, [paymentChannelCode, day, now]);
+}
+
+const CLOSE_VANISHED = statement({
+  text: `update reconciliation_differences d set closed_by = '${CLOSED_BY_RUN}', closed_at = ${fromEpochMs('$3')},
+       closing_note = 'no longer found'
+     where d.payment_channel_code = $1 and d.day = $2 and d.closed_at is null and not exists (
+       select from found_differences f where f.kind = d.kind and f.line_kind = d.line_kind and f.number = d.number)`,
+  parameters: ['text', 'date', 'double precision'],
+  byIndex: false,
+  after: TEMPORARY,
+});
+
+export async function closeVanished(tx: Queryable, { paymentChannelCode, day }: ReconciledDay, now: number) {
+  await tx.query(CLOSE_VANISHED, [paymentChannelCode, day, now]);
+}
+
+const IS_SETTLED_THERE = `l.status in ('SUCCESS', 'FAIL')`;
+
+const ASK_ABOUT_DEBITS = statement({
+  text: `update debit_attempts o set ask_at = now() from (
+       select a.order_no, a.cycle_no, a.try_no from debit_attempts a join statement_lines l on ${SAME_ATTEMPT}
+       where l.kind = 'debit' and ${IS_SETTLED_THERE} and a.status = 'STARTED' and a.payment_channel_code = $1
+         and (a.ask_at is null or a.ask_at > now())
+       for update of a skip locked) due
+     where (o.order_no, o.cycle_no, o.try_no) = (due.order_no, due.cycle_no, due.try_no)`,
+  parameters: ['text'],
+  byIndex: false,
+  after: TEMPORARY,
+});
+
+const ASK_ABOUT_REFUNDS = statement({
+  text: `update refunds o set ask_at = now() from (
+       select r.order_no, r.cycle_no, r.refund_seq from refunds r join statement_lines l on ${SAME_REFUND}
+       where l.kind = 'refund' and ${IS_SETTLED_THERE} and r.status = 'STARTED' and r.payment_channel_code = $1
+         and (r.ask_at is null or r.ask_at > now())
+       for update of r skip locked) due
+     where (o.order_no, o.cycle_no, o.refund_seq) = (due.order_no, due.cycle_no, due.refund_seq)`,
+  parameters: ['text'],
+  byIndex: false,
+  after: TEMPORARY,
+});
+
+/**
+ * What is open here and settled there is asked about at once. Rows that somebody holds are being settled right now: they
+ * are left alone, so that nobody waits for anybody.
+ */
+export async function askAboutOpen(tx: Queryable, { paymentChannelCode }: ReconciledDay): Promise<void> {
+  await tx.query(ASK_ABOUT_DEBITS, [paymentChannelCode]);
+  await tx.query(ASK_ABOUT_REFUNDS, [paymentChannelCode]);
+}

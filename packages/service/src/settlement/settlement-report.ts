@@ -1,0 +1,100 @@
+import type { Transaction } from '../platform/db/database.js';
+import { type Bounds, countUnsettled, type SettlementKind, type SettlementLine, settlementLines } from './settlement-lines-sql.js';
+
+export interface Sums {
+  readonly collectedCent: number;
+  readonly collectedCount: number;
+  readonly refundedCent: number;
+  readonly refundedCount: number;
+  readonly billedCent: number;
+  readonly billedCount: number;
+}
+
+export interface ProductSums extends Sums {
+  readonly productCode: string;
+  readonly settlementMode: string;
+}
+
+export interface SettlementSummary {
+  readonly appId: string;
+  /** Of Asia/Shanghai, yyyy-MM. */
+  readonly month: string;
+  /** False while the month is still running. */
+  readonly monthIsOver: boolean;
+  /** Begun before the month's end and still without a result. Whatever comes of them, the month may change by it. */
+  readonly unsettled: { readonly debits: number; readonly refunds: number };
+  /** By product code and settlement mode. */
+  readonly products: readonly ProductSums[];
+  readonly totals: Sums;
+}
+
+export interface Report {
+  readonly appId: string;
+  readonly channelId: string;
+  readonly month: string;
+  readonly bounds: Bounds;
+  readonly now: number;
+}
+
+/** Everything as one moment saw it. The sums are those of the lines that were handed out, so they add up by construction. */
+export async function settlementReport(
+  tx: Transaction,
+  { appId, channelId, month, bounds, now }: Report,
+  take: (lines: readonly SettlementLine[]) => Promise<void>,
+): Promise<SettlementSummary> {
+  await tx.query('set transaction isolation level repeatable read, read only');
+  const unsettled = await countUnsettled(tx, channelId, bounds);
+  const products = new Map<string, ProductSums>();
+  for await (const lines of settlementLines(tx, channelId, bounds)) {
+    for (const line of lines) {
+      const { productCode, settlementMode } = line;
+      const key = `${productCode} ${settlementMode}`;
+      products.set(key, { ...plus(products.get(key) ?? NOTHING, line), productCode, settlementMode });
+    }
+    await take(lines);
+  }
+  const sorted = [...products].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sums]) => sums);
+  return {
+    appId,
+    month,
+    monthIsOver: now >= bounds.to,
+    unsettled,
+    products: sorted,
+    totals: sorted.reduce(together, NOTHING),
+  };
+}
+
+const NOTHING: Sums = {
+  collectedCent: 0,
+  collectedCount: 0,
+  refundedCent: 0,
+  refundedCount: 0,
+  billedCent: 0,
+  billedCount: 0,
+};
+
+const NAMES: Readonly<Record<SettlementKind, 'collected' | 'refunded' | 'billed'>> = {
+  COLLECTED: 'collected',
+  REFUNDED: 'refunded',
+  BILLED: 'billed',
+};
+
+function plus(sums: Sums, { kind, amountCent }: SettlementLine): Sums {
+  const name = NAMES[kind];
+  return {
+    ...sums,
+    [`${name}Cent`]: sums[`${name}Cent`] + amountCent,
+    [`${name}Count`]: sums[`${name}Count`] + 1,
+  };
+}
+
+function together(one: Sums, other: Sums): Sums {
+  return {
+    collectedCent: one.collectedCent + other.collectedCent,
+    collectedCount: one.collectedCount + other.collectedCount,
+    refundedCent: one.refundedCent + other.refundedCent,
+    refundedCount: one.refundedCount + other.refundedCount,
+    billedCent: one.billedCent + other.billedCent,
+    billedCount: one.billedCount + other.billedCount,
+  };
+}

@@ -1,0 +1,37 @@
+import type { Channel } from '../../../catalog/channels/channel.js';
+import { channelRegistry } from '../../../catalog/channels/channel-registry.js';
+import { poolCodes } from '../../../fulfilment/pool-codes.js';
+import { takeCodes } from '../../../fulfilment/pool-codes-sql.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import type { Vault } from '../../../platform/secrets/vault.js';
+import { sealCode } from '../../domain/benefits/claim-code.js';
+import { claimNoOf } from '../../domain/benefits/claim-numbers.js';
+import { lockWaitingForPool, storeClaimCodes, type WaitingClaim } from '../../store/benefits/claims-sql.js';
+
+/** Claims of one turn. */
+export const MOST_SERVED = 500;
+
+/** Gives codes of the pool to claims that wait for them, the oldest first. Says how many got one. */
+export async function serveWaiting(tx: Queryable, vault: Vault, benefitCode: string, at: number): Promise<number> {
+  const waiting = new Map((await lockWaitingForPool(tx, benefitCode, MOST_SERVED)).map((one) => [claimNoOf(one), one]));
+  if (waiting.size === 0) return 0;
+  const taken = await takeCodes(tx, benefitCode, [...waiting.keys()]);
+  if (taken.length === 0) return 0;
+  const codes = await poolCodes(tx, vault);
+  const channels = await channelsOf(tx, vault, [...waiting.values()]);
+  const served = taken.map(({ claimNo, sealed }) => {
+    const claim = waiting.get(claimNo);
+    const channel = claim && channels.get(claim.channelId);
+    if (!claim || !channel) throw new Error('a code is taken for a claim that waits');
+    return { ...claim, code: sealCode(channel, claimNo, codes.opened(benefitCode, sealed)) };
+  });
+  await storeClaimCodes(tx, served, at);
+  return served.length;
+}
+
+async function channelsOf(tx: Queryable, vault: Vault, claims: readonly WaitingClaim[]): Promise<Map<number, Channel>> {
+  const registry = channelRegistry(tx, vault);
+  const channels = new Map<number, Channel>();
+  for (const id of new Set(claims.map(({ channelId }) => channelId))) channels.set(id, await registry.byId(id));
+  return channels;
+}

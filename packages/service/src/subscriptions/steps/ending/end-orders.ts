@@ -1,0 +1,83 @@
+import type { Queryable } from '../../../platform/db/database.js';
+import { derivedPayment, type Order, type Payment } from '../../domain/orders/order.js';
+import { orderAfter, type UnsubscribeSource } from '../../domain/orders/order-states.js';
+import { paymentAfter } from '../../domain/payments/payment-states.js';
+import { cancelUnusedAgreement } from '../../store/agreements/cancel-unused-sql.js';
+import { type NewEvent, orderChanged, paymentChanged, paymentsVoided } from '../../store/events/outbox.js';
+import { findLatestPayments, storeUnsubscribed, type UnsubscribedRow } from '../../store/orders/unsubscribe-orders-sql.js';
+
+export interface UnsubscribedBy {
+  readonly source: UnsubscribeSource;
+  readonly reason: string | null;
+}
+
+/** Ends an active order under its row lock, and its agreement too, should no other order run on that. */
+export async function endOrder(tx: Queryable, order: Order, by: UnsubscribedBy, now: number): Promise<Order> {
+  const [ended] = await endOrders(tx, [order], by, now);
+  if (!ended) return order;
+  if (order.agreementId !== null) await cancelUnusedAgreement(tx, order.agreementId, order.orderNo);
+  return ended;
+}
+
+/** Orders in one statement: a megabyte of events or so. */
+const BATCH = 500;
+
+/**
+ * Ends active orders, whoever asked: the orders under their row locks, of each the open period and those not started, and the
+ * events about all of it, in the caller's transaction. Their agreements are the caller's business. A debit on the way is
+ * settled by its own result. Gives those that have ended now, and leaves out those that had ended before.
+ */
+export async function endOrders(
+  tx: Queryable,
+  orders: readonly Order[],
+  by: UnsubscribedBy,
+  now: number,
+): Promise<Order[]> {
+  const all: Order[] = [];
+  for (let from = 0; from < orders.length; from += BATCH) {
+    const rows = await endedRows(tx, orders.slice(from, from + BATCH), now);
+    if (rows.length > 0) await storeUnsubscribed(tx, rows, by, now);
+    all.push(...rows.map(({ order }) => order));
+  }
+  return all;
+}
+
+async function endedRows(tx: Queryable, orders: readonly Order[], now: number): Promise<UnsubscribedRow[]> {
+  const ending = orders.flatMap((order) => {
+    const row = orderAfter(order.status, 'unsubscribe');
+    if (!row) throw new Error(`order ${order.orderNo} is ${order.status} and cannot be unsubscribed`);
+    return row.to === order.status ? [] : [{ order, to: row.to, emitsEvent: row.emitsEvent }];
+  });
+  const waiting = ending.filter(({ order }) => voided(order.latestPaymentStatus) !== undefined);
+  const latest = await findLatestPayments(
+    tx,
+    waiting.map(({ order }) => order),
+  );
+  return ending.map(({ order: before, to, emitsEvent }) => {
+    const open = latest.get(before.orderNo);
+    const next = open && voided(open.status);
+    const payment = open && next ? { ...open, status: next.to } : undefined;
+    const order: Order = {
+      ...before,
+      status: to,
+      unsubscribedAt: now,
+      nextDueAt: null,
+      latestPaymentStatus: payment?.status ?? before.latestPaymentStatus,
+    };
+    return {
+      order,
+      payment,
+      events: emitsEvent ? [orderChanged(order)] : [],
+      voidedEvents: voidedEvents(order, payment),
+    };
+  });
+}
+
+const voided = (status: Payment['status'] | null) =>
+  status === null ? undefined : paymentAfter(status, 'unsubscribe');
+
+function voidedEvents(order: Order, payment: Payment | undefined): NewEvent[] {
+  const events = payment ? [paymentChanged(order, payment)] : [];
+  if (order.cycleNo === order.totalCycles) return events;
+  return [...events, paymentsVoided(order, derivedPayment(order, order.cycleNo + 1, 'CANCELED'))];
+}

@@ -1,0 +1,129 @@
+import type { DebitOutcome } from '../../../gateways/gateway.js';
+import { dueAt, nextStepAt } from '../../domain/orders/calendar.js';
+import type { Order, Payment } from '../../domain/orders/order.js';
+import { orderAfter } from '../../domain/orders/order-states.js';
+import { MOST_TRIES } from '../../domain/payments/debit-policy.js';
+import { type PaymentTransition, type PaymentTrigger, paymentAfter } from '../../domain/payments/payment-states.js';
+import { type NewEvent, orderChanged, paymentChanged } from '../../store/events/outbox.js';
+import type { Settleable } from '../../store/payments/settle-debits-sql.js';
+
+export type FinalOutcome = Extract<DebitOutcome, { kind: 'success' | 'declined' }>;
+
+/** What an outcome makes of an order and its period. */
+export interface Outcome {
+  readonly order: Order;
+  readonly payment: Payment;
+  readonly events: readonly NewEvent[];
+  /** Whether the order cannot go on, since its agreement has ended before: it is unsubscribed in the same transaction. */
+  readonly ends?: boolean;
+  /** Set when somebody has to look. */
+  readonly alert?: 'debit-after-unsubscribe';
+}
+
+/** Pure. Which of the ways it is follows from the order: its first debit, a renewal, or a debit that outlived it. */
+export function outcomeOf(order: Order, attempt: Settleable, outcome: FinalOutcome, now: number): Outcome {
+  if (order.status === 'INITIALIZING') return firstDebit(order, attempt, outcome, now);
+  if (order.status === 'ACTIVE') return renewal(order, attempt, outcome, now);
+  if (order.status === 'UNSUBSCRIBED') return afterUnsubscribe(order, attempt, outcome);
+  throw impossible(order, attempt.payment);
+}
+
+function firstDebit(order: Order, attempt: Settleable, outcome: FinalOutcome, now: number): Outcome {
+  const succeeded = outcome.kind === 'success';
+  const row = orderAfter(order.status, succeeded ? 'first-debit-succeeded' : 'first-debit-failed');
+  if (!row) throw impossible(order, attempt.payment);
+  const { payment, eventsAbout, paid } = settledPeriod(order, attempt.payment, outcome, 'debit-failed');
+  const next: Order = succeeded
+    ? { ...paid, status: row.to, successAt: now, nextDueAt: nextStepAt(order) }
+    : { ...paid, status: row.to, nextDueAt: null };
+  return {
+    order: next,
+    payment,
+    events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChanged(next)] : [])],
+    // The agreement ended while this debit was on the way, and no active order was there to end with it.
+    ends: succeeded && attempt.agreementEnded,
+  };
+}
+
+function renewal(order: Order, attempt: Settleable, outcome: FinalOutcome, now: number): Outcome {
+  const retryAt = outcome.kind === 'declined' ? nextTryAt(order, attempt, outcome.decline, now) : undefined;
+  const failed = retryAt === undefined ? 'debit-failed' : 'debit-failed-for-now';
+  const { payment, eventsAbout, paid } = settledPeriod(order, attempt.payment, outcome, failed);
+  if (retryAt !== undefined) {
+    const next = { ...paid, nextDueAt: retryAt };
+    return { order: next, payment, events: eventsAbout(next) };
+  }
+  if (payment.cycleNo === order.totalCycles) {
+    const row = orderAfter(order.status, 'last-period-ended');
+    if (!row) throw impossible(order, payment);
+    const next = { ...paid, status: row.to, nextDueAt: null };
+    return { order: next, payment, events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChanged(next)] : [])] };
+  }
+  const next = { ...paid, nextDueAt: dueAt(order.createdAt, order, payment.cycleNo + 1) };
+  return { order: next, payment, events: eventsAbout(next) };
+}
+
+/** A period that was on its way keeps its result. It is never tried again: the order has ended. */
+function afterUnsubscribe(order: Order, attempt: Settleable, outcome: FinalOutcome): Outcome {
+  const { payment, eventsAbout, paid } = settledPeriod(order, attempt.payment, outcome, 'debit-failed');
+  return {
+    order: paid,
+    payment,
+    events: eventsAbout(paid),
+    ...(outcome.kind === 'success' ? { alert: 'debit-after-unsubscribe' } : {}),
+  };
+}
+
+/**
+ * When a declined renewal is tried again; undefined once the retries are used up. The product's delays count, each after the attempt that
+ * failed. On an agreement that was replaced meanwhile, what the old one could not pay says nothing about the new one: that is
+ * tried at once, or by the schedule if whoever replaced it wanted that, whatever the decline. Never past the time of the
+ * period that comes next.
+ */
+function nextTryAt(
+  order: Order,
+  { agreementId, cycleNo, tryNo, retryDelays, retryBySchedule }: Settleable,
+  decline: Extract<FinalOutcome, { kind: 'declined' }>['decline'],
+  now: number,
+): number | undefined {
+  if (tryNo >= MOST_TRIES) return undefined;
+  const isReplaced = agreementId !== order.agreementId;
+  const planned = isReplaced || decline === 'retryable' ? retryDelays[tryNo - 1] : undefined;
+  const delay = isReplaced && !retryBySchedule ? 0 : planned;
+  if (delay === undefined) return undefined;
+  const at = now + delay * 1000;
+  return at < dueAt(order.createdAt, order, cycleNo + 1) ? at : undefined;
+}
+
+interface SettledPeriod {
+  readonly payment: Payment;
+  /** The order with its totals. */
+  readonly paid: Order;
+  readonly eventsAbout: (order: Order) => NewEvent[];
+}
+
+function settledPeriod(
+  order: Order,
+  before: Payment,
+  outcome: FinalOutcome,
+  failed: PaymentTrigger & ('debit-failed' | 'debit-failed-for-now'),
+): SettledPeriod {
+  const succeeded = outcome.kind === 'success';
+  const row: PaymentTransition | undefined = paymentAfter(before.status, succeeded ? 'debit-succeeded' : failed);
+  if (!row) throw impossible(order, before);
+  const payment: Payment = { ...before, status: row.to, paidAt: succeeded ? outcome.paidAt : null };
+  const totals = succeeded
+    ? { paidCycles: order.paidCycles + 1, paidAmountCent: order.paidAmountCent + payment.amountCent }
+    : {};
+  return {
+    payment,
+    paid: { ...order, ...totals, latestPaymentStatus: row.to },
+    eventsAbout: (next) => (row.emitsEvent ? [paymentChanged(next, payment)] : []),
+  };
+}
+
+function impossible(order: Order, payment: Payment): Error {
+  return new Error(
+    `order ${order.orderNo} is ${order.status} and period ${payment.cycleNo} ${payment.status}: nothing can be settled`,
+  );
+}

@@ -1,0 +1,42 @@
+import { Rejection, type SharedAgreement } from '@perennial/wire';
+import type { Channel } from '../../../catalog/channels/channel.js';
+import type { CardDetails } from '../../../gateways/gateway.js';
+import { agreementNoOf, cardColumns, readCard, sealInstitutionNo } from './card.js';
+import type { AgreementRow } from './agreements-sql.js';
+
+/** Throws DECRYPT_FAILED or PARAM_INVALID. `field` is the request's name for the sub-object. */
+export function readSharedCard(
+  channel: Channel,
+  shared: SharedAgreement,
+  field: 'sharedAgreement' | 'newSharedAgreement',
+): CardDetails {
+  return readCard(channel, shared, `${field}.`);
+}
+
+/** The number is in force under another channel. The message does not say under which. */
+export class NumberOfAnotherChannel extends Rejection {
+  constructor() {
+    super('SHARED_AGREEMENT_NOT_ALLOWED', 'sharedAgreementNo is in use elsewhere and cannot be shared');
+  }
+}
+
+/** A bound agreement, to be inserted by whoever needs it: nobody is asked, the channel's word counts. */
+export function sharedAgreementRow(
+  channel: Channel,
+  shared: SharedAgreement,
+  card: CardDetails,
+  { agreementId, now }: { readonly agreementId: number; readonly now: number },
+): AgreementRow {
+  return {
+    agreementId,
+    channelId: channel.channelId,
+    channelUserId: shared.channelUserId,
+    paymentChannelCode: shared.paymentChannelCode,
+    source: 'SHARED_FROM_CHANNEL',
+    status: 'BIND_SUCCESS',
+    agreementNo: agreementNoOf(agreementId),
+    institutionNo: sealInstitutionNo(channel, agreementId, shared.sharedAgreementNo),
+    ...cardColumns(channel, agreementId, card, undefined),
+    createdAt: now,
+  };
+}

@@ -1,0 +1,58 @@
+import type { AgreementStatus } from '@perennial/wire';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { fromEpochMs } from '../../../platform/db/time-sql.js';
+import { agreementAfter } from '../../domain/agreements/agreement-states.js';
+
+export interface AgreementSwitch {
+  readonly orderNo: number;
+  readonly fromId: number;
+  readonly toId: number;
+  readonly paymentChannelCode: string;
+  /** A period that failed for now is due at this moment, unless it was before. */
+  readonly retryAt: number | null;
+  /** A debit on its way, should it fail, is followed by the next when the schedule says so, and not at once. */
+  readonly retryBySchedule: boolean;
+}
+
+const SWITCH_ORDER = statement({
+  text: `update orders set agreement_id = $2, payment_channel_code = $3, next_due_at = least(${fromEpochMs('$4')}, next_due_at)
+     where order_no = $1`,
+  parameters: ['bigint', 'bigint', 'text', 'double precision'],
+});
+
+const MARK_OPEN_ATTEMPTS = statement({
+  text: `update debit_attempts a set retry_by_schedule = $2 from orders o
+     where o.order_no = $1 and a.order_no = o.order_no and a.cycle_no = o.cycle_no and a.status = 'STARTED'`,
+  parameters: ['bigint', 'boolean'],
+});
+
+const LOCK_AGREEMENT = statement({
+  text: 'select agreement_no as "agreementNo", status from agreements where agreement_id = $1 for update',
+  parameters: ['bigint'],
+  columns: columns<{ agreementNo: string; status: AgreementStatus }>({ agreementNo: 'text', status: 'text' }),
+});
+
+const STORE_STATUS = statement({
+  text: 'update agreements set status = $2, changed_at = now() where agreement_id = $1',
+  parameters: ['bigint', 'text'],
+});
+
+/**
+ * The order runs on another agreement from now on; an attempt on the way keeps the one it was started with. The old one
+ * stays what it is if it has ended before, as when its institution said so while the first debit was on the way.
+ */
+export async function switchAgreement(
+  tx: Queryable,
+  { orderNo, fromId, toId, paymentChannelCode, retryAt, retryBySchedule }: AgreementSwitch,
+): Promise<string> {
+  await tx.query(SWITCH_ORDER, [orderNo, toId, paymentChannelCode, retryAt]);
+  // One at most: while it is open, no other is begun.
+  await tx.query(MARK_OPEN_ATTEMPTS, [orderNo, retryBySchedule]);
+  const [row] = await tx.query(LOCK_AGREEMENT, [fromId]);
+  if (!row) throw new Error(`there is no agreement ${fromId}`);
+  const step = agreementAfter(row.status, 'replaced');
+  if (step) {
+    await tx.query(STORE_STATUS, [fromId, step.to]);
+  }
+  return row.agreementNo;
+}

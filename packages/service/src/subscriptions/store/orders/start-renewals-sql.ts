@@ -1,0 +1,121 @@
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { epochMs } from '../../../platform/db/time-sql.js';
+import { afterPeriods } from '../../domain/orders/calendar.js';
+import { paymentStep, WAITS_FOR_RETRY } from '../../domain/payments/payment-states.js';
+import type { Attempt } from '../payments/attempts-sql.js';
+import { agreementIs, paymentIs, word } from '../statuses-sql.js';
+import { DUE_PARAMETERS, type Due, type DueCursor, dueOrders, dueParameters, momentOf } from './due-orders-sql.js';
+import { isTooLate } from './expire-and-complete-sql.js';
+
+const STARTED = paymentStep('WAIT', 'renewal-started').to;
+const STARTED_AGAIN = paymentStep(WAITS_FOR_RETRY, 'renewal-started').to;
+
+/** A debit that is written down and may now be sent. */
+export interface StartedRenewal extends Attempt {
+  /** Sealed: what the institution calls the agreement. */
+  readonly institutionNo: string;
+}
+
+export interface Started {
+  readonly renewals: readonly StartedRenewal[];
+  /** Agreements that due orders run on and that were not found bound: nothing was written for those orders. */
+  readonly notBound: readonly number[];
+  readonly last: DueCursor | undefined;
+}
+
+/**
+ * Mode A: takes due orders of one payment channel and writes down the debit of each, before anybody is called. That is also
+ * the claim: while an attempt is open nothing else is due about its order, and should this node die, whoever finds the
+ * attempt open after `ask_at` asks the institution. A period that failed for now is tried again, else the next one begins.
+ * What needs no debit is not taken: see without-debit-sql.
+ *
+ * Nothing is written for an agreement that is not bound. The order's lock makes that hold until the commit: an agreement ends
+ * only under the locks of all active orders on it (docs/decisions/0010). A row that was locked in a version newer than this
+ * statement's snapshot has been checked again by PostgreSQL, and is not due any more if its agreement has ended since.
+ *
+ * `= any(array[…])` can only be looked up row by row, and no plan made for few rows reads them all.
+ */
+const start = (kind: Due['kind']) =>
+  statement({
+    name: `start-renewals-${kind}`,
+    text: `
+with due as materialized (
+  select o.order_no, o.channel_id, o.external_order_no, o.created_at, o.period_type, o.period, o.amount_cent,
+    o.agreement_id, o.next_due_at, ${momentOf(kind)} as at,
+    (select g.institution_no from agreements g where g.agreement_id = o.agreement_id and ${agreementIs('g.status', 'BIND_SUCCESS')})
+      as institution_no,
+    o.cycle_no + case when ${paymentIs('o.latest_payment_status', WAITS_FOR_RETRY)} then 0 else 1 end as debited_no
+  from orders o where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = $4 and o.total_cycles > 1
+    and not (${isTooLate('o', momentOf(kind))}) and ${dueOrders(kind)}
+), started as (
+  insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
+  select d.order_no, d.debited_no, d.channel_id, ${word(STARTED)}, ${afterPeriods('d.debited_no - 1', 'd')},
+    d.amount_cent, 1
+  from due d where d.institution_no is not null
+  on conflict (order_no, cycle_no) do update set status = ${word(STARTED_AGAIN)}, attempts = payments.attempts + 1
+    where ${paymentIs('payments.status', WAITS_FOR_RETRY)}
+  returning order_no, cycle_no, attempts
+), attempted as (
+  insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
+    started_at, ask_at)
+  select s.order_no, s.cycle_no, s.attempts, d.channel_id, d.agreement_id, $4, d.amount_cent, d.at,
+    now() + $5::double precision * interval '1 s'
+  from started s join due d using (order_no)
+  returning order_no, cycle_no, try_no, started_at
+), moved as (
+  update orders o set cycle_no = s.cycle_no, next_due_at = null, latest_payment_status = ${word(STARTED)}
+  from started s where o.order_no = any(array[s.order_no])
+)
+select d.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", d.channel_id as "channelId",
+  d.agreement_id as "agreementId", d.amount_cent as "amountCent", ${epochMs('a.started_at')} as "startedAt",
+  d.external_order_no as "externalOrderNo", d.next_due_at::text as "dueAt", d.institution_no as "institutionNo"
+from due d left join attempted a using (order_no) order by d.next_due_at, d.order_no`,
+    parameters: [...DUE_PARAMETERS, 'text', 'double precision'],
+    columns: columns<Row>({
+      orderNo: 'bigint',
+      cycleNo: 'integer?',
+      tryNo: 'integer?',
+      channelId: 'bigint',
+      agreementId: 'bigint',
+      amountCent: 'bigint',
+      startedAt: 'bigint?',
+      externalOrderNo: 'text',
+      dueAt: 'text',
+      institutionNo: 'text?',
+    }),
+  });
+
+type OfAttempt = Pick<StartedRenewal, 'cycleNo' | 'tryNo' | 'startedAt'>;
+
+const STATEMENTS = { everything: start('everything'), 'one-order': start('one-order') };
+
+/** Without an attempt when the agreement is not bound. */
+type Row = Omit<StartedRenewal, 'paymentChannelCode' | 'status' | 'asked' | keyof OfAttempt | 'institutionNo'> & {
+  readonly [Field in keyof OfAttempt]: number | null;
+} & {
+  /** Null when the agreement is not bound. */
+  readonly institutionNo: string | null;
+  readonly dueAt: string;
+};
+
+export async function startRenewals(
+  db: Queryable,
+  paymentChannelCode: string,
+  due: Due,
+  limit: number,
+  askAfterSeconds: number,
+): Promise<Started> {
+  const rows = await db.query(STATEMENTS[due.kind], [
+    ...dueParameters(due, limit),
+    paymentChannelCode,
+    askAfterSeconds,
+  ]);
+  const renewals = rows.flatMap(({ dueAt: _, cycleNo, tryNo, startedAt, institutionNo, ...row }): StartedRenewal[] =>
+    cycleNo === null || tryNo === null || startedAt === null || institutionNo === null
+      ? []
+      : [{ ...row, cycleNo, tryNo, startedAt, institutionNo, paymentChannelCode, status: 'STARTED', asked: 0 }],
+  );
+  const notBound = rows.flatMap(({ institutionNo, agreementId }) => (institutionNo === null ? [agreementId] : []));
+  const last = rows.at(-1);
+  return { renewals, notBound: [...new Set(notBound)], last: last && { dueAt: last.dueAt, orderNo: last.orderNo } };
+}
