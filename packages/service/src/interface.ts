@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import { bindConfirm } from './api/agreements-bind-confirm.js';
 import { bindSms } from './api/agreements-bind-sms.js';
 import { replaceAgreement } from './api/agreements-replace.js';
+import { userData } from './api/agreements-user-data.js';
 import { authToken } from './api/auth-token.js';
-import { provisionedList } from './api/provisioned-list.js';
 import { listChannelEvents } from './api/events-list.js';
 import { replayChannelEvents } from './api/events-replay.js';
 import { advanceOrder } from './api/orders-advance.js';
@@ -13,6 +13,7 @@ import { listUserOrders } from './api/orders-list.js';
 import { queryOrder } from './api/orders-query.js';
 import { unsubscribe } from './api/orders-unsubscribe.js';
 import { queryPayment } from './api/payments-query.js';
+import { provisionedList } from './api/provisioned-list.js';
 import type { AccessTokens } from './catalog/channels/access-token.js';
 import { listAuthorizedPaymentChannels } from './catalog/payment-channels/list-payment-channels-sql.js';
 import { catalog } from './catalog/products/catalog.js';
@@ -24,14 +25,13 @@ import type { Database } from './platform/db/database.js';
 import type { BusinessCounts } from './platform/metrics/counts.js';
 import type { LookUp } from './platform/secrets/look-up.js';
 import type { Environment } from './platform/settings.js';
-import { agreementNumbers } from './subscriptions/domain/agreements/numbers.js';
-import { orderNumbers } from './subscriptions/domain/orders/order-numbers.js';
+import { createAgreementNumbers } from './subscriptions/domain/agreements/numbers.js';
+import { createOrderNumbers } from './subscriptions/domain/orders/order-numbers.js';
 import { renderReplaced } from './subscriptions/steps/agreements/replacement-text.js';
 import { createDeduct } from './subscriptions/steps/orders/create-deducted-order.js';
 import { orderStore } from './subscriptions/steps/orders/order-store.js';
-import { userData } from './api/agreements-user-data.js';
-import { redeemLinks } from './subscriptions/store/orders/redeem-links.js';
-import { orderRenderer } from './subscriptions/store/orders/order-text.js';
+import { createOrderRenderer } from './subscriptions/store/orders/order-text.js';
+import { createRedeemLinks } from './subscriptions/store/orders/redeem-links.js';
 
 export interface InterfaceDeps {
   readonly database: Database;
@@ -51,14 +51,14 @@ export interface InterfaceDeps {
 /** The route table: every endpoint of the interface with the action behind it. What is the sandbox's alone is nowhere else. */
 export function interfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): Route[] {
   const { database, clock } = deps;
-  const links = redeemLinks(redeemUrl, clock);
-  const renderOrder = orderRenderer(links);
+  const links = createRedeemLinks(redeemUrl, clock);
+  const renderOrder = createOrderRenderer(links);
   const shared = {
     ...deps,
     catalog: catalog(database),
     links,
-    orderNumbers: orderNumbers(database),
-    agreementNumbers: agreementNumbers(database),
+    orderNumbers: createOrderNumbers(database),
+    agreementNumbers: createAgreementNumbers(database),
     store: orderStore(database),
   };
   return [

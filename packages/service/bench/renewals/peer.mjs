@@ -12,7 +12,7 @@ import { readSettings } from '../../dist/platform/settings.js';
 import { RENEWAL_LEASE_SECONDS } from '../../dist/subscriptions/domain/payments/debit-policy.js';
 import { debitRequest, sendDebit } from '../../dist/subscriptions/steps/payments/send-debit.js';
 import { settle } from '../../dist/subscriptions/steps/payments/settle-debits.js';
-import { institutionNo } from '../../dist/subscriptions/store/agreements/card.js';
+import { unsealInstitutionNo } from '../../dist/subscriptions/store/agreements/card.js';
 import { startRenewals } from '../../dist/subscriptions/store/orders/start-renewals-sql.js';
 import { BRIDGE } from '../rows.mjs';
 import { answer } from './answer.mjs';
@@ -58,7 +58,7 @@ function debit({ vault }) {
     if (!attempt) throw new Error(`order ${orderNo} was not due`);
     const channel = await channels.byId(attempt.channelId);
     const gateway = await gateways.of(BRIDGE);
-    const outcome = await sendDebit(gateway, debitRequest(attempt, institutionNo(channel, attempt)));
+    const outcome = await sendDebit(gateway, debitRequest(attempt, unsealInstitutionNo(channel, attempt)));
     await database.transaction((tx) => settle(tx, [{ attempt, outcome }], clock.now()));
   };
 }

@@ -8,23 +8,23 @@ import { type Queryable, type Transactional, Unavailable } from '../platform/db/
 import type { Once } from '../platform/idempotency/once.js';
 import type { LookUp } from '../platform/secrets/look-up.js';
 import type { Environment } from '../platform/settings.js';
+import { findAgreementTransition } from '../subscriptions/domain/agreements/agreement-states.js';
 import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
-import { agreementAfter } from '../subscriptions/domain/agreements/agreement-states.js';
 import {
   lockEarlierBinding,
   replaceEarlierBinding,
   untilCardIsFree,
 } from '../subscriptions/steps/agreements/same-card.js';
-import { agreementNoOf, sealInstitutionNo } from '../subscriptions/store/agreements/card.js';
 import {
   type BindingRow,
-  countTry,
+  countCodeTry,
   findBinding,
   lockBinding,
-  storeBound,
-  storeRefused,
-  uncountTry,
+  storeBoundAgreement,
+  storeRefusedBinding,
+  uncountCodeTry,
 } from '../subscriptions/store/agreements/agreements-sql.js';
+import { formatAgreementNo, sealInstitutionNo } from '../subscriptions/store/agreements/card.js';
 
 export interface BindConfirmDeps {
   readonly gateways: Gateways;
@@ -70,12 +70,12 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
       await once.begin(tx, bindOrderNo);
       const row = await lockBinding(tx, channel.channelId, bindOrderNo);
       if (!row) throw new Rejection('AGREEMENT_NOT_FOUND');
-      if (!agreementAfter(row.status, 'confirm-right')) throw new Rejection('BIND_ORDER_CLOSED');
+      if (!findAgreementTransition(row.status, 'confirm-right')) throw new Rejection('BIND_ORDER_CLOSED');
       if (row.codeSentAt === null || clock.now() - row.codeSentAt > CODE_LIFETIME_MS) {
         throw new Rejection('SMS_CODE_EXPIRED');
       }
       if (environment === 'production' && row.wrongCodes >= MOST_WRONG_CODES) throw new Rejection('SMS_CODE_EXPIRED');
-      await countTry(tx, row.agreementId);
+      await countCodeTry(tx, row.agreementId);
       return row;
     });
   }
@@ -85,7 +85,7 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
     const row = await findBinding(database, channel.channelId, bindOrderNo);
     if (!row) throw new Error(`binding order ${bindOrderNo} was begun and is not there`);
     if (row.status === 'BIND_SUCCESS') return row;
-    if (!agreementAfter(row.status, 'confirm-right')) throw new Rejection('BIND_ORDER_CLOSED');
+    if (!findAgreementTransition(row.status, 'confirm-right')) throw new Rejection('BIND_ORDER_CLOSED');
     if (row.codeSentAt === null) throw new Rejection('SMS_CODE_EXPIRED');
     return row;
   }
@@ -105,7 +105,7 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
     };
     const outcome = await caller.outside(() => gateway.confirmBind(confirmation));
     if (outcome.kind !== 'unknown') return outcome;
-    await uncountTry(database, asked);
+    await uncountCodeTry(database, asked);
     throw new Unavailable('the institution did not say whether the card is bound');
   }
 
@@ -120,19 +120,21 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
     if (row?.status === 'BIND_SUCCESS') return bound(row);
     const { agreementId } = asked;
     if (verdict?.kind === 'bound') {
-      const step = row && agreementAfter(row.status, 'confirm-right');
+      const step = row && findAgreementTransition(row.status, 'confirm-right');
       if (!step) throw new Rejection('BIND_ORDER_CLOSED');
-      const agreementNo = agreementNoOf(agreementId);
+      const agreementNo = formatAgreementNo(agreementId);
       const institutionNo = sealInstitutionNo(channel, agreementId, verdict.institutionNo);
       const institutionHash = await institutionNumbers.hash(verdict.institutionNo);
       const now = { ...asked, status: step.to, agreementNo, institutionNo, institutionHash };
-      if (earlier) await replaceEarlierBinding(tx, { ...earlier, toId: agreementId, institutionHash }, clock.now());
-      await storeBound(tx, now, clock.now());
+      if (earlier)
+        await replaceEarlierBinding(tx, { ...earlier, newAgreementId: agreementId, institutionHash }, clock.now());
+      await storeBoundAgreement(tx, now, clock.now());
       return bound(now);
     }
-    const step = row && agreementAfter(row.status, verdict?.kind === 'refused' ? 'confirm-refused' : 'confirm-wrong');
+    const step =
+      row && findAgreementTransition(row.status, verdict?.kind === 'refused' ? 'confirm-refused' : 'confirm-wrong');
     if (!step || !verdict) throw new Rejection('BIND_ORDER_CLOSED');
-    if (verdict.kind === 'refused') await storeRefused(tx, asked, step.to, clock.now());
+    if (verdict.kind === 'refused') await storeRefusedBinding(tx, asked, step.to, clock.now());
     return {
       agreementNo: null,
       agreementStatus: 'BIND_FAIL',

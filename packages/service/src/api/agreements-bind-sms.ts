@@ -8,21 +8,24 @@ import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
 import type { LookUp } from '../platform/secrets/look-up.js';
 import type { Environment } from '../platform/settings.js';
-import { effectivePaymentChannel, requireBank } from '../subscriptions/domain/agreements/choose-payment-channel.js';
+import {
+  type AgreementTransition,
+  findAgreementTransition,
+} from '../subscriptions/domain/agreements/agreement-states.js';
+import { choosePaymentChannel, requireServedBank } from '../subscriptions/domain/agreements/choose-payment-channel.js';
 import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
-import { type AgreementTransition, agreementAfter } from '../subscriptions/domain/agreements/agreement-states.js';
 import { reserveSend } from '../subscriptions/steps/agreements/sms-limit.js';
-import { cardColumns, readCard } from '../subscriptions/store/agreements/card.js';
-import { deleteSend } from '../subscriptions/store/agreements/sms-limit-sql.js';
 import {
   type BindingRow,
   findBinding,
   insertAgreement,
   lockBinding,
-  nextAgreementId,
   restartBinding,
   storeCodeSent,
+  takeAgreementId,
 } from '../subscriptions/store/agreements/agreements-sql.js';
+import { readCard, sealCard } from '../subscriptions/store/agreements/card.js';
+import { deleteSmsSend } from '../subscriptions/store/agreements/sms-limit-sql.js';
 import { bindUserMobile, checkUserMobile } from '../subscriptions/store/users/login-mobile.js';
 
 export interface BindSmsDeps {
@@ -58,11 +61,11 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
       : takeUp(database, channel, once.interrupted));
 
     const sending = await database.transaction(async (tx) => {
-      const agreementId = former?.agreementId ?? (await nextAgreementId(tx));
+      const agreementId = former?.agreementId ?? (await takeAgreementId(tx));
       // First of all, so that a twin on another node waits here instead of meeting what this one has written.
       if (once.interrupted === undefined) await once.begin(tx, String(agreementId));
       const reservedAt = clock.now();
-      const columns = cardColumns(channel, agreementId, card, request.bankCode);
+      const columns = sealCard(channel, agreementId, card, request.bankCode);
       if (former) {
         const row = await lockBinding(tx, channel.channelId, String(agreementId));
         await restartBinding(tx, agreementId, requireOpen(row).to, columns, reservedAt);
@@ -96,7 +99,7 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
     return database.transaction(async (tx) => {
       const failReason = await store(tx, sending, outcome);
       if (failReason === undefined) await bindUserMobile(tx, channel, request.channelUserId, mobile, clock.now());
-      if (bankMobileHash && outcome.kind === 'not-sent') await deleteSend(tx, bankMobileHash, sending.reservedAt);
+      if (bankMobileHash && outcome.kind === 'not-sent') await deleteSmsSend(tx, bankMobileHash, sending.reservedAt);
       return once.finish(
         tx,
         answer({
@@ -121,8 +124,8 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
     if (bindOrderNo !== undefined) requireOpen(former);
     const asked = request.paymentChannelCode ?? former?.paymentChannelCode;
     if (former && former.paymentChannelCode !== asked) throw new Rejection('BIND_CHANNEL_CHANGED');
-    const paymentChannel = effectivePaymentChannel(await catalog.paymentChannels(channel), asked);
-    requireBank(paymentChannel, bankCode);
+    const paymentChannel = choosePaymentChannel(await catalog.paymentChannels(channel), asked);
+    requireServedBank(paymentChannel, bankCode);
     return { former, paymentChannelCode: paymentChannel.code };
   }
 
@@ -145,7 +148,7 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
 /** The step that another send is, or a Rejection. */
 function requireOpen(row: BindingRow | undefined): AgreementTransition {
   if (!row) throw new Rejection('AGREEMENT_NOT_FOUND');
-  const step = agreementAfter(row.status, 'bind-sms');
+  const step = findAgreementTransition(row.status, 'bind-sms');
   if (!step) throw new Rejection('BIND_ORDER_CLOSED');
   return step;
 }

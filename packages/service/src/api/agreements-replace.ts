@@ -5,24 +5,24 @@ import type { Catalog } from '../catalog/products/catalog.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
 import type { LookUp } from '../platform/secrets/look-up.js';
-import { requireShareable } from '../subscriptions/domain/agreements/choose-payment-channel.js';
-import { derivedRuns } from '../subscriptions/domain/orders/order-description.js';
-import { paymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
+import { requireShareablePaymentChannel } from '../subscriptions/domain/agreements/choose-payment-channel.js';
 import type { Order, Payment } from '../subscriptions/domain/orders/order.js';
+import { unstartedRuns } from '../subscriptions/domain/orders/order-description.js';
+import { formatPaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { alertForeignNumber } from '../subscriptions/steps/agreements/alert-number-of-another-channel.js';
 import type { AffectedRun, ReplaceDescription } from '../subscriptions/steps/agreements/replacement-text.js';
-import { mayShareNumber } from '../subscriptions/store/agreements/institution-number-sql.js';
-import { switchAgreement } from '../subscriptions/store/agreements/switch-agreement-sql.js';
+import { insertAgreement, takeAgreementId } from '../subscriptions/store/agreements/agreements-sql.js';
+import { lockNumberAndCheckShareable } from '../subscriptions/store/agreements/institution-number-sql.js';
 import {
+  createSharedAgreementRow,
   NumberOfAnotherChannel,
   readSharedCard,
-  sharedAgreementRow,
 } from '../subscriptions/store/agreements/shared-agreement.js';
-import { insertAgreement, nextAgreementId } from '../subscriptions/store/agreements/agreements-sql.js';
-import { orderReference } from '../subscriptions/store/orders/order-reference.js';
+import { switchAgreement } from '../subscriptions/store/agreements/switch-agreement-sql.js';
+import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
+import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
+import { findPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
 import { startRenewals } from '../subscriptions/store/orders/start-renewals-sql.js';
-import { findPayments, lockOrder } from '../subscriptions/store/orders/orders-sql.js';
-import { isLong } from '../subscriptions/store/orders/order-text.js';
 
 export interface ReplaceDeps {
   readonly catalog: Catalog;
@@ -38,27 +38,34 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
     const { channel, database, once, answer, place } = context;
     const shared = request.newSharedAgreement;
     const card = readSharedCard(channel, shared, 'newSharedAgreement');
-    const reference = orderReference(request);
+    const reference = readOrderReference(request);
     const authorized = await catalog.paymentChannels(channel);
-    const agreementId = await nextAgreementId(database);
+    const agreementId = await takeAgreementId(database);
     const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
     const number = { paymentChannelCode: shared.paymentChannelCode, institutionHash };
     const replace = async (tx: Queryable) => {
-      const order = requireReplaceable(await lockOrder(tx, channel.channelId, reference), shared.channelUserId);
-      if (isLong(order.totalCycles)) place.reserve();
+      const order = requireReplaceable(
+        await lockOrderOfChannel(tx, channel.channelId, reference),
+        shared.channelUserId,
+      );
+      if (isLongAnswer(order.totalCycles)) place.reserve();
       const { paymentChannelCode } = shared;
-      const { commonNumbers } = requireShareable(authorized, paymentChannelCode, 'PAYMENT_CHANNEL_NOT_ALLOWED');
-      if (!commonNumbers && !(await mayShareNumber(tx, channel.channelId, number))) {
+      const { commonNumbers } = requireShareablePaymentChannel(
+        authorized,
+        paymentChannelCode,
+        'PAYMENT_CHANNEL_NOT_ALLOWED',
+      );
+      if (!commonNumbers && !(await lockNumberAndCheckShareable(tx, channel.channelId, number))) {
         throw new NumberOfAnotherChannel();
       }
       const now = clock.now();
       const payments = await findPayments(tx, order.orderNo);
-      const row = sharedAgreementRow(channel, shared, card, { agreementId, now });
+      const row = createSharedAgreementRow(channel, shared, card, { agreementId, now });
       await insertAgreement(tx, { ...row, institutionHash });
       const { orderNo } = order;
       const retryBySchedule = request.retryFailedNow === false;
       const retryAt = order.latestPaymentStatus === 'FAIL_RETRY' && !retryBySchedule ? now : null;
-      const ids = { orderNo, fromId: order.agreementId, toId: agreementId };
+      const ids = { orderNo, oldAgreementId: order.agreementId, newAgreementId: agreementId };
       const to = { ...ids, paymentChannelCode, retryAt, retryBySchedule };
       const oldAgreementNo = await switchAgreement(tx, to);
       const retriedNow = retryAt === null ? [] : await retry(tx, orderNo, paymentChannelCode, retryAt);
@@ -94,7 +101,7 @@ async function retry(
 ): Promise<RetriedPayment[]> {
   const { renewals } = await startRenewals(tx, paymentChannelCode, { kind: 'one-order', at, orderNo }, 1, 0);
   return renewals.map(({ cycleNo }) => ({
-    paymentOrderNo: paymentOrderNo(orderNo, cycleNo),
+    paymentOrderNo: formatPaymentOrderNo(orderNo, cycleNo),
     cycleNo,
     newStatus: 'PROCESSING',
   }));
@@ -121,6 +128,6 @@ function affected(order: Order, started: readonly Payment[]): AffectedRun[] {
   const open = started.filter((payment) => SWITCHES.includes(payment.status));
   return [
     ...open.map(({ cycleNo, status }): AffectedRun => [cycleNo, cycleNo, status]),
-    ...derivedRuns(order).map(([from, to, status]): AffectedRun => [from, to, status]),
+    ...unstartedRuns(order).map(([from, to, status]): AffectedRun => [from, to, status]),
   ];
 }

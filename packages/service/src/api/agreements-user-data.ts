@@ -10,8 +10,12 @@ import type { Action } from '../catalog/action.js';
 import type { Channel } from '../catalog/channels/channel.js';
 import { areNumbers, type List, readPage } from '../platform/lists/page.js';
 import { type PlaintextKind, readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
-import { cardDetails } from '../subscriptions/store/agreements/card.js';
-import { type AgreementKey, type AgreementRow, listBoundAgreements } from '../subscriptions/store/agreements/agreements-sql.js';
+import {
+  type AgreementKey,
+  type AgreementRow,
+  listBoundAgreements,
+} from '../subscriptions/store/agreements/agreements-sql.js';
+import { unsealCard } from '../subscriptions/store/agreements/card.js';
 
 const LIST: List<AgreementRow, AgreementKey> = {
   endpoint: 'agreements/user-data',
@@ -60,7 +64,7 @@ function answerVersion(
 
 function bankData(channel: Channel, row: AgreementRow, version: EncryptionVersion): BankData {
   if (row.agreementNo === null) throw new Error(`agreement ${row.agreementId} was never bound`);
-  const card = cardDetails(channel, row);
+  const card = unsealCard(channel, row);
   const encrypted = (text: string) => encryptField(text, channel.aesKey, version);
   return {
     bindOrderNo: row.source === 'SELF_BINDING' ? String(row.agreementId) : null,

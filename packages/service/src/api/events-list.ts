@@ -4,7 +4,7 @@ import type { EventKey } from '../delivery/history/candidates-sql.js';
 import { type ListedEvent, listEvents } from '../delivery/history/list-sql.js';
 import { timeRange } from '../delivery/history/time-range.js';
 import { areNumbers, type List, readPage } from '../platform/lists/page.js';
-import { orderReference } from '../subscriptions/store/orders/order-reference.js';
+import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
 import { findOrderNo } from '../subscriptions/store/orders/orders-sql.js';
 
 const LIST: List<ListedEvent, EventKey> = {
@@ -18,7 +18,7 @@ export function listChannelEvents(): Action<EventsListRequest, EventsListData> {
     const { channelId } = channel;
     const range = timeRange(request);
     const named = request.orderNo !== undefined || request.externalOrderNo !== undefined;
-    const orderNo = named ? await findOrderNo(database, channelId, orderReference(request)) : undefined;
+    const orderNo = named ? await findOrderNo(database, channelId, readOrderReference(request)) : undefined;
     if (named && orderNo === undefined) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
     const filter = { orderNo, eventType: request.eventType, status: request.deliveryStatus, ...range };
     const { rows, paging } = await readPage(LIST, { database, channelId }, filter, request, (db, limit, place) =>

@@ -2,9 +2,9 @@ import type { Notice } from '../gateways/gateway.js';
 import { raiseAlert } from '../platform/alerts/raise-sql.js';
 import type { Database } from '../platform/db/database.js';
 import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
-import { rejectWrongAmount } from '../subscriptions/steps/payments/send-debit.js';
 import type { SettleTogether } from '../subscriptions/steps/payments/batch-settler.js';
-import { type Attempt, askAgainIn, findAttempt } from '../subscriptions/store/payments/attempts-sql.js';
+import { rejectWrongAmount } from '../subscriptions/steps/payments/send-debit.js';
+import { type Attempt, findAttempt, scheduleDebitQuestion } from '../subscriptions/store/payments/attempts-sql.js';
 
 export interface NoticeDeps {
   readonly database: Database;
@@ -28,7 +28,7 @@ export function noticeAcceptor({ database, settle, endAgreement }: NoticeDeps) {
       await settle({ attempt, outcome });
     } else {
       // It says less than was hoped for: the institution is asked right away.
-      await askAgainIn(database, attempt, 0);
+      await scheduleDebitQuestion(database, attempt, 0);
     }
   };
 }

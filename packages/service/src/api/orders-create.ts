@@ -5,15 +5,15 @@ import type { Answer } from '../platform/answers/answer.js';
 import type { Clock } from '../platform/clock.js';
 import { NumberTaken } from '../platform/db/database.js';
 import { type HeldNumbers, MOST_NUMBERS } from '../platform/db/sharing/held-numbers.js';
-import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
+import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
 import { type CollectedCustomer, readCustomer } from '../subscriptions/steps/agreements/agreement-for-order.js';
 import type { CreateDeduct } from '../subscriptions/steps/orders/create-deducted-order.js';
 import { collectedOrder, idempotencyRow, newOrderRow } from '../subscriptions/steps/orders/new-order.js';
 import type { StoreOrder } from '../subscriptions/steps/orders/order-store.js';
+import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
+import { hasExternalOrder } from '../subscriptions/store/orders/orders-sql.js';
 import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
-import { externalOrderExists } from '../subscriptions/store/orders/orders-sql.js';
-import { isLong } from '../subscriptions/store/orders/order-text.js';
-import { userRow } from '../subscriptions/store/users/login-mobile.js';
+import { createUserRow } from '../subscriptions/store/users/login-mobile.js';
 
 export interface CreateDeps {
   readonly catalog: Catalog;
@@ -34,7 +34,7 @@ export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, Order
     try {
       const product = await deps.catalog.product(database, channel, request.productCode);
       checkProduct(product, request);
-      if (isLong(product.totalCycles)) context.place.reserve();
+      if (isLongAnswer(product.totalCycles)) context.place.reserve();
       return await (customer.agreement === 'of-the-channel'
         ? collect(deps, context, request, customer, product)
         : deps.deduct.create(context, request, customer, product));
@@ -44,7 +44,7 @@ export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, Order
       if (
         error instanceof Rejection &&
         error.result.isOutcome &&
-        (await externalOrderExists(database, request.externalOrderNo))
+        (await hasExternalOrder(database, request.externalOrderNo))
       ) {
         throw new Rejection('SUBSCRIPTION_ALREADY_EXISTS');
       }
@@ -73,7 +73,7 @@ async function collect(
   numbersTaken = 0,
 ): Promise<Answer> {
   const { channel, caller, once, answer } = context;
-  const user = userRow(channel, customer.channelUserId, customer.mobile);
+  const user = createUserRow(channel, customer.channelUserId, customer.mobile);
   const orderNo = await deps.orderNumbers.next();
   const created = collectedOrder(
     {
@@ -86,7 +86,7 @@ async function collect(
     deps.clock.now(),
   );
   const { order, payment } = created;
-  const done = answer(describeOrder(order, [payment], deps.links.terms({ order, redeemable: true })));
+  const done = answer(createOrderDescription(order, [payment], deps.links.termsFor({ order, redeemable: true })));
   const row = {
     ...newOrderRow(order, payment, created.events),
     mobile_hash: user.mobileHash.toString('hex'),

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
-import { openPaymentChannels } from '../catalog/payment-channels/pace-sql.js';
 import { paymentChannelCodes } from '../catalog/payment-channels/list-payment-channels-sql.js';
+import { openPaymentChannels } from '../catalog/payment-channels/pace-sql.js';
 import { createPushClient } from '../delivery/transport/push-client.js';
 import type { Fulfilments } from '../fulfilment/fulfilment-registry.js';
 import { suppliedBenefits } from '../fulfilment/fulfilment-settings-sql.js';
@@ -11,22 +11,22 @@ import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { SettleTogether } from '../subscriptions/steps/payments/batch-settler.js';
+import { businessReader } from './business-reader.js';
+import { mendFutureTimes } from './housekeeping/future-times-sql.js';
 import { housekeeping } from './housekeeping.js';
 import { logAlerts } from './jobs/alert-lines.js';
 import { type AlertingDeps, alerting } from './jobs/alerts.js';
 import { billCollected } from './jobs/billing.js';
 import { deliverer } from './jobs/deliveries.js';
+import { endDueWithoutDebit } from './jobs/expire-and-complete.js';
 import { reconcileDays } from './jobs/reconciliation.js';
 import { renewDeducted } from './jobs/renewals.js';
-import { endDueWithoutDebit } from './jobs/expire-and-complete.js';
 import type { BusinessMetrics } from './metrics/business-metrics.js';
-import { mendFutureTimes } from './housekeeping/future-times-sql.js';
-import { perCode } from './runs-per-code.js';
-import { businessReader } from './business-reader.js';
 import { cancelAtInstitutions } from './recovery/cancellations.js';
 import { askAboutPendingClaims, serveWaitingClaims } from './recovery/claims.js';
 import { askAboutPendingDebits } from './recovery/debits.js';
 import { askAboutPendingRefunds } from './recovery/refunds.js';
+import { perCode } from './runs-per-code.js';
 import { every } from './timer.js';
 
 export interface EngineDeps extends AlertingDeps {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/db/database.js';
 import { EVENTS_RETENTION_DAYS } from '../platform/settings.js';
+import { patient } from './housekeeping/bounded-steps.js';
 import { benefitExpiry } from './housekeeping/expired-benefits.js';
 import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
 import {
@@ -9,7 +10,6 @@ import {
   deleteOldSends,
   deleteOldUndelivered,
 } from './housekeeping/old-rows.js';
-import { patient } from './housekeeping/bounded-steps.js';
 import { deleteOldStrays, gatherStrays } from './housekeeping/stray-rows.js';
 import { ATTEMPTS, dropOldWeek, EVENTS, makeWeeksAhead } from './housekeeping/weekly-tables.js';
 

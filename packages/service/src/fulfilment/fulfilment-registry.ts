@@ -3,9 +3,9 @@ import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { Fulfilment, Supplier } from './fulfilment.js';
+import { findFulfilment } from './fulfilment-settings-sql.js';
 import { generated } from './generated-codes.js';
 import { pool } from './pool-codes.js';
-import { findFulfilment } from './fulfilment-settings-sql.js';
 import { type AttachedSupplier, supplierAt } from './supplier.js';
 
 export interface FulfilmentDeps {

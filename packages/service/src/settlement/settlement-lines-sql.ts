@@ -1,7 +1,7 @@
 import { columns, type Queryable, type RowOf, statement, type Transaction } from '../platform/db/database.js';
 import { fromEpochMs, shanghaiText } from '../platform/db/time-sql.js';
-import { PAID } from '../subscriptions/domain/payments/payment-states.js';
-import { paymentIs } from '../subscriptions/store/statuses-sql.js';
+import { PAID_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
+import { paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
 
 /** COLLECTED: debited by the service. REFUNDED: given back by it. BILLED: collected by the channel itself. */
 export const SETTLEMENT_KINDS = ['COLLECTED', 'REFUNDED', 'BILLED'] as const;
@@ -37,7 +37,7 @@ const LINES = `
     m.cycle_no as "cycleNo", m.amount_cent as "amountCent", m.paid_at as at
   from payments m join orders o using (order_no)
   where m.channel_id = $1 and m.paid_at >= ${fromEpochMs('$2')} and m.paid_at < ${fromEpochMs('$3')}
-    and ${paymentIs('m.status', ...PAID)}
+    and ${paymentStatusIs('m.status', ...PAID_STATUSES)}
   union all
   select 'REFUNDED', ${shanghaiText('m.refunded_at')}, ${PAYMENT_ORDER_NO},
     'R' || ${PAYMENT_ORDER_NO} || lpad(m.refund_seq::text, 2, '0'), o.external_order_no, o.product_code,

@@ -1,5 +1,11 @@
 import type { Transaction } from '../platform/db/database.js';
-import { type Bounds, countUnsettled, type SettlementKind, type SettlementLine, settlementLines } from './settlement-lines-sql.js';
+import {
+  type Bounds,
+  countUnsettled,
+  type SettlementKind,
+  type SettlementLine,
+  settlementLines,
+} from './settlement-lines-sql.js';
 
 export interface Sums {
   readonly collectedCent: number;

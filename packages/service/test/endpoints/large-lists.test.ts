@@ -9,7 +9,11 @@ import {
   type AgreementKey,
   listBoundAgreements,
 } from '../../src/subscriptions/store/agreements/agreements-sql.js';
-import { listOrderTexts, type OrderFilter, type OrderKey } from '../../src/subscriptions/store/orders/list-orders-sql.js';
+import {
+  listOrderTexts,
+  type OrderFilter,
+  type OrderKey,
+} from '../../src/subscriptions/store/orders/list-orders-sql.js';
 import { costOf } from '../support/cost.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 

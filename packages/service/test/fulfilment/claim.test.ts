@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { claimNoOf } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
+import { formatClaimNo } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
 import { revokeBenefits } from '../../src/subscriptions/steps/benefits/revoke-benefits.js';
 import { type ClaimStage, claimStage } from './support.js';
 
@@ -115,7 +115,7 @@ describe('a claim', () => {
       );
       const claimed = outcomes[2 * n] === 'CLAIMED';
       expect(row).toEqual(
-        claimed ? { status: 'CLAIMED', claimNo: claimNoOf(benefit) } : { status: 'REVOKED', claimNo: null },
+        claimed ? { status: 'CLAIMED', claimNo: formatClaimNo(benefit) } : { status: 'REVOKED', claimNo: null },
       );
       expect((await on.codeOf(benefit)) !== undefined).toBe(claimed);
     }

@@ -5,8 +5,8 @@ import { fulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js'
 import type { OperatorWithClock } from '../../src/operator/operator.js';
 import { type ImportedCodes, importCodes } from '../../src/operator/provisioning/benefits.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
-import { openCode } from '../../src/subscriptions/domain/benefits/claim-code.js';
-import { type BenefitReference, claimNoOf } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
+import { unsealClaimCode } from '../../src/subscriptions/domain/benefits/claim-code.js';
+import { type BenefitReference, formatClaimNo } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
 import { type ClaimOutcome, claimer } from '../../src/subscriptions/steps/benefits/claim-benefit.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -93,7 +93,7 @@ export async function claimStage(): Promise<ClaimStage> {
         'select code from claims where order_no = $1 and cycle_no = $2 and position = $3',
         [benefit.orderNo, benefit.cycleNo, benefit.position],
       );
-      return row?.code ? openCode(node.channel, claimNoOf(benefit), row.code) : undefined;
+      return row?.code ? unsealClaimCode(node.channel, formatClaimNo(benefit), row.code) : undefined;
     },
     import: (benefitCode, text) => importCodes(operator, { benefitCode, file: fileOf(text) }),
     alerts: () => database.query('select kind, subject, seen from alerts order by kind, subject'),

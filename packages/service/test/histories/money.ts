@@ -4,7 +4,7 @@ import { debitOutcome } from '../../src/gateways/bridge/read-outcomes.js';
 import { OperatorError } from '../../src/operator/operator.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
-import { attemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
+import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import type { History, Tracked } from './history.js';
 import { paidLate, refundable, refundBegun, unsubscribed } from './model.js';
 import { type Agreement, type Attempt, nameOf, required, runsOn } from './order.js';
@@ -65,7 +65,7 @@ export async function news(history: History, step: Disturbed<News>): Promise<Exp
   const { tracked, attempt } = picked;
   const code = required(tracked.model.agreements[attempt.agreement]).paymentChannelCode;
   const { desk, ledger } = required(world.banks.get(code));
-  const number = attemptNo(tracked.orderNo, attempt.cycleNo, attempt.tryNo);
+  const number = formatAttemptNo(tracked.orderNo, attempt.cycleNo, attempt.tryNo);
   const debit = ledger.debits.get(number);
   if (!debit) return new Map();
   await desk.settleDebit(number);

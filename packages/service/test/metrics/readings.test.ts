@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { businessReader } from '../../src/engine/business-reader.js';
 import { businessMetrics } from '../../src/engine/metrics/business-metrics.js';
 import type { ReadingBounds } from '../../src/engine/metrics/readings-sql.js';
-import { businessReader } from '../../src/engine/business-reader.js';
 import { pauseEvents } from '../../src/operator/events.js';
 import { raiseAlert } from '../../src/platform/alerts/raise-sql.js';
 import { clockWatch } from '../../src/platform/installation/clock-watch.js';

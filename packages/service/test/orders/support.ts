@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { billCollected } from '../../src/engine/jobs/billing.js';
-import { renewDeducted } from '../../src/engine/jobs/renewals.js';
 import { endDueWithoutDebit } from '../../src/engine/jobs/expire-and-complete.js';
+import { renewDeducted } from '../../src/engine/jobs/renewals.js';
 import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
 import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
 import type {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { billCollected } from '../../src/engine/jobs/billing.js';
 import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
-import { billLane, takeLane } from '../../src/subscriptions/store/orders/bill-orders-sql.js';
-import { FROM_THE_START } from '../../src/subscriptions/store/orders/due-orders-sql.js';
+import { billLane, lockLane } from '../../src/subscriptions/store/orders/bill-orders-sql.js';
+import { START_OF_DUE_ORDERS } from '../../src/subscriptions/store/orders/due-orders-sql.js';
 import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
 import { type Stage, stage } from '../orders/support.js';
 
@@ -154,15 +154,15 @@ it('what is wrong with a few of many orders costs the others nothing', async () 
 it('a lane that another node is in is left to that node', async () => {
   await orders(8);
   await database.transaction(async (tx) => {
-    expect(await takeLane(tx, 1)).toBe(true);
+    expect(await lockLane(tx, 1)).toBe(true);
     expect(await billCollected(database)).toBe(6);
   });
   expect(await billCollected(database)).toBe(2);
 });
 
-const EVERYTHING = { kind: 'everything', after: FROM_THE_START } as const;
+const EVERYTHING = { kind: 'everything', after: START_OF_DUE_ORDERS } as const;
 const WAYS: readonly [string, string, (tx: Queryable) => Promise<number>][] = [
-  ['billed', 'CHANNEL_COLLECT', async (tx) => (await billLane(tx, 0, FROM_THE_START, 20)).orders],
+  ['billed', 'CHANNEL_COLLECT', async (tx) => (await billLane(tx, 0, START_OF_DUE_ORDERS, 20)).orders],
   ['debited', 'SVC_DEDUCT', async (tx) => (await startRenewals(tx, 'MOCKPAY', EVERYTHING, 20, 18)).renewals.length],
 ];
 

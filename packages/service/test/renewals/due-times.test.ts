@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { billCollected } from '../../src/engine/jobs/billing.js';
 import { openDatabase } from '../../src/platform/db/database.js';
-import { type Cadence, dueAt } from '../../src/subscriptions/domain/orders/calendar.js';
+import { type Cadence, periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 import { type Stage, stage } from '../orders/support.js';
 import { created, type EngineNode, engineNode } from './support.js';
 
@@ -109,7 +109,7 @@ function reckoned(order: Sample, upTo: number): Pick<Found, 'cycleNo' | 'expectA
   const cycleNo = Math.min(upTo, order.totalCycles);
   return {
     cycleNo,
-    expectAt: dueAt(order.anchor, order, cycleNo),
-    nextDueAt: cycleNo === order.totalCycles ? null : dueAt(order.anchor, order, cycleNo + 1),
+    expectAt: periodDueAt(order.anchor, order, cycleNo),
+    nextDueAt: cycleNo === order.totalCycles ? null : periodDueAt(order.anchor, order, cycleNo + 1),
   };
 }

@@ -1,4 +1,4 @@
-import { fromEpochMicros, epochMicros } from '../../platform/db/time-sql.js';
+import { epochMicros, fromEpochMicros } from '../../platform/db/time-sql.js';
 import type { Place } from '../../platform/lists/page.js';
 
 /** When it was authorized, in Unix microseconds, and its code. */

@@ -1,8 +1,8 @@
 import type { EncryptionVersion, EventType } from '@perennial/wire/enums';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
-import type { SealedCredentials } from './credentials.js';
 import { type ChannelRow, findChannel } from './channels-sql.js';
+import type { SealedCredentials } from './credentials.js';
 
 /** A channel as operators see it: everything but the secrets, which this file never selects. */
 export interface ChannelView {

@@ -1,10 +1,10 @@
 import type { Queryable } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import { addressAllowList, type Channel } from './channel.js';
+import { findAppId, findChannel } from './channels-sql.js';
 import { openCredentials } from './credentials.js';
 import { FieldFailures } from './field-failures.js';
 import { sealing } from './sealing.js';
-import { findAppId, findChannel } from './channels-sql.js';
 
 /**
  * The channels this node has met, with their secrets opened. An entry may be stale: whoever uses one compares its

@@ -1,5 +1,5 @@
 import type { DeliveryStatus, EventType } from '@perennial/wire';
-import { fromEpochMs, fromEpochMicros } from '../../platform/db/time-sql.js';
+import { fromEpochMicros, fromEpochMs } from '../../platform/db/time-sql.js';
 import { isPayment } from './attempts-sql.js';
 import { progress, STATUS, WHOLE } from './history-sql.js';
 import type { InstantRange } from './time-range.js';

@@ -3,7 +3,7 @@ import type { EncryptionVersion } from '@perennial/wire/enums';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { gather } from '../../platform/db/sharing/gather.js';
-import { type StoredUser, userMobile } from '../../subscriptions/store/users/login-mobile.js';
+import { type StoredUser, unsealUserMobile } from '../../subscriptions/store/users/login-mobile.js';
 import { findCallbacks, findVersions } from '../queue/receivers-sql.js';
 
 /** Where a channel's events go, and the keys for signing and encrypting them. Valid for one version of the channel. */
@@ -63,7 +63,7 @@ export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry)
       sign: (text) => createHmac('sha256', callbackSecret).update(text).digest('base64'),
       aesKey: channel.aesKey,
       encryption: channel.answerEncryption,
-      decryptMobile: (user) => userMobile(channel, user),
+      decryptMobile: (user) => unsealUserMobile(channel, user),
       payments: addressFor('payment.status.changed'),
       orders: addressFor('order.status.changed'),
     };

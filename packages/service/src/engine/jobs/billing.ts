@@ -1,7 +1,12 @@
 import { raiseAlertOnce } from '../../platform/alerts/raise-sql.js';
 import { type Database, PATIENT_MS, sqlState } from '../../platform/db/database.js';
-import { BILLING_LANES, billLane, firstDue, takeLane } from '../../subscriptions/store/orders/bill-orders-sql.js';
-import { type DueCursor, FROM_THE_START } from '../../subscriptions/store/orders/due-orders-sql.js';
+import {
+  BILLING_LANES,
+  billLane,
+  findFirstDueOrder,
+  lockLane,
+} from '../../subscriptions/store/orders/bill-orders-sql.js';
+import { type DueCursor, START_OF_DUE_ORDERS } from '../../subscriptions/store/orders/due-orders-sql.js';
 
 /** Orders in one statement: more gain nothing (measured), and hold locks for longer. */
 const BATCH = 3000;
@@ -27,11 +32,11 @@ export async function billCollected(database: Database, stopping: () => boolean 
 async function billAll(database: Database, lane: number, stopping: () => boolean): Promise<number> {
   let total = 0;
   let limit = BATCH;
-  for (let after: DueCursor | undefined = FROM_THE_START; after && !stopping(); ) {
+  for (let after: DueCursor | undefined = START_OF_DUE_ORDERS; after && !stopping(); ) {
     const from: DueCursor = after;
     try {
       const billed = await database.transaction(
-        async (tx) => ((await takeLane(tx, lane)) ? await billLane(tx, lane, from, limit) : undefined),
+        async (tx) => ((await lockLane(tx, lane)) ? await billLane(tx, lane, from, limit) : undefined),
         { statementMs: PATIENT_MS },
       );
       total += billed?.orders ?? 0;
@@ -53,7 +58,7 @@ async function passOver(
   after: DueCursor,
   error: unknown,
 ): Promise<DueCursor | undefined> {
-  const order = await firstDue(database, lane, after);
+  const order = await findFirstDueOrder(database, lane, after);
   const state = sqlState(error) ?? '';
   if (order && REFUSED.test(state)) {
     await raiseAlertOnce(

@@ -7,20 +7,24 @@ import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import type { BusinessCounts } from '../../platform/metrics/counts.js';
-import { attemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
+import { formatAttemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import {
+  askSecondsNamedBy,
   DEBIT_DEADLINE_MS,
   FIRST_ASK_SECONDS,
-  namedAskSeconds,
   RENEWAL_LEASE_SECONDS,
 } from '../../subscriptions/domain/payments/debit-policy.js';
 import { endLeftOverOrders } from '../../subscriptions/steps/ending/end-agreements.js';
-import { debitRequest, rejectWrongAmount, sendDebit } from '../../subscriptions/steps/payments/send-debit.js';
 import type { SettleTogether } from '../../subscriptions/steps/payments/batch-settler.js';
-import { institutionNo } from '../../subscriptions/store/agreements/card.js';
-import { type DueCursor, FROM_THE_START } from '../../subscriptions/store/orders/due-orders-sql.js';
-import { type Started, type StartedRenewal, startRenewals } from '../../subscriptions/store/orders/start-renewals-sql.js';
-import { askAgainIn } from '../../subscriptions/store/payments/attempts-sql.js';
+import { debitRequest, rejectWrongAmount, sendDebit } from '../../subscriptions/steps/payments/send-debit.js';
+import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
+import { type DueCursor, START_OF_DUE_ORDERS } from '../../subscriptions/store/orders/due-orders-sql.js';
+import {
+  type StartedBatch,
+  type StartedRenewal,
+  startRenewals,
+} from '../../subscriptions/store/orders/start-renewals-sql.js';
+import { scheduleDebitQuestion } from '../../subscriptions/store/payments/attempts-sql.js';
 
 export interface RenewalDeps {
   readonly database: Database;
@@ -48,7 +52,7 @@ export async function renewDeducted(deps: RenewalDeps, pace: Pace): Promise<numb
   const underWay = new Set<Promise<void>>();
   const channelOf = oncePerRun((channelId: number) => deps.channels.byId(channelId));
   let started = 0;
-  for (let after: DueCursor | undefined = FROM_THE_START; after && !deps.stopping?.(); ) {
+  for (let after: DueCursor | undefined = START_OF_DUE_ORDERS; after && !deps.stopping?.(); ) {
     while (underWay.size > IN_FLIGHT - FEWEST) await Promise.race(underWay);
     const gateway = await gateways.of(pace.code);
     const claimedAt = clock.now();
@@ -67,7 +71,7 @@ export async function renewDeducted(deps: RenewalDeps, pace: Pace): Promise<numb
   return started;
 }
 
-async function claimDue({ database }: RenewalDeps, pace: Pace, after: DueCursor, room: number): Promise<Started> {
+async function claimDue({ database }: RenewalDeps, pace: Pace, after: DueCursor, room: number): Promise<StartedBatch> {
   const { code, debitsPerSecond } = pace;
   const due = { kind: 'everything', after } as const;
   if (debitsPerSecond === null) return startRenewals(database, code, due, room, RENEWAL_LEASE_SECONDS);
@@ -110,7 +114,7 @@ async function renew(
   const { database, settle, clock, log } = deps;
   try {
     const channel = await deps.channelOf(renewal.channelId);
-    const request = debitRequest(renewal, channel, institutionNo(channel, renewal));
+    const request = debitRequest(renewal, channel, unsealInstitutionNo(channel, renewal));
     // So late that another node may be about to ask: then it is that node's.
     if (clock.now() - claimedAt > LATEST_SEND_MS) return;
     const outcome = await rejectWrongAmount(database, renewal, await sendDebit(gateway, request, deps.debitDeadlineMs));
@@ -119,9 +123,9 @@ async function renew(
       return;
     }
     deps.counts?.debit(renewal.paymentChannelCode, outcome.kind);
-    await askAgainIn(database, renewal, namedAskSeconds(outcome, clock.now()) || FIRST_ASK_SECONDS);
+    await scheduleDebitQuestion(database, renewal, askSecondsNamedBy(outcome, clock.now()) || FIRST_ASK_SECONDS);
   } catch (err) {
-    const number = attemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);
+    const number = formatAttemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);
     log.warn({ err, attemptNo: number }, 'a renewal was started and is left to be asked about');
   }
 }

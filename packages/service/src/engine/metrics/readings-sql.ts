@@ -1,5 +1,5 @@
-import { openPaymentChannels } from '../../catalog/payment-channels/pace-sql.js';
 import { paymentChannelCodes } from '../../catalog/payment-channels/list-payment-channels-sql.js';
+import { openPaymentChannels } from '../../catalog/payment-channels/pace-sql.js';
 import { SHARDS } from '../../delivery/queue/shards-sql.js';
 import { ALERT_KINDS } from '../../platform/alerts/raise-sql.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';

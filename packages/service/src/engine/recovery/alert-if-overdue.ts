@@ -1,7 +1,7 @@
 import { type AlertKind, raiseAlertOnce } from '../../platform/alerts/raise-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
-import { ALERT_AFTER_MS } from '../../subscriptions/domain/payments/debit-policy.js';
+import { UNKNOWN_ALERT_AFTER_MS } from '../../subscriptions/domain/payments/debit-policy.js';
 
 /** Raises an alert about what began a day ago and has no end. Once: an operator who has seen it need not see it every hour. */
 export async function alertIfOverdue(
@@ -10,5 +10,5 @@ export async function alertIfOverdue(
   one: { readonly number: string; readonly since: number },
   detail: string,
 ): Promise<void> {
-  if (clock.now() - one.since > ALERT_AFTER_MS) await raiseAlertOnce(database, kind, one.number, detail);
+  if (clock.now() - one.since > UNKNOWN_ALERT_AFTER_MS) await raiseAlertOnce(database, kind, one.number, detail);
 }

@@ -3,10 +3,10 @@ import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js
 import type { Gateways } from '../../gateways/gateway-registry.js';
 import { raiseAlert, resolveAlert } from '../../platform/alerts/raise-sql.js';
 import { columns, type Database, type Queryable, statement } from '../../platform/db/database.js';
-import { isInUse } from '../../subscriptions/store/agreements/cancel-unused-sql.js';
-import { institutionNo } from '../../subscriptions/store/agreements/card.js';
-import { sameNumber } from '../../subscriptions/store/agreements/institution-number-sql.js';
-import { agreementIs } from '../../subscriptions/store/statuses-sql.js';
+import { numberInUseSql } from '../../subscriptions/store/agreements/cancel-unused-sql.js';
+import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
+import { sameNumberSql } from '../../subscriptions/store/agreements/institution-number-sql.js';
+import { agreementStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import { recover } from './recover.js';
 
 export interface CancellationDeps {
@@ -54,7 +54,7 @@ async function cancel({ database, channels, gateways }: CancellationDeps, agreem
   const gateway = await gateways.of(agreement.paymentChannelCode);
   const { agreementNo } = agreement;
   const outcome = await gateway
-    .cancelAgreement({ appId: channel.appId, agreementNo, institutionNo: institutionNo(channel, agreement) })
+    .cancelAgreement({ appId: channel.appId, agreementNo, institutionNo: unsealInstitutionNo(channel, agreement) })
     .catch(() => ({ kind: 'unknown' }) as const);
   if (outcome.kind === 'canceled') {
     await finish(database, agreement.agreementId);
@@ -81,15 +81,15 @@ async function claim(db: Queryable, limit: number, paymentChannelCode?: string):
 /** A binding needs no order to be alive: its institution may have given it the number of an earlier one. */
 const isBoundAgain = (a: string) => `exists (
   select from agreements other
-  where ${sameNumber('other', a)} and ${agreementIs('other.status', 'BIND_SUCCESS')} and not other.number_released and other.source = 'SELF_BINDING')`;
+  where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released and other.source = 'SELF_BINDING')`;
 
 /** Of a binding that another of the same card replaced: its orders have moved there, but a debit is still on this one. */
-const isBeingDebited = (a: string) => `(${agreementIs(`${a}.status`, 'REPLACED')} and exists (
+const isBeingDebited = (a: string) => `(${agreementStatusIs(`${a}.status`, 'REPLACED')} and exists (
   select from debit_attempts d where d.agreement_id = any(array[${a}.agreement_id]) and d.status = 'STARTED'))`;
 
 const CLAIM = statement({
   text: `with due as materialized (
-       select a.agreement_id, ${isInUse('a')} or ${isBoundAgain('a')} as used, ${isBeingDebited('a')} as debited
+       select a.agreement_id, ${numberInUseSql('a')} or ${isBoundAgain('a')} as used, ${isBeingDebited('a')} as debited
        from agreements a where a.cancel_at <= now() and ($3::text is null or a.payment_channel_code = $3) order by a.cancel_at limit $1 for update skip locked
      )
      update agreements a set cancel_tries = a.cancel_tries + case when d.used or d.debited then 0 else 1 end,

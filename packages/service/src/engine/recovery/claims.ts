@@ -1,19 +1,19 @@
 import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { ClaimToFulfil, Supplier, SupplierOutcome } from '../../fulfilment/fulfilment.js';
-import { SUPPLIER_DEADLINE_MS } from '../../fulfilment/supplier-policy.js';
 import type { Fulfilments } from '../../fulfilment/fulfilment-registry.js';
+import { SUPPLIER_DEADLINE_MS } from '../../fulfilment/supplier-policy.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
-import { claimNoOf } from '../../subscriptions/domain/benefits/claim-numbers.js';
+import { formatClaimNo } from '../../subscriptions/domain/benefits/claim-numbers.js';
 import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
-import { settleClaim, wholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
 import { serveWaiting } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
+import { settleClaim, wholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
 import {
-  askAboutClaimIn,
-  benefitsToServe,
-  takeClaimsToAsk,
+  findBenefitsToServe,
+  leaseClaimsToAsk,
+  scheduleClaimQuestion,
   type WaitingClaim,
 } from '../../subscriptions/store/benefits/claims-sql.js';
 import { alertIfOverdue } from './alert-if-overdue.js';
@@ -35,10 +35,10 @@ const LEASE_SECONDS = (2 * SUPPLIER_DEADLINE_MS) / 1000 + 2;
 export async function askAboutPendingClaims(deps: PendingClaimsDeps, benefitCode: string): Promise<number> {
   return recover(
     {
-      claim: (limit) => takeClaimsToAsk(deps.database, benefitCode, limit, LEASE_SECONDS),
+      claim: (limit) => leaseClaimsToAsk(deps.database, benefitCode, limit, LEASE_SECONDS),
       finish: (claim) => ask(deps, claim),
       async onFailure(claim, err) {
-        deps.log.warn({ err, claimNo: claimNoOf(claim) }, 'asking about a claim failed');
+        deps.log.warn({ err, claimNo: formatClaimNo(claim) }, 'asking about a claim failed');
         await alertIfOld(deps, claim, 'the supplier cannot be asked').catch(() => undefined);
       },
     },
@@ -49,10 +49,10 @@ export async function askAboutPendingClaims(deps: PendingClaimsDeps, benefitCode
 async function ask(deps: PendingClaimsDeps, claim: WaitingClaim): Promise<void> {
   const channel = await deps.channels.byId(claim.channelId);
   const supplier = await deps.fulfilments.supplierOf(claim.benefitCode);
-  const outcome = await outcomeOf(supplier, { ...claim, claimNo: claimNoOf(claim) });
+  const outcome = await outcomeOf(supplier, { ...claim, claimNo: formatClaimNo(claim) });
   await settleClaim(deps, channel, claim, outcome);
   if (outcome.kind !== 'unknown') return;
-  await askAboutClaimIn(deps.database, claim, nextAskSeconds(claim.asked));
+  await scheduleClaimQuestion(deps.database, claim, nextAskSeconds(claim.asked));
   await alertIfOld(deps, claim, 'the supplier has not said what became of it');
 }
 
@@ -63,7 +63,7 @@ async function outcomeOf(supplier: Supplier, claim: ClaimToFulfil): Promise<Supp
 }
 
 const alertIfOld = (deps: Pick<PendingClaimsDeps, 'database' | 'clock'>, claim: WaitingClaim, detail: string) =>
-  alertIfOverdue(deps, 'claim-unknown-for-a-day', { number: claimNoOf(claim), since: claim.claimedAt }, detail);
+  alertIfOverdue(deps, 'claim-unknown-for-a-day', { number: formatClaimNo(claim), since: claim.claimedAt }, detail);
 
 /**
  * Claims that wait for a pool with codes in it: one that was made while an import was being committed, for example. An
@@ -75,7 +75,7 @@ export async function serveWaitingClaims({
   clock,
 }: Pick<PendingClaimsDeps, 'database' | 'clock'> & { readonly vault: Vault }): Promise<number> {
   let served = 0;
-  for (const benefitCode of await benefitsToServe(database)) {
+  for (const benefitCode of await findBenefitsToServe(database)) {
     served += await database.transaction((tx) => serveWaiting(tx, vault, benefitCode, wholeSeconds(clock)));
   }
   return served;

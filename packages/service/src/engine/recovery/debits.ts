@@ -4,18 +4,22 @@ import type { DebitOutcome } from '../../gateways/gateway.js';
 import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
-import { attemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
+import { formatAttemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import {
+  askSecondsNamedBy,
   DEBIT_DEADLINE_MS,
-  NEVER_SENT_AFTER_MS,
-  namedAskSeconds,
   nextAskSeconds,
+  UNSEEN_IS_FINAL_AFTER_MS,
 } from '../../subscriptions/domain/payments/debit-policy.js';
-import { askDebit, debitRequest, rejectWrongAmount } from '../../subscriptions/steps/payments/send-debit.js';
 import type { SettleTogether } from '../../subscriptions/steps/payments/batch-settler.js';
-import { institutionNoOf } from '../../subscriptions/store/agreements/institution-no-sql.js';
+import { askDebit, debitRequest, rejectWrongAmount } from '../../subscriptions/steps/payments/send-debit.js';
+import { findInstitutionNo } from '../../subscriptions/store/agreements/institution-no-sql.js';
 import { findUnsubscribedAt } from '../../subscriptions/store/orders/unsubscribe-orders-sql.js';
-import { type Attempt, askAgainIn, claimAttemptsToAsk } from '../../subscriptions/store/payments/attempts-sql.js';
+import {
+  type Attempt,
+  leaseAttemptsToAsk,
+  scheduleDebitQuestion,
+} from '../../subscriptions/store/payments/attempts-sql.js';
 import { alertIfOverdue } from './alert-if-overdue.js';
 import { recover } from './recover.js';
 
@@ -40,7 +44,7 @@ const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
 export async function askAboutPendingDebits(deps: PendingDeps, paymentChannelCode?: string): Promise<number> {
   return recover(
     {
-      claim: (limit) => claimAttemptsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
+      claim: (limit) => leaseAttemptsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
       finish: (attempt) => ask(deps, attempt),
       async onFailure(attempt, err) {
         deps.log.warn({ err, attemptNo: numberOf(attempt) }, 'asking about a debit failed');
@@ -53,7 +57,7 @@ export async function askAboutPendingDebits(deps: PendingDeps, paymentChannelCod
 
 async function ask({ database, channels, gateways, settle, clock }: PendingDeps, attempt: Attempt): Promise<void> {
   const channel = await channels.byId(attempt.channelId);
-  const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
+  const institutionNo = await findInstitutionNo(database, channel, attempt.agreementId);
   const gateway = await gateways.of(attempt.paymentChannelCode);
   const request = debitRequest(attempt, channel, institutionNo);
   const answer = await askDebit(gateway, request, undefined, () => unseen({ database, clock }, attempt));
@@ -63,7 +67,11 @@ async function ask({ database, channels, gateways, settle, clock }: PendingDeps,
     return;
   }
   // A time that has passed was a guess: from then on the usual schedule counts.
-  await askAgainIn(database, attempt, namedAskSeconds(outcome, clock.now()) || nextAskSeconds(attempt.asked));
+  await scheduleDebitQuestion(
+    database,
+    attempt,
+    askSecondsNamedBy(outcome, clock.now()) || nextAskSeconds(attempt.asked),
+  );
   await alertIfOld({ database, clock }, attempt, `still ${outcome.kind}`);
 }
 
@@ -77,11 +85,11 @@ async function unseen(
 ): Promise<DebitOutcome | 'send'> {
   const endedAt = await findUnsubscribedAt(database, attempt.orderNo);
   if (endedAt === null) return 'send';
-  if (clock.now() - endedAt < NEVER_SENT_AFTER_MS) return { kind: 'unknown' };
+  if (clock.now() - endedAt < UNSEEN_IS_FINAL_AFTER_MS) return { kind: 'unknown' };
   return { kind: 'declined', decline: 'final', reason: 'the order had ended before it was sent' };
 }
 
 const alertIfOld = (deps: Pick<PendingDeps, 'database' | 'clock'>, attempt: Attempt, detail: string) =>
   alertIfOverdue(deps, 'debit-unknown-for-a-day', { number: numberOf(attempt), since: attempt.startedAt }, detail);
 
-const numberOf = (attempt: Attempt) => attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);
+const numberOf = (attempt: Attempt) => formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);

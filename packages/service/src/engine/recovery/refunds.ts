@@ -3,10 +3,14 @@ import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
-import { refundNo } from '../../subscriptions/domain/payments/refund-numbers.js';
+import { formatRefundNo } from '../../subscriptions/domain/payments/refund-numbers.js';
 import { askRefund, rejectWrongRefund } from '../../subscriptions/steps/payments/send-refund.js';
 import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.js';
-import { askAboutRefundIn, claimRefundsToAsk, type Refund } from '../../subscriptions/store/payments/refunds-sql.js';
+import {
+  leaseRefundsToAsk,
+  type Refund,
+  scheduleRefundQuestion,
+} from '../../subscriptions/store/payments/refunds-sql.js';
 import { alertIfOverdue } from './alert-if-overdue.js';
 import { recover } from './recover.js';
 
@@ -25,10 +29,10 @@ const LEASE_SECONDS = 30;
 export async function askAboutPendingRefunds(deps: PendingRefundDeps, paymentChannelCode?: string): Promise<number> {
   return recover(
     {
-      claim: (limit) => claimRefundsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
+      claim: (limit) => leaseRefundsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
       finish: (refund) => ask(deps, refund),
       async onFailure(refund, err) {
-        deps.log.warn({ err, refundNo: refundNo(refund) }, 'asking about a refund failed');
+        deps.log.warn({ err, refundNo: formatRefundNo(refund) }, 'asking about a refund failed');
         await alertIfOld(deps, refund, 'cannot be settled').catch(() => undefined);
       },
     },
@@ -42,9 +46,9 @@ async function ask({ database, gateways, clock }: PendingRefundDeps, refund: Ref
     await database.transaction((tx) => settleRefund(tx, refund, outcome, clock.now()));
     return;
   }
-  await askAboutRefundIn(database, refund, nextAskSeconds(refund.asked));
+  await scheduleRefundQuestion(database, refund, nextAskSeconds(refund.asked));
   await alertIfOld({ database, clock }, refund, `still ${outcome.kind}`);
 }
 
 const alertIfOld = (deps: Pick<PendingRefundDeps, 'database' | 'clock'>, refund: Refund, detail: string) =>
-  alertIfOverdue(deps, 'refund-unknown-for-a-day', { number: refundNo(refund), since: refund.startedAt }, detail);
+  alertIfOverdue(deps, 'refund-unknown-for-a-day', { number: formatRefundNo(refund), since: refund.startedAt }, detail);

@@ -4,7 +4,7 @@ import { type CountedFailure, countFieldFailure } from '../../catalog/channels/f
 import { raiseAlert } from '../../platform/alerts/raise-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
-import { FieldFailure, FieldsSlowed } from '../../subscriptions/domain/agreements/plaintext.js';
+import { TooManyUnreadableFields, UnreadableField } from '../../subscriptions/domain/agreements/plaintext.js';
 import { RateLimited } from '../answers/address-limit.js';
 
 /** Runs what a request asks for; a field of it that cannot be read is counted before anybody is told. */
@@ -16,12 +16,12 @@ export function fieldLimit({ database, clock }: { readonly database: Database; r
     try {
       return await act();
     } catch (error) {
-      if (error instanceof FieldFailure) {
+      if (error instanceof UnreadableField) {
         fieldFailures.begin(clock.now());
         const counted = await count(channelId, appId);
         fieldFailures.learn(counted, clock.now());
         if (counted.failures <= MAX_FIELD_FAILURES) throw error;
-      } else if (!(error instanceof FieldsSlowed)) throw error;
+      } else if (!(error instanceof TooManyUnreadableFields)) throw error;
       throw new RateLimited(fieldFailures.secondsLeft(clock.now()));
     }
   };

@@ -5,7 +5,7 @@ import type { Queryable } from '../../platform/db/database.js';
 import { nextPayTime, type Order } from '../../subscriptions/domain/orders/order.js';
 import { type Asked, type Journey, nextMoment, planJourney } from '../../subscriptions/steps/orders/advance-journey.js';
 import { advancePeriods, type Step } from '../../subscriptions/steps/orders/advance-periods.js';
-import { findStanding } from '../../subscriptions/store/orders/order-standing-sql.js';
+import { findOrderStanding } from '../../subscriptions/store/orders/order-standing-sql.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
 import { quoted, requireInteger, requireOneOf } from '../rules.js';
@@ -61,7 +61,7 @@ async function begin(
   asked: Asked,
 ): Promise<{ order: Order; journey: Journey }> {
   const order = await lockedOrder(tx, subject);
-  const standing = await findStanding(tx, order.orderNo);
+  const standing = await findOrderStanding(tx, order.orderNo);
   try {
     const journey = planJourney(order, standing, asked);
     if (nextMoment(journey, order, standing) !== undefined) {

@@ -1,7 +1,7 @@
 import { columns, joinColumns, type Queryable, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
-import { ORDER_COLUMNS, ORDER_ROW, type OrderReference } from '../../subscriptions/store/orders/orders-sql.js';
+import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from '../../subscriptions/store/orders/orders-sql.js';
 
 /** An order with what operators alone see of it. */
 export interface OperatorsOrder extends Order {
@@ -13,12 +13,12 @@ export interface OperatorsOrder extends Order {
 
 const find = <Type extends 'bigint' | 'text'>(orderNo: string, type: Type) =>
   statement({
-    text: `select ${ORDER_COLUMNS}, c.app_id as "appId", o.unsubscribe_source as "unsubscribeSource",
+    text: `select ${ORDER_FIELDS}, c.app_id as "appId", o.unsubscribe_source as "unsubscribeSource",
        o.unsubscribe_reason as "unsubscribeReason", o.channel_agreement_ref as "channelAgreementRef"
      from orders o join channels c using (channel_id) where o.order_no = ${orderNo}`,
     parameters: [type],
     columns: joinColumns(
-      ORDER_ROW,
+      ORDER_COLUMNS,
       columns<Omit<OperatorsOrder, keyof Order>>({
         appId: 'text',
         unsubscribeSource: 'text?',

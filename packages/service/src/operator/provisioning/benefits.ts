@@ -1,11 +1,16 @@
 import { readCodes } from '../../fulfilment/code-file.js';
 import type { FulfilmentKind } from '../../fulfilment/fulfilment.js';
+import {
+  type FulfilmentRow,
+  findFulfilment,
+  lockBenefitCode,
+  storeFulfilment,
+} from '../../fulfilment/fulfilment-settings-sql.js';
 import { poolCodes } from '../../fulfilment/pool-codes.js';
 import { insertCodes } from '../../fulfilment/pool-codes-sql.js';
-import { type FulfilmentRow, findFulfilment, lockBenefitCode, storeFulfilment } from '../../fulfilment/fulfilment-settings-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { wholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
 import { MOST_SERVED, serveWaiting } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
+import { wholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
 import { quoted, requireCode, requireOneOf } from '../rules.js';

@@ -1,13 +1,5 @@
 import { randomInt } from 'node:crypto';
 import {
-  CREDENTIAL_NAMES,
-  type CredentialName,
-  newCredentials,
-  openCredentials,
-  resealCredentials,
-  sealCredentials,
-} from '../../catalog/channels/credentials.js';
-import {
   type ChannelView,
   describeChannels,
   endTokens,
@@ -16,6 +8,14 @@ import {
   storeStatus,
 } from '../../catalog/channels/channel-provisioning-sql.js';
 import type { ChannelRow } from '../../catalog/channels/channels-sql.js';
+import {
+  CREDENTIAL_NAMES,
+  type CredentialName,
+  newCredentials,
+  openCredentials,
+  resealCredentials,
+  sealCredentials,
+} from '../../catalog/channels/credentials.js';
 import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';

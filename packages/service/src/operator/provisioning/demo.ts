@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { openCredentials } from '../../catalog/channels/credentials.js';
 import { findChannel } from '../../catalog/channels/channels-sql.js';
+import { openCredentials } from '../../catalog/channels/credentials.js';
 import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import { productExists } from '../../catalog/products/product-provisioning-sql.js';
 import { statement } from '../../platform/db/statement.js';

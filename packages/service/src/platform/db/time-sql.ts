@@ -25,7 +25,8 @@ const ZONE = `interval '8 hours'`;
 export const inShanghaiZone = (expression: string) => `(${expression} at time zone ${ZONE})`;
 
 /** A moment and an interval of months, days or both, by the calendar: 31 August and a month is 30 September. */
-export const addByCalendar = (moment: string, interval: string) => inShanghaiZone(`(${inShanghaiZone(moment)} + ${interval})`);
+export const addByCalendar = (moment: string, interval: string) =>
+  inShanghaiZone(`(${inShanghaiZone(moment)} + ${interval})`);
 
 /** A time as the interface writes it. Cutting its text is the cheapest way; every session has the DateStyle for it. */
 export const shanghaiText = (expression: string) => `left(${inShanghaiZone(`(${expression})`)}::text, 19)`;

@@ -1,5 +1,5 @@
 import type { AgreementStatus } from '@perennial/wire';
-import { type Transition, transitions } from '../transitions.js';
+import { createTransitions, type Transition } from '../transitions.js';
 
 /** What can happen to an agreement. */
 export type AgreementTrigger =
@@ -85,7 +85,7 @@ export const AGREEMENT_TRANSITIONS: readonly AgreementTransition[] = [
   },
 ];
 
-export const { after: agreementAfter, step: agreementStep } = transitions<
+export const { find: findAgreementTransition, require: requireAgreementTransition } = createTransitions<
   AgreementStatus,
   AgreementTrigger,
   AgreementTransition

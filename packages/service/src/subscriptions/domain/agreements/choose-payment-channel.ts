@@ -4,7 +4,7 @@ import type { CatalogPaymentChannel } from '../../../catalog/products/catalog.js
 type PaymentChannels = ReadonlyMap<string, CatalogPaymentChannel>;
 
 /** The one that is asked for, else the default, else the only one there is. */
-export function effectivePaymentChannel(authorized: PaymentChannels, code: string | undefined): CatalogPaymentChannel {
+export function choosePaymentChannel(authorized: PaymentChannels, code: string | undefined): CatalogPaymentChannel {
   if (code !== undefined) {
     const named = authorized.get(code);
     if (!named) throw new Rejection('PAYMENT_CHANNEL_NOT_ALLOWED');
@@ -18,7 +18,7 @@ export function effectivePaymentChannel(authorized: PaymentChannels, code: strin
 }
 
 /** A bank that is named must be served, also where none need be named. */
-export function requireBank(paymentChannel: CatalogPaymentChannel, bankCode: string | undefined): void {
+export function requireServedBank(paymentChannel: CatalogPaymentChannel, bankCode: string | undefined): void {
   const { bankCodeRequired, supportedBanks } = paymentChannel;
   const served =
     bankCode === undefined ? !bankCodeRequired : supportedBanks.includes(ANY_BANK) || supportedBanks.includes(bankCode);
@@ -26,15 +26,15 @@ export function requireBank(paymentChannel: CatalogPaymentChannel, bankCode: str
 }
 
 /** The interface answers 403004 for both on orders/create, and tells them apart on agreements/replace. */
-type Unauthorized = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
+type UnauthorizedCode = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
 
-export function requireShareable(
+export function requireShareablePaymentChannel(
   authorized: PaymentChannels,
   code: string,
-  unauthorized: Unauthorized,
+  unauthorizedCode: UnauthorizedCode,
 ): CatalogPaymentChannel {
   const paymentChannel = authorized.get(code);
-  if (!paymentChannel) throw new Rejection(unauthorized);
+  if (!paymentChannel) throw new Rejection(unauthorizedCode);
   if (!paymentChannel.shareEnabled) throw new Rejection('SHARED_AGREEMENT_NOT_ALLOWED');
   return paymentChannel;
 }

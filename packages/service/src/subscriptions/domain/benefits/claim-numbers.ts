@@ -1,4 +1,4 @@
-import { paymentOrderNo } from '../orders/order-numbers.js';
+import { formatPaymentOrderNo } from '../orders/order-numbers.js';
 
 /** One benefit of one period, by its place among the product's. */
 export interface BenefitReference {
@@ -8,6 +8,6 @@ export interface BenefitReference {
 }
 
 /** Known before anybody claims, and so a supplier's idempotency key. */
-export function claimNoOf({ orderNo, cycleNo, position }: BenefitReference): string {
-  return `C${paymentOrderNo(orderNo, cycleNo)}${String(position).padStart(2, '0')}`;
+export function formatClaimNo({ orderNo, cycleNo, position }: BenefitReference): string {
+  return `C${formatPaymentOrderNo(orderNo, cycleNo)}${String(position).padStart(2, '0')}`;
 }

@@ -1,19 +1,19 @@
 import { formatTime, OrderPayload, StoredPaymentPayload } from '@perennial/wire';
 import { serializer } from '../../../platform/answers/serialize.js';
-import { paymentOrderNo } from './order-numbers.js';
-import { nextPayTime, type Order, type Payment, timeOrNull } from './order.js';
+import { formatTimeOrNull, nextPayTime, type Order, type Payment } from './order.js';
+import { formatPaymentOrderNo } from './order-numbers.js';
 
-const orderText = serializer(OrderPayload);
-const paymentText = serializer(StoredPaymentPayload);
+const renderOrderPayload = serializer(OrderPayload);
+const renderPaymentPayload = serializer(StoredPaymentPayload);
 
 /** What events say of an order, as JSON. `completedPayloadSql` makes the same of the same schema. */
-export function orderPayload(order: Order): string {
-  return orderText({
+export function orderPayloadJson(order: Order): string {
+  return renderOrderPayload({
     orderNo: String(order.orderNo),
     externalOrderNo: order.externalOrderNo,
     createTime: formatTime(order.createdAt),
     orderStatus: order.status,
-    orderSuccessTime: timeOrNull(order.successAt),
+    orderSuccessTime: formatTimeOrNull(order.successAt),
     periodType: order.periodType,
     period: order.period,
     totalCycles: order.totalCycles,
@@ -26,17 +26,17 @@ export function orderPayload(order: Order): string {
 }
 
 /** What events say of a period, as JSON. `paymentPayloadSql` makes the same of the same schema. */
-export function paymentPayload(order: Order, payment: Payment): string {
-  return paymentText({
+export function paymentPayloadJson(order: Order, payment: Payment): string {
+  return renderPaymentPayload({
     orderNo: String(order.orderNo),
     externalOrderNo: order.externalOrderNo,
-    paymentOrderNo: paymentOrderNo(order.orderNo, payment.cycleNo),
+    paymentOrderNo: formatPaymentOrderNo(order.orderNo, payment.cycleNo),
     channelUserId: order.channelUserId,
     cycleNo: payment.cycleNo,
     expectPayTime: formatTime(payment.expectAt),
-    paidAt: timeOrNull(payment.paidAt),
+    paidAt: formatTimeOrNull(payment.paidAt),
     amountCent: payment.amountCent,
-    refundTime: timeOrNull(payment.refundAt),
+    refundTime: formatTimeOrNull(payment.refundAt),
     refundAmountCent: payment.refundAmountCent,
     paymentStatus: payment.status,
     agreementShareFlag: order.shared,

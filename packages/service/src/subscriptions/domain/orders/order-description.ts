@@ -1,6 +1,6 @@
 import type { PaymentStatus } from '@perennial/wire';
-import { dueAt } from './calendar.js';
-import { derivedStatus, type Order, type OrderHead, orderHead, type Payment } from './order.js';
+import { periodDueAt } from './calendar.js';
+import { createOrderHead, type Order, type OrderHead, type Payment, unstartedStatus } from './order.js';
 
 /**
  * What an endpoint answers about an order, without what follows from it: the text of each period and the signature of the
@@ -29,25 +29,29 @@ export type PeriodRun = readonly [
   paidAfter: number | null,
 ];
 
-export function describeOrder(order: Order, started: readonly Payment[], link: LinkTerms | null): OrderDescription {
-  return { head: orderHead(order), link, periods: [...startedRuns(order, started), ...derivedRuns(order)] };
+export function createOrderDescription(
+  order: Order,
+  started: readonly Payment[],
+  link: LinkTerms | null,
+): OrderDescription {
+  return { head: createOrderHead(order), link, periods: [...startedRuns(order, started), ...unstartedRuns(order)] };
 }
 
 /** The periods that were not started: alike, all of them. */
-export function derivedRuns(order: Order): PeriodRun[] {
-  const status = derivedStatus(order);
+export function unstartedRuns(order: Order): PeriodRun[] {
+  const status = unstartedStatus(order);
   if (status === undefined || order.cycleNo >= order.totalCycles) return [];
   return [[order.cycleNo + 1, order.totalCycles, status, order.amountCent, 0, 0, null]];
 }
 
-const second = (at: number) => Math.floor(at / 1000);
+const toSeconds = (at: number) => Math.floor(at / 1000);
 
 function startedRuns(order: Order, payments: readonly Payment[]): PeriodRun[] {
   const runs: PeriodRun[] = [];
   for (const { cycleNo, status, amountCent, refundAmountCent, expectAt, paidAt } of payments) {
-    const due = second(dueAt(order.createdAt, order, cycleNo));
-    const expectAfter = second(expectAt) - due;
-    const paidAfter = paidAt === null ? null : second(paidAt) - due;
+    const due = toSeconds(periodDueAt(order.createdAt, order, cycleNo));
+    const expectAfter = toSeconds(expectAt) - due;
+    const paidAfter = paidAt === null ? null : toSeconds(paidAt) - due;
     const last = runs.at(-1);
     const isLike =
       last !== undefined &&

@@ -2,13 +2,13 @@ import { columns, type Queryable, statement } from '../../../platform/db/databas
 import { type HeldNumbers, heldNumbers } from '../../../platform/db/sharing/held-numbers.js';
 
 /** paymentOrderNo is orderNo x 10,000 + cycleNo: as text, since it may pass 2^53. */
-export function paymentOrderNo(orderNo: number | string, cycleNo: number): string {
+export function formatPaymentOrderNo(orderNo: number | string, cycleNo: number): string {
   return `${orderNo}${String(cycleNo).padStart(4, '0')}`;
 }
 
 /** The institution's idempotency key of one try to debit one period. */
-export function attemptNo(orderNo: number, cycleNo: number, tryNo: number): string {
-  return `${paymentOrderNo(orderNo, cycleNo)}${String(tryNo).padStart(2, '0')}`;
+export function formatAttemptNo(orderNo: number, cycleNo: number, tryNo: number): string {
+  return `${formatPaymentOrderNo(orderNo, cycleNo)}${String(tryNo).padStart(2, '0')}`;
 }
 
 export interface PaymentReference {
@@ -40,18 +40,18 @@ export function parseOrderNo(text: string): number | undefined {
 }
 
 /** The sequence goes on by as many. */
-const BLOCK = 1000;
+const ORDER_NUMBERS_PER_BLOCK = 1000;
 
-const ORDER_NUMBERS = statement({
+const TAKE_ORDER_NUMBERS = statement({
   text: `select nextval('order_numbers') as first`,
   parameters: [],
   columns: columns<{ first: number }>({ first: 'bigint' }),
 });
 
-export function orderNumbers(db: Queryable): HeldNumbers {
+export function createOrderNumbers(db: Queryable): HeldNumbers {
   return heldNumbers(async () => {
-    const [row] = await db.query(ORDER_NUMBERS);
+    const [row] = await db.query(TAKE_ORDER_NUMBERS);
     if (!row) throw new Error('a sequence has a next value');
-    return Array.from({ length: BLOCK }, (_, n) => row.first + n);
+    return Array.from({ length: ORDER_NUMBERS_PER_BLOCK }, (_, n) => row.first + n);
   });
 }

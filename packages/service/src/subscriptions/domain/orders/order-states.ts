@@ -1,5 +1,5 @@
 import type { OrderStatus } from '@perennial/wire';
-import { type Transition, transitions } from '../transitions.js';
+import { createTransitions, type Transition } from '../transitions.js';
 
 /** What can happen to an order. */
 export type OrderTrigger =
@@ -95,9 +95,11 @@ export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
   },
 ];
 
-export const { after: orderAfter, step: orderStep } = transitions<OrderStatus, OrderTrigger, OrderTransition>(
-  ORDER_TRANSITIONS,
-);
+export const { find: findOrderTransition, require: requireOrderTransition } = createTransitions<
+  OrderStatus,
+  OrderTrigger,
+  OrderTransition
+>(ORDER_TRANSITIONS);
 
 /** Orders that may still be debited: while there is one, its agreement is needed. */
-export const NEEDS_AGREEMENT: readonly OrderStatus[] = ['ACTIVE', 'INITIALIZING'];
+export const DEBITABLE_ORDER_STATUSES: readonly OrderStatus[] = ['ACTIVE', 'INITIALIZING'];

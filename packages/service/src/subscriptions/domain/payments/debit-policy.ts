@@ -13,7 +13,7 @@ export const FIRST_ASK_SECONDS = 10;
 export const RENEWAL_LEASE_SECONDS = 18;
 
 /** An attempt's number has two digits for its try. */
-export const MOST_TRIES = 99;
+export const MAX_TRIES = 99;
 
 /** Pauses before each further question; the last one repeats. */
 const ASK_DELAYS_SECONDS = [30, 60, 300, 900, 3600];
@@ -23,19 +23,19 @@ export function nextAskSeconds(asked: number): number {
 }
 
 /** An institution may name the time of its result, within reason. */
-const LONGEST_NAMED_SECONDS = 3600;
+const MAX_NAMED_ASK_SECONDS = 3600;
 
 /** Seconds until the time that the institution has named, none when it has passed; nothing when there is none. */
-export function namedAskSeconds(outcome: DebitOutcome, now: number): number | undefined {
+export function askSecondsNamedBy(outcome: DebitOutcome, now: number): number | undefined {
   if (outcome.kind !== 'pending' || outcome.askAt === undefined) return undefined;
-  return Math.min(Math.max(0, (outcome.askAt - now) / 1000), LONGEST_NAMED_SECONDS);
+  return Math.min(Math.max(0, (outcome.askAt - now) / 1000), MAX_NAMED_ASK_SECONDS);
 }
 
 /**
  * So long after an order has ended, a debit of it that the institution has never seen will not turn up there any more: by
  * docs/bridge.md ten minutes after it was last sent, and that may have been a moment after the end.
  */
-export const NEVER_SENT_AFTER_MS = 11 * 60_000;
+export const UNSEEN_IS_FINAL_AFTER_MS = 11 * 60_000;
 
 /** An outcome that is unknown for so long is an operator's business too. */
-export const ALERT_AFTER_MS = 24 * 3_600_000;
+export const UNKNOWN_ALERT_AFTER_MS = 24 * 3_600_000;

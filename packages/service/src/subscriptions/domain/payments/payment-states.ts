@@ -1,5 +1,5 @@
 import type { PaymentStatus } from '@perennial/wire';
-import { type Transition, transitions } from '../transitions.js';
+import { createTransitions, type Transition } from '../transitions.js';
 
 /** What can happen to one period. */
 export type PaymentTrigger =
@@ -147,12 +147,14 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
   },
 ];
 
-export const { after: paymentAfter, step: paymentStep } = transitions<PaymentStatus, PaymentTrigger, PaymentTransition>(
-  PAYMENT_TRANSITIONS,
-);
+export const { find: findPaymentTransition, require: requirePaymentTransition } = createTransitions<
+  PaymentStatus,
+  PaymentTrigger,
+  PaymentTransition
+>(PAYMENT_TRANSITIONS);
 
 /** Periods that were paid for, or billed; some of it may have been given back since. */
-export const PAID: readonly PaymentStatus[] = ['SUCCESS', 'REFUND_PART', 'REFUND_FULL', 'BILLED'];
+export const PAID_STATUSES: readonly PaymentStatus[] = ['SUCCESS', 'REFUND_PART', 'REFUND_FULL', 'BILLED'];
 
 /** The one status in which a period is due once more. */
-export const WAITS_FOR_RETRY: PaymentStatus = 'FAIL_RETRY';
+export const WAITING_FOR_RETRY: PaymentStatus = 'FAIL_RETRY';

@@ -1,4 +1,4 @@
-import { type PaymentReference, parsePaymentOrderNo, paymentOrderNo } from '../orders/order-numbers.js';
+import { formatPaymentOrderNo, type PaymentReference, parsePaymentOrderNo } from '../orders/order-numbers.js';
 
 export interface RefundReference extends PaymentReference {
   /** Counts the refunds of one period from 1. */
@@ -6,11 +6,11 @@ export interface RefundReference extends PaymentReference {
 }
 
 /** Two digits of a number hold no more. */
-export const MOST_REFUNDS = 99;
+export const MAX_REFUNDS = 99;
 
 /** The institution's idempotency key of one refund. The letter keeps it apart from the number of an attempt. */
-export function refundNo({ orderNo, cycleNo, refundSeq }: RefundReference): string {
-  return `R${paymentOrderNo(orderNo, cycleNo)}${String(refundSeq).padStart(2, '0')}`;
+export function formatRefundNo({ orderNo, cycleNo, refundSeq }: RefundReference): string {
+  return `R${formatPaymentOrderNo(orderNo, cycleNo)}${String(refundSeq).padStart(2, '0')}`;
 }
 
 /** Nothing for a text that cannot be the number of a refund. */

@@ -6,14 +6,14 @@ import type { Clock } from '../../../platform/clock.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { HeldNumbers } from '../../../platform/db/sharing/held-numbers.js';
 import type { LookUp } from '../../../platform/secrets/look-up.js';
-import { requireShareable } from '../../domain/agreements/choose-payment-channel.js';
+import { requireShareablePaymentChannel } from '../../domain/agreements/choose-payment-channel.js';
 import { readPlaintext } from '../../domain/agreements/plaintext.js';
-import { institutionNo } from '../../store/agreements/card.js';
-import type { NumberAtInstitution } from '../../store/agreements/institution-number-sql.js';
-import { readSharedCard, sharedAgreementRow } from '../../store/agreements/shared-agreement.js';
 import { type AgreementRow, type BindingRow, findBindingInForce } from '../../store/agreements/agreements-sql.js';
+import { unsealInstitutionNo } from '../../store/agreements/card.js';
+import type { NumberAtInstitution } from '../../store/agreements/institution-number-sql.js';
+import { createSharedAgreementRow, readSharedCard } from '../../store/agreements/shared-agreement.js';
 import type { AgreementInsert } from '../../store/orders/new-orders-sql.js';
-import { checkUserMobile, userRow } from '../../store/users/login-mobile.js';
+import { checkUserMobile, createUserRow } from '../../store/users/login-mobile.js';
 
 /** On what an order of mode A will run, and what has to be stored with it. */
 export interface AgreementForOrder {
@@ -113,7 +113,7 @@ async function boundAgreement(
     agreementId: bound.agreementId,
     channelUserId: bound.channelUserId,
     paymentChannelCode: bound.paymentChannelCode,
-    institutionNo: institutionNo(channel, bound),
+    institutionNo: unsealInstitutionNo(channel, bound),
     shared: false,
     mobile: undefined,
     insert: null,
@@ -129,10 +129,10 @@ async function sharedAgreement(
 ): Promise<AgreementForOrder> {
   const { paymentChannelCode: code } = shared;
   const authorized = await catalog.paymentChannels(channel);
-  const { commonNumbers } = requireShareable(authorized, code, 'SHARED_AGREEMENT_NOT_ALLOWED');
+  const { commonNumbers } = requireShareablePaymentChannel(authorized, code, 'SHARED_AGREEMENT_NOT_ALLOWED');
   const agreementId = await agreementNumbers.next();
-  const row = sharedAgreementRow(channel, shared, card, { agreementId, now: clock.now() });
-  const user = userRow(channel, shared.channelUserId, mobile);
+  const row = createSharedAgreementRow(channel, shared, card, { agreementId, now: clock.now() });
+  const user = createUserRow(channel, shared.channelUserId, mobile);
   const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
   return {
     agreementId: row.agreementId,

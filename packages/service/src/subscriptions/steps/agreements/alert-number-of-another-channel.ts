@@ -3,7 +3,10 @@ import type { ActionContext } from '../../../catalog/action.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
-import { findForeignAgreement, type NumberAtInstitution } from '../../store/agreements/institution-number-sql.js';
+import {
+  findAgreementOfAnotherChannel,
+  type NumberAtInstitution,
+} from '../../store/agreements/institution-number-sql.js';
 
 /**
  * A channel was refused a number that another has: an operator hears whose it is, the channel does not. The refusal is the
@@ -27,7 +30,7 @@ export async function alertForeignNumber(
 
 async function raise(db: Queryable, { channelId, appId }: Channel, number: NumberAtInstitution): Promise<void> {
   const subject = `${appId} ${number.institutionHash.toString('hex').slice(0, 16)}`;
-  const theirs = await findForeignAgreement(db, channelId, number);
+  const theirs = await findAgreementOfAnotherChannel(db, channelId, number);
   const whose = theirs === undefined ? '' : `, in force as ${theirs.agreementNo} of ${theirs.appId}`;
   const detail = `shared at ${number.paymentChannelCode}${whose}`;
   await raiseAlert(db, 'agreement-number-of-another-channel', subject, detail);

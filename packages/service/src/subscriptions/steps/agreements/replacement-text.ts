@@ -2,8 +2,8 @@ import { AffectedPayment, type PaymentStatus, ReplaceData } from '@perennial/wir
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Pieces } from '../../../platform/answers/answer.js';
 import { aroundItems, serializer } from '../../../platform/answers/serialize.js';
-import { paymentOrderNo } from '../../domain/orders/order-numbers.js';
-import { isLong, stretchesOf } from '../../store/orders/order-text.js';
+import { formatPaymentOrderNo } from '../../domain/orders/order-numbers.js';
+import { cutIntoStretches, isLongAnswer } from '../../store/orders/order-text.js';
 
 /** What agreements/replace answers, with the periods that it affects in runs of one status. */
 export interface ReplaceDescription {
@@ -18,13 +18,13 @@ const aroundAffected = aroundItems(ReplaceData, 'affectedPayments');
 
 export function renderReplaced(_channel: Channel, { head, affected }: ReplaceDescription): string | Pieces {
   const periods = affected.reduce((sum, [from, to]) => sum + to - from + 1, 0);
-  if (isLong(periods)) return replacedPieces(head, affected);
+  if (isLongAnswer(periods)) return replacedPieces(head, affected);
   return aroundAffected.before(head) + affectedTexts(head.orderNo, affected) + aroundAffected.after(head);
 }
 
 function* replacedPieces(head: ReplaceDescription['head'], affected: readonly AffectedRun[]): Generator<string> {
   let before = aroundAffected.before(head);
-  for (const some of stretchesOf(affected)) {
+  for (const some of cutIntoStretches(affected)) {
     yield before + affectedTexts(head.orderNo, some);
     before = ',';
   }
@@ -36,7 +36,7 @@ function affectedTexts(orderNo: string, runs: readonly AffectedRun[]): string {
   for (const [from, to, previousStatus] of runs) {
     for (let cycleNo = from; cycleNo <= to; cycleNo += 1) {
       if (text !== '') text += ',';
-      text += paymentText({ paymentOrderNo: paymentOrderNo(orderNo, cycleNo), cycleNo, previousStatus });
+      text += paymentText({ paymentOrderNo: formatPaymentOrderNo(orderNo, cycleNo), cycleNo, previousStatus });
     }
   }
   return text;

@@ -1,6 +1,6 @@
 import { Rejection } from '@perennial/wire';
 import type { Queryable } from '../../../platform/db/database.js';
-import { countSends, insertSend, lockBankMobile } from '../../store/agreements/sms-limit-sql.js';
+import { countSmsSends, insertSmsSend, lockBankMobile } from '../../store/agreements/sms-limit-sql.js';
 
 const PAUSE_MS = 60_000;
 const DAY_MS = 24 * 60 * PAUSE_MS;
@@ -17,11 +17,11 @@ export async function reserveSend(
   { resumed }: { readonly resumed: boolean },
 ): Promise<void> {
   await lockBankMobile(tx, bankMobileHash);
-  const sent = await countSends(tx, bankMobileHash, {
+  const sent = await countSmsSends(tx, bankMobileHash, {
     pause: now - PAUSE_MS,
     day: now - DAY_MS,
     latest: now + PAUSE_MS,
   });
   if (sent.day >= MOST_A_DAY || (sent.pause > 0 && !resumed)) throw new Rejection('SMS_TOO_FREQUENT');
-  await insertSend(tx, bankMobileHash, now);
+  await insertSmsSend(tx, bankMobileHash, now);
 }

@@ -8,8 +8,8 @@ import type { Queryable, Transactional } from '../../../platform/db/database.js'
 import { type Caller, PATIENT } from '../../../platform/db/sharing/caller.js';
 import type { BusinessCounts, CountedClaim } from '../../../platform/metrics/counts.js';
 import type { Origin } from '../../../platform/tracing.js';
-import { sealCode } from '../../domain/benefits/claim-code.js';
-import { type BenefitReference, claimNoOf } from '../../domain/benefits/claim-numbers.js';
+import { sealClaimCode } from '../../domain/benefits/claim-code.js';
+import { type BenefitReference, formatClaimNo } from '../../domain/benefits/claim-numbers.js';
 import { FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
 import { claimBenefit, findBenefitStatus, insertClaim } from '../../store/benefits/claims-sql.js';
 import { settleClaim, wholeSeconds } from './settle-claim.js';
@@ -72,7 +72,7 @@ export function claimer(deps: ClaimDeps): Claimer {
       const toCall = origin ? { ...claimed, claim: { ...claimed.claim, origin } } : claimed;
       underWay.set(claimed.claim.claimNo, call(database, channel, benefit, toCall));
     } else counts?.claim(claimed.counted);
-    await caller.outside(async () => underWay.get(claimNoOf(benefit)));
+    await caller.outside(async () => underWay.get(formatClaimNo(benefit)));
     return 'supplier' in claimed ? 'CLAIMED' : claimed.outcome;
   };
 }
@@ -97,7 +97,7 @@ async function claimIn(
 ): Promise<ToCall | Concluded> {
   const { channelId } = channel;
   const { orderNo, cycleNo } = benefit;
-  const claimNo = claimNoOf(benefit);
+  const claimNo = formatClaimNo(benefit);
   const claimedAt = wholeSeconds(clock);
   const claimed = await claimBenefit(tx, channelId, benefit, claimNo, claimedAt);
   if (!claimed) return refusal(tx, channelId, benefit);
@@ -110,7 +110,7 @@ async function claimIn(
     channelId,
     benefitCode,
     fulfilment: fulfilment.kind,
-    code: code === undefined ? undefined : sealCode(channel, claimNo, code),
+    code: code === undefined ? undefined : sealClaimCode(channel, claimNo, code),
     claimedAt,
     // Until then it belongs to the node that calls.
     askAfterSeconds: fulfilment.kind === 'SUPPLIER' ? FIRST_ASK_SECONDS : undefined,

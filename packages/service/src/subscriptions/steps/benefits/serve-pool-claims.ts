@@ -4,16 +4,18 @@ import { poolCodes } from '../../../fulfilment/pool-codes.js';
 import { takeCodes } from '../../../fulfilment/pool-codes-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Vault } from '../../../platform/secrets/vault.js';
-import { sealCode } from '../../domain/benefits/claim-code.js';
-import { claimNoOf } from '../../domain/benefits/claim-numbers.js';
-import { lockWaitingForPool, storeClaimCodes, type WaitingClaim } from '../../store/benefits/claims-sql.js';
+import { sealClaimCode } from '../../domain/benefits/claim-code.js';
+import { formatClaimNo } from '../../domain/benefits/claim-numbers.js';
+import { lockClaimsWaitingForPool, storeClaimCodes, type WaitingClaim } from '../../store/benefits/claims-sql.js';
 
 /** Claims of one turn. */
 export const MOST_SERVED = 500;
 
 /** Gives codes of the pool to claims that wait for them, the oldest first. Says how many got one. */
 export async function serveWaiting(tx: Queryable, vault: Vault, benefitCode: string, at: number): Promise<number> {
-  const waiting = new Map((await lockWaitingForPool(tx, benefitCode, MOST_SERVED)).map((one) => [claimNoOf(one), one]));
+  const waiting = new Map(
+    (await lockClaimsWaitingForPool(tx, benefitCode, MOST_SERVED)).map((one) => [formatClaimNo(one), one]),
+  );
   if (waiting.size === 0) return 0;
   const taken = await takeCodes(tx, benefitCode, [...waiting.keys()]);
   if (taken.length === 0) return 0;
@@ -23,7 +25,7 @@ export async function serveWaiting(tx: Queryable, vault: Vault, benefitCode: str
     const claim = waiting.get(claimNo);
     const channel = claim && channels.get(claim.channelId);
     if (!claim || !channel) throw new Error('a code is taken for a claim that waits');
-    return { ...claim, code: sealCode(channel, claimNo, codes.opened(benefitCode, sealed)) };
+    return { ...claim, code: sealClaimCode(channel, claimNo, codes.opened(benefitCode, sealed)) };
   });
   await storeClaimCodes(tx, served, at);
   return served.length;

@@ -4,9 +4,9 @@ import { REFUSED_ASK_SECONDS } from '../../../fulfilment/supplier-policy.js';
 import { raiseAlertOnce } from '../../../platform/alerts/raise-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable } from '../../../platform/db/database.js';
-import { sealCode } from '../../domain/benefits/claim-code.js';
-import { type BenefitReference, claimNoOf } from '../../domain/benefits/claim-numbers.js';
-import { askAboutClaimIn, storeClaimCodes } from '../../store/benefits/claims-sql.js';
+import { sealClaimCode } from '../../domain/benefits/claim-code.js';
+import { type BenefitReference, formatClaimNo } from '../../domain/benefits/claim-numbers.js';
+import { scheduleClaimQuestion, storeClaimCodes } from '../../store/benefits/claims-sql.js';
 
 /** Writes down what a supplier has said about a claim, whoever asked. Without an outcome nothing is written. */
 export async function settleClaim(
@@ -15,15 +15,15 @@ export async function settleClaim(
   claim: BenefitReference,
   outcome: SupplierOutcome,
 ): Promise<void> {
-  const claimNo = claimNoOf(claim);
+  const claimNo = formatClaimNo(claim);
   if (outcome.kind === 'fulfilled') {
     await storeClaimCodes(
       database,
-      [{ ...claim, code: sealCode(channel, claimNo, outcome.code) }],
+      [{ ...claim, code: sealClaimCode(channel, claimNo, outcome.code) }],
       wholeSeconds(clock),
     );
   } else if (outcome.kind === 'refused') {
-    await askAboutClaimIn(database, claim, REFUSED_ASK_SECONDS);
+    await scheduleClaimQuestion(database, claim, REFUSED_ASK_SECONDS);
     // Once: it is refused again every hour, and an operator who has seen it need not see it every hour.
     await raiseAlertOnce(database, 'claim-refused', claimNo, outcome.reason);
   }

@@ -2,9 +2,9 @@ import type { Queryable } from '../../../platform/db/database.js';
 import type { Order } from '../../domain/orders/order.js';
 import {
   cancelAgreements,
-  findRunningOrders,
-  findSameNumbers,
-  isBound,
+  findAgreementsOfSameNumbers,
+  findOrdersOnAgreements,
+  isAgreementBound,
   lockAgreements,
   type NumberedAgreement,
 } from '../../store/agreements/end-agreements-sql.js';
@@ -32,11 +32,11 @@ export async function holdAgreements(
 ): Promise<HeldAgreements> {
   await tx.query('savepoint without_locks');
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
-    const agreements = await findSameNumbers(tx, agreementIds);
+    const agreements = await findAgreementsOfSameNumbers(tx, agreementIds);
     const orders = await lockOrders(tx, [...new Set([...orderNos, ...agreements.flatMap((one) => one.orderNos)])]);
     const ids = agreements.map(({ agreementId }) => agreementId);
     await lockAgreements(tx, [...ids, ...agreementsOfFirstDebits([...orders.values()])]);
-    const running = await findRunningOrders(tx, ids);
+    const running = await findOrdersOnAgreements(tx, ids);
     if (running.every((orderNo) => orders.has(orderNo))) {
       await tx.query('release savepoint without_locks');
       return { orders, agreements };
@@ -85,6 +85,6 @@ export const LEFT_OVER = saidByInstitution('the agreement had ended before');
 
 export async function endLeftOverOrders(tx: Queryable, agreementId: number, now: number): Promise<Order[]> {
   const { orders } = await holdAgreements(tx, [agreementId]);
-  if (await isBound(tx, agreementId)) return [];
+  if (await isAgreementBound(tx, agreementId)) return [];
   return endAgreements(tx, { agreementIds: [agreementId], orders: orders.values(), by: LEFT_OVER }, now);
 }

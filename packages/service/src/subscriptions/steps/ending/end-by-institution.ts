@@ -2,7 +2,7 @@ import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Database } from '../../../platform/db/database.js';
 import type { LookUp } from '../../../platform/secrets/look-up.js';
-import { findByInstitutionNo } from '../../store/agreements/end-agreements-sql.js';
+import { findAgreementByInstitutionNo } from '../../store/agreements/end-agreements-sql.js';
 import { endAgreements, holdAgreements, saidByInstitution } from './end-agreements.js';
 
 export interface AgreementEndedDeps {
@@ -18,7 +18,7 @@ export interface AgreementEndedDeps {
 export function agreementEnder({ database, institutionNumbers, clock }: AgreementEndedDeps) {
   return async (paymentChannelCode: string, institutionNo: string, reason: string): Promise<void> => {
     const hash = await institutionNumbers.hash(institutionNo);
-    const known = await findByInstitutionNo(database, paymentChannelCode, hash);
+    const known = await findAgreementByInstitutionNo(database, paymentChannelCode, hash);
     if (known === undefined) {
       return raiseAlert(
         database,

@@ -1,10 +1,19 @@
 import type { Queryable } from '../../../platform/db/database.js';
-import { derivedPayment, type Order, type Payment } from '../../domain/orders/order.js';
-import { orderAfter, type UnsubscribeSource } from '../../domain/orders/order-states.js';
-import { paymentAfter } from '../../domain/payments/payment-states.js';
+import { type Order, type Payment, unstartedPayment } from '../../domain/orders/order.js';
+import { findOrderTransition, type UnsubscribeSource } from '../../domain/orders/order-states.js';
+import { findPaymentTransition } from '../../domain/payments/payment-states.js';
 import { cancelUnusedAgreement } from '../../store/agreements/cancel-unused-sql.js';
-import { type NewEvent, orderChanged, paymentChanged, paymentsVoided } from '../../store/events/outbox.js';
-import { findLatestPayments, storeUnsubscribed, type UnsubscribedRow } from '../../store/orders/unsubscribe-orders-sql.js';
+import {
+  type NewEvent,
+  orderChangedEvent,
+  paymentChangedEvent,
+  paymentsVoidedEvent,
+} from '../../store/events/outbox.js';
+import {
+  findLatestPayments,
+  storeUnsubscribedOrders,
+  type UnsubscribedRow,
+} from '../../store/orders/unsubscribe-orders-sql.js';
 
 export interface UnsubscribedBy {
   readonly source: UnsubscribeSource;
@@ -36,7 +45,7 @@ export async function endOrders(
   const all: Order[] = [];
   for (let from = 0; from < orders.length; from += BATCH) {
     const rows = await endedRows(tx, orders.slice(from, from + BATCH), now);
-    if (rows.length > 0) await storeUnsubscribed(tx, rows, by, now);
+    if (rows.length > 0) await storeUnsubscribedOrders(tx, rows, by, now);
     all.push(...rows.map(({ order }) => order));
   }
   return all;
@@ -44,7 +53,7 @@ export async function endOrders(
 
 async function endedRows(tx: Queryable, orders: readonly Order[], now: number): Promise<UnsubscribedRow[]> {
   const ending = orders.flatMap((order) => {
-    const row = orderAfter(order.status, 'unsubscribe');
+    const row = findOrderTransition(order.status, 'unsubscribe');
     if (!row) throw new Error(`order ${order.orderNo} is ${order.status} and cannot be unsubscribed`);
     return row.to === order.status ? [] : [{ order, to: row.to, emitsEvent: row.emitsEvent }];
   });
@@ -67,17 +76,17 @@ async function endedRows(tx: Queryable, orders: readonly Order[], now: number): 
     return {
       order,
       payment,
-      events: emitsEvent ? [orderChanged(order)] : [],
+      events: emitsEvent ? [orderChangedEvent(order)] : [],
       voidedEvents: voidedEvents(order, payment),
     };
   });
 }
 
 const voided = (status: Payment['status'] | null) =>
-  status === null ? undefined : paymentAfter(status, 'unsubscribe');
+  status === null ? undefined : findPaymentTransition(status, 'unsubscribe');
 
 function voidedEvents(order: Order, payment: Payment | undefined): NewEvent[] {
-  const events = payment ? [paymentChanged(order, payment)] : [];
+  const events = payment ? [paymentChangedEvent(order, payment)] : [];
   if (order.cycleNo === order.totalCycles) return events;
-  return [...events, paymentsVoided(order, derivedPayment(order, order.cycleNo + 1, 'CANCELED'))];
+  return [...events, paymentsVoidedEvent(order, unstartedPayment(order, order.cycleNo + 1, 'CANCELED'))];
 }

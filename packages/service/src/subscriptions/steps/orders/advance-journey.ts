@@ -1,6 +1,6 @@
 import { type RehearsedOutcome, Rejection } from '@perennial/wire';
 import type { Order } from '../../domain/orders/order.js';
-import type { Standing } from '../../store/orders/order-standing-sql.js';
+import type { OrderStanding } from '../../store/orders/order-standing-sql.js';
 
 /** What time travel is asked for: so many periods, or everything up to a time. */
 export interface Asked {
@@ -25,10 +25,11 @@ export function nextCycleNo(order: Order): number {
   return order.latestPaymentStatus === 'FAIL_RETRY' ? order.cycleNo : order.cycleNo + 1;
 }
 
-const triesBefore = (order: Order, { tries }: Standing) => (order.latestPaymentStatus === 'FAIL_RETRY' ? tries : 0);
+const triesBefore = (order: Order, { tries }: OrderStanding) =>
+  order.latestPaymentStatus === 'FAIL_RETRY' ? tries : 0;
 
 /** Of an order under its lock. Says no to what cannot be. */
-export function planJourney(order: Order, standing: Standing, { to, outcomes }: Asked): Journey {
+export function planJourney(order: Order, standing: OrderStanding, { to, outcomes }: Asked): Journey {
   if (order.status === 'UNSUBSCRIBED' || order.status === 'TERMINATED')
     throw new Rejection('SUBSCRIPTION_UNSUBSCRIBED');
   if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
@@ -51,7 +52,7 @@ export function planJourney(order: Order, standing: Standing, { to, outcomes }: 
 }
 
 /** The moment of the next step, or nothing: the order is there, or can go no further. */
-export function nextMoment({ to }: Journey, order: Order, standing: Standing): number | undefined {
+export function nextMoment({ to }: Journey, order: Order, standing: OrderStanding): number | undefined {
   const { dueAt } = standing;
   if (order.status !== 'ACTIVE' || dueAt === null) return undefined;
   if ('time' in to) return dueAt <= to.time ? dueAt : undefined;

@@ -3,19 +3,19 @@ import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Decline } from '../../../gateways/gateway.js';
 import type { Gateways } from '../../../gateways/gateway-registry.js';
 import type { Queryable, Transactional } from '../../../platform/db/database.js';
-import { attemptNo } from '../../domain/orders/order-numbers.js';
 import type { Order } from '../../domain/orders/order.js';
+import { formatAttemptNo } from '../../domain/orders/order-numbers.js';
 import { RENEWAL_LEASE_SECONDS } from '../../domain/payments/debit-policy.js';
-import { institutionNo } from '../../store/agreements/card.js';
-import { findAgreementIdOf, findStanding } from '../../store/orders/order-standing-sql.js';
-import { billOne } from '../../store/orders/bill-orders-sql.js';
-import { type StartedRenewal, startRenewals } from '../../store/orders/start-renewals-sql.js';
+import { unsealInstitutionNo } from '../../store/agreements/card.js';
+import { billOrder } from '../../store/orders/bill-orders-sql.js';
+import { expireAndComplete } from '../../store/orders/expire-and-complete-sql.js';
+import { findAgreementIdOfOrder, findOrderStanding } from '../../store/orders/order-standing-sql.js';
 import { lockOrderByNumber } from '../../store/orders/orders-sql.js';
-import { endWithoutDebit } from '../../store/orders/expire-and-complete-sql.js';
-import { endOrders } from '../ending/end-orders.js';
+import { type StartedRenewal, startRenewals } from '../../store/orders/start-renewals-sql.js';
 import { holdAgreements, LEFT_OVER } from '../ending/end-agreements.js';
-import { debitRequest, rejectWrongAmount, sendDebit } from '../payments/send-debit.js';
+import { endOrders } from '../ending/end-orders.js';
 import type { FinalOutcome } from '../payments/apply-outcome.js';
+import { debitRequest, rejectWrongAmount, sendDebit } from '../payments/send-debit.js';
 import { type Settled, settleOne } from '../payments/settle-debits.js';
 import { type Journey, nextCycleNo, nextMoment } from './advance-journey.js';
 
@@ -67,16 +67,16 @@ async function takeStep(
 ): Promise<Step | Call | undefined> {
   const { orderNo } = journey;
   const order = await lockForStep(tx, orderNo, outcomes);
-  const standing = await findStanding(tx, orderNo);
+  const standing = await findOrderStanding(tx, orderNo);
   const at = nextMoment(journey, order, standing);
   if (at === undefined) return undefined;
   const due = { kind: 'one-order', at, orderNo } as const;
   const cycleNo = nextCycleNo(order);
   if (order.settlementMode === 'CHANNEL_COLLECT') {
-    if (!(await billOne(tx, orderNo, at))) throw stuck(order);
+    if (!(await billOrder(tx, orderNo, at))) throw stuck(order);
     return step(order, at, cycleNo > order.totalCycles ? undefined : { cycleNo, status: 'BILLED' });
   }
-  const [ended] = await endWithoutDebit(tx, due, 1);
+  const [ended] = await expireAndComplete(tx, due, 1);
   if (ended) {
     const payment = ended.failed ? ({ cycleNo: ended.cycleNo, status: 'FAIL' } as const) : undefined;
     return { at, payment, orderStatus: ended.completed ? 'COMPLETED' : 'ACTIVE' };
@@ -95,7 +95,7 @@ async function takeStep(
 
 /** One of the outcomes may end the agreement: then all that runs on it is locked from the start, in its order. */
 async function lockForStep(tx: Queryable, orderNo: number, outcomes: readonly RehearsedOutcome[]): Promise<Order> {
-  const agreementId = outcomes.includes('AGREEMENT_INVALID') ? await findAgreementIdOf(tx, orderNo) : null;
+  const agreementId = outcomes.includes('AGREEMENT_INVALID') ? await findAgreementIdOfOrder(tx, orderNo) : null;
   const order =
     agreementId === null
       ? await lockOrderByNumber(tx, orderNo)
@@ -111,7 +111,7 @@ async function callInstitution(
 ): Promise<Step> {
   const gateway = await gateways.of(renewal.paymentChannelCode);
   const whose = await channel();
-  const request = debitRequest(renewal, whose, institutionNo(whose, renewal));
+  const request = debitRequest(renewal, whose, unsealInstitutionNo(whose, renewal));
   const outcome = await rejectWrongAmount(database, renewal, await sendDebit(gateway, request, debitDeadlineMs));
   if (outcome.kind !== 'success' && outcome.kind !== 'declined') {
     return { at, payment: { cycleNo: renewal.cycleNo, status: 'PROCESSING' }, orderStatus: 'ACTIVE' };
@@ -128,7 +128,7 @@ const DECLINES: Readonly<Record<Exclude<RehearsedOutcome, 'SUCCESS'>, Decline>> 
 function rehearsed(renewal: StartedRenewal, outcome: RehearsedOutcome, at: number): FinalOutcome {
   if (outcome !== 'SUCCESS')
     return { kind: 'declined', decline: DECLINES[outcome], reason: 'rehearsed in the sandbox' };
-  const number = attemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);
+  const number = formatAttemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);
   return { kind: 'success', paidAt: at, amountCent: renewal.amountCent, institutionRef: `sandbox-${number}` };
 }
 

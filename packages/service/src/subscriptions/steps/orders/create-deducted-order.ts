@@ -11,14 +11,14 @@ import { NumberTaken, type Queryable } from '../../../platform/db/database.js';
 import { type HeldNumbers, MOST_NUMBERS } from '../../../platform/db/sharing/held-numbers.js';
 import type { BusinessCounts } from '../../../platform/metrics/counts.js';
 import type { LookUp } from '../../../platform/secrets/look-up.js';
-import { describeOrder, type OrderDescription } from '../../domain/orders/order-description.js';
 import type { Order } from '../../domain/orders/order.js';
-import { FIRST_ASK_SECONDS, namedAskSeconds } from '../../domain/payments/debit-policy.js';
-import { institutionNoOf } from '../../store/agreements/institution-no-sql.js';
+import { createOrderDescription, type OrderDescription } from '../../domain/orders/order-description.js';
+import { askSecondsNamedBy, FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
+import { findInstitutionNo } from '../../store/agreements/institution-no-sql.js';
 import { NumberOfAnotherChannel } from '../../store/agreements/shared-agreement.js';
+import { findOrderWithPayments } from '../../store/orders/orders-sql.js';
 import type { RedeemLinks } from '../../store/orders/redeem-links.js';
-import { findOrder } from '../../store/orders/orders-sql.js';
-import { type Attempt, askAgainIn, findFirstAttempt } from '../../store/payments/attempts-sql.js';
+import { type Attempt, findLastTryOfFirstPeriod, scheduleDebitQuestion } from '../../store/payments/attempts-sql.js';
 import {
   type AgreementForOrder,
   agreementForOrder,
@@ -71,8 +71,8 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
     const isFinal = outcome.kind === 'success' || outcome.kind === 'declined';
     const concluded = await database.transaction(async (tx) => {
       const settled = isFinal ? await settleOne(tx, attempt, outcome, clock.now()) : undefined;
-      const named = namedAskSeconds(outcome, clock.now());
-      if (named !== undefined) await askAgainIn(tx, attempt, named);
+      const named = askSecondsNamedBy(outcome, clock.now());
+      if (named !== undefined) await scheduleDebitQuestion(tx, attempt, named);
       const finished = await once.finish(tx, answer(await describe(tx, channel, attempt.orderNo)));
       return { finished, isSettled: settled?.changed === true };
     });
@@ -81,9 +81,9 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
   }
 
   async function describe(tx: Queryable, channel: Channel, orderNo: number): Promise<OrderDescription> {
-    const found = await findOrder(tx, channel.channelId, { orderNo }, clock.now());
+    const found = await findOrderWithPayments(tx, channel.channelId, { orderNo }, clock.now());
     if (!found) throw new Error(`order ${orderNo} was stored and is not there`);
-    return describeOrder(found.order, found.payments, links.terms(found));
+    return createOrderDescription(found.order, found.payments, links.termsFor(found));
   }
 
   /** The first transaction. A binding that another of the same card replaced in this moment stands for that one. */
@@ -158,11 +158,11 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
 
     async resume(context, subject) {
       const { channel, caller, database } = context;
-      const attempt = await findFirstAttempt(database, Number(subject));
+      const attempt = await findLastTryOfFirstPeriod(database, Number(subject));
       if (!attempt) throw new Error(`order ${subject} was begun and has no attempt`);
       // Settled meanwhile, by the job or a notice: only the answer is still owed.
       if (attempt.status !== 'STARTED') return conclude(context, attempt, { kind: 'unknown' });
-      const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
+      const institutionNo = await findInstitutionNo(database, channel, attempt.agreementId);
       const gateway = await gateways.of(attempt.paymentChannelCode);
       const request = debitRequest(attempt, channel, institutionNo, context.origin);
       const outcome = await caller.outside(() => askDebit(gateway, request, deps.debitDeadlineMs));

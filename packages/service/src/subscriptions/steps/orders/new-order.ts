@@ -1,12 +1,12 @@
 import type { CatalogProduct } from '../../../catalog/products/catalog.js';
 import type { Answer } from '../../../platform/answers/answer.js';
 import type { OnceRow } from '../../../platform/idempotency/once.js';
-import { expiryOf } from '../../domain/benefits/benefit-expiry.js';
-import { nextStepAt } from '../../domain/orders/calendar.js';
+import { benefitExpiresAt } from '../../domain/benefits/benefit-expiry.js';
+import { dueAfterFirstPeriod } from '../../domain/orders/calendar.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
-import { type OrderTrigger, orderStep } from '../../domain/orders/order-states.js';
-import { paymentStep } from '../../domain/payments/payment-states.js';
-import { type NewEvent, orderChanged, paymentChanged } from '../../store/events/outbox.js';
+import { type OrderTrigger, requireOrderTransition } from '../../domain/orders/order-states.js';
+import { requirePaymentTransition } from '../../domain/payments/payment-states.js';
+import { type NewEvent, orderChangedEvent, paymentChangedEvent } from '../../store/events/outbox.js';
 import type { IdempotencyInsert, NewOrderRow } from '../../store/orders/new-orders-sql.js';
 
 export interface OrderIdentity {
@@ -32,8 +32,8 @@ export function collectedOrder(
   now: number,
 ): NewOrder & { readonly benefitsExpireAt: string } {
   const createdAt = wholeSecond(now);
-  const billed = paymentStep('none', 'billed');
-  const active = orderStep('none', 'create-collect');
+  const billed = requirePaymentTransition('none', 'billed');
+  const active = requireOrderTransition('none', 'create-collect');
   const payment = firstPayment(product, createdAt, billed.to, createdAt);
   const order: Order = {
     ...blankOrder(identity, product, 'create-collect', createdAt),
@@ -41,13 +41,13 @@ export function collectedOrder(
     paidCycles: 1,
     paidAmountCent: product.amountCent,
     latestPaymentStatus: payment.status,
-    nextDueAt: nextStepAt({ ...product, createdAt }),
+    nextDueAt: dueAfterFirstPeriod({ ...product, createdAt }),
   };
   const events = [
-    ...(billed.emitsEvent ? [paymentChanged(order, payment)] : []),
-    ...(active.emitsEvent ? [orderChanged(order)] : []),
+    ...(billed.emitsEvent ? [paymentChangedEvent(order, payment)] : []),
+    ...(active.emitsEvent ? [orderChangedEvent(order)] : []),
   ];
-  return { order, payment, events, benefitsExpireAt: iso(expiryOf(createdAt)) };
+  return { order, payment, events, benefitsExpireAt: iso(benefitExpiresAt(createdAt)) };
 }
 
 /** Mode A: written down before the institution is called. */
@@ -58,7 +58,7 @@ export function deductedOrder(
   now: number,
 ): NewOrder {
   const createdAt = wholeSecond(now);
-  const started = paymentStep('none', 'first-debit-started');
+  const started = requirePaymentTransition('none', 'first-debit-started');
   const payment = firstPayment(product, createdAt, started.to, null);
   const order: Order = {
     ...blankOrder(identity, product, 'create-deduct', createdAt),
@@ -77,7 +77,7 @@ function blankOrder(identity: OrderIdentity, product: CatalogProduct, on: OrderT
     channelUserId: identity.channelUserId,
     productCode: product.productCode,
     settlementMode: on === 'create-collect' ? 'CHANNEL_COLLECT' : 'SVC_DEDUCT',
-    status: orderStep('none', on).to,
+    status: requireOrderTransition('none', on).to,
     periodType: product.periodType,
     period: product.period,
     totalCycles: product.totalCycles,

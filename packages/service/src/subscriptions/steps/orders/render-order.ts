@@ -2,12 +2,17 @@ import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Pieces } from '../../../platform/answers/answer.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable } from '../../../platform/db/database.js';
-import { derivedRuns, describeOrder } from '../../domain/orders/order-description.js';
-import { orderHead, periodCount } from '../../domain/orders/order.js';
+import { countShownPeriods, createOrderHead } from '../../domain/orders/order.js';
+import { createOrderDescription, unstartedRuns } from '../../domain/orders/order-description.js';
+import {
+  type OrderParts,
+  partsOfDescription,
+  renderOrder,
+  renderOrderInPieces,
+} from '../../store/orders/order-text.js';
 import type { OrderText } from '../../store/orders/order-texts-sql.js';
+import { findOrderWithPayments } from '../../store/orders/orders-sql.js';
 import type { RedeemLinks } from '../../store/orders/redeem-links.js';
-import { findOrder } from '../../store/orders/orders-sql.js';
-import { describedParts, type OrderParts, orderPieces, orderText } from '../../store/orders/order-text.js';
 
 export interface ReadDeps {
   readonly clock: Clock;
@@ -18,15 +23,15 @@ export interface ReadDeps {
 export function readOrder(deps: ReadDeps, database: Queryable, channel: Channel, found: OrderText): string | Pieces {
   const { order, started } = found;
   if (started === null) return readWhole(deps, database, channel, order.orderNo);
-  const head = orderHead(order);
-  const terms = deps.links.terms(found);
+  const head = createOrderHead(order);
+  const terms = deps.links.termsFor(found);
   const redeemUrl = terms && deps.links.sign(channel, head.orderNo, terms);
-  return orderText({ head, redeemUrl, started, periods: derivedRuns(order) }, periodCount(order));
+  return renderOrder({ head, redeemUrl, started, periods: unstartedRuns(order) }, countShownPeriods(order));
 }
 
 /** With all that it has, in one statement and so as of one moment, when the caller has read what comes before it. */
 async function* readWhole(deps: ReadDeps, database: Queryable, channel: Channel, orderNo: number) {
-  yield* orderPieces(await findWhole(deps, database, channel, orderNo));
+  yield* renderOrderInPieces(await findWhole(deps, database, channel, orderNo));
 }
 
 /** Apart from its text, so that the rows are not held until that is read. */
@@ -36,7 +41,7 @@ async function findWhole(
   channel: Channel,
   orderNo: number,
 ): Promise<OrderParts> {
-  const found = await findOrder(database, channel.channelId, { orderNo }, clock.now());
+  const found = await findOrderWithPayments(database, channel.channelId, { orderNo }, clock.now());
   if (!found) throw new Error(`order ${orderNo} was found and is not there`);
-  return describedParts(links, channel, describeOrder(found.order, found.payments, links.terms(found)));
+  return partsOfDescription(links, channel, createOrderDescription(found.order, found.payments, links.termsFor(found)));
 }

@@ -1,11 +1,15 @@
 import type { DebitOutcome } from '../../../gateways/gateway.js';
-import { dueAt, nextStepAt } from '../../domain/orders/calendar.js';
+import { dueAfterFirstPeriod, periodDueAt } from '../../domain/orders/calendar.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
-import { orderAfter } from '../../domain/orders/order-states.js';
-import { MOST_TRIES } from '../../domain/payments/debit-policy.js';
-import { type PaymentTransition, type PaymentTrigger, paymentAfter } from '../../domain/payments/payment-states.js';
-import { type NewEvent, orderChanged, paymentChanged } from '../../store/events/outbox.js';
-import type { Settleable } from '../../store/payments/settle-debits-sql.js';
+import { findOrderTransition } from '../../domain/orders/order-states.js';
+import { MAX_TRIES } from '../../domain/payments/debit-policy.js';
+import {
+  findPaymentTransition,
+  type PaymentTransition,
+  type PaymentTrigger,
+} from '../../domain/payments/payment-states.js';
+import { type NewEvent, orderChangedEvent, paymentChangedEvent } from '../../store/events/outbox.js';
+import type { AttemptToSettle } from '../../store/payments/settle-debits-sql.js';
 
 export type FinalOutcome = Extract<DebitOutcome, { kind: 'success' | 'declined' }>;
 
@@ -21,31 +25,31 @@ export interface Outcome {
 }
 
 /** Pure. Which of the ways it is follows from the order: its first debit, a renewal, or a debit that outlived it. */
-export function outcomeOf(order: Order, attempt: Settleable, outcome: FinalOutcome, now: number): Outcome {
+export function outcomeOf(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome, now: number): Outcome {
   if (order.status === 'INITIALIZING') return firstDebit(order, attempt, outcome, now);
   if (order.status === 'ACTIVE') return renewal(order, attempt, outcome, now);
   if (order.status === 'UNSUBSCRIBED') return afterUnsubscribe(order, attempt, outcome);
   throw impossible(order, attempt.payment);
 }
 
-function firstDebit(order: Order, attempt: Settleable, outcome: FinalOutcome, now: number): Outcome {
+function firstDebit(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome, now: number): Outcome {
   const succeeded = outcome.kind === 'success';
-  const row = orderAfter(order.status, succeeded ? 'first-debit-succeeded' : 'first-debit-failed');
+  const row = findOrderTransition(order.status, succeeded ? 'first-debit-succeeded' : 'first-debit-failed');
   if (!row) throw impossible(order, attempt.payment);
   const { payment, eventsAbout, paid } = settledPeriod(order, attempt.payment, outcome, 'debit-failed');
   const next: Order = succeeded
-    ? { ...paid, status: row.to, successAt: now, nextDueAt: nextStepAt(order) }
+    ? { ...paid, status: row.to, successAt: now, nextDueAt: dueAfterFirstPeriod(order) }
     : { ...paid, status: row.to, nextDueAt: null };
   return {
     order: next,
     payment,
-    events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChanged(next)] : [])],
+    events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChangedEvent(next)] : [])],
     // The agreement ended while this debit was on the way, and no active order was there to end with it.
     ends: succeeded && attempt.agreementEnded,
   };
 }
 
-function renewal(order: Order, attempt: Settleable, outcome: FinalOutcome, now: number): Outcome {
+function renewal(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome, now: number): Outcome {
   const retryAt = outcome.kind === 'declined' ? nextTryAt(order, attempt, outcome.decline, now) : undefined;
   const failed = retryAt === undefined ? 'debit-failed' : 'debit-failed-for-now';
   const { payment, eventsAbout, paid } = settledPeriod(order, attempt.payment, outcome, failed);
@@ -54,17 +58,21 @@ function renewal(order: Order, attempt: Settleable, outcome: FinalOutcome, now: 
     return { order: next, payment, events: eventsAbout(next) };
   }
   if (payment.cycleNo === order.totalCycles) {
-    const row = orderAfter(order.status, 'last-period-ended');
+    const row = findOrderTransition(order.status, 'last-period-ended');
     if (!row) throw impossible(order, payment);
     const next = { ...paid, status: row.to, nextDueAt: null };
-    return { order: next, payment, events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChanged(next)] : [])] };
+    return {
+      order: next,
+      payment,
+      events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChangedEvent(next)] : [])],
+    };
   }
-  const next = { ...paid, nextDueAt: dueAt(order.createdAt, order, payment.cycleNo + 1) };
+  const next = { ...paid, nextDueAt: periodDueAt(order.createdAt, order, payment.cycleNo + 1) };
   return { order: next, payment, events: eventsAbout(next) };
 }
 
 /** A period that was on its way keeps its result. It is never tried again: the order has ended. */
-function afterUnsubscribe(order: Order, attempt: Settleable, outcome: FinalOutcome): Outcome {
+function afterUnsubscribe(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome): Outcome {
   const { payment, eventsAbout, paid } = settledPeriod(order, attempt.payment, outcome, 'debit-failed');
   return {
     order: paid,
@@ -82,17 +90,17 @@ function afterUnsubscribe(order: Order, attempt: Settleable, outcome: FinalOutco
  */
 function nextTryAt(
   order: Order,
-  { agreementId, cycleNo, tryNo, retryDelays, retryBySchedule }: Settleable,
+  { agreementId, cycleNo, tryNo, retryDelays, retryBySchedule }: AttemptToSettle,
   decline: Extract<FinalOutcome, { kind: 'declined' }>['decline'],
   now: number,
 ): number | undefined {
-  if (tryNo >= MOST_TRIES) return undefined;
+  if (tryNo >= MAX_TRIES) return undefined;
   const isReplaced = agreementId !== order.agreementId;
   const planned = isReplaced || decline === 'retryable' ? retryDelays[tryNo - 1] : undefined;
   const delay = isReplaced && !retryBySchedule ? 0 : planned;
   if (delay === undefined) return undefined;
   const at = now + delay * 1000;
-  return at < dueAt(order.createdAt, order, cycleNo + 1) ? at : undefined;
+  return at < periodDueAt(order.createdAt, order, cycleNo + 1) ? at : undefined;
 }
 
 interface SettledPeriod {
@@ -109,7 +117,10 @@ function settledPeriod(
   failed: PaymentTrigger & ('debit-failed' | 'debit-failed-for-now'),
 ): SettledPeriod {
   const succeeded = outcome.kind === 'success';
-  const row: PaymentTransition | undefined = paymentAfter(before.status, succeeded ? 'debit-succeeded' : failed);
+  const row: PaymentTransition | undefined = findPaymentTransition(
+    before.status,
+    succeeded ? 'debit-succeeded' : failed,
+  );
   if (!row) throw impossible(order, before);
   const payment: Payment = { ...before, status: row.to, paidAt: succeeded ? outcome.paidAt : null };
   const totals = succeeded
@@ -118,7 +129,7 @@ function settledPeriod(
   return {
     payment,
     paid: { ...order, ...totals, latestPaymentStatus: row.to },
-    eventsAbout: (next) => (row.emitsEvent ? [paymentChanged(next, payment)] : []),
+    eventsAbout: (next) => (row.emitsEvent ? [paymentChangedEvent(next, payment)] : []),
   };
 }
 

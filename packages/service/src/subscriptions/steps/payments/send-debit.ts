@@ -3,7 +3,7 @@ import type { DebitOutcome, DebitRequest, Gateway } from '../../../gateways/gate
 import { raiseAlertOnChange } from '../../../platform/alerts/raise-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Origin } from '../../../platform/tracing.js';
-import { attemptNo } from '../../domain/orders/order-numbers.js';
+import { formatAttemptNo } from '../../domain/orders/order-numbers.js';
 import { withinDeadline } from '../../domain/payments/deadline.js';
 import { DEBIT_DEADLINE_MS } from '../../domain/payments/debit-policy.js';
 import type { Attempt } from '../../store/payments/attempts-sql.js';
@@ -18,7 +18,7 @@ export function debitRequest(
   return {
     appId,
     origin,
-    attemptNo: attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo),
+    attemptNo: formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo),
     institutionNo,
     amountCent: attempt.amountCent,
     orderNo: String(attempt.orderNo),
@@ -56,7 +56,7 @@ export async function askDebit(
 /** A success over another amount is no success that we asked for: it settles nothing, and somebody has to look. */
 export async function rejectWrongAmount(db: Queryable, attempt: Attempt, outcome: DebitOutcome): Promise<DebitOutcome> {
   if (outcome.kind !== 'success' || outcome.amountCent === attempt.amountCent) return outcome;
-  const number = attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);
+  const number = formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);
   const detail = `asked for ${attempt.amountCent}, debited ${outcome.amountCent}`;
   await raiseAlertOnChange(db, 'debit-wrong-amount', number, detail);
   return { kind: 'unknown' };

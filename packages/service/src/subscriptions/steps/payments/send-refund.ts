@@ -2,10 +2,10 @@ import type { RefundOutcome, RefundRequest } from '../../../gateways/gateway.js'
 import type { Gateways } from '../../../gateways/gateway-registry.js';
 import { raiseAlertOnChange } from '../../../platform/alerts/raise-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
-import { attemptNo } from '../../domain/orders/order-numbers.js';
+import { formatAttemptNo } from '../../domain/orders/order-numbers.js';
 import { withinDeadline } from '../../domain/payments/deadline.js';
 import { DEBIT_DEADLINE_MS } from '../../domain/payments/debit-policy.js';
-import { refundNo } from '../../domain/payments/refund-numbers.js';
+import { formatRefundNo } from '../../domain/payments/refund-numbers.js';
 import type { Refund } from '../../store/payments/refunds-sql.js';
 
 /** Asks for it for the first time. Whatever goes wrong on the way, the institution may have acted. */
@@ -28,7 +28,10 @@ export async function askRefund(
 ): Promise<RefundOutcome> {
   const answer = await withinDeadline(
     async () =>
-      (await gateways.of(refund.paymentChannelCode)).queryRefund({ appId: refund.appId, refundNo: refundNo(refund) }),
+      (await gateways.of(refund.paymentChannelCode)).queryRefund({
+        appId: refund.appId,
+        refundNo: formatRefundNo(refund),
+      }),
     deadlineMs,
   );
   return answer.kind === 'not-found' ? sendRefund(gateways, refund, deadlineMs) : answer;
@@ -38,15 +41,15 @@ export async function askRefund(
 export async function rejectWrongRefund(db: Queryable, refund: Refund, outcome: RefundOutcome): Promise<RefundOutcome> {
   if (outcome.kind !== 'success' || outcome.amountCent === refund.amountCent) return outcome;
   const detail = `asked for ${refund.amountCent}, refunded ${outcome.amountCent}`;
-  await raiseAlertOnChange(db, 'refund-wrong-amount', refundNo(refund), detail);
+  await raiseAlertOnChange(db, 'refund-wrong-amount', formatRefundNo(refund), detail);
   return { kind: 'unknown' };
 }
 
 function requestOf(refund: Refund): RefundRequest {
   return {
     appId: refund.appId,
-    refundNo: refundNo(refund),
-    attemptNo: attemptNo(refund.orderNo, refund.cycleNo, refund.tryNo),
+    refundNo: formatRefundNo(refund),
+    attemptNo: formatAttemptNo(refund.orderNo, refund.cycleNo, refund.tryNo),
     amountCent: refund.amountCent,
   };
 }

@@ -1,13 +1,17 @@
 import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
-import { type AttemptReference, attemptNo } from '../../domain/orders/order-numbers.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
+import { type AttemptReference, formatAttemptNo } from '../../domain/orders/order-numbers.js';
 import { releaseNumbers } from '../../store/agreements/cancel-unused-sql.js';
 import { lockAgreements } from '../../store/agreements/end-agreements-sql.js';
 import { lockOrders } from '../../store/orders/orders-sql.js';
-import { findAgreementsOf } from '../../store/payments/attempts-sql.js';
-import { findSettleable, type Settleable, type SettledRow, storeSettled } from '../../store/payments/settle-debits-sql.js';
-import { endOrders } from '../ending/end-orders.js';
+import { findAgreementsOfAttempts } from '../../store/payments/attempts-sql.js';
+import {
+  type AttemptToSettle,
+  findAttemptsToSettle,
+  type SettledDebitRow,
+  storeSettledDebits,
+} from '../../store/payments/settle-debits-sql.js';
 import {
   agreementsOfFirstDebits,
   endAgreements,
@@ -15,6 +19,7 @@ import {
   holdAgreements,
   saidByInstitution,
 } from '../ending/end-agreements.js';
+import { endOrders } from '../ending/end-orders.js';
 import { type FinalOutcome, type Outcome, outcomeOf } from './apply-outcome.js';
 
 export interface Settlement {
@@ -36,7 +41,7 @@ export interface Settled {
  */
 export async function settle(tx: Queryable, settlements: readonly Settlement[], now: number): Promise<Settled[]> {
   const held = await hold(tx, settlements);
-  const attempts = await findSettleable(
+  const attempts = await findAttemptsToSettle(
     tx,
     settlements.map(({ attempt }) => attempt),
   );
@@ -48,7 +53,7 @@ export async function settle(tx: Queryable, settlements: readonly Settlement[], 
     return { order, attempt, outcome, after: counts ? outcomeOf(order, attempt, outcome, now) : undefined };
   });
   const rows = all.flatMap(({ attempt, outcome, after }) => (after ? [rowOf(attempt, outcome, after)] : []));
-  if (rows.length > 0) await storeSettled(tx, rows, now);
+  if (rows.length > 0) await storeSettledDebits(tx, rows, now);
   await releaseUndebited(tx, rows);
   const orders = await endWhatHasEnded(
     tx,
@@ -78,7 +83,7 @@ export async function settle(tx: Queryable, settlements: readonly Settlement[], 
 async function hold(tx: Queryable, settlements: readonly Settlement[]): Promise<HeldAgreements> {
   const orderNos = settlements.map(({ attempt }) => attempt.orderNo);
   const declined = settlements.filter(({ outcome }) => endsAgreement(outcome)).map(({ attempt }) => attempt);
-  if (declined.length > 0) return holdAgreements(tx, await findAgreementsOf(tx, declined), orderNos);
+  if (declined.length > 0) return holdAgreements(tx, await findAgreementsOfAttempts(tx, declined), orderNos);
   const orders = await lockOrders(tx, orderNos);
   const firsts = agreementsOfFirstDebits([...orders.values()]);
   if (firsts.length > 1) await lockAgreements(tx, firsts);
@@ -86,7 +91,7 @@ async function hold(tx: Queryable, settlements: readonly Settlement[]): Promise<
 }
 
 /** What was shared for an order whose first debit failed holds no number. The agreements are locked. */
-async function releaseUndebited(tx: Queryable, rows: readonly SettledRow[]): Promise<void> {
+async function releaseUndebited(tx: Queryable, rows: readonly SettledDebitRow[]): Promise<void> {
   const undebited = rows.flatMap(({ order }) =>
     order.status === 'TERMINATED' && order.agreementId !== null ? [order.agreementId] : [],
   );
@@ -97,7 +102,7 @@ const endsAgreement = (outcome: FinalOutcome): outcome is Extract<FinalOutcome, 
   outcome.kind === 'declined' && outcome.decline === 'agreement-invalid';
 
 interface Counted {
-  readonly attempt: Settleable;
+  readonly attempt: AttemptToSettle;
   readonly outcome: FinalOutcome;
   readonly after: Outcome;
 }
@@ -139,7 +144,7 @@ export async function settleOne(
   return settled;
 }
 
-function rowOf(attempt: Settleable, outcome: FinalOutcome, { order, payment, events }: Outcome): SettledRow {
+function rowOf(attempt: AttemptToSettle, outcome: FinalOutcome, { order, payment, events }: Outcome): SettledDebitRow {
   const succeeded = outcome.kind === 'success';
   return {
     attempt,
@@ -154,7 +159,7 @@ function rowOf(attempt: Settleable, outcome: FinalOutcome, { order, payment, eve
 }
 
 /** The period would be debited again, though its money has been taken after all: then it is paid. */
-function isLateSuccess(order: Order, attempt: Settleable, outcome: FinalOutcome): boolean {
+function isLateSuccess(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome): boolean {
   const isOpen = order.status === 'ACTIVE' && attempt.payment.status === 'FAIL_RETRY';
   return isOpen && attempt.status === 'FAIL' && outcome.kind === 'success';
 }
@@ -165,7 +170,7 @@ function isLateSuccess(order: Order, attempt: Settleable, outcome: FinalOutcome)
  */
 async function noticeContradiction(
   tx: Queryable,
-  attempt: Settleable,
+  attempt: AttemptToSettle,
   outcome: FinalOutcome,
   counted: boolean,
 ): Promise<void> {
@@ -175,4 +180,4 @@ async function noticeContradiction(
   await raiseAlert(tx, counted ? 'debit-late-success' : 'debit-contradiction', numberOf(attempt), detail);
 }
 
-const numberOf = ({ orderNo, cycleNo, tryNo }: AttemptReference) => attemptNo(orderNo, cycleNo, tryNo);
+const numberOf = ({ orderNo, cycleNo, tryNo }: AttemptReference) => formatAttemptNo(orderNo, cycleNo, tryNo);

@@ -2,9 +2,9 @@ import type { RefundOutcome } from '../../../gateways/gateway.js';
 import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
-import { type RefundReference, refundNo } from '../../domain/payments/refund-numbers.js';
-import { paymentAfter } from '../../domain/payments/payment-states.js';
-import { emit, paymentChanged } from '../../store/events/outbox.js';
+import { findPaymentTransition } from '../../domain/payments/payment-states.js';
+import { formatRefundNo, type RefundReference } from '../../domain/payments/refund-numbers.js';
+import { insertEvents, paymentChangedEvent } from '../../store/events/outbox.js';
 import { findPayments, lockOrderByNumber, storeOrder, storePayment } from '../../store/orders/orders-sql.js';
 import { closeRefund, findRefund, type Refund } from '../../store/payments/refunds-sql.js';
 import { revokeBenefits } from '../benefits/revoke-benefits.js';
@@ -33,19 +33,19 @@ export async function settleRefund(
   const refund = await findRefund(tx, reference);
   const payments = await findPayments(tx, reference.orderNo);
   const payment = payments.find((one) => one.cycleNo === reference.cycleNo);
-  if (!order || !refund || !payment) throw new Error(`refund ${refundNo(reference)} has no period`);
+  if (!order || !refund || !payment) throw new Error(`refund ${formatRefundNo(reference)} has no period`);
   const status = outcome.kind === 'success' ? 'SUCCESS' : 'FAIL';
   if (refund.status !== 'STARTED') {
     if (refund.status !== status) {
       const detail = `settled as ${refund.status}, later reported as ${status}`;
-      await raiseAlert(tx, 'refund-contradiction', refundNo(refund), detail);
+      await raiseAlert(tx, 'refund-contradiction', formatRefundNo(refund), detail);
     }
     return { refund, payment, changed: false };
   }
   if (outcome.kind === 'refused') {
     const { reason } = outcome;
     await closeRefund(tx, refund, status, { reason, refundedAt: null }, now);
-    await raiseAlert(tx, 'refund-refused', refundNo(refund), reason);
+    await raiseAlert(tx, 'refund-refused', formatRefundNo(refund), reason);
     return { refund: { ...refund, status, reason }, payment, changed: true };
   }
   const { refundedAt } = outcome;
@@ -57,7 +57,7 @@ export async function settleRefund(
     inFull: after.payment.status === 'REFUND_FULL',
     sumCent: after.payment.refundAmountCent,
   });
-  await emit(tx, after.order, now, [paymentChanged(after.order, after.payment)]);
+  await insertEvents(tx, after.order, now, [paymentChangedEvent(after.order, after.payment)]);
   return { refund: { ...refund, status, refundedAt }, payment: after.payment, changed: true };
 }
 
@@ -65,9 +65,9 @@ export async function settleRefund(
 function refunded(order: Order, payment: Payment, refund: Refund, at: number): { order: Order; payment: Payment } {
   const refundAmountCent = payment.refundAmountCent + refund.amountCent;
   const inFull = refundAmountCent === payment.amountCent;
-  const row = paymentAfter(payment.status, inFull ? 'refunded-in-full' : 'refunded-in-part');
+  const row = findPaymentTransition(payment.status, inFull ? 'refunded-in-full' : 'refunded-in-part');
   if (!row || refundAmountCent > payment.amountCent) {
-    throw new Error(`refund ${refundNo(refund)} does not go with a period that is ${payment.status}`);
+    throw new Error(`refund ${formatRefundNo(refund)} does not go with a period that is ${payment.status}`);
   }
   const isLatest = payment.cycleNo === order.cycleNo;
   return {

@@ -1,8 +1,8 @@
 import type { AgreementSource, AgreementStatus } from '@perennial/wire';
 import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
-import { fromEpochMs, epochMs } from '../../../platform/db/time-sql.js';
+import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { Place } from '../../../platform/lists/page.js';
-import { agreementIs } from '../statuses-sql.js';
+import { agreementStatusIs } from '../statuses-sql.js';
 
 /** Which card, sealed and hashed under the channel's keys. */
 export interface CardColumns {
@@ -41,15 +41,15 @@ export interface BindingRow extends AgreementRow {
   readonly gatewayReference: string | null;
 }
 
-const AGREEMENT_COLUMNS = `a.agreement_id as "agreementId", a.channel_id as "channelId",
+const AGREEMENT_FIELDS = `a.agreement_id as "agreementId", a.channel_id as "channelId",
   a.channel_user_id as "channelUserId", a.payment_channel_code as "paymentChannelCode", a.source, a.status,
   a.agreement_no as "agreementNo", a.institution_no as "institutionNo", a.card_hash as "cardHash",
   a.certificate_hash as "certificateHash", a.card_tail as "cardTail", a.details, a.bank_code as "bankCode",
   ${epochMs('a.created_at')} as "createdAt"`;
-const BINDING_COLUMNS = `${AGREEMENT_COLUMNS}, ${epochMs('a.code_sent_at')} as "codeSentAt", a.wrong_codes as "wrongCodes",
+const BINDING_FIELDS = `${AGREEMENT_FIELDS}, ${epochMs('a.code_sent_at')} as "codeSentAt", a.wrong_codes as "wrongCodes",
   a.gateway_reference as "gatewayReference"`;
 
-const AGREEMENT_ROW = columns<AgreementRow>({
+const AGREEMENT_COLUMNS = columns<AgreementRow>({
   agreementId: 'bigint',
   channelId: 'bigint',
   channelUserId: 'text',
@@ -66,8 +66,8 @@ const AGREEMENT_ROW = columns<AgreementRow>({
   createdAt: 'bigint',
 });
 
-const BINDING_ROW = joinColumns(
-  AGREEMENT_ROW,
+const BINDING_COLUMNS = joinColumns(
+  AGREEMENT_COLUMNS,
   columns<Omit<BindingRow, keyof AgreementRow>>({
     codeSentAt: 'bigint?',
     wrongCodes: 'integer',
@@ -75,14 +75,14 @@ const BINDING_ROW = joinColumns(
   }),
 );
 
-const NEXT_AGREEMENT_ID = statement({
+const TAKE_AGREEMENT_ID = statement({
   text: `select nextval('agreement_numbers') as id`,
   parameters: [],
   columns: columns<{ id: number }>({ id: 'bigint' }),
 });
 
-export async function nextAgreementId(db: Queryable): Promise<number> {
-  const [row] = await db.query(NEXT_AGREEMENT_ID);
+export async function takeAgreementId(db: Queryable): Promise<number> {
+  const [row] = await db.query(TAKE_AGREEMENT_ID);
   if (!row) throw new Error('a sequence gave no number');
   return row.id;
 }
@@ -133,28 +133,28 @@ export async function insertAgreement(tx: Queryable, row: NewAgreementRow): Prom
 }
 
 /** Spelled exactly as it was given out: anything else is as unknown as a number that never was. */
-const BIND_ORDER_NO = /^[1-9][0-9]{0,14}$/;
+const BIND_ORDER_NO_PATTERN = /^[1-9][0-9]{0,14}$/;
 
 /** Whose binding it is, is part of the question: another channel's, or a shared agreement, is as unknown as none. */
-const selectBinding = (name: string, lock: '' | 'for update') =>
+const bindingStatement = (name: string, lock: '' | 'for update') =>
   statement({
     name,
-    text: `select ${BINDING_COLUMNS} from agreements a
+    text: `select ${BINDING_FIELDS} from agreements a
              where a.agreement_id = $1 and a.channel_id = $2 and a.source = 'SELF_BINDING' ${lock}`,
     parameters: ['bigint', 'bigint'],
-    columns: BINDING_ROW,
+    columns: BINDING_COLUMNS,
   });
 
-const FIND_BINDING = selectBinding('find-binding', '');
-const LOCK_BINDING = selectBinding('lock-binding', 'for update');
+const FIND_BINDING = bindingStatement('find-binding', '');
+const LOCK_BINDING = bindingStatement('lock-binding', 'for update');
 
-async function binding(
+async function queryBinding(
   db: Queryable,
   select: typeof FIND_BINDING,
   channelId: number,
   bindOrderNo: string,
 ): Promise<BindingRow | undefined> {
-  if (!BIND_ORDER_NO.test(bindOrderNo)) return undefined;
+  if (!BIND_ORDER_NO_PATTERN.test(bindOrderNo)) return undefined;
   const [row] = await db.query(select, [bindOrderNo, channelId]);
   return row;
 }
@@ -164,16 +164,16 @@ export async function findBinding(
   channelId: number,
   bindOrderNo: string,
 ): Promise<BindingRow | undefined> {
-  return binding(db, FIND_BINDING, channelId, bindOrderNo);
+  return queryBinding(db, FIND_BINDING, channelId, bindOrderNo);
 }
 
 const FIND_BINDING_IN_FORCE = statement({
-  text: `select ${BINDING_COLUMNS} from agreements n join agreements a on a.channel_id = n.channel_id
+  text: `select ${BINDING_FIELDS} from agreements n join agreements a on a.channel_id = n.channel_id
        and key_of(a.channel_user_id) = key_of(n.channel_user_id) and a.payment_channel_code = n.payment_channel_code
-       and a.card_hash = n.card_hash and ${agreementIs('a.status', 'BIND_SUCCESS')} and a.source = 'SELF_BINDING'
+       and a.card_hash = n.card_hash and ${agreementStatusIs('a.status', 'BIND_SUCCESS')} and a.source = 'SELF_BINDING'
      where n.agreement_id = $1 and a.line_id = coalesce(n.line_id, n.agreement_id)`,
   parameters: ['bigint'],
-  columns: BINDING_ROW,
+  columns: BINDING_COLUMNS,
 });
 
 /**
@@ -198,7 +198,7 @@ export async function lockBinding(
   channelId: number,
   bindOrderNo: string,
 ): Promise<BindingRow | undefined> {
-  return binding(tx, LOCK_BINDING, channelId, bindOrderNo);
+  return queryBinding(tx, LOCK_BINDING, channelId, bindOrderNo);
 }
 
 const RESTART_BINDING = statement({
@@ -230,7 +230,7 @@ export async function restartBinding(
 
 const STORE_CODE_SENT = statement({
   text: `update agreements set code_sent_at = ${fromEpochMs('$3')}, gateway_reference = $4, changed_at = ${fromEpochMs('$3')}
-     where agreement_id = $1 and details = $2 and ${agreementIs('status', 'BIND_ING')} returning 1`,
+     where agreement_id = $1 and details = $2 and ${agreementStatusIs('status', 'BIND_ING')} returning 1`,
   parameters: ['bigint', 'text', 'double precision', 'text'],
 });
 
@@ -244,31 +244,31 @@ export async function storeCodeSent(
   return rows.length === 1;
 }
 
-const COUNT_TRY = statement({
+const COUNT_CODE_TRY = statement({
   text: 'update agreements set wrong_codes = wrong_codes + 1 where agreement_id = $1',
   parameters: ['bigint'],
 });
 
 /** Counted before the institution is asked, so that codes tried at the same time are counted too. */
-export async function countTry(tx: Queryable, agreementId: number): Promise<void> {
-  await tx.query(COUNT_TRY, [agreementId]);
+export async function countCodeTry(tx: Queryable, agreementId: number): Promise<void> {
+  await tx.query(COUNT_CODE_TRY, [agreementId]);
 }
 
-const UNCOUNT_TRY = statement({
+const UNCOUNT_CODE_TRY = statement({
   text: `update agreements set wrong_codes = wrong_codes - 1
      where agreement_id = $1 and details = $2 and wrong_codes > 0`,
   parameters: ['bigint', 'text'],
 });
 
 /** The institution did not say that the code was wrong. */
-export async function uncountTry(
+export async function uncountCodeTry(
   db: Queryable,
   { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
 ): Promise<void> {
-  await db.query(UNCOUNT_TRY, [agreementId, details]);
+  await db.query(UNCOUNT_CODE_TRY, [agreementId, details]);
 }
 
-const STORE_BOUND = statement({
+const STORE_BOUND_AGREEMENT = statement({
   text: `update agreements set status = $2, agreement_no = $3, institution_no = $4, card_hash = $5,
        certificate_hash = $6, card_tail = $7, details = $8, bank_code = $9, changed_at = ${fromEpochMs('$10')},
        institution_hash = $11
@@ -277,12 +277,12 @@ const STORE_BOUND = statement({
 });
 
 /** With the card that the institution was asked about, should another have been stored in the meantime. */
-export async function storeBound(
+export async function storeBoundAgreement(
   tx: Queryable,
   row: NewAgreementRow & { readonly agreementNo: string; readonly institutionNo: string },
   now: number,
 ): Promise<void> {
-  await tx.query(STORE_BOUND, [
+  await tx.query(STORE_BOUND_AGREEMENT, [
     row.agreementId,
     row.status,
     row.agreementNo,
@@ -297,20 +297,20 @@ export async function storeBound(
   ]);
 }
 
-const STORE_REFUSED = statement({
+const STORE_REFUSED_BINDING = statement({
   text: `update agreements set status = $3, code_sent_at = null, changed_at = ${fromEpochMs('$4')}
      where agreement_id = $1 and details = $2`,
   parameters: ['bigint', 'text', 'text', 'double precision'],
 });
 
 /** The code is spent with it. Nothing happens to a binding that has got another card or code since. */
-export async function storeRefused(
+export async function storeRefusedBinding(
   tx: Queryable,
   { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
   status: AgreementStatus,
   now: number,
 ): Promise<void> {
-  await tx.query(STORE_REFUSED, [agreementId, details, status, now]);
+  await tx.query(STORE_REFUSED_BINDING, [agreementId, details, status, now]);
 }
 
 export interface AgreementFilter {
@@ -322,7 +322,7 @@ export interface AgreementFilter {
 export type AgreementKey = readonly [agreementId: number];
 
 /** What each filter asks for, after the channel, the limit and the offset. Only the text that is given finds its index. */
-const FILTERS = [
+const AGREEMENT_FILTERS = [
   {
     field: 'channelUserId',
     condition: (value: string) => `key_of(a.channel_user_id) = key_of(${value})`,
@@ -334,15 +334,15 @@ const FILTERS = [
 ] as const;
 
 /** One for each choice of filters, at the place whose bits say which. */
-const LIST_BOUND = Array.from({ length: 2 ** FILTERS.length }, (_, choice) => {
-  const given = FILTERS.filter((_filter, bit) => choice & (1 << bit));
+const LIST_BOUND_AGREEMENTS = Array.from({ length: 2 ** AGREEMENT_FILTERS.length }, (_, choice) => {
+  const given = AGREEMENT_FILTERS.filter((_filter, bit) => choice & (1 << bit));
   const conditions = given.map(({ condition }, place) => ` and ${condition(`$${place + 4}`)}`);
   return statement({
-    text: `select ${AGREEMENT_COLUMNS} from agreements a
+    text: `select ${AGREEMENT_FIELDS} from agreements a
      where a.channel_id = $1 and a.agreement_no is not null${conditions.join('')}
      order by a.agreement_id desc limit $2 offset $3`,
     parameters: ['bigint', 'bigint', 'bigint', ...given.map(({ type }) => type)],
-    columns: AGREEMENT_ROW,
+    columns: AGREEMENT_COLUMNS,
   });
 });
 
@@ -355,9 +355,9 @@ export async function listBoundAgreements(
   { after, offset }: Place<AgreementKey>,
 ): Promise<AgreementRow[]> {
   const asked = { ...filter, after: after?.[0] };
-  const values = FILTERS.map(({ field }) => asked[field]);
+  const values = AGREEMENT_FILTERS.map(({ field }) => asked[field]);
   const choice = values.reduce<number>((bits, value, bit) => (value === undefined ? bits : bits | (1 << bit)), 0);
-  const list = LIST_BOUND[choice];
+  const list = LIST_BOUND_AGREEMENTS[choice];
   if (!list) throw new Error(`there is no list for the filters ${choice}`);
   return db.query(list, [channelId, limit, offset, ...values.filter((value) => value !== undefined)]);
 }

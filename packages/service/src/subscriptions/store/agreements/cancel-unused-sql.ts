@@ -1,49 +1,49 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { agreementStep } from '../../domain/agreements/agreement-states.js';
-import { NEEDS_AGREEMENT } from '../../domain/orders/order-states.js';
-import { agreementIs, orderIs, word } from '../statuses-sql.js';
-import { lockEnding, sameNumber } from './institution-number-sql.js';
+import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
+import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
+import { agreementStatusIs, orderStatusIs, statusLiteral } from '../statuses-sql.js';
+import { lockNumberForEndingSql, sameNumberSql } from './institution-number-sql.js';
 
-const CANCELED = agreementStep('BIND_SUCCESS', 'canceled').to;
+const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
 
 /**
  * Whether an order runs on the number of the agreement called `a`, but for one (an expression). Of whichever channel, or of
  * those that a condition on the agreement called `other` lets count. Nothing runs on an agreement that has released its number.
  */
-export const isInUse = (a: string, exceptOrderNo = 'null', counts = 'true') => `exists (
+export const numberInUseSql = (a: string, exceptOrderNo = 'null', counts = 'true') => `exists (
   select from agreements other join orders o on o.agreement_id = any(array[other.agreement_id])
-  where ${sameNumber('other', a)} and ${agreementIs('other.status', 'BIND_SUCCESS')} and not other.number_released
-    and ${orderIs('o.status', ...NEEDS_AGREEMENT)} and o.order_no is distinct from ${exceptOrderNo} and ${counts})`;
+  where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released
+    and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)} and o.order_no is distinct from ${exceptOrderNo} and ${counts})`;
 
 /** By another order of the channel: what other channels do with the number does not keep one from ending its own rows. */
-const IN_USE = isInUse('a', '$2', 'other.channel_id = any(array[a.channel_id])');
+const IN_USE_BY_CHANNEL = numberInUseSql('a', '$2', 'other.channel_id = any(array[a.channel_id])');
 
 /** The rows of the number that end with the agreement called `a`: those of its channel. */
-const ITS_ROWS = `${sameNumber('g', 'a')} and ${agreementIs('g.status', 'BIND_SUCCESS')} and g.number_released in (false, true)
+const ROWS_OF_NUMBER_IN_CHANNEL = `${sameNumberSql('g', 'a')} and ${agreementStatusIs('g.status', 'BIND_SUCCESS')} and g.number_released in (false, true)
   and g.channel_id = any(array[a.channel_id])`;
 
-const LOCK_ENDING = statement({
-  text: `select ${lockEnding(`encode(a.institution_hash, 'hex')`)} from agreements a where agreement_id = $1`,
+const LOCK_NUMBER_FOR_ENDING = statement({
+  text: `select ${lockNumberForEndingSql(`encode(a.institution_hash, 'hex')`)} from agreements a where agreement_id = $1`,
   parameters: ['bigint'],
 });
 
-const IS_IN_USE = statement({
-  text: `select ${IN_USE} as "isInUse" from agreements a where a.agreement_id = $1`,
+const IS_NUMBER_IN_USE = statement({
+  text: `select ${IN_USE_BY_CHANNEL} as "isInUse" from agreements a where a.agreement_id = $1`,
   parameters: ['bigint', 'bigint'],
   columns: columns<{ isInUse: boolean }>({ isInUse: 'boolean' }),
 });
 
-const LOCK_ITS_ROWS = statement({
-  text: `select from agreements g join agreements a on a.agreement_id = $1 and ${ITS_ROWS} order by g.agreement_id for update of g`,
+const LOCK_ROWS_OF_NUMBER = statement({
+  text: `select from agreements g join agreements a on a.agreement_id = $1 and ${ROWS_OF_NUMBER_IN_CHANNEL} order by g.agreement_id for update of g`,
   parameters: ['bigint'],
 });
 
 const CANCEL_UNUSED = statement({
-  text: `update agreements g set status = ${word(CANCELED)}, changed_at = now(),
+  text: `update agreements g set status = ${statusLiteral(CANCELED)}, changed_at = now(),
        cancel_at = case when g.agreement_id = $1
          and not is_number_of_another_channel(a.payment_channel_code, a.institution_hash, a.channel_id)
          then now() end
-     from agreements a where a.agreement_id = $1 and ${ITS_ROWS} and not ${IN_USE} returning 1`,
+     from agreements a where a.agreement_id = $1 and ${ROWS_OF_NUMBER_IN_CHANNEL} and not ${IN_USE_BY_CHANNEL} returning 1`,
   parameters: ['bigint', 'bigint'],
 });
 
@@ -57,18 +57,18 @@ const CANCEL_UNUSED = statement({
 export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, exceptOrderNo: number): Promise<void> {
   // Of two orders that end at the same time, the second looks only when the first has ended: else each would take the
   // other for alive, and the agreement would stay.
-  await tx.query(LOCK_ENDING, [agreementId]);
-  const [row] = await tx.query(IS_IN_USE, [agreementId, exceptOrderNo]);
+  await tx.query(LOCK_NUMBER_FOR_ENDING, [agreementId]);
+  const [row] = await tx.query(IS_NUMBER_IN_USE, [agreementId, exceptOrderNo]);
   if (row?.isInUse) return releaseNumbers(tx, [agreementId]);
   // An order can come to run on a binding until that is locked, so it is looked for once more after that.
-  await tx.query(LOCK_ITS_ROWS, [agreementId]);
+  await tx.query(LOCK_ROWS_OF_NUMBER, [agreementId]);
   const ended = await tx.query(CANCEL_UNUSED, [agreementId, exceptOrderNo]);
   if (ended.length === 0) await releaseNumbers(tx, [agreementId]);
 }
 
 const RELEASE_NUMBERS = statement({
   text: `update agreements set number_released = true
-     where agreement_id = any($1::bigint[]) and source = 'SHARED_FROM_CHANNEL' and ${agreementIs('status', 'BIND_SUCCESS')}`,
+     where agreement_id = any($1::bigint[]) and source = 'SHARED_FROM_CHANNEL' and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,
   parameters: ['bigint[]'],
 });
 

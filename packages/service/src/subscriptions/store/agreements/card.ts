@@ -30,7 +30,7 @@ export function readCard(channel: Channel, fields: EncryptedCard, within = ''): 
 }
 
 /** A card as it is stored. Sealing is never the same twice, so `details` also tells one storing from another. */
-export function cardColumns(
+export function sealCard(
   { sealing }: Channel,
   agreementId: number,
   card: CardDetails,
@@ -45,7 +45,7 @@ export function cardColumns(
   };
 }
 
-export function cardDetails(
+export function unsealCard(
   { sealing }: Channel,
   { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
 ): CardDetails {
@@ -57,7 +57,7 @@ export function sealInstitutionNo({ sealing }: Channel, agreementId: number, ins
 }
 
 /** What the institution calls a bound agreement. */
-export function institutionNo(
+export function unsealInstitutionNo(
   { sealing }: Channel,
   { agreementId, institutionNo: sealed }: Pick<AgreementRow, 'agreementId' | 'institutionNo'>,
 ): string {
@@ -65,7 +65,7 @@ export function institutionNo(
   return sealing.unseal(sealed, institutionNoPlace(agreementId));
 }
 
-export function agreementNoOf(agreementId: number): string {
+export function formatAgreementNo(agreementId: number): string {
   return `AG${agreementId}`;
 }
 

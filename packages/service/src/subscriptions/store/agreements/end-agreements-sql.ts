@@ -1,24 +1,24 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { agreementStep } from '../../domain/agreements/agreement-states.js';
-import { NEEDS_AGREEMENT } from '../../domain/orders/order-states.js';
-import { agreementIs, orderIs, word } from '../statuses-sql.js';
-import { sameNumber } from './institution-number-sql.js';
+import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
+import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
+import { agreementStatusIs, orderStatusIs, statusLiteral } from '../statuses-sql.js';
+import { sameNumberSql } from './institution-number-sql.js';
 
-const FIND_BY_INSTITUTION_NO = statement({
+const FIND_AGREEMENT_BY_INSTITUTION_NO = statement({
   text: `select agreement_id as "agreementId" from agreements where payment_channel_code = $1 and institution_hash = $2 limit 1`,
   parameters: ['text', 'bytea'],
   columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
 });
 
-const CANCELED = agreementStep('BIND_SUCCESS', 'canceled').to;
+const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
 
 /** One of the agreements that an institution knows by this number, whatever has become of it. */
-export async function findByInstitutionNo(
+export async function findAgreementByInstitutionNo(
   db: Queryable,
   paymentChannelCode: string,
   institutionHash: Buffer,
 ): Promise<number | undefined> {
-  const [row] = await db.query(FIND_BY_INSTITUTION_NO, [paymentChannelCode, institutionHash]);
+  const [row] = await db.query(FIND_AGREEMENT_BY_INSTITUTION_NO, [paymentChannelCode, institutionHash]);
   return row?.agreementId;
 }
 
@@ -31,21 +31,21 @@ export interface NumberedAgreement {
   readonly orderNos: readonly number[];
 }
 
-const RUNNING = (agreementId: string) =>
-  `select o.order_no from orders o where o.agreement_id = ${agreementId} and ${orderIs('o.status', ...NEEDS_AGREEMENT)}`;
+const ordersOnAgreementSql = (agreementId: string) =>
+  `select o.order_no from orders o where o.agreement_id = ${agreementId} and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)}`;
 
-const FIND_SAME_NUMBERS = statement({
+const FIND_AGREEMENTS_OF_SAME_NUMBERS = statement({
   text: `with asked as materialized (
        select agreement_id, payment_channel_code, institution_hash from agreements
        where agreement_id = any($1::bigint[]) and institution_hash is not null
      )
      select g.agreement_id as "agreementId", g.payment_channel_code || ' ' || encode(g.institution_hash, 'hex') as number,
-       array_to_json(array(${RUNNING('g.agreement_id')})) as "orderNos"
+       array_to_json(array(${ordersOnAgreementSql('g.agreement_id')})) as "orderNos"
      from (
        select * from asked
        union select g.agreement_id, g.payment_channel_code, g.institution_hash
        from (select distinct payment_channel_code, institution_hash from asked) n join agreements g
-         on ${sameNumber('g', 'n')} and ${agreementIs('g.status', 'BIND_SUCCESS')}) g`,
+         on ${sameNumberSql('g', 'n')} and ${agreementStatusIs('g.status', 'BIND_SUCCESS')}) g`,
   parameters: ['bigint[]'],
   columns: columns<NumberedAgreement>({ agreementId: 'bigint', number: 'text', orderNos: 'json' }),
 });
@@ -54,11 +54,11 @@ const FIND_SAME_NUMBERS = statement({
  * These agreements and all that are bound under their numbers, of whichever channel, as of one moment. Those that have ended
  * before may be any number, and need not be ended.
  */
-export async function findSameNumbers(
+export async function findAgreementsOfSameNumbers(
   db: Queryable,
   agreementIds: readonly number[],
 ): Promise<readonly NumberedAgreement[]> {
-  return db.query(FIND_SAME_NUMBERS, [agreementIds]);
+  return db.query(FIND_AGREEMENTS_OF_SAME_NUMBERS, [agreementIds]);
 }
 
 const LOCK_AGREEMENTS = statement({
@@ -71,20 +71,20 @@ export async function lockAgreements(tx: Queryable, agreementIds: readonly numbe
   await tx.query(LOCK_AGREEMENTS, [agreementIds]);
 }
 
-const FIND_RUNNING_ORDERS = statement({
-  text: `select r.order_no as "orderNo" from unnest($1::bigint[]) as a(id), lateral (${RUNNING('a.id')}) r`,
+const FIND_ORDERS_ON_AGREEMENTS = statement({
+  text: `select r.order_no as "orderNo" from unnest($1::bigint[]) as a(id), lateral (${ordersOnAgreementSql('a.id')}) r`,
   parameters: ['bigint[]'],
   columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
 });
 
-export async function findRunningOrders(db: Queryable, agreementIds: readonly number[]): Promise<number[]> {
-  const rows = await db.query(FIND_RUNNING_ORDERS, [agreementIds]);
+export async function findOrdersOnAgreements(db: Queryable, agreementIds: readonly number[]): Promise<number[]> {
+  const rows = await db.query(FIND_ORDERS_ON_AGREEMENTS, [agreementIds]);
   return rows.map(({ orderNo }) => orderNo);
 }
 
 const CANCEL_AGREEMENTS = statement({
-  text: `update agreements set status = ${word(CANCELED)}, changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
-     where agreement_id = any($1::bigint[]) and ${agreementIs('status', 'BIND_SUCCESS')}`,
+  text: `update agreements set status = ${statusLiteral(CANCELED)}, changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
+     where agreement_id = any($1::bigint[]) and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,
   parameters: ['bigint[]', 'bigint'],
 });
 
@@ -97,12 +97,12 @@ export async function cancelAgreements(
   await tx.query(CANCEL_AGREEMENTS, [agreementIds, tellBy ?? null]);
 }
 
-const IS_BOUND = statement({
-  text: `select from agreements where agreement_id = $1 and ${agreementIs('status', 'BIND_SUCCESS')}`,
+const IS_AGREEMENT_BOUND = statement({
+  text: `select from agreements where agreement_id = $1 and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,
   parameters: ['bigint'],
 });
 
-export async function isBound(db: Queryable, agreementId: number): Promise<boolean> {
-  const rows = await db.query(IS_BOUND, [agreementId]);
+export async function isAgreementBound(db: Queryable, agreementId: number): Promise<boolean> {
+  const rows = await db.query(IS_AGREEMENT_BOUND, [agreementId]);
   return rows.length > 0;
 }

@@ -1,8 +1,8 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { institutionNo } from './card.js';
+import { unsealInstitutionNo } from './card.js';
 
-const INSTITUTION_NO_OF = statement({
+const FIND_INSTITUTION_NO = statement({
   name: 'find-institution-no',
   text: `select agreement_id as "agreementId", institution_no as "institutionNo"
              from agreements where agreement_id = $1 and channel_id = $2`,
@@ -14,8 +14,8 @@ const INSTITUTION_NO_OF = statement({
 });
 
 /** What the institution calls the agreement, in the clear: for the call to it and nothing else. */
-export async function institutionNoOf(db: Queryable, channel: Channel, agreementId: number): Promise<string> {
-  const [row] = await db.query(INSTITUTION_NO_OF, [agreementId, channel.channelId]);
+export async function findInstitutionNo(db: Queryable, channel: Channel, agreementId: number): Promise<string> {
+  const [row] = await db.query(FIND_INSTITUTION_NO, [agreementId, channel.channelId]);
   if (!row) throw new Error(`there is no agreement ${agreementId}`);
-  return institutionNo(channel, row);
+  return unsealInstitutionNo(channel, row);
 }

@@ -1,8 +1,8 @@
 import { Rejection, type SharedAgreement } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { CardDetails } from '../../../gateways/gateway.js';
-import { agreementNoOf, cardColumns, readCard, sealInstitutionNo } from './card.js';
 import type { AgreementRow } from './agreements-sql.js';
+import { formatAgreementNo, readCard, sealCard, sealInstitutionNo } from './card.js';
 
 /** Throws DECRYPT_FAILED or PARAM_INVALID. `field` is the request's name for the sub-object. */
 export function readSharedCard(
@@ -21,7 +21,7 @@ export class NumberOfAnotherChannel extends Rejection {
 }
 
 /** A bound agreement, to be inserted by whoever needs it: nobody is asked, the channel's word counts. */
-export function sharedAgreementRow(
+export function createSharedAgreementRow(
   channel: Channel,
   shared: SharedAgreement,
   card: CardDetails,
@@ -34,9 +34,9 @@ export function sharedAgreementRow(
     paymentChannelCode: shared.paymentChannelCode,
     source: 'SHARED_FROM_CHANNEL',
     status: 'BIND_SUCCESS',
-    agreementNo: agreementNoOf(agreementId),
+    agreementNo: formatAgreementNo(agreementId),
     institutionNo: sealInstitutionNo(channel, agreementId, shared.sharedAgreementNo),
-    ...cardColumns(channel, agreementId, card, undefined),
+    ...sealCard(channel, agreementId, card, undefined),
     createdAt: now,
   };
 }

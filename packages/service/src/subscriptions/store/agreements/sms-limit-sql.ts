@@ -11,7 +11,7 @@ export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void>
   await tx.query(LOCK_BANK_MOBILE, [hash.readBigInt64BE(0).toString()]);
 }
 
-const COUNT_SENDS = statement({
+const COUNT_SMS_SENDS = statement({
   text: `select count(*) filter (where sent_at > ${fromEpochMs('$2')} and sent_at <= ${fromEpochMs('$4')}) as pause, count(*) as day
      from sms_sends where bank_mobile_hash = $1 and sent_at > ${fromEpochMs('$3')}`,
   parameters: ['bytea', 'double precision', 'double precision', 'double precision'],
@@ -19,31 +19,31 @@ const COUNT_SENDS = statement({
 });
 
 /** How many codes went to the number after each of the two moments. One that is yet to be sent is of a clock that was set back, and makes nobody wait. */
-export async function countSends(
+export async function countSmsSends(
   tx: Queryable,
   hash: Buffer,
   after: { readonly pause: number; readonly day: number; readonly latest: number },
 ): Promise<{ readonly pause: number; readonly day: number }> {
-  const [row] = await tx.query(COUNT_SENDS, [hash, after.pause, after.day, after.latest]);
+  const [row] = await tx.query(COUNT_SMS_SENDS, [hash, after.pause, after.day, after.latest]);
   return row ?? { pause: 0, day: 0 };
 }
 
-const INSERT_SEND = statement({
+const INSERT_SMS_SEND = statement({
   text: `insert into sms_sends (bank_mobile_hash, sent_at) values ($1, ${fromEpochMs('$2')})`,
   parameters: ['bytea', 'double precision'],
 });
 
-export async function insertSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
-  await tx.query(INSERT_SEND, [hash, at]);
+export async function insertSmsSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
+  await tx.query(INSERT_SMS_SEND, [hash, at]);
 }
 
-const DELETE_SEND = statement({
+const DELETE_SMS_SEND = statement({
   text: `delete from sms_sends where ctid = (
        select ctid from sms_sends where bank_mobile_hash = $1 and sent_at = ${fromEpochMs('$2')} limit 1 for update)`,
   parameters: ['bytea', 'double precision'],
 });
 
 /** One of them, should there be two of the same moment. */
-export async function deleteSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
-  await tx.query(DELETE_SEND, [hash, at]);
+export async function deleteSmsSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
+  await tx.query(DELETE_SMS_SEND, [hash, at]);
 }

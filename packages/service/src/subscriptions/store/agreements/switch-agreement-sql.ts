@@ -1,12 +1,12 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { fromEpochMs } from '../../../platform/db/time-sql.js';
-import { agreementAfter } from '../../domain/agreements/agreement-states.js';
+import { findAgreementTransition } from '../../domain/agreements/agreement-states.js';
 
 export interface AgreementSwitch {
   readonly orderNo: number;
-  readonly fromId: number;
-  readonly toId: number;
+  readonly oldAgreementId: number;
+  readonly newAgreementId: number;
   readonly paymentChannelCode: string;
   /** A period that failed for now is due at this moment, unless it was before. */
   readonly retryAt: number | null;
@@ -14,7 +14,7 @@ export interface AgreementSwitch {
   readonly retryBySchedule: boolean;
 }
 
-const SWITCH_ORDER = statement({
+const SWITCH_AGREEMENT_OF_ORDER = statement({
   text: `update orders set agreement_id = $2, payment_channel_code = $3, next_due_at = least(${fromEpochMs('$4')}, next_due_at)
      where order_no = $1`,
   parameters: ['bigint', 'bigint', 'text', 'double precision'],
@@ -32,7 +32,7 @@ const LOCK_AGREEMENT = statement({
   columns: columns<{ agreementNo: string; status: AgreementStatus }>({ agreementNo: 'text', status: 'text' }),
 });
 
-const STORE_STATUS = statement({
+const STORE_AGREEMENT_STATUS = statement({
   text: 'update agreements set status = $2, changed_at = now() where agreement_id = $1',
   parameters: ['bigint', 'text'],
 });
@@ -43,16 +43,16 @@ const STORE_STATUS = statement({
  */
 export async function switchAgreement(
   tx: Queryable,
-  { orderNo, fromId, toId, paymentChannelCode, retryAt, retryBySchedule }: AgreementSwitch,
+  { orderNo, oldAgreementId, newAgreementId, paymentChannelCode, retryAt, retryBySchedule }: AgreementSwitch,
 ): Promise<string> {
-  await tx.query(SWITCH_ORDER, [orderNo, toId, paymentChannelCode, retryAt]);
+  await tx.query(SWITCH_AGREEMENT_OF_ORDER, [orderNo, newAgreementId, paymentChannelCode, retryAt]);
   // One at most: while it is open, no other is begun.
   await tx.query(MARK_OPEN_ATTEMPTS, [orderNo, retryBySchedule]);
-  const [row] = await tx.query(LOCK_AGREEMENT, [fromId]);
-  if (!row) throw new Error(`there is no agreement ${fromId}`);
-  const step = agreementAfter(row.status, 'replaced');
+  const [row] = await tx.query(LOCK_AGREEMENT, [oldAgreementId]);
+  if (!row) throw new Error(`there is no agreement ${oldAgreementId}`);
+  const step = findAgreementTransition(row.status, 'replaced');
   if (step) {
-    await tx.query(STORE_STATUS, [fromId, step.to]);
+    await tx.query(STORE_AGREEMENT_STATUS, [oldAgreementId, step.to]);
   }
   return row.agreementNo;
 }

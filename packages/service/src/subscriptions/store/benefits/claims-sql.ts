@@ -1,6 +1,6 @@
 import type { FulfilmentKind } from '../../../fulfilment/fulfilment.js';
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { fromEpochMs, epochMs } from '../../../platform/db/time-sql.js';
+import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { BenefitReference } from '../../domain/benefits/claim-numbers.js';
 
 export interface ClaimedBenefit {
@@ -121,7 +121,7 @@ export interface WaitingClaim extends BenefitReference, ClaimedBenefit {
   readonly asked: number;
 }
 
-const WAITING = `c.order_no as "orderNo", c.cycle_no as "cycleNo", c.position, c.channel_id as "channelId",
+const WAITING_CLAIM_FIELDS = `c.order_no as "orderNo", c.cycle_no as "cycleNo", c.position, c.channel_id as "channelId",
   c.benefit_code as "benefitCode", ${epochMs('c.claimed_at')} as "claimedAt", c.asked,
   (select b.face_value_cent from benefits b
    where b.order_no = c.order_no and b.cycle_no = c.cycle_no and b.position = c.position) as "faceValueCent"`;
@@ -137,53 +137,57 @@ const WAITING_CLAIM_COLUMNS = columns<WaitingClaim>({
   faceValueCent: 'bigint',
 });
 
-const TAKE_CLAIMS_TO_ASK = statement({
+const LEASE_CLAIMS_TO_ASK = statement({
   text: `update claims c set ask_at = now() + $3::double precision * interval '1 s', asked = c.asked + 1
      where (c.order_no, c.cycle_no, c.position) in (
        select d.order_no, d.cycle_no, d.position from claims d
        where d.benefit_code = $1 and d.ask_at <= now() order by d.ask_at limit $2 for update skip locked)
-     returning ${WAITING}`,
+     returning ${WAITING_CLAIM_FIELDS}`,
   parameters: ['text', 'bigint', 'double precision'],
   columns: WAITING_CLAIM_COLUMNS,
 });
 
 /** Claims of one benefit whose supplier is to be asked now, for this node alone until `leaseSeconds` have passed. */
-export async function takeClaimsToAsk(
+export async function leaseClaimsToAsk(
   db: Queryable,
   benefitCode: string,
   limit: number,
   leaseSeconds: number,
 ): Promise<WaitingClaim[]> {
-  return db.query(TAKE_CLAIMS_TO_ASK, [benefitCode, limit, leaseSeconds]);
+  return db.query(LEASE_CLAIMS_TO_ASK, [benefitCode, limit, leaseSeconds]);
 }
 
-const ASK_ABOUT_CLAIM_IN = statement({
+const SCHEDULE_CLAIM_QUESTION = statement({
   text: `update claims set ask_at = now() + $4::double precision * interval '1 s'
      where order_no = $1 and cycle_no = $2 and position = $3 and status = 'PENDING'`,
   parameters: ['bigint', 'integer', 'integer', 'double precision'],
 });
 
-export async function askAboutClaimIn(
+export async function scheduleClaimQuestion(
   db: Queryable,
   { orderNo, cycleNo, position }: BenefitReference,
   seconds: number,
 ): Promise<void> {
-  await db.query(ASK_ABOUT_CLAIM_IN, [orderNo, cycleNo, position, seconds]);
+  await db.query(SCHEDULE_CLAIM_QUESTION, [orderNo, cycleNo, position, seconds]);
 }
 
-const LOCK_WAITING_FOR_POOL = statement({
-  text: `select ${WAITING} from claims c where c.benefit_code = $1 and c.status = 'PENDING' and c.fulfilment = 'POOL'
+const LOCK_CLAIMS_WAITING_FOR_POOL = statement({
+  text: `select ${WAITING_CLAIM_FIELDS} from claims c where c.benefit_code = $1 and c.status = 'PENDING' and c.fulfilment = 'POOL'
      order by c.claimed_at, c.order_no, c.cycle_no, c.position limit $2 for update skip locked`,
   parameters: ['text', 'bigint'],
   columns: WAITING_CLAIM_COLUMNS,
 });
 
 /** Those that wait for codes of a pool, the oldest first, as far as nobody else is serving them. */
-export async function lockWaitingForPool(tx: Queryable, benefitCode: string, limit: number): Promise<WaitingClaim[]> {
-  return tx.query(LOCK_WAITING_FOR_POOL, [benefitCode, limit]);
+export async function lockClaimsWaitingForPool(
+  tx: Queryable,
+  benefitCode: string,
+  limit: number,
+): Promise<WaitingClaim[]> {
+  return tx.query(LOCK_CLAIMS_WAITING_FOR_POOL, [benefitCode, limit]);
 }
 
-const BENEFITS_TO_SERVE = statement({
+const FIND_BENEFITS_TO_SERVE = statement({
   text: `select f.benefit_code as "benefitCode" from benefit_fulfilments f
      where exists (select from claims c
          where c.benefit_code = f.benefit_code and c.status = 'PENDING' and c.fulfilment = 'POOL')
@@ -193,7 +197,7 @@ const BENEFITS_TO_SERVE = statement({
 });
 
 /** Benefits with claims that wait for a code of the pool, and with codes in it. */
-export async function benefitsToServe(db: Queryable): Promise<string[]> {
-  const rows = await db.query(BENEFITS_TO_SERVE);
+export async function findBenefitsToServe(db: Queryable): Promise<string[]> {
+  const rows = await db.query(FIND_BENEFITS_TO_SERVE);
   return rows.map(({ benefitCode }) => benefitCode);
 }

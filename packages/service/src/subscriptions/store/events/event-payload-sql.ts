@@ -27,7 +27,7 @@ export function paymentPayloadSql(period: PaymentExpressions): string {
 }
 
 /** What `orderPayload` is as JSON, of the order called `o` that has just been completed. */
-export function completedPayloadSql(o: string): string {
+export function completedOrderPayloadSql(o: string): string {
   return jsonSql(OrderPayload.properties, {
     orderNo: `${o}.order_no`,
     externalOrderNo: `${o}.external_order_no`,

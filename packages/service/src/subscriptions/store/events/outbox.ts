@@ -1,7 +1,7 @@
 import { type EventType, eventTypes } from '@perennial/wire';
 import { type Queryable, statement } from '../../../platform/db/database.js';
+import { orderPayloadJson, paymentPayloadJson } from '../../domain/orders/event-payloads.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
-import { orderPayload, paymentPayload } from '../../domain/orders/event-payloads.js';
 
 /** What a channel will be told, written in the transaction of what it tells about. */
 export interface NewEvent {
@@ -14,21 +14,21 @@ export interface NewEvent {
 
 const [ORDER_CHANGED, PAYMENT_CHANGED] = eventTypes;
 
-export function orderChanged(order: Order): NewEvent {
-  return { eventType: ORDER_CHANGED, cycleNo: null, cycleTo: null, data: orderPayload(order) };
+export function orderChangedEvent(order: Order): NewEvent {
+  return { eventType: ORDER_CHANGED, cycleNo: null, cycleTo: null, data: orderPayloadJson(order) };
 }
 
-export function paymentChanged(order: Order, payment: Payment): NewEvent {
-  const data = paymentPayload(order, payment);
+export function paymentChangedEvent(order: Order, payment: Payment): NewEvent {
+  const data = paymentPayloadJson(order, payment);
   return { eventType: PAYMENT_CHANGED, cycleNo: payment.cycleNo, cycleTo: null, data };
 }
 
 /** All periods from `first` to the last, voided at once. */
-export function paymentsVoided(order: Order, first: Payment): NewEvent {
-  return { ...paymentChanged(order, first), cycleTo: order.totalCycles };
+export function paymentsVoidedEvent(order: Order, first: Payment): NewEvent {
+  return { ...paymentChangedEvent(order, first), cycleTo: order.totalCycles };
 }
 
-const EMIT = statement({
+const INSERT_EVENTS = statement({
   text: `insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)
      select $1, $2, e."eventType", e."cycleNo", e."cycleTo", to_timestamp($3::double precision / 1000), e.data
      from json_to_recordset($4::json) as e("eventType" text, "cycleNo" integer, "cycleTo" integer, data text)`,
@@ -36,7 +36,12 @@ const EMIT = statement({
 });
 
 /** In the order given, which is the order in which they are first sent. */
-export async function emit(tx: Queryable, order: Order, at: number, events: readonly NewEvent[]): Promise<void> {
+export async function insertEvents(
+  tx: Queryable,
+  order: Order,
+  at: number,
+  events: readonly NewEvent[],
+): Promise<void> {
   if (events.length === 0) return;
-  await tx.query(EMIT, [order.channelId, order.orderNo, at, JSON.stringify(events)]);
+  await tx.query(INSERT_EVENTS, [order.channelId, order.orderNo, at, JSON.stringify(events)]);
 }

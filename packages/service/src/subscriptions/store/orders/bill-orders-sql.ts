@@ -1,20 +1,20 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { shanghaiText } from '../../../platform/db/time-sql.js';
 import { BENEFIT_DAYS } from '../../domain/benefits/benefit-expiry.js';
-import { afterPeriods } from '../../domain/orders/calendar.js';
-import { orderStep } from '../../domain/orders/order-states.js';
-import { paymentStep } from '../../domain/payments/payment-states.js';
-import { completedPayloadSql, paymentPayloadSql } from '../events/event-payload-sql.js';
-import { orderIs, word } from '../statuses-sql.js';
+import { afterPeriodsSql } from '../../domain/orders/calendar.js';
+import { requireOrderTransition } from '../../domain/orders/order-states.js';
+import { requirePaymentTransition } from '../../domain/payments/payment-states.js';
+import { completedOrderPayloadSql, paymentPayloadSql } from '../events/event-payload-sql.js';
+import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import type { DueCursor } from './due-orders-sql.js';
 
 /** Due orders of mode B are billed in so many lanes by number, each by one statement at a time: the index of them has it. */
 export const BILLING_LANES = 4;
 
 /** Of the advisory locks of lanes: 'bill' in ASCII. */
-const LANE_LOCKS = 0x62696c6c;
+const LANE_LOCK_CLASS = 0x62696c6c;
 
-export interface Billed {
+export interface BilledBatch {
   /** Orders that something was done about. */
   readonly orders: number;
   /** Where the next statement goes on: undefined if nothing is left. */
@@ -22,13 +22,13 @@ export interface Billed {
 }
 
 /** What a period becomes, and an order after its last one. */
-const BILLED = paymentStep('WAIT', 'billed').to;
-const COMPLETED = orderStep('ACTIVE', 'last-period-ended').to;
+const BILLED = requirePaymentTransition('WAIT', 'billed').to;
+const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 
 /** The due orders of a lane after the cursor ($1 and $2), by the database's clock. */
-const OF_LANE = `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no % ${BILLING_LANES} = $3 and o.next_due_at <= now()
+const DUE_IN_LANE = `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no % ${BILLING_LANES} = $3 and o.next_due_at <= now()
     and (o.next_due_at, o.order_no) > ($1::timestamptz, $2::bigint)`;
-const IN_TURN = 'order by o.next_due_at, o.order_no';
+const BY_DUE_TIME = 'order by o.next_due_at, o.order_no';
 
 /**
  * Mode B, the next period of every order that `which` names, in one statement and so in one commit. An order moves on by
@@ -39,24 +39,24 @@ const IN_TURN = 'order by o.next_due_at, o.order_no';
  * An order whose last period is there already, one of a single period, is completed. What is the same for all is made once,
  * in `moment`.
  */
-const bill = (moment: string, which: string) => `
+const billSql = (moment: string, which: string) => `
 moment as materialized (
   select at, ${shanghaiText('at')} as written, at + interval '${BENEFIT_DAYS * 24} hours' as expires_at from (select ${moment} as at) m
 ), moved as (
   update orders o set cycle_no = least(o.cycle_no + 1, o.total_cycles),
     paid_cycles = o.paid_cycles + case when o.total_cycles > 1 then 1 else 0 end,
     paid_amount_cent = o.paid_amount_cent + case when o.total_cycles > 1 then o.amount_cent else 0 end,
-    latest_payment_status = case when o.total_cycles > 1 then ${word(BILLED)} else o.latest_payment_status end,
-    status = case when o.cycle_no + 1 < o.total_cycles then o.status else ${word(COMPLETED)} end,
-    next_due_at = case when o.cycle_no + 1 < o.total_cycles then ${afterPeriods('o.cycle_no + 1', 'o')} end
+    latest_payment_status = case when o.total_cycles > 1 then ${statusLiteral(BILLED)} else o.latest_payment_status end,
+    status = case when o.cycle_no + 1 < o.total_cycles then o.status else ${statusLiteral(COMPLETED)} end,
+    next_due_at = case when o.cycle_no + 1 < o.total_cycles then ${afterPeriodsSql('o.cycle_no + 1', 'o')} end
   where ${which}
   returning o.order_no, o.channel_id, o.status, o.external_order_no, o.channel_user_id, o.product_code, o.amount_cent, o.shared,
     o.created_at, o.success_at, o.period_type, o.period, o.total_cycles, o.paid_cycles, o.paid_amount_cent,
-    o.refund_amount_cent, o.latest_payment_status, ${orderIs('o.status', COMPLETED)} as is_last,
-    case when o.total_cycles > 1 then o.cycle_no end as billed_no, ${afterPeriods('o.cycle_no - 1', 'o')} as expect_at
+    o.refund_amount_cent, o.latest_payment_status, ${orderStatusIs('o.status', COMPLETED)} as is_last,
+    case when o.total_cycles > 1 then o.cycle_no end as billed_no, ${afterPeriodsSql('o.cycle_no - 1', 'o')} as expect_at
 ), billed as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
-  select d.order_no, d.billed_no, d.channel_id, ${word(BILLED)}, d.expect_at, (select at from moment), d.amount_cent
+  select d.order_no, d.billed_no, d.channel_id, ${statusLiteral(BILLED)}, d.expect_at, (select at from moment), d.amount_cent
   from moved d where d.billed_no is not null
 ), new_benefits as (
   insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, issued_at,
@@ -75,7 +75,7 @@ moment as materialized (
       expectPayTime: shanghaiText('d.expect_at'),
       paidAt: '(select written from moment)',
       amountCent: 'd.amount_cent',
-      paymentStatus: word(BILLED),
+      paymentStatus: statusLiteral(BILLED),
       agreementShareFlag: 'd.shared',
     })}
   from moved d where d.billed_no is not null
@@ -83,7 +83,7 @@ moment as materialized (
 ), completed_events as (
   insert into events (channel_id, order_no, event_type, occurred_at, data)
   select d.channel_id, d.order_no, 'order.status.changed', (select at from moment),
-    ${completedPayloadSql('d')}
+    ${completedOrderPayloadSql('d')}
   -- After the period's own event, which has its number once it is there.
   from moved d where d.is_last and (d.billed_no is null or d.order_no in (select e.order_no from billed_events e))
 )`;
@@ -92,10 +92,10 @@ const BILL_LANE = statement({
   name: 'bill-lane',
   text: `
 with bound as materialized (
-  select o.next_due_at, o.order_no from orders o where ${OF_LANE} ${IN_TURN} offset $4::integer - 1 limit 1
-), ${bill(
+  select o.next_due_at, o.order_no from orders o where ${DUE_IN_LANE} ${BY_DUE_TIME} offset $4::integer - 1 limit 1
+), ${billSql(
     `date_trunc('second', now())`,
-    `${OF_LANE} and (o.next_due_at, o.order_no)
+    `${DUE_IN_LANE} and (o.next_due_at, o.order_no)
     <= (coalesce((select b.next_due_at from bound b), 'infinity'), coalesce((select b.order_no from bound b), 0))`,
   )}
 select (select count(*) from moved)::integer as orders, (select b.next_due_at::text from bound b) as "dueAt",
@@ -108,17 +108,17 @@ select (select count(*) from moved)::integer as orders, (select b.next_due_at::t
   }),
 });
 
-const BILL_ONE = statement({
+const BILL_ORDER = statement({
   name: 'bill-one',
   text: `
-with ${bill('$2::timestamptz', `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no = $1 and o.next_due_at <= $2`)}
+with ${billSql('$2::timestamptz', `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no = $1 and o.next_due_at <= $2`)}
 select count(*)::integer as orders from moved`,
   parameters: ['bigint', 'timestamp with time zone'],
   columns: columns<{ orders: number }>({ orders: 'integer' }),
 });
 
 /** The next `limit` due orders of a lane. Of a batch that fails nothing is billed. */
-export async function billLane(db: Queryable, lane: number, after: DueCursor, limit: number): Promise<Billed> {
+export async function billLane(db: Queryable, lane: number, after: DueCursor, limit: number): Promise<BilledBatch> {
   const [row] = await db.query(BILL_LANE, [after.dueAt, after.orderNo, lane, limit]);
   if (!row) throw new Error('a select of one row has one');
   const { orders, dueAt, orderNo } = row;
@@ -126,31 +126,31 @@ export async function billLane(db: Queryable, lane: number, after: DueCursor, li
 }
 
 /** One order, by a clock of its own: whether it was due. */
-export async function billOne(db: Queryable, orderNo: number, at: number): Promise<boolean> {
-  const [row] = await db.query(BILL_ONE, [orderNo, new Date(at).toISOString()]);
+export async function billOrder(db: Queryable, orderNo: number, at: number): Promise<boolean> {
+  const [row] = await db.query(BILL_ORDER, [orderNo, new Date(at).toISOString()]);
   return row?.orders === 1;
 }
 
-const FIRST_DUE = statement({
-  text: `select o.next_due_at::text as "dueAt", o.order_no as "orderNo" from orders o where ${OF_LANE} ${IN_TURN} limit 1`,
+const FIND_FIRST_DUE_ORDER = statement({
+  text: `select o.next_due_at::text as "dueAt", o.order_no as "orderNo" from orders o where ${DUE_IN_LANE} ${BY_DUE_TIME} limit 1`,
   parameters: ['timestamp with time zone', 'bigint', 'bigint'],
   columns: columns<DueCursor>({ dueAt: 'text', orderNo: 'bigint' }),
 });
 
 /** The first due order of a lane after the cursor. */
-export async function firstDue(db: Queryable, lane: number, after: DueCursor): Promise<DueCursor | undefined> {
-  const [row] = await db.query(FIRST_DUE, [after.dueAt, after.orderNo, lane]);
+export async function findFirstDueOrder(db: Queryable, lane: number, after: DueCursor): Promise<DueCursor | undefined> {
+  const [row] = await db.query(FIND_FIRST_DUE_ORDER, [after.dueAt, after.orderNo, lane]);
   return row;
 }
 
-const TAKE_LANE = statement({
+const LOCK_LANE = statement({
   text: `select pg_try_advisory_xact_lock($1, $2) as taken, set_config('lock_timeout', '100ms', true) as patience`,
   parameters: ['integer', 'integer'],
   columns: columns<{ taken: boolean; patience: string }>({ taken: 'boolean', patience: 'text' }),
 });
 
 /** Until the transaction ends, this lane is nobody else's; what another transaction holds is not waited for long. */
-export async function takeLane(tx: Queryable, lane: number): Promise<boolean> {
-  const [row] = await tx.query(TAKE_LANE, [LANE_LOCKS, lane]);
+export async function lockLane(tx: Queryable, lane: number): Promise<boolean> {
+  const [row] = await tx.query(LOCK_LANE, [LANE_LOCK_CLASS, lane]);
   return row?.taken === true;
 }

@@ -2,7 +2,7 @@
  * Which due orders a statement takes: everything by the database's clock, or one order by a clock of its own, which is how
  * time travels. The text differs, the three parameters do not.
  */
-export type Due =
+export type DueOrders =
   /** From where the statement before left off: rows that are done stay in the index until a vacuum. */
   | { readonly kind: 'everything'; readonly after: DueCursor }
   | { readonly kind: 'one-order'; readonly at: number; readonly orderNo: number };
@@ -13,10 +13,10 @@ export interface DueCursor {
   readonly orderNo: number;
 }
 
-export const FROM_THE_START: DueCursor = { dueAt: '-infinity', orderNo: 0 };
+export const START_OF_DUE_ORDERS: DueCursor = { dueAt: '-infinity', orderNo: 0 };
 
 /** The condition of a select in which the order is called `o`. What another node holds is that node's business. */
-export function dueOrders(kind: Due['kind']): string {
+export function dueOrdersSql(kind: DueOrders['kind']): string {
   const which =
     kind === 'everything'
       ? 'o.next_due_at <= now() and (o.next_due_at, o.order_no) > ($2::timestamptz, $3::bigint)'
@@ -26,12 +26,12 @@ export function dueOrders(kind: Due['kind']): string {
 
 export const DUE_PARAMETERS = ['bigint', 'timestamp with time zone', 'bigint'] as const;
 
-export function dueParameters(due: Due, limit: number): [number, string, number] {
+export function dueParameters(due: DueOrders, limit: number): [number, string, number] {
   return due.kind === 'everything'
     ? [limit, due.after.dueAt, due.after.orderNo]
     : [limit, new Date(due.at).toISOString(), due.orderNo];
 }
 
 /** The moment of the statement, in whole seconds as times are shown, or that of the order's own clock. */
-export const momentOf = (kind: Due['kind']) =>
+export const momentSql = (kind: DueOrders['kind']) =>
   kind === 'everything' ? `date_trunc('second', now())` : '$2::timestamptz';

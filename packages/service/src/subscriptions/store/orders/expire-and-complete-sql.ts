@@ -1,21 +1,28 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { shanghaiText } from '../../../platform/db/time-sql.js';
-import { afterPeriods } from '../../domain/orders/calendar.js';
-import { orderStep } from '../../domain/orders/order-states.js';
-import { paymentStep, WAITS_FOR_RETRY } from '../../domain/payments/payment-states.js';
-import { completedPayloadSql, paymentPayloadSql } from '../events/event-payload-sql.js';
-import { orderIs, paymentIs, word } from '../statuses-sql.js';
-import { DUE_PARAMETERS, type Due, type DueCursor, dueOrders, dueParameters, momentOf } from './due-orders-sql.js';
+import { afterPeriodsSql } from '../../domain/orders/calendar.js';
+import { requireOrderTransition } from '../../domain/orders/order-states.js';
+import { requirePaymentTransition, WAITING_FOR_RETRY } from '../../domain/payments/payment-states.js';
+import { completedOrderPayloadSql, paymentPayloadSql } from '../events/event-payload-sql.js';
+import { orderStatusIs, paymentStatusIs, statusLiteral } from '../statuses-sql.js';
+import {
+  DUE_PARAMETERS,
+  type DueCursor,
+  type DueOrders,
+  dueOrdersSql,
+  dueParameters,
+  momentSql,
+} from './due-orders-sql.js';
 
-const FAILED = paymentStep(WAITS_FOR_RETRY, 'retry-too-late').to;
-const COMPLETED = orderStep('ACTIVE', 'last-period-ended').to;
+const FAILED = requirePaymentTransition(WAITING_FOR_RETRY, 'retry-too-late').to;
+const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 
 /** Whether the time of the next period has come at the moment `at`: then the one before is not tried again. */
-export const isTooLate = (o: string, at: string) =>
-  `${paymentIs(`${o}.latest_payment_status`, WAITS_FOR_RETRY)} and ${at} >= ${afterPeriods(`${o}.cycle_no`, o)}`;
+export const retryIsTooLateSql = (o: string, at: string) =>
+  `${paymentStatusIs(`${o}.latest_payment_status`, WAITING_FOR_RETRY)} and ${at} >= ${afterPeriodsSql(`${o}.cycle_no`, o)}`;
 
 /** What was done about a due order. */
-export interface WithoutDebit extends DueCursor {
+export interface ExpiredOrCompleted extends DueCursor {
   readonly cycleNo: number;
   /** The period is FAIL now; else the order was only completed. */
   readonly failed: boolean;
@@ -26,24 +33,24 @@ export interface WithoutDebit extends DueCursor {
  * Mode A, what is due and needs nobody's money: an order of one period is completed, and a period whose retry was held up
  * until the next one's time is FAIL. All of it in one statement, and so in one commit. The first condition is the index's.
  */
-const end = (kind: Due['kind']) =>
+const expireAndCompleteStatement = (kind: DueOrders['kind']) =>
   statement({
     name: `end-without-debit-${kind}`,
     text: `
 with due as materialized (
-  select o.order_no, o.next_due_at, o.total_cycles > 1 as failed, ${momentOf(kind)} as at
-  from orders o where o.settlement_mode = 'SVC_DEDUCT' and (o.total_cycles = 1 or ${paymentIs('o.latest_payment_status', WAITS_FOR_RETRY)})
-    and (o.total_cycles = 1 or ${isTooLate('o', momentOf(kind))}) and ${dueOrders(kind)}
+  select o.order_no, o.next_due_at, o.total_cycles > 1 as failed, ${momentSql(kind)} as at
+  from orders o where o.settlement_mode = 'SVC_DEDUCT' and (o.total_cycles = 1 or ${paymentStatusIs('o.latest_payment_status', WAITING_FOR_RETRY)})
+    and (o.total_cycles = 1 or ${retryIsTooLateSql('o', momentSql(kind))}) and ${dueOrdersSql(kind)}
 ), moved as (
-  update orders o set latest_payment_status = case when d.failed then ${word(FAILED)} else o.latest_payment_status end,
-    status = case when o.cycle_no < o.total_cycles then o.status else ${word(COMPLETED)} end,
-    next_due_at = case when o.cycle_no < o.total_cycles then ${afterPeriods('o.cycle_no', 'o')} end
+  update orders o set latest_payment_status = case when d.failed then ${statusLiteral(FAILED)} else o.latest_payment_status end,
+    status = case when o.cycle_no < o.total_cycles then o.status else ${statusLiteral(COMPLETED)} end,
+    next_due_at = case when o.cycle_no < o.total_cycles then ${afterPeriodsSql('o.cycle_no', 'o')} end
   from due d where o.order_no = any(array[d.order_no])
   returning o.order_no, o.channel_id, o.status, o.external_order_no, o.channel_user_id, o.created_at, o.success_at, o.period_type,
     o.period, o.total_cycles, o.cycle_no, o.paid_cycles, o.paid_amount_cent, o.refund_amount_cent,
-    o.latest_payment_status, o.shared, ${orderIs('o.status', COMPLETED)} as completed, d.failed, d.at, d.next_due_at
+    o.latest_payment_status, o.shared, ${orderStatusIs('o.status', COMPLETED)} as completed, d.failed, d.at, d.next_due_at
 ), failed as (
-  update payments p set status = ${word(FAILED)} from moved m
+  update payments p set status = ${statusLiteral(FAILED)} from moved m
   where m.failed and p.order_no = any(array[m.order_no]) and p.cycle_no = any(array[m.cycle_no])
   returning p.order_no, p.expect_at, p.amount_cent
 ), failed_events as (
@@ -57,7 +64,7 @@ with due as materialized (
       expectPayTime: shanghaiText('f.expect_at'),
       paidAt: 'null',
       amountCent: 'f.amount_cent',
-      paymentStatus: word(FAILED),
+      paymentStatus: statusLiteral(FAILED),
       agreementShareFlag: 'm.shared',
     })}
   from moved m join failed f using (order_no)
@@ -65,14 +72,14 @@ with due as materialized (
 ), completed_events as (
   insert into events (channel_id, order_no, event_type, occurred_at, data)
   select m.channel_id, m.order_no, 'order.status.changed', m.at,
-    ${completedPayloadSql('m')}
+    ${completedOrderPayloadSql('m')}
   -- After the period's own event, which has its number once it is there.
   from moved m where m.completed and (not m.failed or m.order_no in (select e.order_no from failed_events e))
 )
 select m.order_no as "orderNo", m.cycle_no as "cycleNo", m.failed, m.completed, m.next_due_at::text as "dueAt"
 from moved m order by m.next_due_at, m.order_no`,
     parameters: DUE_PARAMETERS,
-    columns: columns<WithoutDebit>({
+    columns: columns<ExpiredOrCompleted>({
       orderNo: 'bigint',
       cycleNo: 'integer',
       failed: 'boolean',
@@ -81,8 +88,11 @@ from moved m order by m.next_due_at, m.order_no`,
     }),
   });
 
-const STATEMENTS = { everything: end('everything'), 'one-order': end('one-order') };
+const EXPIRE_AND_COMPLETE = {
+  everything: expireAndCompleteStatement('everything'),
+  'one-order': expireAndCompleteStatement('one-order'),
+};
 
-export async function endWithoutDebit(db: Queryable, due: Due, limit: number): Promise<WithoutDebit[]> {
-  return db.query(STATEMENTS[due.kind], dueParameters(due, limit));
+export async function expireAndComplete(db: Queryable, due: DueOrders, limit: number): Promise<ExpiredOrCompleted[]> {
+  return db.query(EXPIRE_AND_COMPLETE[due.kind], dueParameters(due, limit));
 }

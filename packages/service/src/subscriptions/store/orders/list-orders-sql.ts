@@ -1,12 +1,12 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { fromEpochMicros, epochMicros } from '../../../platform/db/time-sql.js';
+import { epochMicros, fromEpochMicros } from '../../../platform/db/time-sql.js';
 import type { Place } from '../../../platform/lists/page.js';
 import type { Order } from '../../domain/orders/order.js';
-import { type OrderText, REDEEMABLE, startedText } from './order-texts-sql.js';
-import { ORDER_COLUMNS } from './orders-sql.js';
+import { type OrderText, REDEEMABLE_SQL, startedPeriodsSql } from './order-texts-sql.js';
+import { ORDER_FIELDS } from './orders-sql.js';
 
 /** Of all orders of a page together: they are held until the caller has read them. */
-const MOST_STARTED = 500;
+const MAX_STARTED_PERIODS = 500;
 const NEWEST_FIRST = 'order by o.created_at desc, o.order_no desc';
 
 /** When the order was created, in Unix microseconds, and its number. */
@@ -22,7 +22,7 @@ export interface OrderFilter {
 }
 
 /** Orders of one period and the others each have their stretch of the index: a page is merged from the newest of both. */
-const newest = (isSingle: string, cycles: 'SINGLE' | 'MULTIPLE') => `(
+const newestOrdersSql = (isSingle: string, cycles: 'SINGLE' | 'MULTIPLE') => `(
   select e.created_at, e.order_no from external_orders e
   where e.channel_id = $1 and e.user_key = key_of($2::text) and ${isSingle} and coalesce($4::text, '${cycles}') = '${cycles}'
     and (e.created_at, e.order_no) < (coalesce(${fromEpochMicros('$7')}, 'infinity'), coalesce($8::bigint, 0))
@@ -30,11 +30,11 @@ const newest = (isSingle: string, cycles: 'SINGLE' | 'MULTIPLE') => `(
 
 const LIST_ORDER_TEXTS = statement({
   name: 'list-orders',
-  text: `select ${ORDER_COLUMNS}, ${epochMicros('o.created_at')} as "createdMicros", ${REDEEMABLE} as redeemable,
-               ${startedText(`sum(o.cycle_no) over (${NEWEST_FIRST}) <= ${MOST_STARTED}`)} as started
+  text: `select ${ORDER_FIELDS}, ${epochMicros('o.created_at')} as "createdMicros", ${REDEEMABLE_SQL} as redeemable,
+               ${startedPeriodsSql(`sum(o.cycle_no) over (${NEWEST_FIRST}) <= ${MAX_STARTED_PERIODS}`)} as started
              from (
                select o.* from (
-                 select * from (${newest('e.single', 'SINGLE')} union all ${newest('not e.single', 'MULTIPLE')}) n
+                 select * from (${newestOrdersSql('e.single', 'SINGLE')} union all ${newestOrdersSql('not e.single', 'MULTIPLE')}) n
                  order by n.created_at desc, n.order_no desc limit $5 offset $6) k,
                  lateral (select * from orders o where o.order_no = k.order_no offset 0) o) o
              ${NEWEST_FIRST}`,

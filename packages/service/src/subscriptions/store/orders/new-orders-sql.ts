@@ -1,11 +1,11 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { leaseOf } from '../../../platform/idempotency/sql.js';
-import { agreementStep } from '../../domain/agreements/agreement-states.js';
-import { lockNumber } from '../agreements/institution-number-sql.js';
-import { word } from '../statuses-sql.js';
+import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
+import { lockNumberForSharingSql } from '../agreements/institution-number-sql.js';
+import { statusLiteral } from '../statuses-sql.js';
 
 /** An agreement that comes with its order is bound. */
-const SHARED = agreementStep('none', 'shared').to;
+const SHARED_STATUS = requireAgreementTransition('none', 'shared').to;
 
 /** A row of the gathered insert, as JSON: times in ISO 8601, bytes in hex. */
 export interface NewOrderRow {
@@ -99,7 +99,7 @@ export type NewOrderRefusal =
  * and read them whole, ever longer as they grew. What an order has several of, or long texts in, comes as a parameter of
  * its own, since JSON inside JSON is read once more for each level (measured: a quarter of the statement's CPU).
  */
-const STORE = statement({
+const INSERT_ORDERS = statement({
   name: 'store-new-orders',
   text: `
 with asked as (
@@ -121,14 +121,14 @@ with asked as (
     -- order of their agreements, in which everybody locks them.
     (select g.status from agreements g where g.agreement_id = a.agreement_id for share) as agreement_status,
     -- Held too: of two channels that share a number at once, the second asks whose it is when the first is stored.
-    case when a.exclusive_number is not null then ${lockNumber('a.exclusive_number')} is not null end as number_held
+    case when a.exclusive_number is not null then ${lockNumberForSharingSql('a.exclusive_number')} is not null end as number_held
   from asked a
 ), judged as (
   select *,
     case
       when number_taken then 'SUBSCRIPTION_ALREADY_EXISTS'
       when agreement_id is not null and json_typeof(agreement) is distinct from 'object'
-        and agreement_status is distinct from ${word(SHARED)} then 'AGREEMENT_NOT_BOUND'
+        and agreement_status is distinct from ${statusLiteral(SHARED_STATUS)} then 'AGREEMENT_NOT_BOUND'
       when number_held
         and is_number_of_another_channel(payment_channel_code, decode(exclusive_number, 'hex'), channel_id)
         then 'NUMBER_OF_ANOTHER_CHANNEL'
@@ -148,7 +148,7 @@ with asked as (
   insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status,
     agreement_no, institution_no, institution_hash, card_hash, certificate_hash, card_tail, details)
   select a.agreement_id, a.channel_id, a.channel_user_id, a.payment_channel_code, 'SHARED_FROM_CHANNEL',
-    ${word(SHARED)}, g.agreement_no, g.institution_no, decode(g.institution_hash, 'hex'), decode(g.card_hash, 'hex'),
+    ${statusLiteral(SHARED_STATUS)}, g.agreement_no, g.institution_no, decode(g.institution_hash, 'hex'), decode(g.card_hash, 'hex'),
     decode(g.certificate_hash, 'hex'), g.card_tail, g.details
   from accepted a, json_to_record(a.agreement) as g(agreement_no text, institution_no text, institution_hash text,
     card_hash text, certificate_hash text, card_tail text, details text)
@@ -202,10 +202,12 @@ export async function insertOrders(
   db: Queryable,
   rows: readonly NewOrderRow[],
 ): Promise<(NewOrderRefusal | undefined)[]> {
-  const refused = await db.query(STORE, [
-    JSON.stringify(rows.toSorted(inOrderOfLocks).map(({ benefits: _1, events: _2, idempotency: _3, ...row }) => row)),
-    JSON.stringify(rows.flatMap(({ order_no, benefits }) => numbered(order_no, benefits))),
-    JSON.stringify(rows.flatMap(({ order_no, events }) => numbered(order_no, events))),
+  const refused = await db.query(INSERT_ORDERS, [
+    JSON.stringify(
+      rows.toSorted(compareByLockOrder).map(({ benefits: _1, events: _2, idempotency: _3, ...row }) => row),
+    ),
+    JSON.stringify(rows.flatMap(({ order_no, benefits }) => withPositions(order_no, benefits))),
+    JSON.stringify(rows.flatMap(({ order_no, events }) => withPositions(order_no, events))),
     JSON.stringify(rows.flatMap(({ order_no, idempotency }) => (idempotency ? [{ order_no, ...idempotency }] : []))),
   ]);
   const refusals = new Map(refused.map(({ order_no, refusal }) => [order_no, refusal]));
@@ -213,12 +215,12 @@ export async function insertOrders(
 }
 
 /** A row takes its locks when its turn comes, on a binding or on a shared number: every statement in the same order. */
-function inOrderOfLocks(a: NewOrderRow, b: NewOrderRow): number {
+function compareByLockOrder(a: NewOrderRow, b: NewOrderRow): number {
   const [one, other] = [a.exclusive_number ?? '', b.exclusive_number ?? ''];
   return one === other ? (a.agreement_id ?? 0) - (b.agreement_id ?? 0) : one < other ? -1 : 1;
 }
 
-function numbered(order_no: number, items: readonly object[]): object[] {
+function withPositions(order_no: number, items: readonly object[]): object[] {
   return items.map((item, index) => ({ order_no, position: index + 1, ...item }));
 }
 

@@ -1,7 +1,7 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 
 /** Where an order stands, beside its own row: what its next step depends on. */
-export interface Standing {
+export interface OrderStanding {
   /** When the next step is due, up to the whole second: times are shown in seconds, and none may come out as too early. */
   readonly dueAt: number | null;
   /** How often its latest period was tried. */
@@ -11,7 +11,7 @@ export interface Standing {
   readonly rehearsable: boolean;
 }
 
-const FIND_STANDING = statement({
+const FIND_ORDER_STANDING = statement({
   name: 'find-standing',
   text: `select (ceil(date_part('epoch', o.next_due_at)) * 1000)::bigint as "dueAt",
                o.payment_channel_code as "paymentChannelCode",
@@ -21,7 +21,7 @@ const FIND_STANDING = statement({
                  as rehearsable
              from orders o where o.order_no = $1`,
   parameters: ['bigint'],
-  columns: columns<Standing>({
+  columns: columns<OrderStanding>({
     dueAt: 'bigint?',
     paymentChannelCode: 'text?',
     tries: 'integer',
@@ -30,20 +30,20 @@ const FIND_STANDING = statement({
 });
 
 /** Read after the order's lock was granted: before that, another step may have been under way. */
-export async function findStanding(tx: Queryable, orderNo: number): Promise<Standing> {
-  const [standing] = await tx.query(FIND_STANDING, [orderNo]);
+export async function findOrderStanding(tx: Queryable, orderNo: number): Promise<OrderStanding> {
+  const [standing] = await tx.query(FIND_ORDER_STANDING, [orderNo]);
   if (!standing) throw new Error(`there is no order ${orderNo}`);
   return standing;
 }
 
-const FIND_AGREEMENT_ID_OF = statement({
+const FIND_AGREEMENT_ID_OF_ORDER = statement({
   text: 'select agreement_id as "agreementId" from orders where order_no = $1',
   parameters: ['bigint'],
   columns: columns<{ agreementId: number | null }>({ agreementId: 'bigint?' }),
 });
 
 /** The agreement that an order runs on; null in mode B. */
-export async function findAgreementIdOf(db: Queryable, orderNo: number): Promise<number | null> {
-  const [row] = await db.query(FIND_AGREEMENT_ID_OF, [orderNo]);
+export async function findAgreementIdOfOrder(db: Queryable, orderNo: number): Promise<number | null> {
+  const [row] = await db.query(FIND_AGREEMENT_ID_OF_ORDER, [orderNo]);
   return row?.agreementId ?? null;
 }

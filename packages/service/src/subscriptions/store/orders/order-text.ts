@@ -2,17 +2,17 @@ import { formatTime, MainOrder, PaymentRecord, parseTime } from '@perennial/wire
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Pieces } from '../../../platform/answers/answer.js';
 import { aroundItems, serializer } from '../../../platform/answers/serialize.js';
-import { dueAt } from '../../domain/orders/calendar.js';
-import type { OrderDescription, PeriodRun } from '../../domain/orders/order-description.js';
-import { paymentOrderNo } from '../../domain/orders/order-numbers.js';
+import { periodDueAt } from '../../domain/orders/calendar.js';
 import type { OrderHead } from '../../domain/orders/order.js';
+import type { OrderDescription, PeriodRun } from '../../domain/orders/order-description.js';
+import { formatPaymentOrderNo } from '../../domain/orders/order-numbers.js';
 import type { RedeemLinks } from './redeem-links.js';
 
 /** As many periods are made at a time: some 45,000 characters in less than a millisecond. */
 export const PERIODS_AT_A_TIME = 250;
 
 /** Whether what is said about so many periods is made in pieces. */
-export const isLong = (periods: number) => periods > PERIODS_AT_A_TIME;
+export const isLongAnswer = (periods: number) => periods > PERIODS_AT_A_TIME;
 
 export interface OrderParts {
   readonly head: OrderHead;
@@ -22,41 +22,42 @@ export interface OrderParts {
   readonly periods: readonly PeriodRun[];
 }
 
-const recordText = serializer(PaymentRecord);
+const renderRecord = serializer(PaymentRecord);
 const aroundRecords = aroundItems(MainOrder, 'paymentRecords');
 
 /** The text of an order: in one, or if it is long, in pieces. */
-export function orderText(parts: OrderParts, periods: number): string | Pieces {
-  if (isLong(periods)) return orderPieces(parts);
+export function renderOrder(parts: OrderParts, periods: number): string | Pieces {
+  if (isLongAnswer(periods)) return renderOrderInPieces(parts);
   const { head, redeemUrl, started, periods: runs } = parts;
   const order = { ...head, redeemUrl };
-  return aroundRecords.before(order) + joined(started, recordTexts(head, runs)) + aroundRecords.after(order);
+  return aroundRecords.before(order) + joinTexts(started, renderRecords(head, runs)) + aroundRecords.after(order);
 }
 
-export function* orderPieces({ head, redeemUrl, started, periods }: OrderParts): Generator<string> {
+export function* renderOrderInPieces({ head, redeemUrl, started, periods }: OrderParts): Generator<string> {
   const order = { ...head, redeemUrl };
   yield aroundRecords.before(order) + started;
   let comma = started === '' ? '' : ',';
-  for (const some of stretchesOf(periods)) {
-    yield comma + recordTexts(head, some);
+  for (const some of cutIntoStretches(periods)) {
+    yield comma + renderRecords(head, some);
     comma = ',';
   }
   yield aroundRecords.after(order);
 }
 
-const joined = (some: string, others: string) => (some === '' || others === '' ? some + others : `${some},${others}`);
+const joinTexts = (some: string, others: string) =>
+  some === '' || others === '' ? some + others : `${some},${others}`;
 
 /** The one place where the text of a period is made that does not come from the database. */
-function recordTexts(head: OrderHead, runs: readonly PeriodRun[]): string {
+function renderRecords(head: OrderHead, runs: readonly PeriodRun[]): string {
   const anchor = parseTime(head.createTime);
   if (anchor === undefined) throw new Error(`order ${head.orderNo} was created at no time`);
   let text = '';
   for (const [from, to, paymentStatus, amountCent, refundAmountCent, expectAfter, paidAfter] of runs) {
     for (let cycleNo = from; cycleNo <= to; cycleNo += 1) {
-      const due = dueAt(anchor, head, cycleNo);
+      const due = periodDueAt(anchor, head, cycleNo);
       if (text !== '') text += ',';
-      text += recordText({
-        paymentOrderNo: paymentOrderNo(head.orderNo, cycleNo),
+      text += renderRecord({
+        paymentOrderNo: formatPaymentOrderNo(head.orderNo, cycleNo),
         cycleNo,
         expectPayTime: formatTime(due + expectAfter * 1000),
         paidAt: paidAfter === null ? null : formatTime(due + paidAfter * 1000),
@@ -70,7 +71,7 @@ function recordTexts(head: OrderHead, runs: readonly PeriodRun[]): string {
 }
 
 /** The runs again, cut where a stretch of PERIODS_AT_A_TIME ends. */
-export function* stretchesOf<Run extends readonly [from: number, to: number, ...rest: unknown[]]>(
+export function* cutIntoStretches<Run extends readonly [from: number, to: number, ...rest: unknown[]]>(
   runs: readonly Run[],
 ): Generator<Run[]> {
   let stretch: Run[] = [];
@@ -92,7 +93,7 @@ export function* stretchesOf<Run extends readonly [from: number, to: number, ...
 }
 
 /** The link is signed under the secret that the channel has at this moment, at a replay too. */
-export function describedParts(
+export function partsOfDescription(
   links: RedeemLinks,
   channel: Channel,
   { head, link, periods }: OrderDescription,
@@ -101,7 +102,7 @@ export function describedParts(
 }
 
 /** What the endpoints that answer with one order give for its description. */
-export function orderRenderer(links: RedeemLinks) {
+export function createOrderRenderer(links: RedeemLinks) {
   return (channel: Channel, description: OrderDescription): string | Pieces =>
-    orderText(describedParts(links, channel, description), description.periods.at(-1)?.[1] ?? 0);
+    renderOrder(partsOfDescription(links, channel, description), description.periods.at(-1)?.[1] ?? 0);
 }

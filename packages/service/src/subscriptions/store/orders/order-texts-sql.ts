@@ -3,10 +3,10 @@ import { columns, joinColumns, type Queryable, statement } from '../../../platfo
 import { fromEpochMs, shanghaiText } from '../../../platform/db/time-sql.js';
 import type { Order } from '../../domain/orders/order.js';
 import { jsonSql } from '../events/json-sql.js';
-import { ORDER_COLUMNS, ORDER_ROW, type OrderReference } from './orders-sql.js';
 import { PERIODS_AT_A_TIME } from './order-text.js';
+import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from './orders-sql.js';
 
-export interface OrderAsked {
+export interface OrderQuery {
   readonly channelId: number;
   readonly reference: OrderReference;
 }
@@ -22,7 +22,7 @@ export interface OrderText {
   readonly redeemable: boolean;
 }
 
-const RECORD = jsonSql(PaymentRecord.properties, {
+const PAYMENT_RECORD_SQL = jsonSql(PaymentRecord.properties, {
   paymentOrderNo: `p.order_no || lpad(p.cycle_no::text, 4, '0')`,
   cycleNo: 'p.cycle_no',
   expectPayTime: shanghaiText('p.expect_at'),
@@ -36,21 +36,21 @@ const RECORD = jsonSql(PaymentRecord.properties, {
  * The periods that were started, as the text that they are answered with: as values they were read, formatted and written
  * again, for a tenth of what a query costs the node. Null for an order of which `isFew` does not hold.
  */
-export const startedText = (isFew: string) => `case when ${isFew} then coalesce((
-  select string_agg(${RECORD}, ',' order by p.cycle_no) from payments p where p.order_no = o.order_no), '') end`;
+export const startedPeriodsSql = (isFew: string) => `case when ${isFew} then coalesce((
+  select string_agg(${PAYMENT_RECORD_SQL}, ',' order by p.cycle_no) from payments p where p.order_no = o.order_no), '') end`;
 
 /** Whether something is left to redeem at the time `$3`. The newest are asked first, as the old ones have expired. */
-export const REDEEMABLE = `coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and
+export const REDEEMABLE_SQL = `coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and
   b.expires_at > ${fromEpochMs('$3')} order by b.cycle_no desc, b.position desc limit 1), false)`;
 
 /**
  * Several orders at once, each looked up by itself (offset 0), whatever the planner knows of the table. The lengths of the
  * arrays are hidden from the planner for the reason that the admission statement has.
  */
-const FIND = statement({
+const FIND_ORDER_TEXTS = statement({
   name: 'find-orders',
   text: `
-select ${ORDER_COLUMNS}, a.n, ${startedText(`o.cycle_no <= ${PERIODS_AT_A_TIME}`)} as started, ${REDEEMABLE} as redeemable
+select ${ORDER_FIELDS}, a.n, ${startedPeriodsSql(`o.cycle_no <= ${PERIODS_AT_A_TIME}`)} as started, ${REDEEMABLE_SQL} as redeemable
 from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $4::text[] as external_order_no offset 0) all_of,
   unnest(all_of.channel_id, all_of.order_no, all_of.external_order_no) with ordinality
     as a(channel_id, order_no, external_order_no, n),
@@ -60,7 +60,7 @@ from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $4::text[] as
     offset 0) o`,
   parameters: ['bigint[]', 'bigint[]', 'double precision', 'text[]'],
   columns: joinColumns(
-    ORDER_ROW,
+    ORDER_COLUMNS,
     columns<Omit<OrderText, 'order'> & { readonly n: number }>({
       n: 'bigint',
       started: 'text?',
@@ -72,11 +72,11 @@ from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $4::text[] as
 /** Each order in turn as of now, in one statement and so as of one moment. Nothing for one that the channel does not have. */
 export async function findOrderTexts(
   db: Queryable,
-  asked: readonly OrderAsked[],
+  asked: readonly OrderQuery[],
   now: number,
 ): Promise<(OrderText | undefined)[]> {
   const answers = new Array<OrderText | undefined>(asked.length).fill(undefined);
-  const rows = await db.query(FIND, [
+  const rows = await db.query(FIND_ORDER_TEXTS, [
     asked.map(({ channelId }) => channelId),
     asked.map(({ reference }) => reference.orderNo ?? null),
     now,

@@ -1,10 +1,10 @@
 import type { PaymentStatus } from '@perennial/wire';
 import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
-import { fromEpochMs, epochMs } from '../../../platform/db/time-sql.js';
+import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 
 /** For a select in which the table is called `o`. */
-export const ORDER_COLUMNS = `o.order_no as "orderNo", o.channel_id as "channelId",
+export const ORDER_FIELDS = `o.order_no as "orderNo", o.channel_id as "channelId",
   o.external_order_no as "externalOrderNo", o.channel_user_id as "channelUserId", o.product_code as "productCode",
   o.settlement_mode as "settlementMode", o.status, o.period_type as "periodType", o.period,
   o.total_cycles as "totalCycles", o.amount_cent as "amountCent", ${epochMs('o.created_at')} as "createdAt",
@@ -13,7 +13,7 @@ export const ORDER_COLUMNS = `o.order_no as "orderNo", o.channel_id as "channelI
   o.refund_amount_cent as "refundAmountCent", o.latest_payment_status as "latestPaymentStatus",
   o.agreement_id as "agreementId", o.shared`;
 
-export const ORDER_ROW = columns<Order>({
+export const ORDER_COLUMNS = columns<Order>({
   orderNo: 'bigint',
   channelId: 'bigint',
   externalOrderNo: 'text',
@@ -51,34 +51,34 @@ const BY_NUMBER = 'o.channel_id = $1 and o.order_no = $2';
 const BY_EXTERNAL = `o.channel_id = $1 and o.order_no =
   (select e.order_no from external_orders e where key_of(e.external_order_no) = key_of($2))`;
 
-const lock = <Type extends 'bigint' | 'text'>(where: string, type: Type) =>
+const lockOrderStatement = <Type extends 'bigint' | 'text'>(where: string, type: Type) =>
   statement({
-    text: `select ${ORDER_COLUMNS} from orders o where ${where} for update of o`,
+    text: `select ${ORDER_FIELDS} from orders o where ${where} for update of o`,
     parameters: ['bigint', type],
-    columns: ORDER_ROW,
+    columns: ORDER_COLUMNS,
   });
 
-const LOCK_BY_NUMBER = lock(BY_NUMBER, 'bigint');
-const LOCK_BY_EXTERNAL = lock(BY_EXTERNAL, 'text');
+const LOCK_ORDER_OF_CHANNEL_BY_NUMBER = lockOrderStatement(BY_NUMBER, 'bigint');
+const LOCK_ORDER_OF_CHANNEL_BY_EXTERNAL = lockOrderStatement(BY_EXTERNAL, 'text');
 
 /** Under its row lock: everything that changes an order takes it first. */
-export async function lockOrder(
+export async function lockOrderOfChannel(
   tx: Queryable,
   channelId: number,
   { orderNo, externalOrderNo }: OrderReference,
 ): Promise<Order | undefined> {
   const [order] =
     orderNo === undefined
-      ? await tx.query(LOCK_BY_EXTERNAL, [channelId, externalOrderNo])
-      : await tx.query(LOCK_BY_NUMBER, [channelId, orderNo]);
+      ? await tx.query(LOCK_ORDER_OF_CHANNEL_BY_EXTERNAL, [channelId, externalOrderNo])
+      : await tx.query(LOCK_ORDER_OF_CHANNEL_BY_NUMBER, [channelId, orderNo]);
   return order;
 }
 
 const LOCK_ORDER_BY_NUMBER = statement({
   name: 'lock-order',
-  text: `select ${ORDER_COLUMNS} from orders o where o.order_no = $1 for update`,
+  text: `select ${ORDER_FIELDS} from orders o where o.order_no = $1 for update`,
   parameters: ['bigint'],
-  columns: ORDER_ROW,
+  columns: ORDER_COLUMNS,
 });
 
 export async function lockOrderByNumber(tx: Queryable, orderNo: number): Promise<Order | undefined> {
@@ -88,9 +88,9 @@ export async function lockOrderByNumber(tx: Queryable, orderNo: number): Promise
 
 const LOCK_ORDERS = statement({
   name: 'lock-orders',
-  text: `select ${ORDER_COLUMNS} from orders o where o.order_no = any($1::bigint[]) order by o.order_no for update`,
+  text: `select ${ORDER_FIELDS} from orders o where o.order_no = any($1::bigint[]) order by o.order_no for update`,
   parameters: ['bigint[]'],
-  columns: ORDER_ROW,
+  columns: ORDER_COLUMNS,
 });
 
 /** Under their row locks, in the order of their numbers, so that two batches never wait for each other in a circle. */
@@ -99,15 +99,15 @@ export async function lockOrders(tx: Queryable, orderNos: readonly number[]): Pr
   return new Map(orders.map((order) => [order.orderNo, order]));
 }
 
-const findNo = <Type extends 'bigint' | 'text'>(where: string, type: Type) =>
+const findOrderNoStatement = <Type extends 'bigint' | 'text'>(where: string, type: Type) =>
   statement({
     text: `select o.order_no as "orderNo" from orders o where ${where}`,
     parameters: ['bigint', type],
     columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
   });
 
-const FIND_NO_BY_NUMBER = findNo(BY_NUMBER, 'bigint');
-const FIND_NO_BY_EXTERNAL = findNo(BY_EXTERNAL, 'text');
+const FIND_ORDER_NO_BY_NUMBER = findOrderNoStatement(BY_NUMBER, 'bigint');
+const FIND_ORDER_NO_BY_EXTERNAL = findOrderNoStatement(BY_EXTERNAL, 'text');
 
 export async function findOrderNo(
   db: Queryable,
@@ -116,12 +116,12 @@ export async function findOrderNo(
 ): Promise<number | undefined> {
   const [order] =
     orderNo === undefined
-      ? await db.query(FIND_NO_BY_EXTERNAL, [channelId, externalOrderNo])
-      : await db.query(FIND_NO_BY_NUMBER, [channelId, orderNo]);
+      ? await db.query(FIND_ORDER_NO_BY_EXTERNAL, [channelId, externalOrderNo])
+      : await db.query(FIND_ORDER_NO_BY_NUMBER, [channelId, orderNo]);
   return order?.orderNo;
 }
 
-export interface FoundOrder {
+export interface OrderWithPayments {
   readonly order: Order;
   readonly payments: readonly Payment[];
   /** Whether the user still has something to redeem. */
@@ -140,56 +140,59 @@ type PaymentTuple = readonly [
 ];
 
 /** `$3` is the time: benefits that have expired by then are nothing to redeem. */
-const FOUND = `select ${ORDER_COLUMNS},
+const SELECT_ORDER_WITH_PAYMENTS = `select ${ORDER_FIELDS},
   coalesce((select json_agg(json_build_array(p.cycle_no, p.status, ${epochMs('p.expect_at')}, ${epochMs('p.paid_at')}, p.amount_cent,
       p.refund_amount_cent, ${epochMs('p.refund_at')}) order by p.cycle_no)
     from payments p where p.order_no = o.order_no), '[]'::json) as payments,
   coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and
     b.expires_at > to_timestamp($3::double precision / 1000) limit 1), false) as redeemable`;
 
-type FoundRow = Order & { readonly payments: readonly PaymentTuple[]; readonly redeemable: boolean };
+type OrderWithPaymentsRow = Order & { readonly payments: readonly PaymentTuple[]; readonly redeemable: boolean };
 
-function found({ payments, redeemable, ...order }: FoundRow): FoundOrder {
-  return { order, payments: payments.map(paymentOf), redeemable };
+function toOrderWithPayments({ payments, redeemable, ...order }: OrderWithPaymentsRow): OrderWithPayments {
+  return { order, payments: payments.map(toPayment), redeemable };
 }
 
-function paymentOf(tuple: PaymentTuple): Payment {
+function toPayment(tuple: PaymentTuple): Payment {
   const [cycleNo, status, expectAt, paidAt, amountCent, refundAmountCent, refundAt] = tuple;
   return { cycleNo, status, expectAt, paidAt, amountCent, refundAmountCent, refundAt };
 }
 
-const find = <Type extends 'bigint' | 'text'>(name: string, where: string, type: Type) =>
+const findOrderStatement = <Type extends 'bigint' | 'text'>(name: string, where: string, type: Type) =>
   statement({
     name,
-    text: `${FOUND} from orders o where ${where}`,
+    text: `${SELECT_ORDER_WITH_PAYMENTS} from orders o where ${where}`,
     parameters: ['bigint', type, 'double precision'],
-    columns: joinColumns(ORDER_ROW, columns<Omit<FoundRow, keyof Order>>({ payments: 'json', redeemable: 'boolean' })),
+    columns: joinColumns(
+      ORDER_COLUMNS,
+      columns<Omit<OrderWithPaymentsRow, keyof Order>>({ payments: 'json', redeemable: 'boolean' }),
+    ),
   });
 
-const FIND_BY_NUMBER = find('find-order-by-number', BY_NUMBER, 'bigint');
-const FIND_BY_EXTERNAL = find('find-order-by-external', BY_EXTERNAL, 'text');
+const FIND_ORDER_BY_NUMBER = findOrderStatement('find-order-by-number', BY_NUMBER, 'bigint');
+const FIND_ORDER_BY_EXTERNAL = findOrderStatement('find-order-by-external', BY_EXTERNAL, 'text');
 
 /** The order with its periods, in one statement and so as of one moment. */
-export async function findOrder(
+export async function findOrderWithPayments(
   db: Queryable,
   channelId: number,
   { orderNo, externalOrderNo }: OrderReference,
   now: number,
-): Promise<FoundOrder | undefined> {
+): Promise<OrderWithPayments | undefined> {
   const [row] =
     orderNo === undefined
-      ? await db.query(FIND_BY_EXTERNAL, [channelId, externalOrderNo, now])
-      : await db.query(FIND_BY_NUMBER, [channelId, orderNo, now]);
-  return row && found(row);
+      ? await db.query(FIND_ORDER_BY_EXTERNAL, [channelId, externalOrderNo, now])
+      : await db.query(FIND_ORDER_BY_NUMBER, [channelId, orderNo, now]);
+  return row && toOrderWithPayments(row);
 }
 
-const EXTERNAL_ORDER_EXISTS = statement({
+const HAS_EXTERNAL_ORDER = statement({
   text: 'select from external_orders where key_of(external_order_no) = key_of($1::text)',
   parameters: ['text'],
 });
 
-export async function externalOrderExists(db: Queryable, externalOrderNo: string): Promise<boolean> {
-  return (await db.query(EXTERNAL_ORDER_EXISTS, [externalOrderNo])).length > 0;
+export async function hasExternalOrder(db: Queryable, externalOrderNo: string): Promise<boolean> {
+  return (await db.query(HAS_EXTERNAL_ORDER, [externalOrderNo])).length > 0;
 }
 
 const FIND_PAYMENTS = statement({

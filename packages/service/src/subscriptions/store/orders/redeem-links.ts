@@ -2,18 +2,18 @@ import { REDEEM_LIFETIME_SECONDS, redeemUrl } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { LinkTerms } from '../../domain/orders/order-description.js';
-import type { FoundOrder } from './orders-sql.js';
+import type { OrderWithPayments } from './orders-sql.js';
 
 export interface RedeemLinks {
   /** Of a link of its own for this answer, good for seven days from now. */
-  terms(found: Pick<FoundOrder, 'order' | 'redeemable'>): LinkTerms | null;
+  termsFor(found: Pick<OrderWithPayments, 'order' | 'redeemable'>): LinkTerms | null;
   sign(channel: Channel, orderNo: string, terms: LinkTerms): string;
 }
 
-export function redeemLinks(host: () => string, clock: Clock): RedeemLinks {
+export function createRedeemLinks(host: () => string, clock: Clock): RedeemLinks {
   return {
     /** There while something is left to redeem, and not for an order that was unsubscribed (docs/decisions/0010). */
-    terms({ order, redeemable }) {
+    termsFor({ order, redeemable }) {
       if (!redeemable || order.status === 'UNSUBSCRIBED') return null;
       return { channelUserId: order.channelUserId, exp: Math.floor(clock.now() / 1000) + REDEEM_LIFETIME_SECONDS };
     },

@@ -1,14 +1,21 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { epochMs } from '../../../platform/db/time-sql.js';
-import { afterPeriods } from '../../domain/orders/calendar.js';
-import { paymentStep, WAITS_FOR_RETRY } from '../../domain/payments/payment-states.js';
+import { afterPeriodsSql } from '../../domain/orders/calendar.js';
+import { requirePaymentTransition, WAITING_FOR_RETRY } from '../../domain/payments/payment-states.js';
 import type { Attempt } from '../payments/attempts-sql.js';
-import { agreementIs, paymentIs, word } from '../statuses-sql.js';
-import { DUE_PARAMETERS, type Due, type DueCursor, dueOrders, dueParameters, momentOf } from './due-orders-sql.js';
-import { isTooLate } from './expire-and-complete-sql.js';
+import { agreementStatusIs, paymentStatusIs, statusLiteral } from '../statuses-sql.js';
+import {
+  DUE_PARAMETERS,
+  type DueCursor,
+  type DueOrders,
+  dueOrdersSql,
+  dueParameters,
+  momentSql,
+} from './due-orders-sql.js';
+import { retryIsTooLateSql } from './expire-and-complete-sql.js';
 
-const STARTED = paymentStep('WAIT', 'renewal-started').to;
-const STARTED_AGAIN = paymentStep(WAITS_FOR_RETRY, 'renewal-started').to;
+const STARTED = requirePaymentTransition('WAIT', 'renewal-started').to;
+const STARTED_AGAIN = requirePaymentTransition(WAITING_FOR_RETRY, 'renewal-started').to;
 
 /** A debit that is written down and may now be sent. */
 export interface StartedRenewal extends Attempt {
@@ -16,7 +23,7 @@ export interface StartedRenewal extends Attempt {
   readonly institutionNo: string;
 }
 
-export interface Started {
+export interface StartedBatch {
   readonly renewals: readonly StartedRenewal[];
   /** Agreements that due orders run on and that were not found bound: nothing was written for those orders. */
   readonly notBound: readonly number[];
@@ -35,25 +42,25 @@ export interface Started {
  *
  * `= any(array[…])` can only be looked up row by row, and no plan made for few rows reads them all.
  */
-const start = (kind: Due['kind']) =>
+const startRenewalsStatement = (kind: DueOrders['kind']) =>
   statement({
     name: `start-renewals-${kind}`,
     text: `
 with due as materialized (
   select o.order_no, o.channel_id, o.external_order_no, o.created_at, o.period_type, o.period, o.amount_cent,
-    o.agreement_id, o.next_due_at, ${momentOf(kind)} as at,
-    (select g.institution_no from agreements g where g.agreement_id = o.agreement_id and ${agreementIs('g.status', 'BIND_SUCCESS')})
+    o.agreement_id, o.next_due_at, ${momentSql(kind)} as at,
+    (select g.institution_no from agreements g where g.agreement_id = o.agreement_id and ${agreementStatusIs('g.status', 'BIND_SUCCESS')})
       as institution_no,
-    o.cycle_no + case when ${paymentIs('o.latest_payment_status', WAITS_FOR_RETRY)} then 0 else 1 end as debited_no
+    o.cycle_no + case when ${paymentStatusIs('o.latest_payment_status', WAITING_FOR_RETRY)} then 0 else 1 end as debited_no
   from orders o where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = $4 and o.total_cycles > 1
-    and not (${isTooLate('o', momentOf(kind))}) and ${dueOrders(kind)}
+    and not (${retryIsTooLateSql('o', momentSql(kind))}) and ${dueOrdersSql(kind)}
 ), started as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
-  select d.order_no, d.debited_no, d.channel_id, ${word(STARTED)}, ${afterPeriods('d.debited_no - 1', 'd')},
+  select d.order_no, d.debited_no, d.channel_id, ${statusLiteral(STARTED)}, ${afterPeriodsSql('d.debited_no - 1', 'd')},
     d.amount_cent, 1
   from due d where d.institution_no is not null
-  on conflict (order_no, cycle_no) do update set status = ${word(STARTED_AGAIN)}, attempts = payments.attempts + 1
-    where ${paymentIs('payments.status', WAITS_FOR_RETRY)}
+  on conflict (order_no, cycle_no) do update set status = ${statusLiteral(STARTED_AGAIN)}, attempts = payments.attempts + 1
+    where ${paymentStatusIs('payments.status', WAITING_FOR_RETRY)}
   returning order_no, cycle_no, attempts
 ), attempted as (
   insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
@@ -63,7 +70,7 @@ with due as materialized (
   from started s join due d using (order_no)
   returning order_no, cycle_no, try_no, started_at
 ), moved as (
-  update orders o set cycle_no = s.cycle_no, next_due_at = null, latest_payment_status = ${word(STARTED)}
+  update orders o set cycle_no = s.cycle_no, next_due_at = null, latest_payment_status = ${statusLiteral(STARTED)}
   from started s where o.order_no = any(array[s.order_no])
 )
 select d.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", d.channel_id as "channelId",
@@ -71,7 +78,7 @@ select d.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", d.
   d.external_order_no as "externalOrderNo", d.next_due_at::text as "dueAt", d.institution_no as "institutionNo"
 from due d left join attempted a using (order_no) order by d.next_due_at, d.order_no`,
     parameters: [...DUE_PARAMETERS, 'text', 'double precision'],
-    columns: columns<Row>({
+    columns: columns<DueOrderRow>({
       orderNo: 'bigint',
       cycleNo: 'integer?',
       tryNo: 'integer?',
@@ -85,13 +92,19 @@ from due d left join attempted a using (order_no) order by d.next_due_at, d.orde
     }),
   });
 
-type OfAttempt = Pick<StartedRenewal, 'cycleNo' | 'tryNo' | 'startedAt'>;
+type AttemptFields = Pick<StartedRenewal, 'cycleNo' | 'tryNo' | 'startedAt'>;
 
-const STATEMENTS = { everything: start('everything'), 'one-order': start('one-order') };
+const START_RENEWALS = {
+  everything: startRenewalsStatement('everything'),
+  'one-order': startRenewalsStatement('one-order'),
+};
 
 /** Without an attempt when the agreement is not bound. */
-type Row = Omit<StartedRenewal, 'paymentChannelCode' | 'status' | 'asked' | keyof OfAttempt | 'institutionNo'> & {
-  readonly [Field in keyof OfAttempt]: number | null;
+type DueOrderRow = Omit<
+  StartedRenewal,
+  'paymentChannelCode' | 'status' | 'asked' | keyof AttemptFields | 'institutionNo'
+> & {
+  readonly [Field in keyof AttemptFields]: number | null;
 } & {
   /** Null when the agreement is not bound. */
   readonly institutionNo: string | null;
@@ -101,11 +114,11 @@ type Row = Omit<StartedRenewal, 'paymentChannelCode' | 'status' | 'asked' | keyo
 export async function startRenewals(
   db: Queryable,
   paymentChannelCode: string,
-  due: Due,
+  due: DueOrders,
   limit: number,
   askAfterSeconds: number,
-): Promise<Started> {
-  const rows = await db.query(STATEMENTS[due.kind], [
+): Promise<StartedBatch> {
+  const rows = await db.query(START_RENEWALS[due.kind], [
     ...dueParameters(due, limit),
     paymentChannelCode,
     askAfterSeconds,

@@ -42,7 +42,7 @@ export interface UnsubscribedRow {
 }
 
 /** Orders, open periods and events in one statement; the rows that it changes are all under their orders' locks. */
-const STORE = statement({
+const STORE_UNSUBSCRIBED_ORDERS = statement({
   name: 'store-unsubscribed',
   text: `
 with ended as materialized (
@@ -67,13 +67,13 @@ order by e.order_no, e.turn`,
   parameters: ['json', 'json', 'timestamp with time zone', 'text', 'text'],
 });
 
-export async function storeUnsubscribed(
+export async function storeUnsubscribedOrders(
   tx: Queryable,
   rows: readonly UnsubscribedRow[],
   by: { readonly source: string; readonly reason: string | null },
   now: number,
 ): Promise<void> {
-  await tx.query(STORE, [
+  await tx.query(STORE_UNSUBSCRIBED_ORDERS, [
     JSON.stringify(
       rows.map(({ order, payment }) => ({
         order_no: order.orderNo,

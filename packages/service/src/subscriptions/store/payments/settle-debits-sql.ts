@@ -1,13 +1,13 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { epochMs } from '../../../platform/db/time-sql.js';
 import { BENEFIT_DAYS } from '../../domain/benefits/benefit-expiry.js';
-import type { AttemptReference } from '../../domain/orders/order-numbers.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
+import type { AttemptReference } from '../../domain/orders/order-numbers.js';
 import type { NewEvent } from '../events/outbox.js';
-import { orderIs } from '../statuses-sql.js';
+import { orderStatusIs } from '../statuses-sql.js';
 
 /** An attempt and what its settlement depends on. */
-export interface Settleable extends AttemptReference {
+export interface AttemptToSettle extends AttemptReference {
   readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
   readonly agreementId: number;
   readonly payment: Payment;
@@ -19,9 +19,9 @@ export interface Settleable extends AttemptReference {
   readonly retryBySchedule: boolean;
 }
 
-type SettleableRow = AttemptReference &
+type AttemptToSettleRow = AttemptReference &
   Omit<Payment, 'status'> & {
-    readonly attemptStatus: Settleable['status'];
+    readonly attemptStatus: AttemptToSettle['status'];
     readonly agreementId: number;
     readonly status: Payment['status'];
     readonly retryDelays: readonly number[];
@@ -29,14 +29,14 @@ type SettleableRow = AttemptReference &
     readonly retryBySchedule: boolean;
   };
 
-const FIND_SETTLEABLE = statement({
+const FIND_ATTEMPTS_TO_SETTLE = statement({
   name: 'find-settleable',
   text: `select a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.status as "attemptStatus",
                a.agreement_id as "agreementId", p.status, ${epochMs('p.expect_at')} as "expectAt",
                ${epochMs('p.paid_at')} as "paidAt", p.amount_cent as "amountCent", p.refund_amount_cent as "refundAmountCent",
                ${epochMs('p.refund_at')} as "refundAt",
                (select d.retry_delays from products d where d.product_code = o.product_code) as "retryDelays",
-               ${orderIs('o.status', 'INITIALIZING')} and coalesce((select g.status from agreements g
+               ${orderStatusIs('o.status', 'INITIALIZING')} and coalesce((select g.status from agreements g
                  where g.agreement_id = o.agreement_id for no key update) <> 'BIND_SUCCESS', false) as "agreementEnded",
                coalesce(a.retry_by_schedule, false) as "retryBySchedule"
              from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)
@@ -44,7 +44,7 @@ const FIND_SETTLEABLE = statement({
                join payments p using (order_no, cycle_no)
                join orders o using (order_no)`,
   parameters: ['bigint[]', 'integer[]', 'integer[]'],
-  columns: columns<SettleableRow>({
+  columns: columns<AttemptToSettleRow>({
     orderNo: 'bigint',
     cycleNo: 'integer',
     tryNo: 'integer',
@@ -66,11 +66,11 @@ const FIND_SETTLEABLE = statement({
  * Read after the orders' locks were granted: before that, another settlement may have been under way. The agreement of a first
  * debit is locked with it; of several, the caller has locked them, in their order.
  */
-export async function findSettleable(
+export async function findAttemptsToSettle(
   tx: Queryable,
   references: readonly AttemptReference[],
-): Promise<Map<number, Settleable>> {
-  const rows = await tx.query(FIND_SETTLEABLE, [
+): Promise<Map<number, AttemptToSettle>> {
+  const rows = await tx.query(FIND_ATTEMPTS_TO_SETTLE, [
     references.map((r) => r.orderNo),
     references.map((r) => r.cycleNo),
     references.map((r) => r.tryNo),
@@ -96,7 +96,7 @@ export async function findSettleable(
 }
 
 /** What one settlement writes. */
-export interface SettledRow {
+export interface SettledDebitRow {
   readonly attempt: AttemptReference;
   readonly attemptStatus: 'SUCCESS' | 'FAIL';
   readonly reason: string | null;
@@ -111,7 +111,7 @@ export interface SettledRow {
  * Attempts, periods, orders, benefits and events of a whole batch in one statement. The rows that it changes are all under
  * their orders' locks. `= any(array[…])` can only be looked up row by row, and no plan made for few rows reads them all.
  */
-const STORE = statement({
+const STORE_SETTLED_DEBITS = statement({
   name: 'store-settled',
   text: `
 with settled as materialized (
@@ -147,17 +147,17 @@ order by e.order_no, e.turn`,
   parameters: ['json', 'json', 'timestamp with time zone'],
 });
 
-export async function storeSettled(tx: Queryable, rows: readonly SettledRow[], now: number): Promise<void> {
-  await tx.query(STORE, [
-    JSON.stringify(rows.map(settledColumns)),
+export async function storeSettledDebits(tx: Queryable, rows: readonly SettledDebitRow[], now: number): Promise<void> {
+  await tx.query(STORE_SETTLED_DEBITS, [
+    JSON.stringify(rows.map(toSettledColumns)),
     JSON.stringify(
       rows.flatMap(({ order, events }) => events.map((event, turn) => ({ order_no: order.orderNo, turn, ...event }))),
     ),
-    iso(now),
+    toIsoOrNull(now),
   ]);
 }
 
-function settledColumns({ attempt, order, payment, ...row }: SettledRow) {
+function toSettledColumns({ attempt, order, payment, ...row }: SettledDebitRow) {
   return {
     order_no: order.orderNo,
     cycle_no: attempt.cycleNo,
@@ -165,11 +165,11 @@ function settledColumns({ attempt, order, payment, ...row }: SettledRow) {
     attempt_status: row.attemptStatus,
     reason: row.reason,
     institution_ref: row.institutionRef,
-    paid_at: iso(payment.paidAt),
+    paid_at: toIsoOrNull(payment.paidAt),
     payment_status: payment.status,
     status: order.status,
-    success_at: iso(order.successAt),
-    next_due_at: iso(order.nextDueAt),
+    success_at: toIsoOrNull(order.successAt),
+    next_due_at: toIsoOrNull(order.nextDueAt),
     paid_cycles: order.paidCycles,
     paid_amount_cent: order.paidAmountCent,
     latest_payment_status: order.latestPaymentStatus,
@@ -177,4 +177,4 @@ function settledColumns({ attempt, order, payment, ...row }: SettledRow) {
   };
 }
 
-const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
+const toIsoOrNull = (at: number | null) => (at === null ? null : new Date(at).toISOString());

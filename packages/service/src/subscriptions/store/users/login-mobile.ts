@@ -1,7 +1,7 @@
 import { Rejection } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Queryable } from '../../../platform/db/database.js';
-import { findUsersOf, insertUser, type UserRow } from './users-sql.js';
+import { findUsersByIdOrMobile, insertUser, type UserRow } from './users-sql.js';
 
 /** Whether the pair is bound already, or both are free. Anything else is refused, the user's own number first. */
 export async function checkUserMobile(
@@ -11,7 +11,7 @@ export async function checkUserMobile(
   mobile: string,
 ): Promise<'bound' | 'new'> {
   const mobileHash = channel.sealing.hash(mobile, 'mobile');
-  const users = await findUsersOf(db, channel.channelId, channelUserId, mobileHash);
+  const users = await findUsersByIdOrMobile(db, channel.channelId, channelUserId, mobileHash);
   const user = users.find((one) => one.channelUserId === channelUserId);
   if (user) {
     if (!user.mobileHash.equals(mobileHash)) throw new Rejection('CHANNEL_USER_MOBILE_MISMATCH');
@@ -30,26 +30,26 @@ export async function bindUserMobile(
   now: number,
 ): Promise<void> {
   if ((await checkUserMobile(tx, channel, channelUserId, mobile)) === 'bound') return;
-  if (await insertUser(tx, channel.channelId, userRow(channel, channelUserId, mobile), now)) return;
+  if (await insertUser(tx, channel.channelId, createUserRow(channel, channelUserId, mobile), now)) return;
   // Somebody was faster, and has committed: who and with what decides.
   if ((await checkUserMobile(tx, channel, channelUserId, mobile)) === 'new') {
     throw new Error('a channel user was in the way and is not there');
   }
 }
 
-export function userRow({ sealing }: Channel, channelUserId: string, mobile: string): UserRow {
+export function createUserRow({ sealing }: Channel, channelUserId: string, mobile: string): UserRow {
   return {
     channelUserId,
     mobileHash: sealing.hash(mobile, 'mobile'),
-    mobile: sealing.seal(mobile, place(channelUserId)),
+    mobile: sealing.seal(mobile, loginMobilePlace(channelUserId)),
   };
 }
 
 export type StoredUser = Pick<UserRow, 'channelUserId' | 'mobile'>;
 
-export function userMobile({ sealing }: Channel, { channelUserId, mobile }: StoredUser): string {
-  return sealing.unseal(mobile, place(channelUserId));
+export function unsealUserMobile({ sealing }: Channel, { channelUserId, mobile }: StoredUser): string {
+  return sealing.unseal(mobile, loginMobilePlace(channelUserId));
 }
 
 /** In quotes, as the log takes quoted values out of messages. */
-const place = (channelUserId: string) => `login mobile of "${channelUserId}"`;
+const loginMobilePlace = (channelUserId: string) => `login mobile of "${channelUserId}"`;

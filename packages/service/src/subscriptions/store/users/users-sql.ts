@@ -7,15 +7,15 @@ export interface UserRow {
   readonly mobile: string;
 }
 
-const USER_COLUMNS = 'channel_user_id as "channelUserId", mobile_hash as "mobileHash", mobile';
+const USER_FIELDS = 'channel_user_id as "channelUserId", mobile_hash as "mobileHash", mobile';
 
-const USER_ROW_COLUMNS = columns<UserRow>({ channelUserId: 'text', mobileHash: 'bytea', mobile: 'text' });
+const USER_COLUMNS = columns<UserRow>({ channelUserId: 'text', mobileHash: 'bytea', mobile: 'text' });
 
 const FIND_USER = statement({
   name: 'find-user',
-  text: `select ${USER_COLUMNS} from channel_users where channel_id = $1 and key_of(channel_user_id) = key_of($2)`,
+  text: `select ${USER_FIELDS} from channel_users where channel_id = $1 and key_of(channel_user_id) = key_of($2)`,
   parameters: ['bigint', 'text'],
-  columns: USER_ROW_COLUMNS,
+  columns: USER_COLUMNS,
 });
 
 export async function findUser(db: Queryable, channelId: number, channelUserId: string): Promise<UserRow | undefined> {
@@ -23,22 +23,22 @@ export async function findUser(db: Queryable, channelId: number, channelUserId: 
   return row;
 }
 
-const FIND_USERS_OF = statement({
+const FIND_USERS_BY_ID_OR_MOBILE = statement({
   name: 'find-users-of',
-  text: `select ${USER_COLUMNS} from channel_users
+  text: `select ${USER_FIELDS} from channel_users
              where channel_id = $1 and (key_of(channel_user_id) = key_of($2) or mobile_hash = $3)`,
   parameters: ['bigint', 'text', 'bytea'],
-  columns: USER_ROW_COLUMNS,
+  columns: USER_COLUMNS,
 });
 
 /** Whoever has the id or the number: nobody, one user, or two. */
-export async function findUsersOf(
+export async function findUsersByIdOrMobile(
   db: Queryable,
   channelId: number,
   channelUserId: string,
   mobileHash: Buffer,
 ): Promise<UserRow[]> {
-  return db.query(FIND_USERS_OF, [channelId, channelUserId, mobileHash]);
+  return db.query(FIND_USERS_BY_ID_OR_MOBILE, [channelId, channelUserId, mobileHash]);
 }
 
 const INSERT_USER = statement({
