@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   const stopping = new AbortController();
   stopOnSignals(stopping);
   stopOnBugs(stopping, log);
-  const starting = await answerFromTheStart(settings);
+  const starting = await answerWhileStarting(settings);
   const opened = await openFromSettings(settings, {
     role: 'service',
     log: (line) => say(`  ${line}`),
@@ -64,13 +64,17 @@ async function main(): Promise<void> {
   });
   try {
     await starting?.close();
-    const { here, operations } = await listen(service, settings);
+    const { url: here, operations } = await listenEverywhere(service, settings);
     publicUrl = settings.publicUrl ?? here;
-    banner(settings, { publicUrl, operations, demoFile: await demo(settings, opened, publicUrl) });
+    printBanner(settings, {
+      publicUrl,
+      operations,
+      demoFile: await provisionDemoIfSandbox(settings, opened, publicUrl),
+    });
     log.info({ environment: settings.environment, baseUrl: publicUrl, engine: engineState(settings) }, 'serving');
     if (settings.readsOnly) log.warn('ENGINE is off: reads are served, everything else is refused or left undone');
     if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
-    await leave(service, settings);
+    await announceStop(service, settings);
   } finally {
     await service.stop();
     await opened.close();
@@ -81,7 +85,7 @@ async function main(): Promise<void> {
 const engineState = ({ readsOnly }: Settings) => (readsOnly ? 'off' : 'on');
 
 /** Load balancers are told first, and get their time to hear it. A second signal ends the process at any point. */
-async function leave(service: Service, { drainSeconds }: Settings): Promise<void> {
+async function announceStop(service: Service, { drainSeconds }: Settings): Promise<void> {
   const atOnce = 'Press Ctrl-C again to stop at once.';
   service.announceStop();
   if (drainSeconds > 0) {
@@ -93,18 +97,18 @@ async function leave(service: Service, { drainSeconds }: Settings): Promise<void
 
 /** The addresses that were really taken. */
 interface Listening {
-  readonly here: string;
+  readonly url: string;
   /** Of /metrics and /healthz. */
   readonly operations: string;
 }
 
-async function listen({ server, operations }: Service, settings: Settings): Promise<Listening> {
+async function listenEverywhere({ server, operations }: Service, settings: Settings): Promise<Listening> {
   const { host, port, metricsHost, metricsPort = 0 } = settings;
   await listenAt(server, { host, port }, INTERFACE);
-  const here = addressOf(server.server, host);
-  if (!operations) return { here, operations: here };
+  const here = urlOf(server.server, host);
+  if (!operations) return { url: here, operations: here };
   await listenAt(operations, { host: metricsHost, port: metricsPort }, MONITORING);
-  return { here, operations: addressOf(operations.server, metricsHost) };
+  return { url: here, operations: urlOf(operations.server, metricsHost) };
 }
 
 /**
@@ -112,7 +116,7 @@ async function listen({ server, operations }: Service, settings: Settings): Prom
  * meanwhile, where it will be answered later. The interface's own port, if that is another one, refuses connections, so that a
  * proxy finds another node. A port that the system chooses is known to nobody yet.
  */
-async function answerFromTheStart(settings: Settings): Promise<FastifyInstance | undefined> {
+async function answerWhileStarting(settings: Settings): Promise<FastifyInstance | undefined> {
   const { host, port, metricsHost, metricsPort } = settings;
   const isApart = metricsPort !== undefined;
   const address = isApart ? { host: metricsHost, port: metricsPort } : { host, port };
@@ -140,19 +144,24 @@ async function listenAt(
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
     const { code, message } = error;
-    const told = (advice: string) => new PlainError(`cannot listen: ${message}; ${advice}`, { cause: error });
-    if (code === 'EADDRINUSE' || code === 'EACCES') throw told(`set ${names.port} to another one`);
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw told(`check ${names.host}`);
+    const createListenError = (advice: string) =>
+      new PlainError(`cannot listen: ${message}; ${advice}`, { cause: error });
+    if (code === 'EADDRINUSE' || code === 'EACCES') throw createListenError(`set ${names.port} to another one`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw createListenError(`check ${names.host}`);
     throw error;
   }
 }
 
-function addressOf(server: Server, host: string): string {
+function urlOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-async function demo(settings: Settings, opened: OpenedDatabase, baseUrl: string): Promise<string | undefined> {
+async function provisionDemoIfSandbox(
+  settings: Settings,
+  opened: OpenedDatabase,
+  baseUrl: string,
+): Promise<string | undefined> {
   if (settings.environment !== 'sandbox') return undefined;
   const operator = { ...opened, environment: settings.environment, actor: 'service:first-start' };
   return provisionDemo(operator, { dataDir: settings.dataDir, baseUrl });
@@ -165,7 +174,7 @@ interface Ready {
 }
 
 /** What machines ask is named by where it is on this machine: under PUBLIC_URL nobody should find it. */
-function banner(settings: Settings, { publicUrl, operations, demoFile }: Ready): void {
+function printBanner(settings: Settings, { publicUrl, operations, demoFile }: Ready): void {
   const database = settings.databaseUrl === undefined ? `embedded PostgreSQL in ${settings.dataDir}` : 'DATABASE_URL';
   const rows = [
     ['Interface', `${publicUrl}/openapi/v1/`],
@@ -200,13 +209,13 @@ main().then(
   () => process.exit(),
   (error: unknown) => {
     if (error instanceof Error && error.name === 'AbortError') process.exit(0);
-    say(`perennial: ${oneLine(error)}`);
+    say(`perennial: ${describeError(error)}`);
     process.exit(1);
   },
 );
 
 /** Anything that is not meant for people is a bug, and shows where. */
-function oneLine(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof PlainError) return error.message;
   return error.stack ?? error.message;

@@ -13,7 +13,7 @@ import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
 import {
   lockEarlierBinding,
   replaceEarlierBinding,
-  untilCardIsFree,
+  retryWhileCardChanges,
 } from '../subscriptions/steps/agreements/same-card.js';
 import {
   type BindingRow,
@@ -34,33 +34,33 @@ export interface BindConfirmDeps {
 }
 
 const CODE_LIFETIME_MS = 5 * 60_000;
-const MOST_WRONG_CODES = 5;
+const MAX_WRONG_CODES = 5;
 
 /** An outcome that says something. */
-type Verdict = Exclude<BindOutcome, { readonly kind: 'unknown' }>;
+type BindVerdict = Exclude<BindOutcome, { readonly kind: 'unknown' }>;
 
-type Asking = Pick<ActionContext<never>, 'database' | 'caller' | 'channel' | 'origin'>;
+type AskContext = Pick<ActionContext<never>, 'database' | 'caller' | 'channel' | 'origin'>;
 
 /**
  * agreements/bind-confirm. The first transaction counts the try; then the institution is asked about the code; the
  * second, under the binding's row lock, writes what it said. Of two that come through, the first to get the lock decides. A
  * card that was bound before is the new binding's from then on, with the orders that run on it.
  */
-export function bindConfirm({ gateways, institutionNumbers, clock, environment }: BindConfirmDeps) {
+export function createBindConfirmAction({ gateways, institutionNumbers, clock, environment }: BindConfirmDeps) {
   const action: Action<BindConfirmRequest, BindConfirmData> = async (context, request) => {
     const { channel, database, once, answer } = context;
     const smsCode = readPlaintext(channel, 'code', request.smsCodeEncrypted, 'smsCodeEncrypted');
     const asked = await (once.interrupted === undefined
-      ? begin(database, channel, once, request.bindOrderNo)
-      : takeUp(database, channel, once.interrupted));
-    const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await ask(context, asked, smsCode);
-    return untilCardIsFree(() =>
-      database.transaction(async (tx) => once.finish(tx, answer(await settle(tx, channel, asked, verdict)))),
+      ? beginConfirmation(database, channel, once, request.bindOrderNo)
+      : resumeConfirmation(database, channel, once.interrupted));
+    const verdict = asked.status === 'BIND_SUCCESS' ? undefined : await askInstitution(context, asked, smsCode);
+    return retryWhileCardChanges(() =>
+      database.transaction(async (tx) => once.finish(tx, answer(await storeVerdict(tx, channel, asked, verdict)))),
     );
   };
   return action;
 
-  async function begin(
+  async function beginConfirmation(
     database: Transactional,
     channel: Channel,
     once: Once,
@@ -74,14 +74,14 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
       if (row.codeSentAt === null || clock.now() - row.codeSentAt > CODE_LIFETIME_MS) {
         throw new Rejection('SMS_CODE_EXPIRED');
       }
-      if (environment === 'production' && row.wrongCodes >= MOST_WRONG_CODES) throw new Rejection('SMS_CODE_EXPIRED');
+      if (environment === 'production' && row.wrongCodes >= MAX_WRONG_CODES) throw new Rejection('SMS_CODE_EXPIRED');
       await countCodeTry(tx, row.agreementId);
       return row;
     });
   }
 
   /** After a crash or an unknown outcome: the code was good when it came, and the institution may have bound it since. */
-  async function takeUp(database: Queryable, channel: Channel, bindOrderNo: string): Promise<BindingRow> {
+  async function resumeConfirmation(database: Queryable, channel: Channel, bindOrderNo: string): Promise<BindingRow> {
     const row = await findBinding(database, channel.channelId, bindOrderNo);
     if (!row) throw new Error(`binding order ${bindOrderNo} was begun and is not there`);
     if (row.status === 'BIND_SUCCESS') return row;
@@ -90,11 +90,11 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
     return row;
   }
 
-  async function ask(
-    { database, caller, channel, origin }: Asking,
+  async function askInstitution(
+    { database, caller, channel, origin }: AskContext,
     asked: BindingRow,
     smsCode: string,
-  ): Promise<Verdict> {
+  ): Promise<BindVerdict> {
     const gateway = await gateways.of(asked.paymentChannelCode);
     const confirmation = {
       appId: channel.appId,
@@ -109,15 +109,15 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
     throw new Unavailable('the institution did not say whether the card is bound');
   }
 
-  async function settle(
+  async function storeVerdict(
     tx: Queryable,
     channel: Channel,
     asked: BindingRow,
-    verdict: Verdict | undefined,
+    verdict: BindVerdict | undefined,
   ): Promise<BindConfirmData> {
     const earlier = verdict?.kind === 'bound' ? await lockEarlierBinding(tx, asked) : undefined;
     const row = await lockBinding(tx, channel.channelId, String(asked.agreementId));
-    if (row?.status === 'BIND_SUCCESS') return bound(row);
+    if (row?.status === 'BIND_SUCCESS') return createBoundAnswer(row);
     const { agreementId } = asked;
     if (verdict?.kind === 'bound') {
       const step = row && findAgreementTransition(row.status, 'confirm-right');
@@ -129,7 +129,7 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
       if (earlier)
         await replaceEarlierBinding(tx, { ...earlier, newAgreementId: agreementId, institutionHash }, clock.now());
       await storeBoundAgreement(tx, now, clock.now());
-      return bound(now);
+      return createBoundAnswer(now);
     }
     const step =
       row && findAgreementTransition(row.status, verdict?.kind === 'refused' ? 'confirm-refused' : 'confirm-wrong');
@@ -144,6 +144,6 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
   }
 }
 
-function bound({ agreementNo, cardTail }: BindingRow): BindConfirmData {
+function createBoundAnswer({ agreementNo, cardTail }: BindingRow): BindConfirmData {
   return { agreementNo, agreementStatus: 'BIND_SUCCESS', bankCardTailNo: cardTail };
 }

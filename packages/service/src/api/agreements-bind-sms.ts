@@ -14,7 +14,7 @@ import {
 } from '../subscriptions/domain/agreements/agreement-states.js';
 import { choosePaymentChannel, requireServedBank } from '../subscriptions/domain/agreements/choose-payment-channel.js';
 import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
-import { reserveSend } from '../subscriptions/steps/agreements/sms-limit.js';
+import { reserveSmsSend } from '../subscriptions/steps/agreements/sms-limit.js';
 import {
   type BindingRow,
   findBinding,
@@ -37,7 +37,7 @@ export interface BindSmsDeps {
 }
 
 /** A binding on which a code is being sent: what the first transaction wrote and the second goes on with. */
-interface Sending {
+interface BindCodeSending {
   readonly agreementId: number;
   readonly details: string;
   readonly reservedAt: number;
@@ -47,7 +47,7 @@ interface Sending {
  * agreements/bind-sms. The first transaction writes the binding and counts the code; then the institution is asked to
  * send it; the second writes what became of it. Only a code that was sent ties the login mobile to the user.
  */
-export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
+export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
   const limited = environment === 'production';
 
   const action: Action<BindSmsRequest, BindSmsData> = async (context, request) => {
@@ -57,8 +57,8 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
     // The limit is the phone's and not the channel's, so that no two channels text the same one at a time.
     const bankMobileHash = limited ? await bankMobiles.hash(card.bankMobile) : undefined;
     const { former, paymentChannelCode } = await (once.interrupted === undefined
-      ? check(database, channel, request)
-      : takeUp(database, channel, once.interrupted));
+      ? checkRequest(database, channel, request)
+      : resumeSending(database, channel, once.interrupted));
 
     const sending = await database.transaction(async (tx) => {
       const agreementId = former?.agreementId ?? (await takeAgreementId(tx));
@@ -68,7 +68,7 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
       const columns = sealCard(channel, agreementId, card, request.bankCode);
       if (former) {
         const row = await lockBinding(tx, channel.channelId, String(agreementId));
-        await restartBinding(tx, agreementId, requireOpen(row).to, columns, reservedAt);
+        await restartBinding(tx, agreementId, requireOpenBinding(row).to, columns, reservedAt);
       } else {
         await insertAgreement(tx, {
           agreementId,
@@ -85,7 +85,7 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
       }
       await checkUserMobile(tx, channel, request.channelUserId, mobile);
       if (bankMobileHash) {
-        await reserveSend(tx, bankMobileHash, reservedAt, { resumed: once.interrupted !== undefined });
+        await reserveSmsSend(tx, bankMobileHash, reservedAt, { resumed: once.interrupted !== undefined });
       }
       return { agreementId, details: columns.details, reservedAt };
     });
@@ -97,7 +97,7 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
     const outcome = await caller.outside(() => gateway.sendBindCode({ appId, origin, bindOrderNo, bankCode, card }));
 
     return database.transaction(async (tx) => {
-      const failReason = await store(tx, sending, outcome);
+      const failReason = await storeOutcome(tx, sending, outcome);
       if (failReason === undefined) await bindUserMobile(tx, channel, request.channelUserId, mobile, clock.now());
       if (bankMobileHash && outcome.kind === 'not-sent') await deleteSmsSend(tx, bankMobileHash, sending.reservedAt);
       return once.finish(
@@ -114,14 +114,14 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
   return action;
 
   /** The rules in the order of their codes. What can change meanwhile is looked at again under the row lock. */
-  async function check(database: Queryable, channel: Channel, request: BindSmsRequest) {
+  async function checkRequest(database: Queryable, channel: Channel, request: BindSmsRequest) {
     const { bindOrderNo, channelUserId, productCode, bankCode } = request;
     const former = bindOrderNo === undefined ? undefined : await findBinding(database, channel.channelId, bindOrderNo);
     if (former && former.channelUserId !== channelUserId) {
       throw new Rejection('PARAM_INVALID', 'channelUserId differs from the one of the binding order');
     }
-    if (productCode !== undefined && productCode !== '') await catalog.product(database, channel, productCode);
-    if (bindOrderNo !== undefined) requireOpen(former);
+    if (productCode !== undefined && productCode !== '') await catalog.requireProduct(database, channel, productCode);
+    if (bindOrderNo !== undefined) requireOpenBinding(former);
     const asked = request.paymentChannelCode ?? former?.paymentChannelCode;
     if (former && former.paymentChannelCode !== asked) throw new Rejection('BIND_CHANNEL_CHANGED');
     const paymentChannel = choosePaymentChannel(await catalog.paymentChannels(channel), asked);
@@ -130,14 +130,18 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
   }
 
   /** After a crash: the rules were kept when the work began, and the binding is there since then. */
-  async function takeUp(database: Queryable, channel: Channel, bindOrderNo: string) {
+  async function resumeSending(database: Queryable, channel: Channel, bindOrderNo: string) {
     const former = await findBinding(database, channel.channelId, bindOrderNo);
     if (!former) throw new Error(`binding order ${bindOrderNo} was begun and is not there`);
     return { former, paymentChannelCode: former.paymentChannelCode };
   }
 
   /** Why there is no code that could be confirmed, or nothing when there is one. */
-  async function store(tx: Queryable, sending: Sending, outcome: BindCodeOutcome): Promise<string | undefined> {
+  async function storeOutcome(
+    tx: Queryable,
+    sending: BindCodeSending,
+    outcome: BindCodeOutcome,
+  ): Promise<string | undefined> {
     if (outcome.kind === 'not-sent') return outcome.reason;
     if (outcome.kind === 'unknown') return 'it is not known whether the code was sent, try again in a minute';
     const stored = await storeCodeSent(tx, sending, { at: clock.now(), reference: outcome.reference });
@@ -146,7 +150,7 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
 }
 
 /** The step that another send is, or a Rejection. */
-function requireOpen(row: BindingRow | undefined): AgreementTransition {
+function requireOpenBinding(row: BindingRow | undefined): AgreementTransition {
   if (!row) throw new Rejection('AGREEMENT_NOT_FOUND');
   const step = findAgreementTransition(row.status, 'bind-sms');
   if (!step) throw new Rejection('BIND_ORDER_CLOSED');

@@ -9,7 +9,7 @@ import { requireShareablePaymentChannel } from '../subscriptions/domain/agreemen
 import type { Order, Payment } from '../subscriptions/domain/orders/order.js';
 import { unstartedRuns } from '../subscriptions/domain/orders/order-description.js';
 import { formatPaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
-import { alertForeignNumber } from '../subscriptions/steps/agreements/alert-number-of-another-channel.js';
+import { alertNumberOfAnotherChannel } from '../subscriptions/steps/agreements/alert-number-of-another-channel.js';
 import type { AffectedRun, ReplaceDescription } from '../subscriptions/steps/agreements/replacement-text.js';
 import { insertAgreement, takeAgreementId } from '../subscriptions/store/agreements/agreements-sql.js';
 import { lockNumberAndCheckShareable } from '../subscriptions/store/agreements/institution-number-sql.js';
@@ -32,7 +32,7 @@ export interface ReplaceDeps {
 }
 
 /** Everything takes effect in one transaction before the answer; no event tells of it. */
-export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
+export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
   const { catalog, institutionNumbers, clock, log } = deps;
   return async (context, request) => {
     const { channel, database, once, answer, place } = context;
@@ -44,7 +44,7 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
     const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
     const number = { paymentChannelCode: shared.paymentChannelCode, institutionHash };
     const replace = async (tx: Queryable) => {
-      const order = requireReplaceable(
+      const order = requireReplaceableOrder(
         await lockOrderOfChannel(tx, channel.channelId, reference),
         shared.channelUserId,
       );
@@ -68,7 +68,7 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
       const ids = { orderNo, oldAgreementId: order.agreementId, newAgreementId: agreementId };
       const to = { ...ids, paymentChannelCode, retryAt, retryBySchedule };
       const oldAgreementNo = await switchAgreement(tx, to);
-      const retriedNow = retryAt === null ? [] : await retry(tx, orderNo, paymentChannelCode, retryAt);
+      const retriedNow = retryAt === null ? [] : await retryFailedPeriod(tx, orderNo, paymentChannelCode, retryAt);
       return once.finish(
         tx,
         answer({
@@ -79,21 +79,21 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
             paymentChannelCode,
             retriedNow,
           },
-          affected: affected(order, payments),
+          affected: findAffectedRuns(order, payments),
         }),
       );
     };
     try {
       return await database.transaction(replace);
     } catch (error) {
-      if (error instanceof NumberOfAnotherChannel) await alertForeignNumber(log, context, number);
+      if (error instanceof NumberOfAnotherChannel) await alertNumberOfAnotherChannel(log, context, number);
       throw error;
     }
   };
 }
 
 /** Written down as a debit that is to be asked about at once: whichever node does so finds it unsent, and sends it. */
-async function retry(
+async function retryFailedPeriod(
   tx: Queryable,
   orderNo: number,
   paymentChannelCode: string,
@@ -107,9 +107,9 @@ async function retry(
   }));
 }
 
-type Replaceable = Order & { readonly agreementId: number };
+type ReplaceableOrder = Order & { readonly agreementId: number };
 
-function requireReplaceable(order: Order | undefined, channelUserId: string): Replaceable {
+function requireReplaceableOrder(order: Order | undefined, channelUserId: string): ReplaceableOrder {
   if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
   // An order that no shared agreement can belong to has nothing that the user could be compared for.
   if (!order.shared || order.agreementId === null) throw new Rejection('AGREEMENT_REPLACE_NOT_ALLOWED');
@@ -122,10 +122,10 @@ function requireReplaceable(order: Order | undefined, channelUserId: string): Re
   return { ...order, agreementId: order.agreementId };
 }
 
-const SWITCHES: readonly Payment['status'][] = ['WAIT', 'PROCESSING', 'FAIL_RETRY'];
+const SWITCHED_STATUSES: readonly Payment['status'][] = ['WAIT', 'PROCESSING', 'FAIL_RETRY'];
 
-function affected(order: Order, started: readonly Payment[]): AffectedRun[] {
-  const open = started.filter((payment) => SWITCHES.includes(payment.status));
+function findAffectedRuns(order: Order, started: readonly Payment[]): AffectedRun[] {
+  const open = started.filter((payment) => SWITCHED_STATUSES.includes(payment.status));
   return [
     ...open.map(({ cycleNo, status }): AffectedRun => [cycleNo, cycleNo, status]),
     ...unstartedRuns(order).map(([from, to, status]): AffectedRun => [from, to, status]),

@@ -17,33 +17,37 @@ import {
 } from '../subscriptions/store/agreements/agreements-sql.js';
 import { unsealCard } from '../subscriptions/store/agreements/card.js';
 
-const LIST: List<AgreementRow, AgreementKey> = {
+const AGREEMENT_LIST: List<AgreementRow, AgreementKey> = {
   endpoint: 'agreements/user-data',
   isKey: areNumbers(1),
   keyOf: ({ agreementId }) => [agreementId],
 };
 
 /** agreements/user-data: agreements that match every filter given, under the key that the channel has now. */
-export function userData(): Action<UserDataRequest, UserDataData> {
+export function createUserDataAction(): Action<UserDataRequest, UserDataData> {
   return async ({ channel, database, answer }, request) => {
     const { channelId } = channel;
     const filter = {
       channelUserId: request.channelUserId,
-      cardHash: hashOf(channel, 'card', request.bankCardNoEncrypted, 'bankCardNoEncrypted'),
-      certificateHash: hashOf(channel, 'certificate', request.certificateNoEncrypted, 'certificateNoEncrypted'),
+      cardHash: hashFilter(channel, 'card', request.bankCardNoEncrypted, 'bankCardNoEncrypted'),
+      certificateHash: hashFilter(channel, 'certificate', request.certificateNoEncrypted, 'certificateNoEncrypted'),
     };
     const { cardHash, certificateHash } = filter;
     // As hashes: a ciphertext is another one each time.
     const asked = { ...filter, cardHash: cardHash?.toString('hex'), certificateHash: certificateHash?.toString('hex') };
-    const { rows, paging } = await readPage(LIST, { database, channelId }, asked, request, (db, limit, place) =>
-      listBoundAgreements(db, channelId, filter, limit, place),
+    const { rows, paging } = await readPage(
+      AGREEMENT_LIST,
+      { database, channelId },
+      asked,
+      request,
+      (db, limit, place) => listBoundAgreements(db, channelId, filter, limit, place),
     );
-    const version = answerVersion(channel, request);
-    return answer({ bankDataList: rows.map((row) => bankData(channel, row, version)), ...paging });
+    const version = chooseAnswerVersion(channel, request);
+    return answer({ bankDataList: rows.map((row) => toBankData(channel, row, version)), ...paging });
   };
 }
 
-function hashOf(
+function hashFilter(
   channel: Channel,
   kind: PlaintextKind & ('card' | 'certificate'),
   ciphertext: string | undefined,
@@ -54,7 +58,7 @@ function hashOf(
 }
 
 /** Who can write a form can read it. */
-function answerVersion(
+function chooseAnswerVersion(
   { answerEncryption }: Channel,
   { bankCardNoEncrypted, certificateNoEncrypted }: UserDataRequest,
 ): EncryptionVersion {
@@ -62,7 +66,7 @@ function answerVersion(
   return sent.includes('v2') ? 'v2' : sent.includes('v1') ? 'v1' : answerEncryption;
 }
 
-function bankData(channel: Channel, row: AgreementRow, version: EncryptionVersion): BankData {
+function toBankData(channel: Channel, row: AgreementRow, version: EncryptionVersion): BankData {
   if (row.agreementNo === null) throw new Error(`agreement ${row.agreementId} was never bound`);
   const card = unsealCard(channel, row);
   const encrypted = (text: string) => encryptField(text, channel.aesKey, version);

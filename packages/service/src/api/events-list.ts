@@ -7,13 +7,13 @@ import { areNumbers, type List, readPage } from '../platform/lists/page.js';
 import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
 import { findOrderNo } from '../subscriptions/store/orders/orders-sql.js';
 
-const LIST: List<ListedEvent, EventKey> = {
+const EVENT_LIST: List<ListedEvent, EventKey> = {
   endpoint: 'events/list',
   isKey: areNumbers(2),
   keyOf: ({ recordedMicros, eventNo }) => [recordedMicros, eventNo],
 };
 
-export function listChannelEvents(): Action<EventsListRequest, EventsListData> {
+export function createEventsListAction(): Action<EventsListRequest, EventsListData> {
   return async ({ channel, database, answer }, request) => {
     const { channelId } = channel;
     const range = timeRange(request);
@@ -21,13 +21,13 @@ export function listChannelEvents(): Action<EventsListRequest, EventsListData> {
     const orderNo = named ? await findOrderNo(database, channelId, readOrderReference(request)) : undefined;
     if (named && orderNo === undefined) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
     const filter = { orderNo, eventType: request.eventType, status: request.deliveryStatus, ...range };
-    const { rows, paging } = await readPage(LIST, { database, channelId }, filter, request, (db, limit, place) =>
+    const { rows, paging } = await readPage(EVENT_LIST, { database, channelId }, filter, request, (db, limit, place) =>
       listEvents(db, channelId, filter, limit, place),
     );
-    return answer({ events: rows.map(eventRecord), ...paging });
+    return answer({ events: rows.map(toEventRecord), ...paging });
   };
 }
 
-function eventRecord({ recordedAt: _1, recordedMicros: _2, eventNo: _3, ...row }: ListedEvent): EventRecord {
+function toEventRecord({ recordedAt: _1, recordedMicros: _2, eventNo: _3, ...row }: ListedEvent): EventRecord {
   return row;
 }

@@ -2,23 +2,23 @@ import type { Notice } from '../gateways/gateway.js';
 import { raiseAlert } from '../platform/alerts/raise-sql.js';
 import type { Database } from '../platform/db/database.js';
 import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
-import type { SettleTogether } from '../subscriptions/steps/payments/batch-settler.js';
+import type { SettleInBatch } from '../subscriptions/steps/payments/batch-settler.js';
 import { rejectWrongAmount } from '../subscriptions/steps/payments/send-debit.js';
 import { type Attempt, findAttempt, scheduleDebitQuestion } from '../subscriptions/store/payments/attempts-sql.js';
 
-export interface NoticeDeps {
+export interface NoticeAcceptorDeps {
   readonly database: Database;
-  readonly settle: SettleTogether;
+  readonly settle: SettleInBatch;
   readonly endAgreement: (paymentChannelCode: string, institutionNo: string, reason: string) => Promise<void>;
 }
 
 /** News from an institution: the same way through `settle` as everything else, and the same however often it comes. */
-export function noticeAcceptor({ database, settle, endAgreement }: NoticeDeps) {
+export function createNoticeAcceptor({ database, settle, endAgreement }: NoticeAcceptorDeps) {
   return async (paymentChannelCode: string, notice: Notice): Promise<void> => {
     if (notice.kind === 'agreement-canceled') {
       return endAgreement(paymentChannelCode, notice.institutionNo, notice.reason);
     }
-    const attempt = await attemptOf(database, paymentChannelCode, notice.attemptNo);
+    const attempt = await findAttemptOfNotice(database, paymentChannelCode, notice.attemptNo);
     if (!attempt) {
       const detail = `from ${paymentChannelCode}`;
       return raiseAlert(database, 'notice-for-unknown-attempt', notice.attemptNo.slice(0, 64), detail);
@@ -33,7 +33,11 @@ export function noticeAcceptor({ database, settle, endAgreement }: NoticeDeps) {
   };
 }
 
-async function attemptOf(database: Database, paymentChannelCode: string, number: string): Promise<Attempt | undefined> {
+async function findAttemptOfNotice(
+  database: Database,
+  paymentChannelCode: string,
+  number: string,
+): Promise<Attempt | undefined> {
   const reference = parseAttemptNo(number);
   const attempt = reference && (await findAttempt(database, reference));
   return attempt?.paymentChannelCode === paymentChannelCode ? attempt : undefined;

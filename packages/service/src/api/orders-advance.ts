@@ -3,7 +3,7 @@ import type { Action } from '../catalog/action.js';
 import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
-import { type Asked, type Journey, planJourney } from '../subscriptions/steps/orders/advance-journey.js';
+import { type AdvanceWish, type Journey, planJourney } from '../subscriptions/steps/orders/advance-journey.js';
 import { advancePeriods } from '../subscriptions/steps/orders/advance-periods.js';
 import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
 import { findOrderStanding } from '../subscriptions/store/orders/order-standing-sql.js';
@@ -11,7 +11,7 @@ import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
 import { findOrderWithPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
 import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
 
-export interface AdvanceEndpointDeps {
+export interface AdvanceOrderDeps {
   readonly gateways: Gateways;
   readonly clock: Clock;
   readonly links: RedeemLinks;
@@ -19,10 +19,10 @@ export interface AdvanceEndpointDeps {
 }
 
 /** Sandbox only (docs/decisions/0020): the journey is written down first, so that a resend after a crash goes on with it. */
-export function advanceOrder(deps: AdvanceEndpointDeps): Action<OrdersAdvanceRequest, OrderDescription> {
+export function createOrdersAdvanceAction(deps: AdvanceOrderDeps): Action<OrdersAdvanceRequest, OrderDescription> {
   const { clock, links } = deps;
   return async ({ channel, database, once, answer, place }, request) => {
-    const asked = askedFor(request);
+    const asked = readAdvanceWish(request);
     const begin = () =>
       database.transaction(async (tx) => {
         const order = await lockOrderOfChannel(tx, channel.channelId, readOrderReference(request));
@@ -43,6 +43,6 @@ export function advanceOrder(deps: AdvanceEndpointDeps): Action<OrdersAdvanceReq
 }
 
 /** The schema's checks have seen to it that there is exactly one end, and that it can be read. */
-function askedFor({ cycles, to, outcomes = [] }: OrdersAdvanceRequest): Asked {
+function readAdvanceWish({ cycles, to, outcomes = [] }: OrdersAdvanceRequest): AdvanceWish {
   return { to: cycles === undefined ? { time: parseTime(to ?? '') ?? 0 } : { cycles }, outcomes };
 }

@@ -7,36 +7,36 @@ import { NumberTaken } from '../platform/db/database.js';
 import { type HeldNumbers, MOST_NUMBERS } from '../platform/db/sharing/held-numbers.js';
 import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
 import { type CollectedCustomer, readCustomer } from '../subscriptions/steps/agreements/agreement-for-order.js';
-import type { CreateDeduct } from '../subscriptions/steps/orders/create-deducted-order.js';
-import { collectedOrder, idempotencyRow, newOrderRow } from '../subscriptions/steps/orders/new-order.js';
+import type { DeductedOrderCreator } from '../subscriptions/steps/orders/create-deducted-order.js';
+import { newCollectedOrder, toIdempotencyInsert, toNewOrderRow } from '../subscriptions/steps/orders/new-order.js';
 import type { StoreOrder } from '../subscriptions/steps/orders/order-store.js';
 import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
 import { hasExternalOrder } from '../subscriptions/store/orders/orders-sql.js';
 import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
 import { createUserRow } from '../subscriptions/store/users/login-mobile.js';
 
-export interface CreateDeps {
+export interface CreateOrderDeps {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly links: RedeemLinks;
   readonly orderNumbers: HeldNumbers;
   readonly store: StoreOrder;
-  readonly deduct: CreateDeduct;
+  readonly deduct: DeductedOrderCreator;
 }
 
 type Context = ActionContext<OrderDescription>;
 
-export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, OrderDescription> {
+export function createOrdersCreateAction(deps: CreateOrderDeps): Action<OrdersCreateRequest, OrderDescription> {
   return async (context, request) => {
     if (context.once.interrupted !== undefined) return deps.deduct.resume(context, context.once.interrupted);
     const { channel, database } = context;
     const customer = await readCustomer(database, channel, createRequestOf(request));
     try {
-      const product = await deps.catalog.product(database, channel, request.productCode);
-      checkProduct(product, request);
+      const product = await deps.catalog.requireProduct(database, channel, request.productCode);
+      requireMatchingProduct(product, request);
       if (isLongAnswer(product.totalCycles)) context.place.reserve();
       return await (customer.agreement === 'of-the-channel'
-        ? collect(deps, context, request, customer, product)
+        ? createCollectedOrder(deps, context, request, customer, product)
         : deps.deduct.create(context, request, customer, product));
     } catch (error) {
       // A resent order hears that it exists, whatever has changed around it since. Only instead of what the business rules
@@ -53,7 +53,7 @@ export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, Order
   };
 }
 
-function checkProduct(product: CatalogProduct, request: OrdersCreateRequest): void {
+function requireMatchingProduct(product: CatalogProduct, request: OrdersCreateRequest): void {
   const modes: readonly SettlementMode[] = product.settlementModes;
   if (!modes.includes(request.settlementMode)) throw new Rejection('SETTLEMENT_MODE_MISMATCH');
   for (const field of ['periodType', 'period', 'totalCycles'] as const) {
@@ -64,8 +64,8 @@ function checkProduct(product: CatalogProduct, request: OrdersCreateRequest): vo
 }
 
 /** Mode B: billed in the moment it is written, in one statement with everything that follows from it. */
-async function collect(
-  deps: CreateDeps,
+async function createCollectedOrder(
+  deps: CreateOrderDeps,
   context: Context,
   request: OrdersCreateRequest,
   customer: CollectedCustomer,
@@ -75,7 +75,7 @@ async function collect(
   const { channel, caller, once, answer } = context;
   const user = createUserRow(channel, customer.channelUserId, customer.mobile);
   const orderNo = await deps.orderNumbers.next();
-  const created = collectedOrder(
+  const created = newCollectedOrder(
     {
       orderNo,
       channelId: channel.channelId,
@@ -88,20 +88,20 @@ async function collect(
   const { order, payment } = created;
   const done = answer(createOrderDescription(order, [payment], deps.links.termsFor({ order, redeemable: true })));
   const row = {
-    ...newOrderRow(order, payment, created.events),
+    ...toNewOrderRow(order, payment, created.events),
     mobile_hash: user.mobileHash.toString('hex'),
     mobile: user.mobile,
     channel_agreement_ref: request.channelAgreementRef ?? null,
     benefits: product.benefits,
     benefits_expire_at: created.benefitsExpireAt,
-    idempotency: idempotencyRow(once.row, { state: 'DESCRIBED', answer: done }),
+    idempotency: toIdempotencyInsert(once.row, { state: 'DESCRIBED', answer: done }),
   };
   try {
     await deps.store(row, caller);
   } catch (error) {
     if (!(error instanceof NumberTaken) || numbersTaken === MOST_NUMBERS) throw error;
     deps.orderNumbers.wasTaken(orderNo);
-    return collect(deps, context, request, customer, product, numbersTaken + 1);
+    return createCollectedOrder(deps, context, request, customer, product, numbersTaken + 1);
   }
   once.row?.finished();
   return done;

@@ -3,16 +3,16 @@ import type { Action } from '../catalog/action.js';
 import { success } from '../platform/answers/answer.js';
 import type { Queryable } from '../platform/db/database.js';
 import { gather } from '../platform/db/sharing/gather.js';
-import { type ReadDeps, readOrder } from '../subscriptions/steps/orders/render-order.js';
+import { type OrderRenderDeps, renderFoundOrder } from '../subscriptions/steps/orders/render-order.js';
 import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
 import { findOrderTexts, type OrderQuery, type OrderText } from '../subscriptions/store/orders/order-texts-sql.js';
 
-export interface QueryDeps extends ReadDeps {
+export interface QueryOrderDeps extends OrderRenderDeps {
   /** For the statement that the queries of all channels share. */
   readonly database: Queryable;
 }
 
-export function queryOrder(deps: QueryDeps): Action<OrdersQueryRequest, MainOrder> {
+export function createOrdersQueryAction(deps: QueryOrderDeps): Action<OrdersQueryRequest, MainOrder> {
   /** Several reads share a statement (measured: half the CPU of PostgreSQL and a quarter of the client's for each). */
   const find = gather<OrderQuery, OrderText | undefined>({
     maxBatch: 32,
@@ -23,6 +23,6 @@ export function queryOrder(deps: QueryDeps): Action<OrdersQueryRequest, MainOrde
   return async ({ channel, caller, database }, request) => {
     const found = await find({ channelId: channel.channelId, reference: readOrderReference(request) }, caller);
     if (!found) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-    return success(readOrder(deps, database, channel, found));
+    return success(renderFoundOrder(deps, database, channel, found));
   };
 }

@@ -7,7 +7,7 @@ import { readOrderReference } from '../subscriptions/store/orders/order-referenc
 import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
 import { findPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
 
-export function unsubscribe(clock: Clock): Action<OrdersUnsubscribeRequest, OrderDescription> {
+export function createOrdersUnsubscribeAction(clock: Clock): Action<OrdersUnsubscribeRequest, OrderDescription> {
   return async ({ channel, database, once, answer, place }, request) => {
     const reference = readOrderReference(request);
     return database.transaction(async (tx) => {

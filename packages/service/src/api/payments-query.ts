@@ -6,7 +6,7 @@ import { parsePaymentOrderNo } from '../subscriptions/domain/orders/order-number
 import { findOrderWithPayments } from '../subscriptions/store/orders/orders-sql.js';
 import { findClaimsOfPeriod } from '../subscriptions/store/payments/query-sql.js';
 
-export function queryPayment(clock: Clock): Action<PaymentsQueryRequest, PaymentDetail> {
+export function createPaymentsQueryAction(clock: Clock): Action<PaymentsQueryRequest, PaymentDetail> {
   return async ({ channel, database, answer }, { paymentOrderNo }) => {
     const reference = parsePaymentOrderNo(paymentOrderNo);
     const found =

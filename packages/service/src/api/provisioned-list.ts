@@ -11,7 +11,7 @@ type ProvisionedPage<Item> = PageData & { items: Item[] };
  * A list of what a channel is provisioned with. Such a list changes only together with the channel's version, and
  * admission has just compared that, so the whole default page is answered from memory as long as it is the same.
  */
-export function provisionedList<Item extends Authorized>(
+export function createProvisionedListAction<Item extends Authorized>(
   endpoint: EndpointName,
   codeOf: (item: Item) => string,
   read: (db: Queryable, channelId: number, limit: number, place: Place<AuthorizationKey>) => Promise<Item[]>,
@@ -19,7 +19,10 @@ export function provisionedList<Item extends Authorized>(
   const list: List<Item, AuthorizationKey> = {
     endpoint,
     isKey: (parts): parts is AuthorizationKey =>
-      parts.length === 2 && Number.isSafeInteger(parts[0]) && typeof parts[1] === 'string' && CODE.test(parts[1]),
+      parts.length === 2 &&
+      Number.isSafeInteger(parts[0]) &&
+      typeof parts[1] === 'string' &&
+      CODE_PATTERN.test(parts[1]),
     keyOf: (item) => [item.authorizedMicros, codeOf(item)],
   };
   const remembered = new Map<number, { readonly version: number; readonly answer: Answer }>();
@@ -39,4 +42,4 @@ export function provisionedList<Item extends Authorized>(
 }
 
 /** Of products and payment channels. */
-const CODE = /^[A-Z0-9_]{1,64}$/;
+const CODE_PATTERN = /^[A-Z0-9_]{1,64}$/;

@@ -4,7 +4,7 @@ import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import type { BusinessMetrics } from './metrics/business-metrics.js';
 import { READING_BOUNDS, type ReadingBounds, readBusiness, readSettledRefunds } from './metrics/readings-sql.js';
 
-export interface ReadingDeps {
+export interface BusinessReaderDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly metrics: BusinessMetrics;
@@ -14,12 +14,12 @@ export interface ReadingDeps {
 }
 
 /** A reading that the database takes longer over is given up: it is not worth more. */
-const STATEMENT_MS = 3_000;
+const MAX_STATEMENT_MS = 3_000;
 /** A refund that was committed later than others is seen by then. */
 const OVERLAP_MS = 600_000;
 
 /** What the gauges of the installation show, asked for at most every 15 s and never by a scrape. */
-export function businessReader({ database, clock, metrics, clockWatch, bounds }: ReadingDeps) {
+export function createBusinessReader({ database, clock, metrics, clockWatch, bounds }: BusinessReaderDeps) {
   const limits = { ...READING_BOUNDS, ...bounds };
   const startedAt = clock.now();
   let counted: ReadonlySet<string> = new Set();
@@ -30,7 +30,7 @@ export function businessReader({ database, clock, metrics, clockWatch, bounds }:
         business: await readBusiness(tx, limits),
         settled: await readSettledRefunds(tx, since, limits),
       }),
-      { statementMs: STATEMENT_MS },
+      { statementMs: MAX_STATEMENT_MS },
     );
     const fresh = settled.filter(({ key }) => !counted.has(key));
     counted = new Set(settled.map(({ key }) => key));

@@ -2,7 +2,7 @@
  * Runs a job for each payment channel, or each benefit with a supplier, one run of it at a time, each at its own speed: an
  * institution or a supplier that hangs holds up nobody else.
  */
-export function perCode<Item extends { readonly code: string }>(
+export function createRunsPerCode<Item extends { readonly code: string }>(
   items: () => Promise<readonly Item[]>,
   job: (item: Item) => Promise<unknown>,
   onError: (error: unknown, code: string) => void,
@@ -10,7 +10,7 @@ export function perCode<Item extends { readonly code: string }>(
   const running = new Map<string, Promise<unknown>>();
   return {
     /** Begins what is not still running. */
-    async turn(): Promise<void> {
+    async startRuns(): Promise<void> {
       for (const item of await items()) {
         const { code } = item;
         if (running.has(code)) continue;
@@ -20,7 +20,7 @@ export function perCode<Item extends { readonly code: string }>(
         running.set(code, run);
       }
     },
-    async ended(): Promise<void> {
+    async finished(): Promise<void> {
       await Promise.all(running.values());
     },
   };

@@ -4,9 +4,9 @@ import type { Queryable } from '../platform/db/database.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { Fulfilment, Supplier } from './fulfilment.js';
 import { findFulfilment } from './fulfilment-settings-sql.js';
-import { generated } from './generated-codes.js';
-import { pool } from './pool-codes.js';
-import { type AttachedSupplier, supplierAt } from './supplier.js';
+import { generatedFulfilment } from './generated-codes.js';
+import { createPoolFulfilment } from './pool-codes.js';
+import { type AttachedSupplier, createSupplier } from './supplier.js';
 
 export interface FulfilmentDeps {
   readonly database: Queryable;
@@ -27,16 +27,16 @@ export interface Fulfilments {
 }
 
 /** A supplier is made once per address and key: it holds connections. */
-export function fulfilmentRegistry({ database, vault, clock, log, deadlineMs }: FulfilmentDeps): Fulfilments {
+export function createFulfilmentRegistry({ database, vault, clock, log, deadlineMs }: FulfilmentDeps): Fulfilments {
   const suppliers = new Map<string, AttachedSupplier>();
-  const fromPool = pool(vault);
+  const fromPool = createPoolFulfilment(vault);
 
-  function supplier(benefitCode: string, url: string | null, wrappedKey: string | null): Supplier {
+  function getSupplier(benefitCode: string, url: string | null, wrappedKey: string | null): Supplier {
     if (url === null || wrappedKey === null) throw new Error(`benefit ${benefitCode} has no supplier`);
     const name = `${url} ${wrappedKey}`;
     const known =
       suppliers.get(name) ??
-      supplierAt({ url, key: vault.unwrapKey(wrappedKey), clock, log, ...(deadlineMs ? { deadlineMs } : {}) });
+      createSupplier({ url, key: vault.unwrapKey(wrappedKey), clock, log, ...(deadlineMs ? { deadlineMs } : {}) });
     suppliers.set(name, known);
     return known;
   }
@@ -44,12 +44,12 @@ export function fulfilmentRegistry({ database, vault, clock, log, deadlineMs }: 
   return {
     async of(tx, benefitCode) {
       const row = await findFulfilment(tx, benefitCode);
-      if (row === undefined || row.kind === 'GENERATED') return generated;
-      return row.kind === 'POOL' ? fromPool : supplier(benefitCode, row.supplierUrl, row.supplierKey);
+      if (row === undefined || row.kind === 'GENERATED') return generatedFulfilment;
+      return row.kind === 'POOL' ? fromPool : getSupplier(benefitCode, row.supplierUrl, row.supplierKey);
     },
     async supplierOf(benefitCode) {
       const row = await findFulfilment(database, benefitCode);
-      return supplier(benefitCode, row?.supplierUrl ?? null, row?.supplierKey ?? null);
+      return getSupplier(benefitCode, row?.supplierUrl ?? null, row?.supplierKey ?? null);
     },
     async close() {
       await Promise.all([...suppliers.values()].map((one) => one.close()));

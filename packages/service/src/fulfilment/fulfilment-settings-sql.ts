@@ -8,11 +8,11 @@ export interface FulfilmentRow {
   readonly supplierKey: string | null;
 }
 
-const COLUMNS = 'kind, supplier_url as "supplierUrl", supplier_key as "supplierKey"';
+const FULFILMENT_FIELDS = 'kind, supplier_url as "supplierUrl", supplier_key as "supplierKey"';
 
 const FIND_FULFILMENT = statement({
   name: 'find-fulfilment',
-  text: `select ${COLUMNS} from benefit_fulfilments where benefit_code = $1`,
+  text: `select ${FULFILMENT_FIELDS} from benefit_fulfilments where benefit_code = $1`,
   parameters: ['text'],
   columns: columns<FulfilmentRow>({ kind: 'text', supplierUrl: 'text?', supplierKey: 'text?' }),
 });
@@ -48,12 +48,12 @@ export async function lockBenefitCode(tx: Queryable, benefitCode: string): Promi
   await tx.query(LOCK_BENEFIT_CODE, [benefitCode]);
 }
 
-const SUPPLIED_BENEFITS = statement({
+const LIST_SUPPLIED_BENEFITS = statement({
   text: 'select benefit_code as code from benefit_fulfilments where supplier_url is not null',
   parameters: [],
 });
 
 /** Benefits that a supplier was ever set for: claims of theirs may wait for it. */
-export async function suppliedBenefits(db: Queryable): Promise<{ code: string }[]> {
-  return db.query(SUPPLIED_BENEFITS);
+export async function listSuppliedBenefits(db: Queryable): Promise<{ code: string }[]> {
+  return db.query(LIST_SUPPLIED_BENEFITS);
 }

@@ -16,9 +16,9 @@ export interface ClaimToFulfil {
 }
 
 /** Has the code in the claim's own transaction, or nothing while there is none to be had. */
-export interface AtOnce {
+export interface ImmediateFulfilment {
   readonly kind: 'GENERATED' | 'POOL';
-  code(tx: Queryable, claim: ClaimToFulfil): Promise<string | undefined>;
+  takeCode(tx: Queryable, claim: ClaimToFulfil): Promise<string | undefined>;
 }
 
 export type SupplierOutcome =
@@ -40,7 +40,7 @@ export interface Supplier {
 }
 
 /** Where codes come from: the port. */
-export type Fulfilment = AtOnce | Supplier;
+export type Fulfilment = ImmediateFulfilment | Supplier;
 
 /** The longest code that is taken, from a supplier or a file, in characters. */
 export const MAX_CODE_LENGTH = 200;

@@ -1,11 +1,11 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
 
-export interface NewCode {
+export interface NewPoolCode {
   readonly hash: Buffer;
   readonly sealed: string;
 }
 
-const INSERT_CODES = statement({
+const INSERT_POOL_CODES = statement({
   text: `with imported as (
        insert into pool_codes (benefit_code, code_hash, code)
        select $1, hash, sealed from unnest($2::bytea[], $3::text[]) with ordinality as given(hash, sealed, nth)
@@ -17,8 +17,12 @@ const INSERT_CODES = statement({
 });
 
 /** In the order given, which is the order in which they are given away. Says how many were not there before. */
-export async function insertCodes(tx: Queryable, benefitCode: string, codes: readonly NewCode[]): Promise<number> {
-  const [row] = await tx.query(INSERT_CODES, [
+export async function insertPoolCodes(
+  tx: Queryable,
+  benefitCode: string,
+  codes: readonly NewPoolCode[],
+): Promise<number> {
+  const [row] = await tx.query(INSERT_POOL_CODES, [
     benefitCode,
     codes.map(({ hash }) => hash),
     codes.map(({ sealed }) => sealed),
@@ -26,12 +30,12 @@ export async function insertCodes(tx: Queryable, benefitCode: string, codes: rea
   return row?.imported ?? 0;
 }
 
-export interface TakenCode {
+export interface TakenPoolCode {
   readonly claimNo: string;
   readonly sealed: string;
 }
 
-const TAKE_CODES = statement({
+const TAKE_POOL_CODES = statement({
   name: 'take-codes',
   text: `with unused as (
                select code_hash, code, position from pool_codes where benefit_code = $1 and given_to is null
@@ -43,10 +47,14 @@ const TAKE_CODES = statement({
                from taken t where p.benefit_code = $1 and p.code_hash = t.code_hash)
              select claim_no as "claimNo", code as sealed from taken`,
   parameters: ['text', 'text[]'],
-  columns: columns<TakenCode>({ claimNo: 'text', sealed: 'text' }),
+  columns: columns<TakenPoolCode>({ claimNo: 'text', sealed: 'text' }),
 });
 
 /** The oldest codes that nobody else is taking, one for each claim as far as they go; from then on they are given away. */
-export async function takeCodes(tx: Queryable, benefitCode: string, claimNos: readonly string[]): Promise<TakenCode[]> {
-  return tx.query(TAKE_CODES, [benefitCode, claimNos]);
+export async function takePoolCodes(
+  tx: Queryable,
+  benefitCode: string,
+  claimNos: readonly string[],
+): Promise<TakenPoolCode[]> {
+  return tx.query(TAKE_POOL_CODES, [benefitCode, claimNos]);
 }

@@ -1,39 +1,39 @@
-import { type Sealing, sealing } from '../catalog/channels/sealing.js';
+import { createSealing, type Sealing } from '../catalog/channels/sealing.js';
 import type { Queryable } from '../platform/db/database.js';
 import { installationKey } from '../platform/secrets/look-up.js';
 import type { Vault } from '../platform/secrets/vault.js';
-import type { AtOnce } from './fulfilment.js';
-import { type NewCode, takeCodes } from './pool-codes-sql.js';
+import type { ImmediateFulfilment } from './fulfilment.js';
+import { type NewPoolCode, takePoolCodes } from './pool-codes-sql.js';
 
 /** Codes that were bought beforehand. Until one is given away it belongs to no channel, so the key is a key of its own. */
 export interface PoolCodes {
-  sealed(benefitCode: string, code: string): NewCode;
-  opened(benefitCode: string, sealed: string): string;
+  seal(benefitCode: string, code: string): NewPoolCode;
+  unseal(benefitCode: string, sealed: string): string;
 }
 
-export async function poolCodes(db: Queryable, vault: Vault): Promise<PoolCodes> {
-  const own: Sealing = sealing(await installationKey(db, vault, 'pool codes'));
+export async function openPoolCodes(db: Queryable, vault: Vault): Promise<PoolCodes> {
+  const poolSealing: Sealing = createSealing(await installationKey(db, vault, 'pool codes'));
   return {
-    sealed: (benefitCode, code) => ({
-      hash: own.hash(code, 'pool code'),
-      sealed: own.seal(code, placeOf(benefitCode)),
+    seal: (benefitCode, code) => ({
+      hash: poolSealing.hash(code, 'pool code'),
+      sealed: poolSealing.seal(code, poolCodePlace(benefitCode)),
     }),
-    opened: (benefitCode, sealed) => own.unseal(sealed, placeOf(benefitCode)),
+    unseal: (benefitCode, sealed) => poolSealing.unseal(sealed, poolCodePlace(benefitCode)),
   };
 }
 
-const placeOf = (benefitCode: string) => `pool code of ${benefitCode}`;
+const poolCodePlace = (benefitCode: string) => `pool code of ${benefitCode}`;
 
-export function pool(vault: Vault): AtOnce {
+export function createPoolFulfilment(vault: Vault): ImmediateFulfilment {
   let codes: PoolCodes | undefined;
   return {
     kind: 'POOL',
-    async code(tx, { benefitCode, claimNo }) {
-      const [taken] = await takeCodes(tx, benefitCode, [claimNo]);
+    async takeCode(tx, { benefitCode, claimNo }) {
+      const [taken] = await takePoolCodes(tx, benefitCode, [claimNo]);
       if (taken === undefined) return undefined;
       // Whoever imported the code has made the key, so it is there to stay whatever becomes of this transaction.
-      codes ??= await poolCodes(tx, vault);
-      return codes.opened(benefitCode, taken.sealed);
+      codes ??= await openPoolCodes(tx, vault);
+      return codes.unseal(benefitCode, taken.sealed);
     },
   };
 }

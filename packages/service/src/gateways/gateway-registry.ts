@@ -17,12 +17,12 @@ interface GatewayRow {
   readonly gatewayKey: string | null;
 }
 
-export interface GatewayMakers {
+export interface GatewayFactories {
   readonly sandbox: () => Gateway;
   readonly bridge: (url: string, wrappedKey: string) => Gateway;
 }
 
-const RUN = statement({
+const FIND_GATEWAYS = statement({
   name: 'find-gateways',
   text: `select code, gateway, gateway_url as "gatewayUrl", gateway_key as "gatewayKey"
                  from payment_channels where code = any($1::text[])`,
@@ -34,29 +34,29 @@ const RUN = statement({
  * Asked for each debit, so that what an operator changes holds from the next one on; those who ask at the same time share
  * the statement. A gateway is made once per address and key: it may hold connections.
  */
-export function gatewayRegistry(db: Queryable, makers: GatewayMakers): Gateways {
-  const find = gather({
+export function createGatewayRegistry(db: Queryable, makers: GatewayFactories): Gateways {
+  const findGatewayRow = gather({
     maxBatch: 64,
     slots: 2,
     async run(codes: readonly string[]) {
-      const rows = await db.query(RUN, [[...new Set(codes)]]);
+      const rows = await db.query(FIND_GATEWAYS, [[...new Set(codes)]]);
       return codes.map((code) => rows.find((row) => row.code === code));
     },
   });
   const made = new Map<string, Gateway>();
-  const once = (name: string, make: () => Gateway): Gateway => {
+  const makeOnce = (name: string, make: () => Gateway): Gateway => {
     const gateway = made.get(name) ?? make();
     made.set(name, gateway);
     return gateway;
   };
   return {
     async of(code) {
-      const row = await find(code);
+      const row = await findGatewayRow(code);
       if (!row) throw new NoSuchGateway(`there is no payment channel ${code}`);
-      if (row.gateway === 'sandbox') return once('sandbox', makers.sandbox);
+      if (row.gateway === 'sandbox') return makeOnce('sandbox', makers.sandbox);
       const { gatewayUrl, gatewayKey } = row;
       if (gatewayUrl === null || gatewayKey === null) throw new Error(`payment channel ${code} has no bridge`);
-      return once(`${gatewayUrl} ${gatewayKey}`, () => makers.bridge(gatewayUrl, gatewayKey));
+      return makeOnce(`${gatewayUrl} ${gatewayKey}`, () => makers.bridge(gatewayUrl, gatewayKey));
     },
     async close() {
       await Promise.all([...made.values()].map((gateway) => gateway.close?.()));

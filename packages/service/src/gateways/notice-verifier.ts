@@ -11,14 +11,14 @@ export interface NoticeVerifier {
 }
 
 /** For what does not hold, in case that a key or a payment channel is new. */
-const READS_PER_SECOND = 10;
+const MAX_READS_PER_SECOND = 10;
 
-interface Known {
+interface KnownPaymentChannel {
   readonly mayRead: () => boolean;
   gateway: Gateway | undefined;
 }
 
-const LIST_CODES = statement({
+const LIST_PAYMENT_CHANNEL_CODES = statement({
   text: 'select code from payment_channels',
   parameters: [],
   columns: columns<{ code: string }>({ code: 'text' }),
@@ -29,16 +29,16 @@ const LIST_CODES = statement({
  * at most, however many there are; what was read then is remembered for all. One that holds is checked with the key of
  * this moment: an old key ends at once.
  */
-export function noticeVerifier(db: Queryable, gateways: Gateways, clock: Clock): NoticeVerifier {
-  const known = new Map<string, Known>();
-  const mayReadCodes = perSecond(READS_PER_SECOND, clock);
+export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: Clock): NoticeVerifier {
+  const known = new Map<string, KnownPaymentChannel>();
+  const mayReadCodes = perSecond(MAX_READS_PER_SECOND, clock);
 
   /** All at once, so that it does not matter which of many unknown codes was the one to be looked up. */
-  async function find(code: string): Promise<Known> {
+  async function findPaymentChannel(code: string): Promise<KnownPaymentChannel> {
     if (!known.has(code) && mayReadCodes()) {
-      for (const row of await db.query(LIST_CODES)) {
+      for (const row of await db.query(LIST_PAYMENT_CHANNEL_CODES)) {
         if (!known.has(row.code))
-          known.set(row.code, { mayRead: perSecond(READS_PER_SECOND, clock), gateway: undefined });
+          known.set(row.code, { mayRead: perSecond(MAX_READS_PER_SECOND, clock), gateway: undefined });
       }
     }
     const found = known.get(code);
@@ -49,8 +49,8 @@ export function noticeVerifier(db: Queryable, gateways: Gateways, clock: Clock):
   return {
     knows: (code) => known.has(code),
     async verify(code, notice) {
-      const found = await find(code);
-      const doubt = found.gateway && doubtAbout(found.gateway, notice);
+      const found = await findPaymentChannel(code);
+      const doubt = found.gateway && findDoubt(found.gateway, notice);
       if (doubt && !found.mayRead()) throw doubt;
       found.gateway = await gateways.of(code).catch((error: unknown) => {
         throw error instanceof NoSuchGateway ? new NoticeRefused('untrusted', error.message) : error;
@@ -60,7 +60,7 @@ export function noticeVerifier(db: Queryable, gateways: Gateways, clock: Clock):
   };
 }
 
-function doubtAbout(gateway: Gateway, notice: RawNotice): NoticeRefused | undefined {
+function findDoubt(gateway: Gateway, notice: RawNotice): NoticeRefused | undefined {
   try {
     gateway.verifyNotice(notice);
     return undefined;

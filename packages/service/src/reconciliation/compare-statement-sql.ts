@@ -20,20 +20,21 @@ export interface StagedLine {
   readonly status: 'SUCCESS' | 'FAIL' | 'PENDING';
 }
 
-const LINE = 'kind text, number text, order_no bigint, cycle_no integer, seq integer, amount_cent bigint, status text';
+const LINE_COLUMNS =
+  'kind text, number text, order_no bigint, cycle_no integer, seq integer, amount_cent bigint, status text';
 
-const MAKE_LINES = `create temp table statement_lines (${LINE}) on commit drop`;
+const MAKE_LINES_TABLE = `create temp table statement_lines (${LINE_COLUMNS}) on commit drop`;
 
-const MAKE_DIFFERENCES = `create temp table found_differences (kind text, line_kind text, number text, here_amount_cent bigint,
+const MAKE_DIFFERENCES_TABLE = `create temp table found_differences (kind text, line_kind text, number text, here_amount_cent bigint,
        here_status text, there_amount_cent bigint, there_status text) on commit drop`;
 
-const TEMPORARY = [MAKE_LINES, MAKE_DIFFERENCES];
+const MAKE_TEMPORARY_TABLES = [MAKE_LINES_TABLE, MAKE_DIFFERENCES_TABLE];
 
 const STAGE_LINES = statement({
-  text: `insert into statement_lines select * from json_to_recordset($1::json) as line (${LINE})`,
+  text: `insert into statement_lines select * from json_to_recordset($1::json) as line (${LINE_COLUMNS})`,
   parameters: ['json'],
   byIndex: false,
-  after: TEMPORARY,
+  after: MAKE_TEMPORARY_TABLES,
 });
 
 /**
@@ -42,7 +43,7 @@ const STAGE_LINES = statement({
  */
 export async function stageLines(tx: Transaction, batches: AsyncIterable<string>): Promise<void> {
   await tx.allow(600_000);
-  await tx.query(MAKE_LINES);
+  await tx.query(MAKE_LINES_TABLE);
   for await (const batch of batches) {
     await tx.query(STAGE_LINES, [batch]);
   }
@@ -56,7 +57,7 @@ const CONTRADICTIONS = `('SUCCESS', 'FAIL'), ('SUCCESS', 'STARTED'), ('FAIL', 'S
 const SAME_ATTEMPT = 'a.order_no = l.order_no and a.cycle_no = l.cycle_no and a.try_no = l.seq';
 const SAME_REFUND = 'r.order_no = l.order_no and r.cycle_no = l.cycle_no and r.refund_seq = l.seq';
 
-const COMPARE = statement({
+const COLLECT_DIFFERENCES = statement({
   text: `with booked as (
        select distinct on (kind, number) l.*, count(*) over same_number as lines,
          coalesce(sum(amount_cent) filter (where status = 'SUCCESS') over same_number, amount_cent) as sum_cent
@@ -110,14 +111,14 @@ const COMPARE = statement({
        and not exists (select from statement_lines l where l.kind = 'refund' and ${SAME_REFUND})`,
   parameters: ['text', 'double precision', 'double precision'],
   byIndex: false,
-  after: TEMPORARY,
+  after: MAKE_TEMPORARY_TABLES,
 });
 
-const COUNT_DIFFERENCES = statement({
+const COUNT_FOUND_DIFFERENCES = statement({
   text: 'select count(*) as count from found_differences',
   parameters: [],
   byIndex: false,
-  after: TEMPORARY,
+  after: MAKE_TEMPORARY_TABLES,
   columns: columns<{ count: number }>({ count: 'bigint' }),
 });
 
@@ -128,11 +129,14 @@ const COUNT_DIFFERENCES = statement({
  * matched    the same beside what is known here, of this payment channel alone
  * succeeded  debits that succeeded there, of each period the one known as its success first
  */
-export async function findDifferences(tx: Queryable, { paymentChannelCode, from, to }: ReconciledDay): Promise<number> {
-  await tx.query(MAKE_DIFFERENCES);
-  await tx.query(COMPARE, [paymentChannelCode, from, to]);
+export async function collectDifferences(
+  tx: Queryable,
+  { paymentChannelCode, from, to }: ReconciledDay,
+): Promise<number> {
+  await tx.query(MAKE_DIFFERENCES_TABLE);
+  await tx.query(COLLECT_DIFFERENCES, [paymentChannelCode, from, to]);
   await tx.query('analyze found_differences');
-  const [found] = await tx.query(COUNT_DIFFERENCES);
+  const [found] = await tx.query(COUNT_FOUND_DIFFERENCES);
   return found?.count ?? 0;
 }
 
@@ -140,11 +144,11 @@ export async function findDifferences(tx: Queryable, { paymentChannelCode, from,
 export const CLOSED_BY_RUN = 'reconciliation';
 
 const FACTS = ['here_amount_cent', 'here_status', 'there_amount_cent', 'there_status'];
-const facts = (of: string) => `(${FACTS.map((fact) => `${of}.${fact}`).join(', ')})`;
+const factsSql = (of: string) => `(${FACTS.map((fact) => `${of}.${fact}`).join(', ')})`;
 
-const REOPENS = `(d.closed_by = '${CLOSED_BY_RUN}' or ${facts('d')} is distinct from ${facts('excluded')})`;
+const REOPENS = `(d.closed_by = '${CLOSED_BY_RUN}' or ${factsSql('d')} is distinct from ${factsSql('excluded')})`;
 
-const KEEP_DIFFERENCES = statement({
+const STORE_DIFFERENCES = statement({
   text: `insert into reconciliation_differences as d
        (payment_channel_code, day, kind, line_kind, number, ${FACTS.join(', ')}, first_seen_at, last_seen_at)
      select $1, $2, f.*, ${fromEpochMs('$3')}, ${fromEpochMs('$3')} from found_differences f
@@ -155,34 +159,34 @@ const KEEP_DIFFERENCES = statement({
        closing_note = case when ${REOPENS} then null else d.closing_note end`,
   parameters: ['text', 'date', 'double precision'],
   byIndex: false,
-  after: TEMPORARY,
+  after: MAKE_TEMPORARY_TABLES,
 });
 
 /**
  * New ones are written down, known ones are seen again. What an operator closed stays closed for as long as the facts
  * are what the operator saw; what a run closed is open again when it is back.
  */
-export async function keepDifferences(tx: Queryable, { paymentChannelCode, day }: ReconciledDay, now: number) {
-  await tx.query(KEEP_DIFFERENCES, [paymentChannelCode, day, now]);
+export async function storeDifferences(tx: Queryable, { paymentChannelCode, day }: ReconciledDay, now: number) {
+  await tx.query(STORE_DIFFERENCES, [paymentChannelCode, day, now]);
 }
 
-const CLOSE_VANISHED = statement({
+const CLOSE_VANISHED_DIFFERENCES = statement({
   text: `update reconciliation_differences d set closed_by = '${CLOSED_BY_RUN}', closed_at = ${fromEpochMs('$3')},
        closing_note = 'no longer found'
      where d.payment_channel_code = $1 and d.day = $2 and d.closed_at is null and not exists (
        select from found_differences f where f.kind = d.kind and f.line_kind = d.line_kind and f.number = d.number)`,
   parameters: ['text', 'date', 'double precision'],
   byIndex: false,
-  after: TEMPORARY,
+  after: MAKE_TEMPORARY_TABLES,
 });
 
-export async function closeVanished(tx: Queryable, { paymentChannelCode, day }: ReconciledDay, now: number) {
-  await tx.query(CLOSE_VANISHED, [paymentChannelCode, day, now]);
+export async function closeVanishedDifferences(tx: Queryable, { paymentChannelCode, day }: ReconciledDay, now: number) {
+  await tx.query(CLOSE_VANISHED_DIFFERENCES, [paymentChannelCode, day, now]);
 }
 
 const IS_SETTLED_THERE = `l.status in ('SUCCESS', 'FAIL')`;
 
-const ASK_ABOUT_DEBITS = statement({
+const ASK_ABOUT_OPEN_DEBITS = statement({
   text: `update debit_attempts o set ask_at = now() from (
        select a.order_no, a.cycle_no, a.try_no from debit_attempts a join statement_lines l on ${SAME_ATTEMPT}
        where l.kind = 'debit' and ${IS_SETTLED_THERE} and a.status = 'STARTED' and a.payment_channel_code = $1
@@ -191,10 +195,10 @@ const ASK_ABOUT_DEBITS = statement({
      where (o.order_no, o.cycle_no, o.try_no) = (due.order_no, due.cycle_no, due.try_no)`,
   parameters: ['text'],
   byIndex: false,
-  after: TEMPORARY,
+  after: MAKE_TEMPORARY_TABLES,
 });
 
-const ASK_ABOUT_REFUNDS = statement({
+const ASK_ABOUT_OPEN_REFUNDS = statement({
   text: `update refunds o set ask_at = now() from (
        select r.order_no, r.cycle_no, r.refund_seq from refunds r join statement_lines l on ${SAME_REFUND}
        where l.kind = 'refund' and ${IS_SETTLED_THERE} and r.status = 'STARTED' and r.payment_channel_code = $1
@@ -203,14 +207,14 @@ const ASK_ABOUT_REFUNDS = statement({
      where (o.order_no, o.cycle_no, o.refund_seq) = (due.order_no, due.cycle_no, due.refund_seq)`,
   parameters: ['text'],
   byIndex: false,
-  after: TEMPORARY,
+  after: MAKE_TEMPORARY_TABLES,
 });
 
 /**
  * What is open here and settled there is asked about at once. Rows that somebody holds are being settled right now: they
  * are left alone, so that nobody waits for anybody.
  */
-export async function askAboutOpen(tx: Queryable, { paymentChannelCode }: ReconciledDay): Promise<void> {
-  await tx.query(ASK_ABOUT_DEBITS, [paymentChannelCode]);
-  await tx.query(ASK_ABOUT_REFUNDS, [paymentChannelCode]);
+export async function askAboutOpenPayments(tx: Queryable, { paymentChannelCode }: ReconciledDay): Promise<void> {
+  await tx.query(ASK_ABOUT_OPEN_DEBITS, [paymentChannelCode]);
+  await tx.query(ASK_ABOUT_OPEN_REFUNDS, [paymentChannelCode]);
 }

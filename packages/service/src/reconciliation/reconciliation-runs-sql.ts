@@ -6,7 +6,7 @@ export type StatementSource = 'GATEWAY' | 'FILE';
 export const DIFFERENCE_KINDS = ['MISSING_HERE', 'MISSING_THERE', 'AMOUNT', 'STATE', 'DUPLICATE'] as const;
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
 
-export interface Run extends DayOfChannel {
+export interface ReconciliationRun extends DayOfChannel {
   readonly source: StatementSource;
   readonly runBy: string;
   /** Unix milliseconds. */
@@ -23,7 +23,7 @@ const BEGIN_RUN = statement({
 });
 
 /** The row of the day is also its lock: a second run of the same day waits here until the first is done. */
-export async function beginRun(tx: Queryable, run: Run): Promise<void> {
+export async function beginRun(tx: Queryable, run: ReconciliationRun): Promise<void> {
   await tx.query(BEGIN_RUN, [run.paymentChannelCode, run.day, run.source, run.lines, run.runBy, run.runAt]);
 }
 
@@ -56,12 +56,12 @@ export interface ReconciliationView {
   readonly runAt: string;
 }
 
-const OF_THE_DAY = 'd.payment_channel_code = r.payment_channel_code and d.day = r.day';
-const RUN_COLUMNS = `r.payment_channel_code as "paymentChannelCode", r.day::text as day, r.source, r.lines, r.differences,
-  (select count(*) from reconciliation_differences d where ${OF_THE_DAY} and d.closed_at is null) as open,
+const SAME_DAY = 'd.payment_channel_code = r.payment_channel_code and d.day = r.day';
+const RECONCILIATION_FIELDS = `r.payment_channel_code as "paymentChannelCode", r.day::text as day, r.source, r.lines, r.differences,
+  (select count(*) from reconciliation_differences d where ${SAME_DAY} and d.closed_at is null) as open,
   r.run_by as "runBy", ${shanghaiText('r.run_at')} as "runAt"`;
 
-const RECONCILIATION_VIEW_COLUMNS = columns<ReconciliationView>({
+const RECONCILIATION_COLUMNS = columns<ReconciliationView>({
   paymentChannelCode: 'text',
   day: 'text',
   source: 'text',
@@ -73,9 +73,9 @@ const RECONCILIATION_VIEW_COLUMNS = columns<ReconciliationView>({
 });
 
 const FIND_RECONCILIATION = statement({
-  text: `select ${RUN_COLUMNS} from reconciliations r where r.payment_channel_code = $1 and r.day = $2`,
+  text: `select ${RECONCILIATION_FIELDS} from reconciliations r where r.payment_channel_code = $1 and r.day = $2`,
   parameters: ['text', 'date'],
-  columns: RECONCILIATION_VIEW_COLUMNS,
+  columns: RECONCILIATION_COLUMNS,
 });
 
 export async function findReconciliation(
@@ -88,10 +88,10 @@ export async function findReconciliation(
 }
 
 const FIND_RECONCILIATIONS = statement({
-  text: `select ${RUN_COLUMNS} from reconciliations r where $1::text is null or r.payment_channel_code = $1
+  text: `select ${RECONCILIATION_FIELDS} from reconciliations r where $1::text is null or r.payment_channel_code = $1
      order by r.day desc, r.payment_channel_code limit $2`,
   parameters: ['text', 'bigint'],
-  columns: RECONCILIATION_VIEW_COLUMNS,
+  columns: RECONCILIATION_COLUMNS,
 });
 
 /** The latest day first. */
@@ -102,17 +102,17 @@ export async function findReconciliations(
   return db.query(FIND_RECONCILIATIONS, [paymentChannelCode, limit]);
 }
 
-const COUNT_OPEN = statement({
+const COUNT_OPEN_DIFFERENCES = statement({
   text: `select kind, count(*) as count from reconciliation_differences
      where payment_channel_code = $1 and day = $2 and closed_at is null group by kind order by kind`,
   parameters: ['text', 'date'],
 });
 
-export async function countOpen(
+export async function countOpenDifferences(
   db: Queryable,
   { paymentChannelCode, day }: DayOfChannel,
 ): Promise<{ kind: DifferenceKind; count: number }[]> {
-  return db.query(COUNT_OPEN, [paymentChannelCode, day]);
+  return db.query(COUNT_OPEN_DIFFERENCES, [paymentChannelCode, day]);
 }
 
 const FIND_DAYS_TO_RECONCILE = statement({
@@ -122,7 +122,7 @@ const FIND_DAYS_TO_RECONCILE = statement({
      where p.gateway = 'bridge' and d.day >= ${inShanghaiZone('p.created_at')}::date and not exists (
        select from reconciliations r where r.payment_channel_code = p.code and r.day = d.day and (
          r.run_at >= ${inShanghaiZone('($1::date + make_interval(hours => $2))')} or not exists (
-           select from reconciliation_differences d where ${OF_THE_DAY} and d.closed_at is null)))
+           select from reconciliation_differences d where ${SAME_DAY} and d.closed_at is null)))
      group by p.code order by p.code`,
   parameters: ['date', 'integer', 'integer'],
 });
@@ -135,7 +135,7 @@ export async function findDaysToReconcile(
   return db.query(FIND_DAYS_TO_RECONCILE, [today, hour, back]);
 }
 
-const CLAIM_HOUR = statement({
+const CLAIM_RECONCILIATION_HOUR = statement({
   text: `insert into job_marks as m (job, reached_at) values ($1, now())
      on conflict (job) do update set reached_at = excluded.reached_at
        where m.reached_at <= excluded.reached_at - interval '1 hour'
@@ -144,7 +144,7 @@ const CLAIM_HOUR = statement({
 });
 
 /** True for one node, and then for nobody until an hour has passed: also when a failed day is tried again. */
-export async function claimHour(db: Queryable, paymentChannelCode: string): Promise<boolean> {
-  const claimed = await db.query(CLAIM_HOUR, [`reconciliation ${paymentChannelCode}`]);
+export async function claimReconciliationHour(db: Queryable, paymentChannelCode: string): Promise<boolean> {
+  const claimed = await db.query(CLAIM_RECONCILIATION_HOUR, [`reconciliation ${paymentChannelCode}`]);
   return claimed.length > 0;
 }

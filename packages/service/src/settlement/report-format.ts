@@ -12,12 +12,12 @@ export interface ReportText {
   end(summary: SettlementSummary): string;
 }
 
-export function reportText(format: ReportFormat): ReportText {
-  return format === 'json' ? jsonText() : CSV_TEXT;
+export function createReportText(format: ReportFormat): ReportText {
+  return format === 'json' ? createJsonReportText() : CSV_REPORT_TEXT;
 }
 
 /** One document. The sums come last because they are those of the lines. */
-function jsonText(): ReportText {
+function createJsonReportText(): ReportText {
   let first = true;
   return {
     begin: '{"lines":[',
@@ -31,7 +31,7 @@ function jsonText(): ReportText {
   };
 }
 
-const COLUMNS = [
+const CSV_COLUMNS = [
   'kind',
   'time',
   'paymentOrderNo',
@@ -43,21 +43,21 @@ const COLUMNS = [
   'amountCent',
 ] as const;
 
-const row = (fields: readonly string[]) => `${fields.join(',')}\r\n`;
+const csvRow = (fields: readonly string[]) => `${fields.join(',')}\r\n`;
 
 /** RFC 4180. Lines and nothing else, so that a column can be summed. */
-const CSV_TEXT: ReportText = {
-  begin: row(COLUMNS),
-  lines: (lines) => lines.map((line) => row(COLUMNS.map((column) => csvField(line[column])))).join(''),
+const CSV_REPORT_TEXT: ReportText = {
+  begin: csvRow(CSV_COLUMNS),
+  lines: (lines) => lines.map((line) => csvRow(CSV_COLUMNS.map((column) => csvField(line[column])))).join(''),
   end: () => '',
 };
 
 /** What makes a spreadsheet take a text for a formula, also in full width. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /** A number that a channel chose must not calculate on somebody's desk: an apostrophe before it makes it text again. */
 export function csvField(value: string | number | null): string {
   const plain = String(value ?? '');
-  const text = FORMULA.test(plain) ? `'${plain}` : plain;
+  const text = FORMULA_START.test(plain) ? `'${plain}` : plain;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

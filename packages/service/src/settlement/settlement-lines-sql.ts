@@ -23,14 +23,14 @@ export interface SettlementLine {
 }
 
 /** Bounds in Unix milliseconds, `to` the first moment after them. */
-export interface Bounds {
+export interface TimeBounds {
   readonly from: number;
   readonly to: number;
 }
 
 const PAYMENT_ORDER_NO = `o.order_no || lpad(m.cycle_no::text, 4, '0')`;
 
-const LINES = `
+const SETTLEMENT_LINES = `
   select case o.settlement_mode when 'CHANNEL_COLLECT' then 'BILLED' else 'COLLECTED' end as kind,
     ${shanghaiText('m.paid_at')} as time, ${PAYMENT_ORDER_NO} as "paymentOrderNo", null as "refundNo",
     o.external_order_no as "externalOrderNo", o.product_code as "productCode", o.settlement_mode as "settlementMode",
@@ -47,11 +47,11 @@ const LINES = `
     and m.status = 'SUCCESS'
   order by at, "paymentOrderNo", "refundNo" nulls first`;
 
-const BATCH = 1000;
+const LINES_PER_FETCH = 1000;
 
 /** What the cursor is declared for: it cannot be prepared itself. */
-const LIST_LINES = statement({
-  text: LINES,
+const LIST_SETTLEMENT_LINES = statement({
+  text: SETTLEMENT_LINES,
   parameters: ['bigint', 'double precision', 'double precision'],
   columns: columns<SettlementLine & { readonly at: Date }>({
     kind: 'text',
@@ -68,20 +68,20 @@ const LIST_LINES = statement({
 });
 
 /** In the order of time, as one moment saw them, and never more than a batch of them in memory. */
-export async function* settlementLines(
+export async function* readSettlementLines(
   tx: Transaction,
   channelId: string,
-  { from, to }: Bounds,
+  { from, to }: TimeBounds,
 ): AsyncGenerator<SettlementLine[]> {
   // All lines are going to be read: the plan may take its time, and may read whole tables.
   await tx.allow(600_000);
   await tx.query('set local enable_seqscan = on');
   await tx.query('set local cursor_tuple_fraction = 1');
-  await tx.query(`declare settlement_lines no scroll cursor for ${LIST_LINES.text}`, [channelId, from, to]);
+  await tx.query(`declare settlement_lines no scroll cursor for ${LIST_SETTLEMENT_LINES.text}`, [channelId, from, to]);
   for (;;) {
-    const rows = await tx.query<RowOf<typeof LIST_LINES>>(`fetch ${BATCH} from settlement_lines`);
+    const rows = await tx.query<RowOf<typeof LIST_SETTLEMENT_LINES>>(`fetch ${LINES_PER_FETCH} from settlement_lines`);
     if (rows.length > 0) yield rows.map(({ at: _, ...line }) => line);
-    if (rows.length < BATCH) return;
+    if (rows.length < LINES_PER_FETCH) return;
   }
 }
 
@@ -98,7 +98,7 @@ const COUNT_UNSETTLED = statement({
 export async function countUnsettled(
   tx: Queryable,
   channelId: string,
-  { to }: Bounds,
+  { to }: TimeBounds,
 ): Promise<{ debits: number; refunds: number }> {
   const [row] = await tx.query(COUNT_UNSETTLED, [channelId, to]);
   return row ?? { debits: 0, refunds: 0 };

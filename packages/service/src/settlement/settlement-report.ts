@@ -1,10 +1,10 @@
 import type { Transaction } from '../platform/db/database.js';
 import {
-  type Bounds,
   countUnsettled,
+  readSettlementLines,
   type SettlementKind,
   type SettlementLine,
-  settlementLines,
+  type TimeBounds,
 } from './settlement-lines-sql.js';
 
 export interface Sums {
@@ -34,28 +34,28 @@ export interface SettlementSummary {
   readonly totals: Sums;
 }
 
-export interface Report {
+export interface SettlementReport {
   readonly appId: string;
   readonly channelId: string;
   readonly month: string;
-  readonly bounds: Bounds;
+  readonly bounds: TimeBounds;
   readonly now: number;
 }
 
 /** Everything as one moment saw it. The sums are those of the lines that were handed out, so they add up by construction. */
-export async function settlementReport(
+export async function reportSettlement(
   tx: Transaction,
-  { appId, channelId, month, bounds, now }: Report,
+  { appId, channelId, month, bounds, now }: SettlementReport,
   take: (lines: readonly SettlementLine[]) => Promise<void>,
 ): Promise<SettlementSummary> {
   await tx.query('set transaction isolation level repeatable read, read only');
   const unsettled = await countUnsettled(tx, channelId, bounds);
   const products = new Map<string, ProductSums>();
-  for await (const lines of settlementLines(tx, channelId, bounds)) {
+  for await (const lines of readSettlementLines(tx, channelId, bounds)) {
     for (const line of lines) {
       const { productCode, settlementMode } = line;
       const key = `${productCode} ${settlementMode}`;
-      products.set(key, { ...plus(products.get(key) ?? NOTHING, line), productCode, settlementMode });
+      products.set(key, { ...addLine(products.get(key) ?? ZERO_SUMS, line), productCode, settlementMode });
     }
     await take(lines);
   }
@@ -66,11 +66,11 @@ export async function settlementReport(
     monthIsOver: now >= bounds.to,
     unsettled,
     products: sorted,
-    totals: sorted.reduce(together, NOTHING),
+    totals: sorted.reduce(addSums, ZERO_SUMS),
   };
 }
 
-const NOTHING: Sums = {
+const ZERO_SUMS: Sums = {
   collectedCent: 0,
   collectedCount: 0,
   refundedCent: 0,
@@ -79,14 +79,14 @@ const NOTHING: Sums = {
   billedCount: 0,
 };
 
-const NAMES: Readonly<Record<SettlementKind, 'collected' | 'refunded' | 'billed'>> = {
+const SUM_NAMES: Readonly<Record<SettlementKind, 'collected' | 'refunded' | 'billed'>> = {
   COLLECTED: 'collected',
   REFUNDED: 'refunded',
   BILLED: 'billed',
 };
 
-function plus(sums: Sums, { kind, amountCent }: SettlementLine): Sums {
-  const name = NAMES[kind];
+function addLine(sums: Sums, { kind, amountCent }: SettlementLine): Sums {
+  const name = SUM_NAMES[kind];
   return {
     ...sums,
     [`${name}Cent`]: sums[`${name}Cent`] + amountCent,
@@ -94,7 +94,7 @@ function plus(sums: Sums, { kind, amountCent }: SettlementLine): Sums {
   };
 }
 
-function together(one: Sums, other: Sums): Sums {
+function addSums(one: Sums, other: Sums): Sums {
   return {
     collectedCent: one.collectedCent + other.collectedCent,
     collectedCount: one.collectedCount + other.collectedCount,

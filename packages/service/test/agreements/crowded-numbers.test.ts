@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
 import type { Database } from '../../src/platform/db/database.js';
 import { findBindingInForce } from '../../src/subscriptions/store/agreements/agreements-sql.js';
@@ -176,7 +176,7 @@ describe('a card that was bound again and again', () => {
   it('its earlier numbers are canceled without a walk along those that followed', async () => {
     const deps = {
       gateways: { of: async () => on.institution },
-      channels: channelRegistry(database, on.service.vault),
+      channels: createChannelRegistry(database, on.service.vault),
       log: pino({ level: 'silent' }),
     };
     const { pages } = await costOf(database, (db) => cancelAtInstitutions({ ...deps, database: db as Database }));

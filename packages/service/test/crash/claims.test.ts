@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
@@ -102,7 +102,7 @@ it(
 
 /** The supplier's own books against the service's. */
 async function agree(buttons: readonly Button[], supplier: TestSupplier): Promise<void> {
-  const appChannel = await channelRegistry(fresh.database, operator.vault).get(channel.appId);
+  const appChannel = await createChannelRegistry(fresh.database, operator.vault).get(channel.appId);
   if (!appChannel) throw new Error('the channel is there');
   const rows = await fresh.database.query<{ claimNo: string; code: string; status: string }>(
     `select b.claim_no as "claimNo", c.code, b.status from claims c join benefits b using (order_no, cycle_no, position)`,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { formatClaimNo } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
 import { revokeBenefits } from '../../src/subscriptions/steps/benefits/revoke-benefits.js';
@@ -72,7 +72,7 @@ describe('a claim', () => {
     expect(await claim(channel, { ...benefit, cycleNo: 2 })).toBe('UNKNOWN');
     expect(await claim(channel, { ...benefit, orderNo: 1 })).toBe('UNKNOWN');
     const { appId } = await createChannel(on.operator, { name: 'Other' });
-    const other = await channelRegistry(on.database, on.service.vault).get(appId);
+    const other = await createChannelRegistry(on.database, on.service.vault).get(appId);
     if (!other) throw new Error('the other channel is there');
     expect(await claim(other, benefit)).toBe('UNKNOWN');
     expect(await on.codeOf(benefit)).toBeUndefined();

@@ -1,6 +1,6 @@
 import { type Debit, debitMessage } from '@perennial/reference-peers';
 import { expect } from 'vitest';
-import { debitOutcome } from '../../src/gateways/bridge/read-outcomes.js';
+import { readDebitOutcome } from '../../src/gateways/bridge/read-outcomes.js';
 import { OperatorError } from '../../src/operator/operator.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
@@ -75,7 +75,7 @@ export async function news(history: History, step: Disturbed<News>): Promise<Exp
   for (let sent = 0; sent < step.notices && !world.node().dead; sent += 1) {
     const reply = await world.notice(code, { kind: 'DEBIT', noticeNo: history.unique('notice'), ...message });
     if (reply) expect(reply.status, reply.text).toBe(200);
-    world.heard.push({ number, at: world.clock.now(), outcome: debitOutcome({ ...message }, number) });
+    world.heard.push({ number, at: world.clock.now(), outcome: readDebitOutcome({ ...message }, number) });
   }
   const crashed = await world.revive();
   const reached = history.follow(tracked, tracked.model);

@@ -188,9 +188,9 @@ describe('a node that dies', () => {
     const late = engineNode(on, {
       channels: {
         ...node.deps.channels,
-        async byId(channelId) {
+        async getById(channelId) {
           clock.advance(8_001);
-          return node.deps.channels.byId(channelId);
+          return node.deps.channels.getById(channelId);
         },
       },
     });

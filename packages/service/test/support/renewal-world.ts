@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import type { Channel } from '../../src/catalog/channels/channel.js';
-import { channelRegistry } from '../../src/catalog/channels/channel-registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
@@ -31,7 +31,7 @@ export async function renewalWorld(fresh: FreshDatabase): Promise<RenewalWorld &
   const vault = openVault([masterKey]);
   const operator: Operator = { database, vault, environment: 'sandbox', actor: 'test' };
   const { appId } = await createChannel(operator, { name: 'Renewals' });
-  const channel = await channelRegistry(database, vault).get(appId);
+  const channel = await createChannelRegistry(database, vault).get(appId);
   if (!channel) throw new Error('a channel that was made is there');
   /** Notices go to the first node. */
   const firstPort = await freePort();

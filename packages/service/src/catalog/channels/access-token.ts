@@ -19,27 +19,27 @@ export interface AccessTokens {
 }
 
 // version 1 | channel id 8 | token epoch 4 | expiry, Unix seconds 6 | random 9
-const CLAIMS = 28;
-const TOKEN = /^[A-Za-z0-9_-]{80}$/;
-const REMEMBERED = 10_000;
+const CLAIMS_BYTES = 28;
+const TOKEN_PATTERN = /^[A-Za-z0-9_-]{80}$/;
+const MAX_REMEMBERED_TOKENS = 10_000;
 
-interface Claims {
+interface TokenClaims {
   readonly channelId: number;
   readonly tokenEpoch: number;
   readonly expiresAt: number;
 }
 
-export function accessTokens(vault: Vault, clock: Clock): AccessTokens {
+export function createAccessTokens(vault: Vault, clock: Clock): AccessTokens {
   const keys = vault.purposeKeys('access tokens').map(({ key }) => key);
   const [current] = keys;
   if (!current) throw new Error('a vault has at least one key');
-  const checked = new Map<string, Claims>();
+  const verifiedTokens = new Map<string, TokenClaims>();
   const mac = (key: Uint8Array, claims: Uint8Array) => createHmac('sha256', key).update(claims).digest();
 
   return {
     issue(channel) {
       const expiresAt = Math.floor(clock.now() / 1000) + TOKEN_LIFETIME_SECONDS;
-      const claims = Buffer.alloc(CLAIMS);
+      const claims = Buffer.alloc(CLAIMS_BYTES);
       claims.writeUInt8(1, 0);
       claims.writeBigUInt64BE(BigInt(channel.channelId), 1);
       claims.writeUInt32BE(channel.tokenEpoch, 9);
@@ -51,15 +51,15 @@ export function accessTokens(vault: Vault, clock: Clock): AccessTokens {
       };
     },
     check(token, channel) {
-      const fault = faultOf(token, channel);
+      const fault = findFault(token, channel);
       if (fault) throw new Rejection(fault);
     },
-    channelIdOf: (token) => genuineClaims(token)?.channelId,
-    isLive: (token, channel) => channel !== undefined && faultOf(token, channel) === undefined,
+    channelIdOf: (token) => verifyClaims(token)?.channelId,
+    isLive: (token, channel) => channel !== undefined && findFault(token, channel) === undefined,
   };
 
-  function faultOf(token: string, channel: Channel): 'TOKEN_INVALID' | 'TOKEN_EXPIRED' | undefined {
-    const claims = genuineClaims(token);
+  function findFault(token: string, channel: Channel): 'TOKEN_INVALID' | 'TOKEN_EXPIRED' | undefined {
+    const claims = verifyClaims(token);
     if (!claims || claims.channelId !== channel.channelId || claims.tokenEpoch !== channel.tokenEpoch) {
       return 'TOKEN_INVALID';
     }
@@ -67,20 +67,20 @@ export function accessTokens(vault: Vault, clock: Clock): AccessTokens {
   }
 
   /** What a token says, once its MAC has been found right; the next request with it need not compute that again. */
-  function genuineClaims(token: string): Claims | undefined {
-    const known = checked.get(token);
-    if (known || !TOKEN.test(token)) return known;
+  function verifyClaims(token: string): TokenClaims | undefined {
+    const known = verifiedTokens.get(token);
+    if (known || !TOKEN_PATTERN.test(token)) return known;
     const bytes = Buffer.from(token, 'base64url');
-    const claims = bytes.subarray(0, CLAIMS);
-    const genuine = keys.some((key) => timingSafeEqual(mac(key, claims), bytes.subarray(CLAIMS)));
+    const claims = bytes.subarray(0, CLAIMS_BYTES);
+    const genuine = keys.some((key) => timingSafeEqual(mac(key, claims), bytes.subarray(CLAIMS_BYTES)));
     if (!genuine || claims.readUInt8(0) !== 1) return undefined;
     const read = {
       channelId: Number(claims.readBigUInt64BE(1)),
       tokenEpoch: claims.readUInt32BE(9),
       expiresAt: claims.readUIntBE(13, 6) * 1000,
     };
-    if (checked.size >= REMEMBERED) checked.clear();
-    checked.set(token, read);
+    if (verifiedTokens.size >= MAX_REMEMBERED_TOKENS) verifiedTokens.clear();
+    verifiedTokens.set(token, read);
     return read;
   }
 }

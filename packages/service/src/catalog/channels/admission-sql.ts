@@ -2,7 +2,7 @@ import { IDEMPOTENCY_WINDOW_MS, NONCE_WINDOW_MS } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { IDEMPOTENCY_COLUMNS, type IdempotencyRow } from '../../platform/idempotency/sql.js';
 
-export interface AdmissionAsked {
+export interface AdmissionQuery {
   readonly channelId: number;
   /** Of the channel as this node holds it: nothing is recorded for a request that was checked against an older one. */
   readonly version: number;
@@ -23,7 +23,7 @@ export interface AdmissionAnswer {
 }
 
 /** Of a key that was not answered before, all fields of the answer are null. */
-type Row = Judgement & { readonly [Field in keyof IdempotencyRow]: IdempotencyRow[Field] | null };
+type AdmissionRow = Judgement & { readonly [Field in keyof IdempotencyRow]: IdempotencyRow[Field] | null };
 
 interface Judgement {
   readonly n: number;
@@ -34,9 +34,9 @@ interface Judgement {
 }
 
 /** What is in a bucket by now: never more than the burst, and nothing for a clock that went back. */
-const AVAILABLE = `least(w.burst, r.tokens +
+const AVAILABLE_TOKENS = `least(w.burst, r.tokens +
     w.rate * extract(epoch from greatest(now(), r.refilled_at) - r.refilled_at))`;
-const TAKEN = `least(cardinality(w.asking), floor(${AVAILABLE}))`;
+const TAKEN_TOKENS = `least(cardinality(w.asking), floor(${AVAILABLE_TOKENS}))`;
 
 /**
  * Everything a request needs from the database before its body is looked at, for many requests in one statement:
@@ -56,7 +56,7 @@ const TAKEN = `least(cardinality(w.asking), floor(${AVAILABLE}))`;
  * one request looks cheaper than one for any number, and PostgreSQL plans every statement anew: measured twice the cost of
  * carrying it out.
  */
-const ADMIT = statement({
+const ADMIT_REQUESTS = statement({
   name: 'admit',
   text: `
 with current as (
@@ -74,10 +74,10 @@ with current as (
   from current where counted and not reused group by channel_id
 ), granted as (
   update rate_limits r set
-    tokens = ${AVAILABLE} - ${TAKEN},
-    granted = ${TAKEN},
+    tokens = ${AVAILABLE_TOKENS} - ${TAKEN_TOKENS},
+    granted = ${TAKEN_TOKENS},
     refilled_at = greatest(now(), r.refilled_at)
-  from wanted w where w.channel_id = r.channel_id and ${AVAILABLE} >= 1
+  from wanted w where w.channel_id = r.channel_id and ${AVAILABLE_TOKENS} >= 1
   returning r.channel_id, w.asking[1 : r.granted] as chosen
 ), stored as (
   insert into nonces as seen (slot, channel_id, nonce, seen_at)
@@ -105,7 +105,7 @@ from current c
     'integer',
     'integer',
   ],
-  columns: columns<Row>({
+  columns: columns<AdmissionRow>({
     n: 'integer',
     reused: 'boolean',
     chosen: 'boolean?',
@@ -121,11 +121,11 @@ from current c
   }),
 });
 
-const CHANGED: AdmissionAnswer = { current: false, reused: false, granted: false, idempotency: undefined };
+const CHANNEL_CHANGED: AdmissionAnswer = { current: false, reused: false, granted: false, idempotency: undefined };
 
-export async function admit(db: Queryable, asked: readonly AdmissionAsked[]): Promise<AdmissionAnswer[]> {
-  const { firsts, firstOf } = withoutCopies(asked);
-  const rows = await db.query(ADMIT, [
+export async function admitRequests(db: Queryable, asked: readonly AdmissionQuery[]): Promise<AdmissionAnswer[]> {
+  const { firsts, firstOf } = separateCopies(asked);
+  const rows = await db.query(ADMIT_REQUESTS, [
     firsts.map((_, position) => position),
     firsts.map((one) => one.channelId),
     firsts.map((one) => one.version),
@@ -136,16 +136,16 @@ export async function admit(db: Queryable, asked: readonly AdmissionAsked[]): Pr
     NONCE_WINDOW_MS,
     IDEMPOTENCY_WINDOW_MS / 1000,
   ]);
-  const answers = firsts.map(() => CHANGED);
-  for (const row of rows) answers[row.n] = answerOf(row);
+  const answers = firsts.map(() => CHANNEL_CHANGED);
+  for (const row of rows) answers[row.n] = toAdmissionAnswer(row);
   return asked.map((one, position) => {
     const first = firstOf[position] ?? 0;
-    const answer = answers[first] ?? CHANGED;
+    const answer = answers[first] ?? CHANNEL_CHANGED;
     return answer.granted && firsts[first] !== one ? { ...answer, reused: true, granted: false } : answer;
   });
 }
 
-function answerOf(row: Row): AdmissionAnswer {
+function toAdmissionAnswer(row: AdmissionRow): AdmissionAnswer {
   const chosen = row.chosen === true;
   return {
     current: true,
@@ -157,9 +157,9 @@ function answerOf(row: Row): AdmissionAnswer {
 }
 
 /** A request and its copies in one statement are asked for once: the first to come may be granted, the others not. */
-function withoutCopies(asked: readonly AdmissionAsked[]) {
+function separateCopies(asked: readonly AdmissionQuery[]) {
   const positions = new Map<string, number>();
-  const firsts: AdmissionAsked[] = [];
+  const firsts: AdmissionQuery[] = [];
   const firstOf = asked.map((one) => {
     const same = `${one.channelId} ${one.version} ${one.counted} ${one.nonce}`;
     const known = positions.get(same);

@@ -9,16 +9,16 @@ export interface Authorized {
   readonly authorizedMicros: number;
 }
 
-const BEGIN = `coalesce(${fromEpochMicros('$4')}, 'infinity')`;
+const PAGE_BEGIN = `coalesce(${fromEpochMicros('$4')}, 'infinity')`;
 
 /** Of a table `cp` of authorizations, in which `code` names what is authorized: the newest first, of one moment by code. */
 export const authorizedSql = (code: string) => ({
   column: `${epochMicros('cp.authorized_at')} as "authorizedMicros"`,
-  page: `where cp.channel_id = $1 and cp.authorized_at <= ${BEGIN} and (cp.authorized_at < ${BEGIN} or cp.${code} > $5)
+  page: `where cp.channel_id = $1 and cp.authorized_at <= ${PAGE_BEGIN} and (cp.authorized_at < ${PAGE_BEGIN} or cp.${code} > $5)
          order by cp.authorized_at desc, cp.${code} limit $2 offset $3`,
 });
 
 export const AUTHORIZED_PARAMETERS = ['bigint', 'bigint', 'bigint', 'bigint', 'text'] as const;
 
-export const authorizedValues = (channelId: number, limit: number, { after, offset }: Place<AuthorizationKey>) =>
+export const authorizedParameters = (channelId: number, limit: number, { after, offset }: Place<AuthorizationKey>) =>
   [channelId, limit, offset, after?.[0] ?? null, after?.[1] ?? ''] as const;

@@ -122,23 +122,27 @@ export async function insertChannel(tx: Queryable, channel: NewChannel): Promise
   return made.length > 0;
 }
 
-const RAISE_VERSION = statement({
+const RAISE_CHANNEL_VERSION = statement({
   text: 'update channels set version = version + 1 where channel_id = $1',
   parameters: ['bigint'],
 });
 
 /** Makes every node read the channel again before its next request. */
-export async function raiseVersion(tx: Queryable, channelId: number): Promise<void> {
-  await tx.query(RAISE_VERSION, [channelId]);
+export async function raiseChannelVersion(tx: Queryable, channelId: number): Promise<void> {
+  await tx.query(RAISE_CHANNEL_VERSION, [channelId]);
 }
 
-const STORE_STATUS = statement({
+const STORE_CHANNEL_STATUS = statement({
   text: 'update channels set status = $2 where channel_id = $1',
   parameters: ['bigint', 'text'],
 });
 
-export async function storeStatus(tx: Queryable, channelId: number, status: ChannelRow['status']): Promise<void> {
-  await tx.query(STORE_STATUS, [channelId, status]);
+export async function storeChannelStatus(
+  tx: Queryable,
+  channelId: number,
+  status: ChannelRow['status'],
+): Promise<void> {
+  await tx.query(STORE_CHANNEL_STATUS, [channelId, status]);
 }
 
 const STORE_CREDENTIALS = statement({
@@ -156,13 +160,13 @@ export async function storeCredentials(tx: Queryable, channelId: number, sealed:
   ]);
 }
 
-const END_TOKENS = statement({
+const END_ACCESS_TOKENS = statement({
   text: 'update channels set token_epoch = token_epoch + 1 where channel_id = $1',
   parameters: ['bigint'],
 });
 
-export async function endTokens(tx: Queryable, channelId: number): Promise<void> {
-  await tx.query(END_TOKENS, [channelId]);
+export async function endAccessTokens(tx: Queryable, channelId: number): Promise<void> {
+  await tx.query(END_ACCESS_TOKENS, [channelId]);
 }
 
 const STORE_IP_ALLOW_LIST = statement({
@@ -182,20 +186,20 @@ export async function storeIpAllowList(
   return row?.ranges;
 }
 
-const STORE_LIMITS = statement({
+const STORE_RATE_LIMITS = statement({
   text: 'update channels set rate_per_second = $2, rate_burst = $3 where channel_id = $1',
   parameters: ['bigint', 'integer', 'integer'],
 });
 
-const CUT_BURST = statement({
+const CUT_SAVED_REQUESTS = statement({
   text: 'update rate_limits set tokens = least(tokens, $2) where channel_id = $1',
   parameters: ['bigint', 'double precision'],
 });
 
 /** Requests saved up under the old limit do not outlive it. */
-export async function storeLimits(tx: Queryable, channelId: number, rate: number, burst: number): Promise<void> {
-  await tx.query(STORE_LIMITS, [channelId, rate, burst]);
-  await tx.query(CUT_BURST, [channelId, burst]);
+export async function storeRateLimits(tx: Queryable, channelId: number, rate: number, burst: number): Promise<void> {
+  await tx.query(STORE_RATE_LIMITS, [channelId, rate, burst]);
+  await tx.query(CUT_SAVED_REQUESTS, [channelId, burst]);
 }
 
 const STORE_VOIDED_PERIOD_EVENTS = statement({
@@ -260,11 +264,11 @@ export async function storeCallbackUrl(
   await tx.query(STORE_CALLBACK_URL, [channelId, eventType, url]);
 }
 
-const REMOVE_CALLBACK_URL = statement({
+const DELETE_CALLBACK_URL = statement({
   text: 'delete from callback_urls where channel_id = $1 and event_type = $2',
   parameters: ['bigint', 'text'],
 });
 
-export async function removeCallbackUrl(tx: Queryable, channelId: number, eventType: CallbackEventType): Promise<void> {
-  await tx.query(REMOVE_CALLBACK_URL, [channelId, eventType]);
+export async function deleteCallbackUrl(tx: Queryable, channelId: number, eventType: CallbackEventType): Promise<void> {
+  await tx.query(DELETE_CALLBACK_URL, [channelId, eventType]);
 }

@@ -1,10 +1,10 @@
 import type { Queryable } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
-import { addressAllowList, type Channel } from './channel.js';
+import { type Channel, createAddressCheck } from './channel.js';
 import { findAppId, findChannel } from './channels-sql.js';
 import { openCredentials } from './credentials.js';
 import { FieldFailures } from './field-failures.js';
-import { sealing } from './sealing.js';
+import { createSealing } from './sealing.js';
 
 /**
  * The channels this node has met, with their secrets opened. An entry may be stale: whoever uses one compares its
@@ -13,15 +13,15 @@ import { sealing } from './sealing.js';
 export interface ChannelRegistry {
   get(appId: string): Promise<Channel | undefined>;
   /** Only what is in memory. */
-  known(appId: string): Channel | undefined;
+  getFromMemory(appId: string): Channel | undefined;
   reload(appId: string): Promise<Channel | undefined>;
   /** Read once for each channel: it never changes. */
-  appIdOf(channelId: number): Promise<string | undefined>;
+  getAppId(channelId: number): Promise<string | undefined>;
   /** For work that no request asked for. */
-  byId(channelId: number): Promise<Channel>;
+  getById(channelId: number): Promise<Channel>;
 }
 
-export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
+export function createChannelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
   const known = new Map<string, Channel>();
   const loading = new Map<string, Promise<Channel | undefined>>();
   const appIds = new Map<number, Promise<string | undefined>>();
@@ -43,17 +43,17 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
       voidedPeriodEvents: row.voidedPeriodEvents,
       answerEncryption: row.answerEncryption,
       acceptsV1: row.acceptsV1,
-      fieldFailures: failuresOf(row.channelId),
+      fieldFailures: findFieldFailures(row.channelId),
       frameOrigins: row.frameOrigins,
-      sealing: sealing(vault.unwrapKey(row.dataKey)),
-      allowsAddress: addressAllowList(row.ipAllowList),
+      sealing: createSealing(vault.unwrapKey(row.dataKey)),
+      allowsAddress: createAddressCheck(row.ipAllowList),
       ...openCredentials(vault, appId, row),
     };
     known.set(appId, channel);
     return channel;
   }
 
-  function failuresOf(channelId: number): FieldFailures {
+  function findFieldFailures(channelId: number): FieldFailures {
     const known = fieldFailures.get(channelId) ?? new FieldFailures();
     fieldFailures.set(channelId, known);
     return known;
@@ -78,11 +78,11 @@ export function channelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
   }
 
   return {
-    known: (appId) => known.get(appId),
+    getFromMemory: (appId) => known.get(appId),
     get: async (appId) => known.get(appId) ?? loading.get(appId) ?? reload(appId),
     reload,
-    appIdOf,
-    async byId(channelId) {
+    getAppId: appIdOf,
+    async getById(channelId) {
       const appId = await findAppId(db, channelId);
       const channel = appId === undefined ? undefined : await reload(appId);
       if (!channel) throw new Error(`there is no channel ${channelId}`);

@@ -27,7 +27,7 @@ export interface Channel {
   allowsAddress(address: string): boolean;
 }
 
-export function addressAllowList(ranges: readonly string[]): (address: string) => boolean {
+export function createAddressCheck(ranges: readonly string[]): (address: string) => boolean {
   if (ranges.length === 0) return () => true;
   const list = new BlockList();
   for (const range of ranges) {

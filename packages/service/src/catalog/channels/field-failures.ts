@@ -1,4 +1,4 @@
-import type { CountedFailure } from './field-failures-sql.js';
+import type { FieldFailureCount } from './field-failures-sql.js';
 
 /** In a minute, of one channel, over all nodes. docs/decisions/0013-personal-data.md says what that is worth. */
 export const MAX_FIELD_FAILURES = 20;
@@ -23,7 +23,7 @@ export class FieldFailures {
   }
 
   /** A minute that is over is forgotten. */
-  renew(now: number): void {
+  forgetEndedMinute(now: number): void {
     // A clock that was set back must not make the minute longer.
     this.#endsAt = this.#endsAt === Number.POSITIVE_INFINITY ? this.#endsAt : Math.min(this.#endsAt, now + MINUTE_MS);
     if (now < this.#endsAt) return;
@@ -32,11 +32,11 @@ export class FieldFailures {
   }
 
   /** The minute ends, even if the database never says when. */
-  begin(now: number): void {
+  startMinute(now: number): void {
     this.#endsAt = Math.min(this.#endsAt, now + MINUTE_MS);
   }
 
-  learn({ failures, secondsLeft }: CountedFailure, now: number): void {
+  setCount({ failures, secondsLeft }: FieldFailureCount, now: number): void {
     this.#failures = Math.max(this.#failures, failures);
     this.#endsAt = now + secondsLeft * 1000;
   }

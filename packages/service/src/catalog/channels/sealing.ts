@@ -6,12 +6,12 @@ export interface Sealing {
   seal(text: string, place: string): string;
   unseal(sealed: string, place: string): string;
   /** The same text gives the same hash within a channel and for a purpose, and nobody without the key can compute it. */
-  hash(text: string, purpose: LookUp): Buffer;
+  hash(text: string, purpose: HashPurpose): Buffer;
 }
 
-export type LookUp = 'mobile' | 'card' | 'certificate' | 'pool code';
+export type HashPurpose = 'mobile' | 'card' | 'certificate' | 'pool code';
 
-export function sealing(dataKey: Uint8Array): Sealing {
+export function createSealing(dataKey: Uint8Array): Sealing {
   const lookUpKey = new Uint8Array(hkdfSync('sha256', dataKey, 'perennial', 'look-up', 32));
   return {
     seal: (text, place) => seal(dataKey, Buffer.from(text), place),

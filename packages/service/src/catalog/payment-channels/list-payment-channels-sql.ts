@@ -5,13 +5,13 @@ import {
   AUTHORIZED_PARAMETERS,
   type AuthorizationKey,
   type Authorized,
+  authorizedParameters,
   authorizedSql,
-  authorizedValues,
 } from '../channels/authorized-sql.js';
 
 const { column, page } = authorizedSql('code');
 
-const LIST_AUTHORIZED = statement({
+const LIST_AUTHORIZED_PAYMENT_CHANNELS = statement({
   text: `select p.code, p.display_name as "displayName", cp.is_default as "isDefault", cp.share_enabled as "shareEnabled",
        p.supported_banks as "supportedBanks", ${column}
      from channel_payment_channels cp join payment_channels p using (code) ${page}`,
@@ -33,15 +33,15 @@ export async function listAuthorizedPaymentChannels(
   limit: number,
   place: Place<AuthorizationKey>,
 ): Promise<(PaymentChannel & Authorized)[]> {
-  return db.query(LIST_AUTHORIZED, authorizedValues(channelId, limit, place));
+  return db.query(LIST_AUTHORIZED_PAYMENT_CHANNELS, authorizedParameters(channelId, limit, place));
 }
 
-const PAYMENT_CHANNEL_CODES = statement({
+const LIST_PAYMENT_CHANNEL_CODES = statement({
   text: 'select code from payment_channels order by code',
   parameters: [],
   columns: columns<{ code: string }>({ code: 'text' }),
 });
 
-export async function paymentChannelCodes(db: Queryable): Promise<{ code: string }[]> {
-  return db.query(PAYMENT_CHANNEL_CODES);
+export async function listPaymentChannelCodes(db: Queryable): Promise<{ code: string }[]> {
+  return db.query(LIST_PAYMENT_CHANNEL_CODES);
 }

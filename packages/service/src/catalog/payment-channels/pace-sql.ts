@@ -7,7 +7,7 @@ export interface Pace {
   readonly debitsPerSecond: number | null;
 }
 
-const OPEN_PAYMENT_CHANNELS = statement({
+const LIST_OPEN_PAYMENT_CHANNELS = statement({
   text: `select code, debits_per_second as "debitsPerSecond"
      from payment_channels, lateral (select extract(hour from ${inShanghaiZone('now()')})) as t(hour)
      where debit_hour_from is null
@@ -19,8 +19,8 @@ const OPEN_PAYMENT_CHANNELS = statement({
 });
 
 /** Payment channels that take renewals at this hour of the database's clock, read in Asia/Shanghai. */
-export async function openPaymentChannels(db: Queryable): Promise<Pace[]> {
-  return db.query(OPEN_PAYMENT_CHANNELS);
+export async function listOpenPaymentChannels(db: Queryable): Promise<Pace[]> {
+  return db.query(LIST_OPEN_PAYMENT_CHANNELS);
 }
 
 const BEGIN_PACE = statement({

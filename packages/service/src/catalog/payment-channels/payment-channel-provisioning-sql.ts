@@ -58,10 +58,10 @@ export async function describePaymentChannels(db: Queryable, code?: string): Pro
   return db.query(DESCRIBE_PAYMENT_CHANNELS, [code ?? null]);
 }
 
-const lock = (strength: 'share' | 'no key update') =>
+const lockStatement = (strength: 'share' | 'no key update') =>
   statement({ text: `select from payment_channels where code = $1 for ${strength}`, parameters: ['text'] });
 
-const LOCK_PAYMENT_CHANNEL = { share: lock('share'), change: lock('no key update') };
+const LOCK_PAYMENT_CHANNEL = { share: lockStatement('share'), change: lockStatement('no key update') };
 
 /**
  * False: there is none. `share` for those who rely on the row, `change` for those who change it and then tell every
@@ -86,7 +86,7 @@ export async function insertPaymentChannel(
   gateway: GatewayName,
   fields: PaymentChannelFields,
 ): Promise<boolean> {
-  const made = await tx.query(INSERT_PAYMENT_CHANNEL, [code, gateway, ...valuesOf(fields)]);
+  const made = await tx.query(INSERT_PAYMENT_CHANNEL, [code, gateway, ...toPaymentChannelValues(fields)]);
   return made.length > 0;
 }
 
@@ -97,7 +97,7 @@ const STORE_PAYMENT_CHANNEL = statement({
 });
 
 export async function storePaymentChannel(tx: Queryable, code: string, fields: PaymentChannelFields): Promise<void> {
-  await tx.query(STORE_PAYMENT_CHANNEL, [code, ...valuesOf(fields)]);
+  await tx.query(STORE_PAYMENT_CHANNEL, [code, ...toPaymentChannelValues(fields)]);
 }
 
 const STORE_GATEWAY_KEY = statement({
@@ -109,7 +109,7 @@ export async function storeGatewayKey(tx: Queryable, code: string, wrapped: stri
   await tx.query(STORE_GATEWAY_KEY, [code, wrapped]);
 }
 
-function valuesOf(fields: PaymentChannelFields) {
+function toPaymentChannelValues(fields: PaymentChannelFields) {
   return [
     fields.displayName,
     fields.gatewayUrl,
@@ -122,7 +122,7 @@ function valuesOf(fields: PaymentChannelFields) {
   ] as const;
 }
 
-const RAISE_VERSIONS_OF_AUTHORIZED = statement({
+const RAISE_VERSIONS_OF_AUTHORIZED_CHANNELS = statement({
   text: `with locked as (
        select channel_id from channels
        where channel_id in (select channel_id from channel_payment_channels where code = $1)
@@ -132,28 +132,28 @@ const RAISE_VERSIONS_OF_AUTHORIZED = statement({
 });
 
 /** Makes every node read the channels authorized for it again. Locked in one order, so that two such runs queue up. */
-export async function raiseVersionsOfAuthorized(tx: Queryable, code: string): Promise<void> {
-  await tx.query(RAISE_VERSIONS_OF_AUTHORIZED, [code]);
+export async function raiseVersionsOfAuthorizedChannels(tx: Queryable, code: string): Promise<void> {
+  await tx.query(RAISE_VERSIONS_OF_AUTHORIZED_CHANNELS, [code]);
 }
 
-export interface AuthorizationRow {
+export interface PaymentChannelAuthorization {
   readonly isDefault: boolean;
   readonly shareEnabled: boolean;
 }
 
-const FIND_AUTHORIZATION = statement({
+const FIND_PAYMENT_CHANNEL_AUTHORIZATION = statement({
   text: `select is_default as "isDefault", share_enabled as "shareEnabled"
      from channel_payment_channels where channel_id = $1 and code = $2`,
   parameters: ['bigint', 'text'],
-  columns: columns<AuthorizationRow>({ isDefault: 'boolean', shareEnabled: 'boolean' }),
+  columns: columns<PaymentChannelAuthorization>({ isDefault: 'boolean', shareEnabled: 'boolean' }),
 });
 
-export async function findAuthorization(
+export async function findPaymentChannelAuthorization(
   tx: Queryable,
   channelId: number,
   code: string,
-): Promise<AuthorizationRow | undefined> {
-  const [row] = await tx.query(FIND_AUTHORIZATION, [channelId, code]);
+): Promise<PaymentChannelAuthorization | undefined> {
+  const [row] = await tx.query(FIND_PAYMENT_CHANNEL_AUTHORIZATION, [channelId, code]);
   return row;
 }
 
@@ -170,27 +170,27 @@ export async function clearOtherDefault(tx: Queryable, channelId: number, code: 
   return row?.code;
 }
 
-const STORE_AUTHORIZATION = statement({
+const STORE_PAYMENT_CHANNEL_AUTHORIZATION = statement({
   text: `insert into channel_payment_channels (channel_id, code, is_default, share_enabled) values ($1, $2, $3, $4)
      on conflict (channel_id, code) do update
      set is_default = excluded.is_default, share_enabled = excluded.share_enabled`,
   parameters: ['bigint', 'text', 'boolean', 'boolean'],
 });
 
-export async function storeAuthorization(
+export async function storePaymentChannelAuthorization(
   tx: Queryable,
   channelId: number,
   code: string,
-  { isDefault, shareEnabled }: AuthorizationRow,
+  { isDefault, shareEnabled }: PaymentChannelAuthorization,
 ): Promise<void> {
-  await tx.query(STORE_AUTHORIZATION, [channelId, code, isDefault, shareEnabled]);
+  await tx.query(STORE_PAYMENT_CHANNEL_AUTHORIZATION, [channelId, code, isDefault, shareEnabled]);
 }
 
-const DELETE_AUTHORIZATION = statement({
+const DELETE_PAYMENT_CHANNEL_AUTHORIZATION = statement({
   text: 'delete from channel_payment_channels where channel_id = $1 and code = $2',
   parameters: ['bigint', 'text'],
 });
 
-export async function deleteAuthorization(tx: Queryable, channelId: number, code: string): Promise<void> {
-  await tx.query(DELETE_AUTHORIZATION, [channelId, code]);
+export async function deletePaymentChannelAuthorization(tx: Queryable, channelId: number, code: string): Promise<void> {
+  await tx.query(DELETE_PAYMENT_CHANNEL_AUTHORIZATION, [channelId, code]);
 }

@@ -5,13 +5,13 @@ import {
   AUTHORIZED_PARAMETERS,
   type AuthorizationKey,
   type Authorized,
+  authorizedParameters,
   authorizedSql,
-  authorizedValues,
 } from '../channels/authorized-sql.js';
 
 const { column, page } = authorizedSql('product_code');
 
-const LIST_AUTHORIZED = statement({
+const LIST_AUTHORIZED_PRODUCTS = statement({
   text: `select p.product_code as "productCode", p.product_name as "productName", p.settlement_modes as "settlementModes",
        p.period_type as "periodType", p.period, p.total_cycles as "totalCycles", p.amount_cent as "amountCent",
        (select coalesce(json_agg(json_build_object('benefitCode', b.benefit_code, 'name', b.name,
@@ -39,5 +39,5 @@ export async function listAuthorizedProducts(
   limit: number,
   place: Place<AuthorizationKey>,
 ): Promise<(Product & Authorized)[]> {
-  return db.query(LIST_AUTHORIZED, authorizedValues(channelId, limit, place));
+  return db.query(LIST_AUTHORIZED_PRODUCTS, authorizedParameters(channelId, limit, place));
 }

@@ -2,7 +2,7 @@ import type { PeriodType, SettlementMode } from '@perennial/wire/enums';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-export interface BenefitView {
+export interface ProductBenefitView {
   readonly benefitCode: string;
   readonly name: string;
   readonly faceValueCent: number;
@@ -17,7 +17,7 @@ export interface ProductView {
   readonly period: number;
   readonly totalCycles: number;
   readonly amountCent: number;
-  readonly benefits: readonly BenefitView[];
+  readonly benefits: readonly ProductBenefitView[];
   /** Seconds after each failed attempt. */
   readonly retryDelays: readonly number[];
   /** The app ids it is authorized to. */
@@ -96,13 +96,13 @@ export async function insertProduct(tx: Queryable, product: NewProduct): Promise
   return true;
 }
 
-const PRODUCT_EXISTS = statement({
+const HAS_PRODUCT = statement({
   text: 'select 1 from products where product_code = $1',
   parameters: ['text'],
 });
 
-export async function productExists(db: Queryable, productCode: string): Promise<boolean> {
-  return (await db.query(PRODUCT_EXISTS, [productCode])).length > 0;
+export async function hasProduct(db: Queryable, productCode: string): Promise<boolean> {
+  return (await db.query(HAS_PRODUCT, [productCode])).length > 0;
 }
 
 const INSERT_PRODUCT_AUTHORIZATION = statement({

@@ -10,7 +10,11 @@ export function gatewaysOnDemand(
 ): Gateways & { close(): Promise<void> } {
   let loaded: Promise<Gateways> | undefined;
   const load = async () => {
-    const [{ gatewayRegistry }, { bridgeGateway }, { sandboxGateway }] = await Promise.all([
+    const [
+      { createGatewayRegistry: gatewayRegistry },
+      { createBridgeGateway: bridgeGateway },
+      { createSandboxGateway: sandboxGateway },
+    ] = await Promise.all([
       import('../../gateways/gateway-registry.js'),
       import('../../gateways/bridge/bridge-gateway.js'),
       import('../../gateways/sandbox/sandbox-gateway.js'),

@@ -48,7 +48,7 @@ export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry)
 
   async function load(channelId: number): Promise<Receiver> {
     const until = performance.now() + CACHE_MS;
-    const channel = await channels.byId(channelId);
+    const channel = await channels.getById(channelId);
     const callbacks = await findCallbacks(db, channelId);
     const callbackSecret = createSecretKey(channel.callbackSecret);
     const addressFor = (eventType: string): Address | undefined => {

@@ -1,23 +1,23 @@
 import { type Database, type FreeText, PATIENT_MS, sqlState, type Transaction } from '../../platform/db/database.js';
 
 /** Rows per step: a step never holds locks or writes for long, whatever has piled up. */
-export const STEP = 1000;
+export const ROWS_PER_STEP = 1000;
 /** Steps in one run: more than ten busy channels can write between two runs. */
-export const STEPS = 500;
+export const MAX_STEPS = 500;
 
 /** Repeats a step that says how many rows it did, until one finds less than its fill. */
-export async function inSteps(step: () => Promise<number>): Promise<number> {
+export async function runInSteps(step: () => Promise<number>): Promise<number> {
   let total = 0;
-  for (let count = 1; count <= STEPS; count += 1) {
+  for (let count = 1; count <= MAX_STEPS; count += 1) {
     const done = await step();
     total += done;
-    if (done < STEP) break;
+    if (done < ROWS_PER_STEP) break;
   }
   return total;
 }
 
 /** Nobody waits for a chore: its statements may take longer than those of requests. */
-export const patient = (database: Database): Database => {
+export const createPatientDatabase = (database: Database): Database => {
   const transaction: Database['transaction'] = (work, options) =>
     database.transaction(work, { statementMs: PATIENT_MS, ...options });
   const query = (text: FreeText, values?: readonly unknown[]) => transaction((tx) => tx.query(text, values));
@@ -30,7 +30,10 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * A transaction that needs a whole table for itself. Requests queue up behind whoever waits for that, so it waits 200 ms
  * at most. `undefined`: somebody was using the table, nothing was done, and the next run tries again.
  */
-export async function ifFree<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T | undefined> {
+export async function runIfTableIsFree<T>(
+  database: Database,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T | undefined> {
   try {
     return await database.transaction(async (tx) => {
       await tx.query(`set local lock_timeout = '200ms'`);

@@ -1,9 +1,9 @@
 import type { Database, Queryable, Transaction } from '../../platform/db/database.js';
-import { inSteps, STEP } from './bounded-steps.js';
-import { keptFrom, type WeeklyTable, weekName, withTable } from './weekly-tables.js';
+import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
+import { keptFromSql, type WeeklyTable, weekNameSql, withLockedTable } from './weekly-tables.js';
 
 /** More than this are not moved while every request that writes to the table waits, if that can be helped. */
-const MOST_MOVED = 10_000;
+const MAX_MOVED_ROWS = 10_000;
 
 /** A week that has rows in the default partition, because it was not made in time. Bounds as PostgreSQL writes them. */
 interface StrayWeek {
@@ -24,11 +24,11 @@ export async function gatherStrays(database: Database, table: WeeklyTable): Prom
     `select exists (select from ${table.name}_default) as strays`,
   );
   if (!found?.strays) return 0;
-  const gathered = await withTable(database, table, async (tx) => {
-    const weeks = await strayWeeks(tx, table);
+  const gathered = await withLockedTable(database, table, async (tx) => {
+    const weeks = await findStrayWeeks(tx, table);
     const total = weeks.reduce((sum, { strays }) => sum + strays, 0);
-    if (total > MOST_MOVED && (await areInARow(tx, table, weeks))) await keepTogether(tx, table, weeks);
-    else for (const week of weeks) await moveIntoWeek(tx, table, week);
+    if (total > MAX_MOVED_ROWS && (await areConsecutive(tx, table, weeks))) await keepStraysTogether(tx, table, weeks);
+    else for (const week of weeks) await moveStraysIntoWeek(tx, table, week);
     return total;
   });
   return gathered ?? 0;
@@ -37,36 +37,36 @@ export async function gatherStrays(database: Database, table: WeeklyTable): Prom
 /** Those whose week would be gone by now. */
 export const deleteOldStrays = (
   database: Database,
-  { name, by }: WeeklyTable,
+  { name, timeColumn: by }: WeeklyTable,
   retentionDays: number,
 ): Promise<number> =>
-  inSteps(async () => {
+  runInSteps(async () => {
     const rows = await database.query(
       `delete from ${name}_default where ctid = any(array(
-         select ctid from ${name}_default where ${by} < ${keptFrom('$1')} limit $2 for update skip locked)) returning 1`,
-      [retentionDays, STEP],
+         select ctid from ${name}_default where ${by} < ${keptFromSql('$1')} limit $2 for update skip locked)) returning 1`,
+      [retentionDays, ROWS_PER_STEP],
     );
     return rows.length;
   });
 
 /** In the order of time. All rows are read, for which an index would be the long way round. */
-async function strayWeeks(tx: Queryable, table: WeeklyTable): Promise<StrayWeek[]> {
+async function findStrayWeeks(tx: Queryable, table: WeeklyTable): Promise<StrayWeek[]> {
   await tx.query('set local enable_seqscan = on');
   return tx.query<StrayWeek>(
-    `select ${weekName(table, 'monday')} as name, (monday at time zone 'Asia/Shanghai')::text as "from",
+    `select ${weekNameSql(table, 'monday')} as name, (monday at time zone 'Asia/Shanghai')::text as "from",
        ((monday + interval '7 days') at time zone 'Asia/Shanghai')::text as "to", strays,
        monday at time zone 'Asia/Shanghai' > now() as ahead
-     from (select date_trunc('week', ${table.by} at time zone 'Asia/Shanghai') as monday, count(*) as strays
+     from (select date_trunc('week', ${table.timeColumn} at time zone 'Asia/Shanghai') as monday, count(*) as strays
        from ${table.name}_default group by 1) weeks order by monday`,
   );
 }
 
 /** However long it takes: given up half-way, it would take as long the next time. */
-async function moveIntoWeek(tx: Transaction, table: WeeklyTable, { name, from, to }: StrayWeek): Promise<void> {
+async function moveStraysIntoWeek(tx: Transaction, table: WeeklyTable, { name, from, to }: StrayWeek): Promise<void> {
   await tx.allow(0);
   await tx.query(`create table ${name} (like ${table.name} including all)`);
   await tx.query(
-    `with moved as (delete from ${table.name}_default where ${table.by} >= $1 and ${table.by} < $2 returning *)
+    `with moved as (delete from ${table.name}_default where ${table.timeColumn} >= $1 and ${table.timeColumn} < $2 returning *)
      insert into ${name} select * from moved`,
     [from, to],
   );
@@ -74,7 +74,7 @@ async function moveIntoWeek(tx: Transaction, table: WeeklyTable, { name, from, t
 }
 
 /** Up to this week, with no week between them that is there already. */
-async function areInARow(tx: Queryable, { name }: WeeklyTable, weeks: readonly StrayWeek[]): Promise<boolean> {
+async function areConsecutive(tx: Queryable, { name }: WeeklyTable, weeks: readonly StrayWeek[]): Promise<boolean> {
   const [between] = await tx.query(
     `select from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = '${name}'::regclass and c.relname between $1 and $2 limit 1`,
@@ -84,7 +84,7 @@ async function areInARow(tx: Queryable, { name }: WeeklyTable, weeks: readonly S
 }
 
 /** Under the name of their last week, since they are kept for as long as it is. */
-async function keepTogether(tx: Queryable, { name }: WeeklyTable, weeks: readonly StrayWeek[]): Promise<void> {
+async function keepStraysTogether(tx: Queryable, { name }: WeeklyTable, weeks: readonly StrayWeek[]): Promise<void> {
   const [first, last] = [weeks[0], weeks.at(-1)];
   await tx.query(`alter table ${name} detach partition ${name}_default`);
   await tx.query(`alter table ${name}_default rename to ${last?.name}`);

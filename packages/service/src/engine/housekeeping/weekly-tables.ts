@@ -1,36 +1,36 @@
 import type { Database, Transaction } from '../../platform/db/database.js';
-import { ifFree } from './bounded-steps.js';
+import { runIfTableIsFree } from './bounded-steps.js';
 
 /** A growing table in partitions of a week, by one of its times. */
 export interface WeeklyTable {
   readonly name: 'events' | 'delivery_attempts';
-  readonly by: string;
+  readonly timeColumn: string;
 }
 
-export const EVENTS: WeeklyTable = { name: 'events', by: 'recorded_at' };
-export const ATTEMPTS: WeeklyTable = { name: 'delivery_attempts', by: 'at' };
+export const EVENTS_TABLE: WeeklyTable = { name: 'events', timeColumn: 'recorded_at' };
+export const DELIVERY_ATTEMPTS_TABLE: WeeklyTable = { name: 'delivery_attempts', timeColumn: 'at' };
 
 /** Weeks that are there before they begin: so long may every node be away without a row landing elsewhere. */
 const WEEKS_AHEAD = 4;
 
 /** Of the Monday that a week begins with, as a timestamp of Asia/Shanghai. */
-export const weekName = ({ name }: WeeklyTable, monday: string): string =>
+export const weekNameSql = ({ name }: WeeklyTable, monday: string): string =>
   `'${name}_' || to_char(${monday}, 'YYYYMMDD')`;
 
 /** What was written before this moment is in weeks that are kept no longer, or would be. */
-export const keptFrom = (retentionDays: string): string =>
+export const keptFromSql = (retentionDays: string): string =>
   `date_trunc('week', now() - ${retentionDays}::integer * interval '24 hours', 'Asia/Shanghai')`;
 
 /**
  * With the table to itself. Of nodes that do the same at once, the second finds it done. A reader chooses its partitions
  * after it has a lock on the whole, so one that comes meanwhile sees all of the change or nothing.
  */
-export const withTable = <T>(
+export const withLockedTable = <T>(
   database: Database,
   { name }: WeeklyTable,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T | undefined> =>
-  ifFree(database, async (tx) => {
+  runIfTableIsFree(database, async (tx) => {
     await tx.query(`lock table only ${name} in access exclusive mode`);
     return work(tx);
   });
@@ -38,13 +38,13 @@ export const withTable = <T>(
 /** Asked before anything is locked: all but once a week nothing is missing. */
 export async function makeWeeksAhead(database: Database, table: WeeklyTable): Promise<number> {
   const [ahead] = await database.query<{ missing: boolean }>(
-    `select bool_or(to_regclass(${weekName(table, 'monday')}) is null) as missing
+    `select bool_or(to_regclass(${weekNameSql(table, 'monday')}) is null) as missing
      from (select date_trunc('week', now() at time zone 'Asia/Shanghai') + n * interval '7 days' as monday
        from generate_series(0, $1::integer) n) weeks`,
     [WEEKS_AHEAD],
   );
   if (!ahead?.missing) return 0;
-  const made = await withTable(database, table, (tx) =>
+  const made = await withLockedTable(database, table, (tx) =>
     tx.query<{ made: number }>('select make_weeks($1, $2::integer) as made', [table.name, WEEKS_AHEAD]),
   );
   return made?.[0]?.made ?? 0;
@@ -55,12 +55,12 @@ export async function dropOldWeek(database: Database, table: WeeklyTable, retent
   const [week] = await database.query<{ name: string }>(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = '${table.name}'::regclass and c.relname ~ '^${table.name}_[0-9]{8}$'
-       and to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp at time zone 'Asia/Shanghai' < ${keptFrom('$1')}
+       and to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp at time zone 'Asia/Shanghai' < ${keptFromSql('$1')}
      order by c.relname limit 1`,
     [retentionDays],
   );
   if (!week) return 0;
-  const dropped = await withTable(database, table, async (tx) => {
+  const dropped = await withLockedTable(database, table, async (tx) => {
     const [there] = await tx.query('select 1 where to_regclass($1) is not null', [week.name]);
     if (!there) return 0;
     await tx.query(`drop table ${week.name}`);

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { takeAlertsToLog } from '../../platform/alerts/raise-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 
-const BATCH = 100;
+const ALERTS_PER_STATEMENT = 100;
 
 /**
  * A line for each alert that was raised since the last turn, by whichever node or command, in the log of one node. However
@@ -17,11 +17,11 @@ export async function logAlerts({
 }): Promise<number> {
   let logged = 0;
   for (;;) {
-    const alerts = await takeAlertsToLog(database, BATCH);
+    const alerts = await takeAlertsToLog(database, ALERTS_PER_STATEMENT);
     for (const { kind, subject, detail, times, seen } of alerts) {
       log.warn({ kind, subject, detail, times, seen }, 'alert');
     }
     logged += alerts.length;
-    if (alerts.length < BATCH) return logged;
+    if (alerts.length < ALERTS_PER_STATEMENT) return logged;
   }
 }

@@ -4,7 +4,7 @@ import { resolveWhatIsGone } from '../../platform/alerts/resolve-sql.js';
 import { sendMessages, writeMessages } from '../../platform/alerts/tell.js';
 import type { AlertWay } from '../../platform/alerts/way.js';
 import type { Database } from '../../platform/db/database.js';
-import { every } from '../timer.js';
+import { runEvery } from '../timer.js';
 
 export interface AlertingDeps {
   readonly database: Database;
@@ -21,20 +21,26 @@ export interface AlertSeconds {
   readonly messages: number;
 }
 
-const USUAL: AlertSeconds = { resolved: 30, messages: 5 };
+const USUAL_SECONDS: AlertSeconds = { resolved: 30, messages: 5 };
 
 /** Ends alerts whose cause is gone, and tells people. Each way has a job of its own: one that hangs holds up nobody else. */
-export function alerting(deps: AlertingDeps) {
-  const { database, log, alertWays: ways = [], alertSender, alertSeconds: { resolved, messages } = USUAL } = deps;
+export function startAlerting(deps: AlertingDeps) {
+  const {
+    database,
+    log,
+    alertWays: ways = [],
+    alertSender,
+    alertSeconds: { resolved, messages } = USUAL_SECONDS,
+  } = deps;
   const stopping = new AbortController();
   const sender = alertSender ?? (() => ({ environment: '', service: '' }));
   const jobs = [
-    every(resolved, 'resolved alerts', log, () => resolveWhatIsGone(database)),
+    runEvery(resolved, 'resolved alerts', log, () => resolveWhatIsGone(database)),
     ...(ways.length === 0
       ? []
-      : [every(messages, 'alert messages', log, () => writeMessages({ database, ways, sender }), { atOnce: true })]),
+      : [runEvery(messages, 'alert messages', log, () => writeMessages({ database, ways, sender }), { atOnce: true })]),
     ...ways.map((way) =>
-      every(messages, `alerts by ${way.way.toLowerCase()}`, log, () =>
+      runEvery(messages, `alerts by ${way.way.toLowerCase()}`, log, () =>
         sendMessages({ database, log }, way, stopping.signal),
       ),
     ),

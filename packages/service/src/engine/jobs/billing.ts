@@ -9,29 +9,29 @@ import {
 import { type DueCursor, START_OF_DUE_ORDERS } from '../../subscriptions/store/orders/due-orders-sql.js';
 
 /** Orders in one statement: more gain nothing (measured), and hold locks for longer. */
-const BATCH = 3000;
+const ORDERS_PER_STATEMENT = 3000;
 /** Lanes at a time from one node: a statement keeps one core of the database busy. */
-const AT_A_TIME = 2;
+const LANES_AT_A_TIME = 2;
 
 /** An order of the batch is held by somebody, or is not as it should be: smaller batches find out which. */
-const OF_SOME_ORDER = /^(22|23|55P03|40P01|57014)/;
+const CAUSED_BY_SOME_ORDER = /^(22|23|55P03|40P01|57014)/;
 /** Nobody else's doing, and no better the next time. */
-const REFUSED = /^2[23]/;
+const REFUSED_BY_DATABASE = /^2[23]/;
 
 /** Mode B: bills everything that is due, set by set. Several nodes share it, since each passes over lanes another is in. */
-export async function billCollected(database: Database, stopping: () => boolean = () => false): Promise<number> {
+export async function billDueOrders(database: Database, stopping: () => boolean = () => false): Promise<number> {
   const lanes = Array.from({ length: BILLING_LANES }, (_, lane) => lane);
   const work = async (): Promise<number> => {
     const lane = lanes.shift();
-    return lane === undefined ? 0 : (await billAll(database, lane, stopping)) + (await work());
+    return lane === undefined ? 0 : (await billWholeLane(database, lane, stopping)) + (await work());
   };
-  const totals = await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  const totals = await Promise.all(Array.from({ length: LANES_AT_A_TIME }, work));
   return totals.reduce((sum, total) => sum + total, 0);
 }
 
-async function billAll(database: Database, lane: number, stopping: () => boolean): Promise<number> {
+async function billWholeLane(database: Database, lane: number, stopping: () => boolean): Promise<number> {
   let total = 0;
-  let limit = BATCH;
+  let limit = ORDERS_PER_STATEMENT;
   for (let after: DueCursor | undefined = START_OF_DUE_ORDERS; after && !stopping(); ) {
     const from: DueCursor = after;
     try {
@@ -41,10 +41,10 @@ async function billAll(database: Database, lane: number, stopping: () => boolean
       );
       total += billed?.orders ?? 0;
       after = billed?.last;
-      limit = Math.min(limit * 2, BATCH);
+      limit = Math.min(limit * 2, ORDERS_PER_STATEMENT);
     } catch (error) {
-      if (!OF_SOME_ORDER.test(sqlState(error) ?? '')) throw error;
-      if (limit === 1) after = await passOver(database, lane, from, error);
+      if (!CAUSED_BY_SOME_ORDER.test(sqlState(error) ?? '')) throw error;
+      if (limit === 1) after = await passOverOrder(database, lane, from, error);
       limit = Math.max(Math.floor(limit / 10), 1);
     }
   }
@@ -52,7 +52,7 @@ async function billAll(database: Database, lane: number, stopping: () => boolean
 }
 
 /** One order must not hold up the others. Somebody may just hold it; one that is refused an operator has to look at. */
-async function passOver(
+async function passOverOrder(
   database: Database,
   lane: number,
   after: DueCursor,
@@ -60,7 +60,7 @@ async function passOver(
 ): Promise<DueCursor | undefined> {
   const order = await findFirstDueOrder(database, lane, after);
   const state = sqlState(error) ?? '';
-  if (order && REFUSED.test(state)) {
+  if (order && REFUSED_BY_DATABASE.test(state)) {
     await raiseAlertOnce(
       database,
       'billing-failed',

@@ -2,13 +2,13 @@ import type { Database } from '../../platform/db/database.js';
 import { type DueCursor, START_OF_DUE_ORDERS } from '../../subscriptions/store/orders/due-orders-sql.js';
 import { expireAndComplete } from '../../subscriptions/store/orders/expire-and-complete-sql.js';
 
-const BATCH = 500;
+const ORDERS_PER_STATEMENT = 500;
 
 /** Mode A: completes orders of one period and ends periods whose retry has come too late, whatever their payment channel does. */
-export async function endDueWithoutDebit(database: Database, stopping: () => boolean = () => false): Promise<number> {
+export async function expireAndCompleteDue(database: Database, stopping: () => boolean = () => false): Promise<number> {
   let total = 0;
   for (let after: DueCursor | undefined = START_OF_DUE_ORDERS; after && !stopping(); ) {
-    const ended = await expireAndComplete(database, { kind: 'everything', after }, BATCH);
+    const ended = await expireAndComplete(database, { kind: 'everything', after }, ORDERS_PER_STATEMENT);
     total += ended.length;
     after = ended.at(-1);
   }

@@ -6,8 +6,12 @@ import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { PlainError } from '../../platform/plain-error.js';
 import { reconcile } from '../../reconciliation/reconcile.js';
-import { claimHour, type DayOfChannel, findDaysToReconcile } from '../../reconciliation/reconciliation-runs-sql.js';
-import { statementFromGateway, withStatement } from '../../reconciliation/statement.js';
+import {
+  claimReconciliationHour,
+  type DayOfChannel,
+  findDaysToReconcile,
+} from '../../reconciliation/reconciliation-runs-sql.js';
+import { readStatementFromGateway, withStatement } from '../../reconciliation/statement.js';
 
 export interface ReconciliationDeps {
   readonly database: Database;
@@ -19,7 +23,7 @@ export interface ReconciliationDeps {
 }
 
 /** Of the day in Asia/Shanghai. By then an institution has closed its books of the day before. */
-const HOUR = 3;
+const FIRST_HOUR = 3;
 /** A day that could not be had, or that left differences, is taken up again each morning for a week. */
 const DAYS_BACK = 7;
 
@@ -29,25 +33,25 @@ const DAYS_BACK = 7;
  */
 export async function reconcileDays(deps: ReconciliationDeps): Promise<number> {
   const [today = '', time = ''] = formatTime(deps.clock.now()).split(' ');
-  if (Number(time.slice(0, 2)) < HOUR) return 0;
-  const waiting = await findDaysToReconcile(deps.database, { today, hour: HOUR, back: DAYS_BACK });
+  if (Number(time.slice(0, 2)) < FIRST_HOUR) return 0;
+  const waiting = await findDaysToReconcile(deps.database, { today, hour: FIRST_HOUR, back: DAYS_BACK });
   let done = 0;
   for (const { paymentChannelCode, days } of waiting) {
-    if (!(await claimHour(deps.database, paymentChannelCode))) continue;
+    if (!(await claimReconciliationHour(deps.database, paymentChannelCode))) continue;
     for (const day of days) {
       if (deps.stopping?.()) return done;
-      if (await succeeds(deps, { paymentChannelCode, day })) done += 1;
+      if (await reconcileDay(deps, { paymentChannelCode, day })) done += 1;
     }
   }
   return done;
 }
 
-async function succeeds(deps: ReconciliationDeps, which: DayOfChannel): Promise<boolean> {
+async function reconcileDay(deps: ReconciliationDeps, which: DayOfChannel): Promise<boolean> {
   const { database, gateways, clock, log } = deps;
   const { paymentChannelCode, day } = which;
   try {
     const gateway = await gateways.of(paymentChannelCode);
-    await withStatement(statementFromGateway(gateway, day), day, (statement) =>
+    await withStatement(readStatementFromGateway(gateway, day), day, (statement) =>
       database.transaction((tx) =>
         reconcile(tx, { ...which, source: 'GATEWAY', runBy: 'engine', runAt: clock.now() }, statement),
       ),

@@ -15,8 +15,8 @@ import {
   RENEWAL_LEASE_SECONDS,
 } from '../../subscriptions/domain/payments/debit-policy.js';
 import { endLeftOverOrders } from '../../subscriptions/steps/ending/end-agreements.js';
-import type { SettleTogether } from '../../subscriptions/steps/payments/batch-settler.js';
-import { debitRequest, rejectWrongAmount, sendDebit } from '../../subscriptions/steps/payments/send-debit.js';
+import type { SettleInBatch } from '../../subscriptions/steps/payments/batch-settler.js';
+import { createDebitRequest, rejectWrongAmount, sendDebit } from '../../subscriptions/steps/payments/send-debit.js';
 import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
 import { type DueCursor, START_OF_DUE_ORDERS } from '../../subscriptions/store/orders/due-orders-sql.js';
 import {
@@ -30,7 +30,7 @@ export interface RenewalDeps {
   readonly database: Database;
   readonly channels: ChannelRegistry;
   readonly gateways: Gateways;
-  readonly settle: SettleTogether;
+  readonly settle: SettleInBatch;
   readonly clock: Clock;
   readonly log: Logger;
   readonly counts?: BusinessCounts;
@@ -40,38 +40,43 @@ export interface RenewalDeps {
 }
 
 /** Debits under way at one payment channel, from one node. */
-const IN_FLIGHT = 64;
+const MAX_IN_FLIGHT = 64;
 /** A claim waits until so many can go together: a claim is a commit. */
-const FEWEST = 16;
+const MIN_STARTED_TOGETHER = 16;
 /** Of its lease, what a debit may have lost before it is sent; the rest is for its deadline and its settlement. */
-const LATEST_SEND_MS = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS - 2_000;
+const MAX_MS_BEFORE_SENDING = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS - 2_000;
 
 /** Mode A: debits what is due at one payment channel, within its pace, until nothing is. */
-export async function renewDeducted(deps: RenewalDeps, pace: Pace): Promise<number> {
+export async function renewDueOrders(deps: RenewalDeps, pace: Pace): Promise<number> {
   const { gateways, clock } = deps;
   const underWay = new Set<Promise<void>>();
-  const channelOf = oncePerRun((channelId: number) => deps.channels.byId(channelId));
+  const channelOf = createRunCache((channelId: number) => deps.channels.getById(channelId));
   let started = 0;
   for (let after: DueCursor | undefined = START_OF_DUE_ORDERS; after && !deps.stopping?.(); ) {
-    while (underWay.size > IN_FLIGHT - FEWEST) await Promise.race(underWay);
+    while (underWay.size > MAX_IN_FLIGHT - MIN_STARTED_TOGETHER) await Promise.race(underWay);
     const gateway = await gateways.of(pace.code);
     const claimedAt = clock.now();
-    const claim = await claimDue(deps, pace, after, IN_FLIGHT - underWay.size);
+    const claim = await startDueRenewals(deps, pace, after, MAX_IN_FLIGHT - underWay.size);
     for (const renewal of claim.renewals) {
-      const debit: Promise<void> = renew({ ...deps, channelOf }, gateway, renewal, claimedAt).finally(() =>
+      const debit: Promise<void> = debitRenewal({ ...deps, channelOf }, gateway, renewal, claimedAt).finally(() =>
         underWay.delete(debit),
       );
       underWay.add(debit);
     }
     started += claim.renewals.length;
-    for (const agreementId of claim.notBound) await endLeftOver(deps, agreementId);
+    for (const agreementId of claim.notBound) await endOrdersLeftOver(deps, agreementId);
     after = claim.last;
   }
   await Promise.all(underWay);
   return started;
 }
 
-async function claimDue({ database }: RenewalDeps, pace: Pace, after: DueCursor, room: number): Promise<StartedBatch> {
+async function startDueRenewals(
+  { database }: RenewalDeps,
+  pace: Pace,
+  after: DueCursor,
+  room: number,
+): Promise<StartedBatch> {
   const { code, debitsPerSecond } = pace;
   const due = { kind: 'everything', after } as const;
   if (debitsPerSecond === null) return startRenewals(database, code, due, room, RENEWAL_LEASE_SECONDS);
@@ -84,7 +89,7 @@ async function claimDue({ database }: RenewalDeps, pace: Pace, after: DueCursor,
 }
 
 /** Nothing is debited for what still runs on an agreement that has ended. What is wrong with one holds up no other. */
-async function endLeftOver({ database, clock, log }: RenewalDeps, agreementId: number): Promise<void> {
+async function endOrdersLeftOver({ database, clock, log }: RenewalDeps, agreementId: number): Promise<void> {
   try {
     const ended = await database.transaction((tx) => endLeftOverOrders(tx, agreementId, clock.now()));
     const orders = ended.map(({ orderNo }) => orderNo);
@@ -95,7 +100,7 @@ async function endLeftOver({ database, clock, log }: RenewalDeps, agreementId: n
 }
 
 /** A thousand renewals of one channel read it once. */
-function oncePerRun<Key, Value>(load: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
+function createRunCache<Key, Value>(load: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
   const loaded = new Map<Key, Promise<Value>>();
   return (key) => {
     const value = loaded.get(key) ?? load(key);
@@ -105,7 +110,7 @@ function oncePerRun<Key, Value>(load: (key: Key) => Promise<Value>): (key: Key) 
 }
 
 /** Whatever goes wrong leaves the attempt open, and open attempts are asked about. */
-async function renew(
+async function debitRenewal(
   deps: RenewalDeps & { readonly channelOf: (channelId: number) => Promise<Channel> },
   gateway: Gateway,
   renewal: StartedRenewal,
@@ -114,9 +119,9 @@ async function renew(
   const { database, settle, clock, log } = deps;
   try {
     const channel = await deps.channelOf(renewal.channelId);
-    const request = debitRequest(renewal, channel, unsealInstitutionNo(channel, renewal));
+    const request = createDebitRequest(renewal, channel, unsealInstitutionNo(channel, renewal));
     // So late that another node may be about to ask: then it is that node's.
-    if (clock.now() - claimedAt > LATEST_SEND_MS) return;
+    if (clock.now() - claimedAt > MAX_MS_BEFORE_SENDING) return;
     const outcome = await rejectWrongAmount(database, renewal, await sendDebit(gateway, request, deps.debitDeadlineMs));
     if (outcome.kind === 'success' || outcome.kind === 'declined') {
       await settle({ attempt: renewal, outcome });

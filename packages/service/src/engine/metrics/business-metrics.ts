@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { type BusinessCounts, CLAIM_OUTCOMES, DEBIT_OUTCOMES, PUSH_OUTCOMES } from '../../platform/metrics/counts.js';
 
 /** What was found in the database, of the whole installation and not of this node alone. Ages in seconds. */
-export interface Reading {
+export interface BusinessReading {
   readonly webhookBacklog: number;
   readonly webhookOldestSeconds: number;
   readonly renewalsDue: number;
@@ -20,7 +20,7 @@ export interface Reading {
 
 export interface BusinessMetrics {
   readonly counts: BusinessCounts;
-  show(reading: Reading): void;
+  show(reading: BusinessReading): void;
   /** How far this node's clock is ahead of the database's. */
   showClockSkew(seconds: number): void;
   /** Ends what measures the event loop. */
@@ -35,13 +35,13 @@ const LOOP_RESOLUTION_MS = 20;
 const LOOP_WINDOW_MS = 15_000;
 
 /** What the business of the service is like. The database is asked by a job: a scrape shows what that has found. */
-export function businessMetrics(registry: Registry, version: string): BusinessMetrics {
+export function createBusinessMetrics(registry: Registry, version: string): BusinessMetrics {
   const registers = [registry];
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name, help, labelNames: [...labelNames], registers });
 
-  const countPush = byOutcome(registry, PUSH_OUTCOMES, {
+  const countPush = createOutcomeCounter(registry, PUSH_OUTCOMES, {
     name: 'perennial_webhook_pushes_total',
     help: 'Pushes of events by what came of them',
   });
@@ -50,11 +50,11 @@ export function businessMetrics(registry: Registry, version: string): BusinessMe
     'payment_channel',
     'outcome',
   ]);
-  const countClaim = byOutcome(registry, CLAIM_OUTCOMES, {
+  const countClaim = createOutcomeCounter(registry, CLAIM_OUTCOMES, {
     name: 'perennial_claims_total',
     help: 'Claims on the redemption page by what came of them',
   });
-  const countRefunds = byOutcome(registry, ['success', 'refused'], {
+  const countRefunds = createOutcomeCounter(registry, ['success', 'refused'], {
     name: 'perennial_refunds_total',
     help: 'Refunds that were settled, of the whole installation',
   });
@@ -106,7 +106,7 @@ export function businessMetrics(registry: Registry, version: string): BusinessMe
     },
   });
 
-  const paymentChannels = boundedNames(MAX_NAMES);
+  const paymentChannels = createBoundedNames(MAX_NAMES);
   return {
     counts: {
       debit: (code, outcome) => debits.inc({ payment_channel: paymentChannels(code), outcome }),
@@ -139,7 +139,7 @@ export function businessMetrics(registry: Registry, version: string): BusinessMe
 }
 
 /** Counted in plain numbers and shown when somebody asks: a push takes 20 microseconds, an `inc` with labels one of them. */
-function byOutcome<Outcome extends string>(
+function createOutcomeCounter<Outcome extends string>(
   registry: Registry,
   outcomes: readonly Outcome[],
   about: { readonly name: string; readonly help: string },
@@ -159,10 +159,10 @@ function byOutcome<Outcome extends string>(
   };
 }
 
-function boundedNames(most: number): (name: string) => string {
+function createBoundedNames(maxNames: number): (name: string) => string {
   const known = new Set<string>();
   return (name) => {
-    if (known.size < most) known.add(name);
+    if (known.size < maxNames) known.add(name);
     return known.has(name) ? name : OTHER;
   };
 }

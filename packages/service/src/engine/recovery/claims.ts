@@ -8,8 +8,8 @@ import type { Database } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import { formatClaimNo } from '../../subscriptions/domain/benefits/claim-numbers.js';
 import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
-import { serveWaiting } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
-import { settleClaim, wholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
+import { servePoolClaims } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
+import { nowInWholeSeconds, settleClaim } from '../../subscriptions/steps/benefits/settle-claim.js';
 import {
   findBenefitsToServe,
   leaseClaimsToAsk,
@@ -17,9 +17,9 @@ import {
   type WaitingClaim,
 } from '../../subscriptions/store/benefits/claims-sql.js';
 import { alertIfOverdue } from './alert-if-overdue.js';
-import { recover } from './recover.js';
+import { recoverAllDue } from './recover.js';
 
-export interface PendingClaimsDeps {
+export interface PendingClaimDeps {
   readonly database: Database;
   readonly channels: ChannelRegistry;
   readonly fulfilments: Fulfilments;
@@ -32,37 +32,37 @@ export interface PendingClaimsDeps {
 const LEASE_SECONDS = (2 * SUPPLIER_DEADLINE_MS) / 1000 + 2;
 
 /** Finishes claims of one benefit whose supplier has not given the code yet: each is asked about until it has. */
-export async function askAboutPendingClaims(deps: PendingClaimsDeps, benefitCode: string): Promise<number> {
-  return recover(
+export async function askAboutPendingClaims(deps: PendingClaimDeps, benefitCode: string): Promise<number> {
+  return recoverAllDue(
     {
-      claim: (limit) => leaseClaimsToAsk(deps.database, benefitCode, limit, LEASE_SECONDS),
-      finish: (claim) => ask(deps, claim),
+      lease: (limit) => leaseClaimsToAsk(deps.database, benefitCode, limit, LEASE_SECONDS),
+      finish: (claim) => askAboutClaim(deps, claim),
       async onFailure(claim, err) {
         deps.log.warn({ err, claimNo: formatClaimNo(claim) }, 'asking about a claim failed');
-        await alertIfOld(deps, claim, 'the supplier cannot be asked').catch(() => undefined);
+        await alertIfClaimOverdue(deps, claim, 'the supplier cannot be asked').catch(() => undefined);
       },
     },
     deps.stopping,
   );
 }
 
-async function ask(deps: PendingClaimsDeps, claim: WaitingClaim): Promise<void> {
-  const channel = await deps.channels.byId(claim.channelId);
+async function askAboutClaim(deps: PendingClaimDeps, claim: WaitingClaim): Promise<void> {
+  const channel = await deps.channels.getById(claim.channelId);
   const supplier = await deps.fulfilments.supplierOf(claim.benefitCode);
-  const outcome = await outcomeOf(supplier, { ...claim, claimNo: formatClaimNo(claim) });
+  const outcome = await askOrSendAgain(supplier, { ...claim, claimNo: formatClaimNo(claim) });
   await settleClaim(deps, channel, claim, outcome);
   if (outcome.kind !== 'unknown') return;
   await scheduleClaimQuestion(deps.database, claim, nextAskSeconds(claim.asked));
-  await alertIfOld(deps, claim, 'the supplier has not said what became of it');
+  await alertIfClaimOverdue(deps, claim, 'the supplier has not said what became of it');
 }
 
 /** What the supplier does not have, or did not want, it is asked for again with the same number. */
-async function outcomeOf(supplier: Supplier, claim: ClaimToFulfil): Promise<SupplierOutcome> {
+async function askOrSendAgain(supplier: Supplier, claim: ClaimToFulfil): Promise<SupplierOutcome> {
   const known = await supplier.query(claim);
   return known.kind === 'never-heard' || known.kind === 'refused' ? supplier.fulfil(claim) : known;
 }
 
-const alertIfOld = (deps: Pick<PendingClaimsDeps, 'database' | 'clock'>, claim: WaitingClaim, detail: string) =>
+const alertIfClaimOverdue = (deps: Pick<PendingClaimDeps, 'database' | 'clock'>, claim: WaitingClaim, detail: string) =>
   alertIfOverdue(deps, 'claim-unknown-for-a-day', { number: formatClaimNo(claim), since: claim.claimedAt }, detail);
 
 /**
@@ -73,10 +73,10 @@ export async function serveWaitingClaims({
   database,
   vault,
   clock,
-}: Pick<PendingClaimsDeps, 'database' | 'clock'> & { readonly vault: Vault }): Promise<number> {
+}: Pick<PendingClaimDeps, 'database' | 'clock'> & { readonly vault: Vault }): Promise<number> {
   let served = 0;
   for (const benefitCode of await findBenefitsToServe(database)) {
-    served += await database.transaction((tx) => serveWaiting(tx, vault, benefitCode, wholeSeconds(clock)));
+    served += await database.transaction((tx) => servePoolClaims(tx, vault, benefitCode, nowInWholeSeconds(clock)));
   }
   return served;
 }

@@ -11,8 +11,8 @@ import {
   nextAskSeconds,
   UNSEEN_IS_FINAL_AFTER_MS,
 } from '../../subscriptions/domain/payments/debit-policy.js';
-import type { SettleTogether } from '../../subscriptions/steps/payments/batch-settler.js';
-import { askDebit, debitRequest, rejectWrongAmount } from '../../subscriptions/steps/payments/send-debit.js';
+import type { SettleInBatch } from '../../subscriptions/steps/payments/batch-settler.js';
+import { askDebit, createDebitRequest, rejectWrongAmount } from '../../subscriptions/steps/payments/send-debit.js';
 import { findInstitutionNo } from '../../subscriptions/store/agreements/institution-no-sql.js';
 import { findUnsubscribedAt } from '../../subscriptions/store/orders/unsubscribe-orders-sql.js';
 import {
@@ -21,13 +21,13 @@ import {
   scheduleDebitQuestion,
 } from '../../subscriptions/store/payments/attempts-sql.js';
 import { alertIfOverdue } from './alert-if-overdue.js';
-import { recover } from './recover.js';
+import { recoverAllDue } from './recover.js';
 
-export interface PendingDeps {
+export interface PendingDebitDeps {
   readonly database: Database;
   readonly channels: ChannelRegistry;
   readonly gateways: Gateways;
-  readonly settle: SettleTogether;
+  readonly settle: SettleInBatch;
   readonly clock: Clock;
   readonly log: Logger;
   readonly stopping?: () => boolean;
@@ -41,26 +41,29 @@ const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
  * takes its time. Each is asked about until it is known; no other attempt is ever made instead. Of one payment channel, or
  * of all.
  */
-export async function askAboutPendingDebits(deps: PendingDeps, paymentChannelCode?: string): Promise<number> {
-  return recover(
+export async function askAboutPendingDebits(deps: PendingDebitDeps, paymentChannelCode?: string): Promise<number> {
+  return recoverAllDue(
     {
-      claim: (limit) => leaseAttemptsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
-      finish: (attempt) => ask(deps, attempt),
+      lease: (limit) => leaseAttemptsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
+      finish: (attempt) => askAboutDebit(deps, attempt),
       async onFailure(attempt, err) {
-        deps.log.warn({ err, attemptNo: numberOf(attempt) }, 'asking about a debit failed');
-        await alertIfOld(deps, attempt, 'cannot be asked about').catch(() => undefined);
+        deps.log.warn({ err, attemptNo: attemptNoOf(attempt) }, 'asking about a debit failed');
+        await alertIfDebitOverdue(deps, attempt, 'cannot be asked about').catch(() => undefined);
       },
     },
     deps.stopping,
   );
 }
 
-async function ask({ database, channels, gateways, settle, clock }: PendingDeps, attempt: Attempt): Promise<void> {
-  const channel = await channels.byId(attempt.channelId);
+async function askAboutDebit(
+  { database, channels, gateways, settle, clock }: PendingDebitDeps,
+  attempt: Attempt,
+): Promise<void> {
+  const channel = await channels.getById(attempt.channelId);
   const institutionNo = await findInstitutionNo(database, channel, attempt.agreementId);
   const gateway = await gateways.of(attempt.paymentChannelCode);
-  const request = debitRequest(attempt, channel, institutionNo);
-  const answer = await askDebit(gateway, request, undefined, () => unseen({ database, clock }, attempt));
+  const request = createDebitRequest(attempt, channel, institutionNo);
+  const answer = await askDebit(gateway, request, undefined, () => decideUnseenDebit({ database, clock }, attempt));
   const outcome = await rejectWrongAmount(database, attempt, answer);
   if (outcome.kind === 'success' || outcome.kind === 'declined') {
     await settle({ attempt, outcome });
@@ -72,15 +75,15 @@ async function ask({ database, channels, gateways, settle, clock }: PendingDeps,
     attempt,
     askSecondsNamedBy(outcome, clock.now()) || nextAskSeconds(attempt.asked),
   );
-  await alertIfOld({ database, clock }, attempt, `still ${outcome.kind}`);
+  await alertIfDebitOverdue({ database, clock }, attempt, `still ${outcome.kind}`);
 }
 
 /**
  * What the institution has never seen is sent, but not for an order that has ended meanwhile: then it is FAIL, as soon as it
  * is certain that nothing of it is still on its way.
  */
-async function unseen(
-  { database, clock }: Pick<PendingDeps, 'database' | 'clock'>,
+async function decideUnseenDebit(
+  { database, clock }: Pick<PendingDebitDeps, 'database' | 'clock'>,
   attempt: Attempt,
 ): Promise<DebitOutcome | 'send'> {
   const endedAt = await findUnsubscribedAt(database, attempt.orderNo);
@@ -89,7 +92,7 @@ async function unseen(
   return { kind: 'declined', decline: 'final', reason: 'the order had ended before it was sent' };
 }
 
-const alertIfOld = (deps: Pick<PendingDeps, 'database' | 'clock'>, attempt: Attempt, detail: string) =>
-  alertIfOverdue(deps, 'debit-unknown-for-a-day', { number: numberOf(attempt), since: attempt.startedAt }, detail);
+const alertIfDebitOverdue = (deps: Pick<PendingDebitDeps, 'database' | 'clock'>, attempt: Attempt, detail: string) =>
+  alertIfOverdue(deps, 'debit-unknown-for-a-day', { number: attemptNoOf(attempt), since: attempt.startedAt }, detail);
 
-const numberOf = (attempt: Attempt) => formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);
+const attemptNoOf = (attempt: Attempt) => formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);

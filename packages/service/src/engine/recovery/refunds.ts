@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
 import { formatRefundNo } from '../../subscriptions/domain/payments/refund-numbers.js';
-import { askRefund, rejectWrongRefund } from '../../subscriptions/steps/payments/send-refund.js';
+import { askRefund, rejectWrongRefundAmount } from '../../subscriptions/steps/payments/send-refund.js';
 import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.js';
 import {
   leaseRefundsToAsk,
@@ -12,7 +12,7 @@ import {
   scheduleRefundQuestion,
 } from '../../subscriptions/store/payments/refunds-sql.js';
 import { alertIfOverdue } from './alert-if-overdue.js';
-import { recover } from './recover.js';
+import { recoverAllDue } from './recover.js';
 
 export interface PendingRefundDeps {
   readonly database: Database;
@@ -27,28 +27,28 @@ const LEASE_SECONDS = 30;
 
 /** Finishes refunds whose outcome nobody has heard: each is asked about until it is known. Of one payment channel, or of all. */
 export async function askAboutPendingRefunds(deps: PendingRefundDeps, paymentChannelCode?: string): Promise<number> {
-  return recover(
+  return recoverAllDue(
     {
-      claim: (limit) => leaseRefundsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
-      finish: (refund) => ask(deps, refund),
+      lease: (limit) => leaseRefundsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
+      finish: (refund) => askAboutRefund(deps, refund),
       async onFailure(refund, err) {
         deps.log.warn({ err, refundNo: formatRefundNo(refund) }, 'asking about a refund failed');
-        await alertIfOld(deps, refund, 'cannot be settled').catch(() => undefined);
+        await alertIfRefundOverdue(deps, refund, 'cannot be settled').catch(() => undefined);
       },
     },
     deps.stopping,
   );
 }
 
-async function ask({ database, gateways, clock }: PendingRefundDeps, refund: Refund): Promise<void> {
-  const outcome = await rejectWrongRefund(database, refund, await askRefund(gateways, refund));
+async function askAboutRefund({ database, gateways, clock }: PendingRefundDeps, refund: Refund): Promise<void> {
+  const outcome = await rejectWrongRefundAmount(database, refund, await askRefund(gateways, refund));
   if (outcome.kind === 'success' || outcome.kind === 'refused') {
     await database.transaction((tx) => settleRefund(tx, refund, outcome, clock.now()));
     return;
   }
   await scheduleRefundQuestion(database, refund, nextAskSeconds(refund.asked));
-  await alertIfOld({ database, clock }, refund, `still ${outcome.kind}`);
+  await alertIfRefundOverdue({ database, clock }, refund, `still ${outcome.kind}`);
 }
 
-const alertIfOld = (deps: Pick<PendingRefundDeps, 'database' | 'clock'>, refund: Refund, detail: string) =>
+const alertIfRefundOverdue = (deps: Pick<PendingRefundDeps, 'database' | 'clock'>, refund: Refund, detail: string) =>
   alertIfOverdue(deps, 'refund-unknown-for-a-day', { number: formatRefundNo(refund), since: refund.startedAt }, detail);

@@ -14,7 +14,7 @@ import type { Clock } from '../../platform/clock.js';
 import { PlainError } from '../../platform/plain-error.js';
 import { failSpan, findTracing, type Origin, TRACEPARENT, traceparentOf } from '../../platform/tracing.js';
 
-export interface ClientOptions {
+export interface BridgeClientOptions {
   /** Of the bridge: the operations' names are put behind its path. */
   readonly url: string;
   readonly key: Uint8Array;
@@ -25,7 +25,7 @@ export interface ClientOptions {
   readonly peer?: string;
 }
 
-export interface Call {
+export interface BridgeCall {
   readonly operation: string;
   /** May hold card data: it is sent, and otherwise never looked at. */
   readonly body: object;
@@ -38,19 +38,26 @@ export interface Call {
 
 export interface BridgeClient {
   /** The trusted answer, or undefined when there is none: then nobody knows whether the call had an effect. */
-  call(call: Call): Promise<Fields | undefined>;
+  call(call: BridgeCall): Promise<Fields | undefined>;
   close(): Promise<void>;
 }
 
-export function bridgeClient({ url, key, clock, connections, log, peer = 'bridge' }: ClientOptions): BridgeClient {
-  const { origin: address, basePath } = addressOf(url);
+export function createBridgeClient({
+  url,
+  key,
+  clock,
+  connections,
+  log,
+  peer = 'bridge',
+}: BridgeClientOptions): BridgeClient {
+  const { origin: address, basePath } = parseBridgeAddress(url);
   if (key.length !== KEY_BYTES) throw new PlainError(`the key of a bridge must have ${KEY_BYTES} bytes`);
   // One request at a time on a connection: with pipelining, one slow debit would hold up those behind it.
   // Loaded by nodes that call a bridge: it is a tenth of a start.
   const pool = import('undici').then(({ Pool }) => new Pool(address, { connections, pipelining: 1, allowH2: false }));
   const tracing = findTracing();
 
-  async function exchange(call: Call, requestId: string, traceparent: string | undefined): Promise<Fields> {
+  async function exchange(call: BridgeCall, requestId: string, traceparent: string | undefined): Promise<Fields> {
     const path = `${basePath}/${call.operation}`;
     const body = Buffer.from(JSON.stringify(call.body));
     const headers = signedHeaders({ path, body, now: clock.now(), requestId }, key);
@@ -68,15 +75,15 @@ export function bridgeClient({ url, key, clock, connections, log, peer = 'bridge
       signal: AbortSignal.timeout(call.deadlineMs),
     });
     const answer = await readUpTo(response.body, call.maxBytes);
-    if (answer === undefined) throw new Untrusted('the answer is too large');
+    if (answer === undefined) throw new UntrustedAnswer('the answer is too large');
     // Redirects are not followed, and whatever else is not 200 has no outcome in it.
-    if (response.statusCode !== 200) throw new Untrusted(`HTTP status ${response.statusCode}`);
+    if (response.statusCode !== 200) throw new UntrustedAnswer(`HTTP status ${response.statusCode}`);
     const signature = response.headers[BRIDGE_HEADERS.signature];
     if (!isSignedResponse(signature, path, headers[BRIDGE_HEADERS.nonce] ?? '', answer, key)) {
-      throw new Untrusted('the signature of the answer does not match');
+      throw new UntrustedAnswer('the signature of the answer does not match');
     }
     const fields = readFields(answer);
-    if (fields === undefined) throw new Untrusted('the answer is not a JSON object');
+    if (fields === undefined) throw new UntrustedAnswer('the answer is not a JSON object');
     return fields;
   }
 
@@ -94,7 +101,7 @@ export function bridgeClient({ url, key, clock, connections, log, peer = 'bridge
         return fields;
       } catch (error) {
         if (span) failSpan(span, error);
-        const why = describe(error);
+        const why = describeFailure(error);
         log?.warn(
           {
             requestId: origin?.requestId,
@@ -115,11 +122,11 @@ export function bridgeClient({ url, key, clock, connections, log, peer = 'bridge
   };
 }
 
-class Untrusted extends Error {}
+class UntrustedAnswer extends Error {}
 
 /** Names and codes only: an HTTP client's message may repeat what it was given. */
-function describe(error: unknown): string {
-  if (error instanceof Untrusted) return error.message;
+function describeFailure(error: unknown): string {
+  if (error instanceof UntrustedAnswer) return error.message;
   if (!(error instanceof Error)) return 'something that is no error';
   if (error.name === 'TimeoutError') return 'the deadline has passed';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
@@ -137,7 +144,7 @@ async function readUpTo(stream: Readable, maxBytes: number): Promise<Buffer | un
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length);
 }
 
-function addressOf(text: string): { readonly origin: string; readonly basePath: string } {
+function parseBridgeAddress(text: string): { readonly origin: string; readonly basePath: string } {
   const wrong = 'the address of a bridge must start with http:// or https:// and have no user, query or fragment';
   if (!URL.canParse(text)) throw new PlainError(wrong);
   const url = new URL(text);

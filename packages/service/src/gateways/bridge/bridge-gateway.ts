@@ -11,17 +11,17 @@ import type { Clock } from '../../platform/clock.js';
 import { PlainError } from '../../platform/plain-error.js';
 import type { Origin } from '../../platform/tracing.js';
 import { type Gateway, NoticeRefused, type StatementLine } from '../gateway.js';
-import { bridgeClient } from './bridge-client.js';
+import { createBridgeClient } from './bridge-client.js';
 import {
-  bindCodeOutcome,
-  bindOutcome,
-  cancelOutcome,
-  debitOutcome,
-  debitQueryOutcome,
-  noticeOf,
-  refundOutcome,
-  refundQueryOutcome,
-  statementPage,
+  readBindCodeOutcome,
+  readBindOutcome,
+  readCancelOutcome,
+  readDebitOutcome,
+  readDebitQueryOutcome,
+  readNotice,
+  readRefundOutcome,
+  readRefundQueryOutcome,
+  readStatementPage,
 } from './read-outcomes.js';
 
 export interface Deadlines {
@@ -31,7 +31,7 @@ export interface Deadlines {
 
 /** A first debit is answered while the channel waits, so it has less time than the rest. */
 const DEADLINES: Deadlines = { debit: 8_000, other: 10_000 };
-const CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 
 export interface BridgeOptions {
   /** http(s)://host:port/path, without a query. */
@@ -60,9 +60,9 @@ interface CallFor {
 export class StatementUnavailable extends PlainError {}
 
 /** An institution behind the protocol of docs/bridge.md. */
-export function bridgeGateway({ url, key, clock, deadlineMs, connections, log }: BridgeOptions): BridgeGateway {
+export function createBridgeGateway({ url, key, clock, deadlineMs, connections, log }: BridgeOptions): BridgeGateway {
   const deadlines = { ...DEADLINES, ...deadlineMs };
-  const client = bridgeClient({ url, key, clock, connections: connections ?? CONNECTIONS, log });
+  const client = createBridgeClient({ url, key, clock, connections: connections ?? MAX_CONNECTIONS, log });
 
   const call = (operation: Operation, body: object, { number, origin }: CallFor = {}): Promise<Fields | undefined> =>
     client.call({
@@ -77,7 +77,7 @@ export function bridgeGateway({ url, key, clock, deadlineMs, connections, log }:
   return {
     async sendBindCode({ appId, origin, bindOrderNo, bankCode, card }) {
       const { bankCardNo, certificateNo, certType, realName, bankMobile } = card;
-      return bindCodeOutcome(
+      return readBindCodeOutcome(
         await call(
           'bind-code',
           {
@@ -93,32 +93,32 @@ export function bridgeGateway({ url, key, clock, deadlineMs, connections, log }:
 
     async confirmBind({ appId, origin, bindOrderNo, reference, smsCode }) {
       const body = { appId, bindOrderNo, reference: reference ?? null, smsCode };
-      return bindOutcome(await call('bind-confirm', body, { origin }));
+      return readBindOutcome(await call('bind-confirm', body, { origin }));
     },
 
     async debit({ appId, origin, attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
       const body = { appId, attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
-      return debitOutcome(await call('debit', body, { number: attemptNo, origin }), attemptNo);
+      return readDebitOutcome(await call('debit', body, { number: attemptNo, origin }), attemptNo);
     },
 
     async queryDebit({ appId, origin, attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
       const body = { appId, attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
-      return debitQueryOutcome(await call('debit-query', body, { origin }), attemptNo);
+      return readDebitQueryOutcome(await call('debit-query', body, { origin }), attemptNo);
     },
 
     async refund({ appId, refundNo, attemptNo, amountCent }) {
-      return refundOutcome(
+      return readRefundOutcome(
         await call('refund', { appId, refundNo, attemptNo, amountCent }, { number: refundNo }),
         refundNo,
       );
     },
 
     async queryRefund({ appId, refundNo }) {
-      return refundQueryOutcome(await call('refund-query', { appId, refundNo }), refundNo);
+      return readRefundQueryOutcome(await call('refund-query', { appId, refundNo }), refundNo);
     },
 
     async cancelAgreement({ appId, agreementNo, institutionNo }) {
-      return cancelOutcome(await call('agreement-cancel', { appId, agreementNo, institutionNo }));
+      return readCancelOutcome(await call('agreement-cancel', { appId, agreementNo, institutionNo }));
     },
 
     verifyNotice({ path, headers, body, now }) {
@@ -126,7 +126,7 @@ export function bridgeGateway({ url, key, clock, deadlineMs, connections, log }:
       const checked = checkSigned({ path, query: '', headers, body, now }, key);
       if (!checked.trusted) throw new NoticeRefused('untrusted', checked.why);
       const fields = readFields(body);
-      const notice = fields === undefined ? undefined : noticeOf(fields);
+      const notice = fields === undefined ? undefined : readNotice(fields);
       if (notice === undefined) throw new NoticeRefused('unusable', 'the notice has no result that is known');
       return notice;
     },
@@ -135,7 +135,7 @@ export function bridgeGateway({ url, key, clock, deadlineMs, connections, log }:
       let cursor: string | undefined;
       do {
         const answer = await call('statement', { day, cursor: cursor ?? null });
-        const page = answer === undefined ? undefined : statementPage(answer, day);
+        const page = answer === undefined ? undefined : readStatementPage(answer, day);
         if (page === undefined)
           throw new StatementUnavailable(`the bridge gave no statement of ${day} that can be used`);
         if (page.nextCursor !== undefined && page.nextCursor === cursor) {

@@ -29,7 +29,7 @@ import type {
 const UNKNOWN = { kind: 'unknown' } as const;
 const NOT_FOUND = { kind: 'not-found' } as const;
 
-export function bindCodeOutcome(answer: Fields | undefined): BindCodeOutcome {
+export function readBindCodeOutcome(answer: Fields | undefined): BindCodeOutcome {
   if (answer?.['status'] === 'NOT_SENT') return { kind: 'not-sent', reason: reasonOf(answer['reason']) };
   if (answer?.['status'] !== 'SENT') return UNKNOWN;
   const reference = answer['reference'] ?? undefined;
@@ -38,7 +38,7 @@ export function bindCodeOutcome(answer: Fields | undefined): BindCodeOutcome {
   return text === undefined ? UNKNOWN : { kind: 'sent', reference: text };
 }
 
-export function bindOutcome(answer: Fields | undefined): BindOutcome {
+export function readBindOutcome(answer: Fields | undefined): BindOutcome {
   const reason = reasonOf(answer?.['reason']);
   if (answer?.['status'] === 'WRONG_CODE') return { kind: 'wrong-code', reason };
   if (answer?.['status'] === 'REFUSED') return { kind: 'refused', reason };
@@ -54,7 +54,7 @@ const DECLINE_KINDS: ReadonlyMap<unknown, Decline> = new Map<unknown, Decline>([
 ]);
 
 /** The number is repeated in every answer: one about another debit, however well signed, says nothing about this one. */
-export function debitOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome {
+export function readDebitOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome {
   if (answer?.['attemptNo'] !== attemptNo) return UNKNOWN;
   if (answer['status'] === 'PENDING') return { kind: 'pending' };
   if (answer['status'] === 'DECLINED') {
@@ -69,11 +69,11 @@ export function debitOutcome(answer: Fields | undefined, attemptNo: string): Deb
 }
 
 /** Only a question can be answered so: a bridge that does not find what it was just given has said nothing. */
-export function debitQueryOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome | NotFound {
-  return isNotFound(answer, 'attemptNo', attemptNo) ? NOT_FOUND : debitOutcome(answer, attemptNo);
+export function readDebitQueryOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome | NotFound {
+  return isNotFound(answer, 'attemptNo', attemptNo) ? NOT_FOUND : readDebitOutcome(answer, attemptNo);
 }
 
-export function refundOutcome(answer: Fields | undefined, refundNo: string): RefundOutcome {
+export function readRefundOutcome(answer: Fields | undefined, refundNo: string): RefundOutcome {
   if (answer?.['refundNo'] !== refundNo) return UNKNOWN;
   if (answer['status'] === 'PENDING') return { kind: 'pending' };
   if (answer['status'] === 'REFUSED') return { kind: 'refused', reason: reasonOf(answer['reason']) };
@@ -83,22 +83,22 @@ export function refundOutcome(answer: Fields | undefined, refundNo: string): Ref
   return { kind: 'success', refundedAt, amountCent };
 }
 
-export function refundQueryOutcome(answer: Fields | undefined, refundNo: string): RefundOutcome | NotFound {
-  return isNotFound(answer, 'refundNo', refundNo) ? NOT_FOUND : refundOutcome(answer, refundNo);
+export function readRefundQueryOutcome(answer: Fields | undefined, refundNo: string): RefundOutcome | NotFound {
+  return isNotFound(answer, 'refundNo', refundNo) ? NOT_FOUND : readRefundOutcome(answer, refundNo);
 }
 
 function isNotFound(answer: Fields | undefined, name: string, number: string): boolean {
   return answer?.['status'] === 'NOT_FOUND' && answer[name] === number;
 }
 
-export function cancelOutcome(answer: Fields | undefined): CancelOutcome {
+export function readCancelOutcome(answer: Fields | undefined): CancelOutcome {
   if (answer?.['status'] === 'CANCELED') return { kind: 'canceled' };
   if (answer?.['status'] === 'REFUSED') return { kind: 'refused', reason: reasonOf(answer['reason']) };
   return UNKNOWN;
 }
 
 /** A notice tells a result: one that is still pending, or of a kind that is not known, is none. */
-export function noticeOf(body: Fields): Notice | undefined {
+export function readNotice(body: Fields): Notice | undefined {
   if (body['kind'] === 'AGREEMENT_CANCELED') {
     const institutionNo = textOf(body['institutionNo'], MAX_TEXT_LENGTH);
     if (institutionNo === undefined) return undefined;
@@ -106,7 +106,7 @@ export function noticeOf(body: Fields): Notice | undefined {
   }
   const attemptNo = numberOf(body['attemptNo']);
   if (body['kind'] !== 'DEBIT' || attemptNo === undefined) return undefined;
-  const outcome = debitOutcome(body, attemptNo);
+  const outcome = readDebitOutcome(body, attemptNo);
   return outcome.kind === 'success' || outcome.kind === 'declined' ? { kind: 'debit', attemptNo, outcome } : undefined;
 }
 
@@ -116,12 +116,12 @@ export interface StatementPage {
 }
 
 /** All of a page or nothing of it: a line that cannot be read must not go missing from a reconciliation. */
-export function statementPage(answer: Fields, day: string): StatementPage | undefined {
+export function readStatementPage(answer: Fields, day: string): StatementPage | undefined {
   const given = answer['lines'];
   if (answer['day'] !== day || !Array.isArray(given) || given.length > STATEMENT_PAGE_LINES) return undefined;
   const lines: StatementLine[] = [];
   for (const one of given) {
-    const line = statementLine(fieldsOf(one));
+    const line = readStatementLine(fieldsOf(one));
     if (line === undefined) return undefined;
     lines.push(line);
   }
@@ -137,7 +137,7 @@ const LINE_KINDS: ReadonlyMap<unknown, StatementLine['kind']> = new Map<unknown,
 ]);
 const LINE_STATUSES: readonly StatementLine['status'][] = ['SUCCESS', 'FAIL', 'PENDING'];
 
-function statementLine(given: Fields | undefined): StatementLine | undefined {
+function readStatementLine(given: Fields | undefined): StatementLine | undefined {
   const kind = LINE_KINDS.get(given?.['kind']);
   const number = numberOf(given?.['number']);
   const amountCent = positiveOf(given?.['amountCent']);

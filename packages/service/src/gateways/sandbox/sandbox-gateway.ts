@@ -1,14 +1,20 @@
 import type { Clock } from '../../platform/clock.js';
 import { type DebitOutcome, type DebitQuery, type Gateway, NoticeRefused } from '../gateway.js';
-import { BIND_CODE_TRIGGERS, BIND_CONFIRM_TRIGGERS, FIRST_DEBIT_TRIGGERS, PENDING_MS, triggered } from './triggers.js';
+import {
+  BIND_CODE_TRIGGERS,
+  BIND_CONFIRM_TRIGGERS,
+  FIRST_DEBIT_TRIGGERS,
+  findTriggeredOutcome,
+  PENDING_MS,
+} from './triggers.js';
 
 /**
  * An institution that charges, texts and issues nothing. It remembers nothing either: what became of a debit follows
  * from the attempt itself, so a pending one comes through its 30 seconds whatever happens to the service meanwhile.
  */
-export function sandboxGateway(clock: Clock): Gateway {
-  const outcomeOf = (debit: DebitQuery): DebitOutcome => {
-    const outcome = debit.cycleNo === 1 ? triggered(FIRST_DEBIT_TRIGGERS, debit.externalOrderNo) : 'success';
+export function createSandboxGateway(clock: Clock): Gateway {
+  const decideDebitOutcome = (debit: DebitQuery): DebitOutcome => {
+    const outcome = debit.cycleNo === 1 ? findTriggeredOutcome(FIRST_DEBIT_TRIGGERS, debit.externalOrderNo) : 'success';
     if (outcome === 'final' || outcome === 'retryable') {
       return { kind: 'declined', decline: outcome, reason: 'declined by the sandbox' };
     }
@@ -18,17 +24,17 @@ export function sandboxGateway(clock: Clock): Gateway {
   };
   return {
     async sendBindCode({ card }) {
-      return triggered(BIND_CODE_TRIGGERS, card.bankMobile) === 'sent'
+      return findTriggeredOutcome(BIND_CODE_TRIGGERS, card.bankMobile) === 'sent'
         ? { kind: 'sent', reference: undefined }
         : { kind: 'not-sent', reason: 'the sandbox does not send to this number' };
     },
     async confirmBind({ bindOrderNo, smsCode }) {
-      return triggered(BIND_CONFIRM_TRIGGERS, smsCode) === 'bound'
+      return findTriggeredOutcome(BIND_CONFIRM_TRIGGERS, smsCode) === 'bound'
         ? { kind: 'bound', institutionNo: `sandbox-${bindOrderNo}` }
         : { kind: 'refused', reason: 'the code is not right' };
     },
-    debit: async (request) => outcomeOf(request),
-    queryDebit: async (request) => outcomeOf(request),
+    debit: async (request) => decideDebitOutcome(request),
+    queryDebit: async (request) => decideDebitOutcome(request),
     refund: async ({ amountCent }) => ({ kind: 'success', refundedAt: clock.now(), amountCent }),
     queryRefund: async () => ({ kind: 'not-found' }),
     cancelAgreement: async () => ({ kind: 'canceled' }),

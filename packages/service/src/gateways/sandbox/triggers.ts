@@ -26,7 +26,7 @@ export const FIRST_DEBIT_TRIGGERS: readonly Trigger<'final' | 'retryable' | 'pen
 
 export const PENDING_MS = 30_000;
 
-export function triggered<Outcome extends string>(rows: readonly Trigger<Outcome>[], text: string): Outcome {
+export function findTriggeredOutcome<Outcome extends string>(rows: readonly Trigger<Outcome>[], text: string): Outcome {
   const row = rows.find(({ when }) => when.test(text));
   if (!row) throw new Error('a trigger table must end with a row for everything else');
   return row.outcome;

@@ -11,7 +11,7 @@ import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-nu
 import { DEBIT_DEADLINE_MS, FIRST_ASK_SECONDS } from '../../subscriptions/domain/payments/debit-policy.js';
 import { findPaymentTransition } from '../../subscriptions/domain/payments/payment-states.js';
 import { formatRefundNo, MAX_REFUNDS } from '../../subscriptions/domain/payments/refund-numbers.js';
-import { askRefund, rejectWrongRefund, sendRefund } from '../../subscriptions/steps/payments/send-refund.js';
+import { askRefund, rejectWrongRefundAmount, sendRefund } from '../../subscriptions/steps/payments/send-refund.js';
 import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.js';
 import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import {
@@ -94,7 +94,7 @@ async function writeDown(
   heard: RefundOutcome,
 ): Promise<Changed<Standing> | undefined> {
   try {
-    const outcome = await rejectWrongRefund(database, refund, heard);
+    const outcome = await rejectWrongRefundAmount(database, refund, heard);
     if (outcome.kind !== 'success' && outcome.kind !== 'refused') return undefined;
     return await database.transaction(async (tx) => ({
       ...(await settleRefund(tx, refund, outcome, clock.now())),

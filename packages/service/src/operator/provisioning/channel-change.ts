@@ -2,7 +2,7 @@ import {
   type ChannelView,
   describeChannels,
   lockChannel,
-  raiseVersion,
+  raiseChannelVersion,
 } from '../../catalog/channels/channel-provisioning-sql.js';
 import type { ChannelRow } from '../../catalog/channels/channels-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
@@ -26,7 +26,7 @@ export async function changeChannel(
     if (!channel) throw noChannel(appId);
     const detail = await work(tx, channel);
     if (detail) {
-      await raiseVersion(tx, channel.channelId);
+      await raiseChannelVersion(tx, channel.channelId);
       await recordAudit(tx, { actor: operator.actor, action, subject: appId, detail });
     }
     return { ...(await viewOf(tx, appId)), changed: detail !== undefined };

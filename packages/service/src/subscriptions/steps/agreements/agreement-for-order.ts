@@ -69,7 +69,7 @@ export async function readCustomer(db: Queryable, channel: Channel, request: Cre
 }
 
 /** The customer with the binding that has come to stand for the one that was read; undefined when that is still the one. */
-export async function withBindingInForce(
+export async function followReplacedBinding(
   db: Queryable,
   channel: Channel,
   customer: DeductedCustomer,
@@ -88,18 +88,18 @@ export interface AgreementDeps {
   readonly clock: Clock;
 }
 
-export async function agreementForOrder(
+export async function prepareAgreement(
   deps: AgreementDeps,
   channel: Channel,
   customer: DeductedCustomer,
 ): Promise<AgreementForOrder> {
   return customer.agreement === 'bound'
-    ? boundAgreement(deps, channel, customer)
-    : sharedAgreement(deps, channel, customer);
+    ? prepareBoundAgreement(deps, channel, customer)
+    : prepareSharedAgreement(deps, channel, customer);
 }
 
 /** A.1: the user's own binding, made before. */
-async function boundAgreement(
+async function prepareBoundAgreement(
   deps: AgreementDeps,
   channel: Channel,
   { mobile, binding: bound }: Extract<DeductedCustomer, { agreement: 'bound' }>,
@@ -122,7 +122,7 @@ async function boundAgreement(
 }
 
 /** A.2: the channel's own agreement, which comes with the order. */
-async function sharedAgreement(
+async function prepareSharedAgreement(
   { agreementNumbers, catalog, institutionNumbers, clock }: AgreementDeps,
   channel: Channel,
   { sharedAgreement: shared, card, mobile }: Extract<DeductedCustomer, { agreement: 'shared' }>,
@@ -141,12 +141,12 @@ async function sharedAgreement(
     institutionNo: shared.sharedAgreementNo,
     shared: true,
     mobile: { hash: user.mobileHash.toString('hex'), sealed: user.mobile },
-    insert: insertOf(row, institutionHash),
+    insert: toAgreementInsert(row, institutionHash),
     exclusiveNumber: commonNumbers ? null : { paymentChannelCode: code, institutionHash },
   };
 }
 
-function insertOf(row: AgreementRow, institutionHash: Buffer): AgreementInsert {
+function toAgreementInsert(row: AgreementRow, institutionHash: Buffer): AgreementInsert {
   return {
     agreement_no: row.agreementNo ?? '',
     institution_no: row.institutionNo ?? '',

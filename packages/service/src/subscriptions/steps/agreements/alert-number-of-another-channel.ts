@@ -12,13 +12,13 @@ import {
  * A channel was refused a number that another has: an operator hears whose it is, the channel does not. The refusal is the
  * channel's answer whether or not an alert can be written; if not, the log says so.
  */
-export async function alertForeignNumber(
+export async function alertNumberOfAnotherChannel(
   log: Logger,
   { channel, database, origin }: Pick<ActionContext<never>, 'channel' | 'database' | 'origin'>,
   number: NumberAtInstitution,
 ): Promise<void> {
   try {
-    await raise(database, channel, number);
+    await raiseNumberAlert(database, channel, number);
   } catch (err) {
     const { appId } = channel;
     log.error(
@@ -28,10 +28,15 @@ export async function alertForeignNumber(
   }
 }
 
-async function raise(db: Queryable, { channelId, appId }: Channel, number: NumberAtInstitution): Promise<void> {
+async function raiseNumberAlert(
+  db: Queryable,
+  { channelId, appId }: Channel,
+  number: NumberAtInstitution,
+): Promise<void> {
   const subject = `${appId} ${number.institutionHash.toString('hex').slice(0, 16)}`;
-  const theirs = await findAgreementOfAnotherChannel(db, channelId, number);
-  const whose = theirs === undefined ? '' : `, in force as ${theirs.agreementNo} of ${theirs.appId}`;
+  const otherAgreement = await findAgreementOfAnotherChannel(db, channelId, number);
+  const whose =
+    otherAgreement === undefined ? '' : `, in force as ${otherAgreement.agreementNo} of ${otherAgreement.appId}`;
   const detail = `shared at ${number.paymentChannelCode}${whose}`;
   await raiseAlert(db, 'agreement-number-of-another-channel', subject, detail);
 }

@@ -13,30 +13,37 @@ export interface ReplaceDescription {
 
 export type AffectedRun = readonly [from: number, to: number, previousStatus: PaymentStatus];
 
-const paymentText = serializer(AffectedPayment);
+const renderAffectedPayment = serializer(AffectedPayment);
 const aroundAffected = aroundItems(ReplaceData, 'affectedPayments');
 
-export function renderReplaced(_channel: Channel, { head, affected }: ReplaceDescription): string | Pieces {
+export function renderReplacement(_channel: Channel, { head, affected }: ReplaceDescription): string | Pieces {
   const periods = affected.reduce((sum, [from, to]) => sum + to - from + 1, 0);
-  if (isLongAnswer(periods)) return replacedPieces(head, affected);
-  return aroundAffected.before(head) + affectedTexts(head.orderNo, affected) + aroundAffected.after(head);
+  if (isLongAnswer(periods)) return renderReplacementInPieces(head, affected);
+  return aroundAffected.before(head) + renderAffectedPayments(head.orderNo, affected) + aroundAffected.after(head);
 }
 
-function* replacedPieces(head: ReplaceDescription['head'], affected: readonly AffectedRun[]): Generator<string> {
+function* renderReplacementInPieces(
+  head: ReplaceDescription['head'],
+  affected: readonly AffectedRun[],
+): Generator<string> {
   let before = aroundAffected.before(head);
   for (const some of cutIntoStretches(affected)) {
-    yield before + affectedTexts(head.orderNo, some);
+    yield before + renderAffectedPayments(head.orderNo, some);
     before = ',';
   }
   yield aroundAffected.after(head);
 }
 
-function affectedTexts(orderNo: string, runs: readonly AffectedRun[]): string {
+function renderAffectedPayments(orderNo: string, runs: readonly AffectedRun[]): string {
   let text = '';
   for (const [from, to, previousStatus] of runs) {
     for (let cycleNo = from; cycleNo <= to; cycleNo += 1) {
       if (text !== '') text += ',';
-      text += paymentText({ paymentOrderNo: formatPaymentOrderNo(orderNo, cycleNo), cycleNo, previousStatus });
+      text += renderAffectedPayment({
+        paymentOrderNo: formatPaymentOrderNo(orderNo, cycleNo),
+        cycleNo,
+        previousStatus,
+      });
     }
   }
   return text;

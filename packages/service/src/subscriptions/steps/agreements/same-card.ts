@@ -46,16 +46,16 @@ export async function replaceEarlierBinding(tx: Queryable, succession: BindingRe
 }
 
 /** Each further try means that somebody else was at the same card in that moment. */
-const MOST_TRIES = 10;
+const MAX_TRIES = 10;
 
 /** Repeats a transaction that met somebody else at the same card. */
-export async function untilCardIsFree<T>(transaction: () => Promise<T>): Promise<T> {
+export async function retryWhileCardChanges<T>(transaction: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await transaction();
     } catch (error) {
       if (!(error instanceof CardChanged) && constraintOf(error) !== ONE_BINDING_PER_CARD) throw error;
-      if (tries === MOST_TRIES) throw new Unavailable('the card is being bound by too many at once', { cause: error });
+      if (tries === MAX_TRIES) throw new Unavailable('the card is being bound by too many at once', { cause: error });
     }
   }
 }

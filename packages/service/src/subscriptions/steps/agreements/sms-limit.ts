@@ -4,13 +4,13 @@ import { countSmsSends, insertSmsSend, lockBankMobile } from '../../store/agreem
 
 const PAUSE_MS = 60_000;
 const DAY_MS = 24 * 60 * PAUSE_MS;
-const MOST_A_DAY = 10;
+const MAX_SENDS_A_DAY = 10;
 
 /**
  * Counts a code before it is sent, or throws SMS_TOO_FREQUENT. `resumed`: the same request goes on after a crash and
  * need not wait for itself; the number of a day holds for it too, so a crash that repeats does not flood a phone.
  */
-export async function reserveSend(
+export async function reserveSmsSend(
   tx: Queryable,
   bankMobileHash: Buffer,
   now: number,
@@ -22,6 +22,6 @@ export async function reserveSend(
     day: now - DAY_MS,
     latest: now + PAUSE_MS,
   });
-  if (sent.day >= MOST_A_DAY || (sent.pause > 0 && !resumed)) throw new Rejection('SMS_TOO_FREQUENT');
+  if (sent.day >= MAX_SENDS_A_DAY || (sent.pause > 0 && !resumed)) throw new Rejection('SMS_TOO_FREQUENT');
   await insertSmsSend(tx, bankMobileHash, now);
 }

@@ -12,7 +12,7 @@ import { sealClaimCode } from '../../domain/benefits/claim-code.js';
 import { type BenefitReference, formatClaimNo } from '../../domain/benefits/claim-numbers.js';
 import { FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
 import { claimBenefit, findBenefitStatus, insertClaim } from '../../store/benefits/claims-sql.js';
-import { settleClaim, wholeSeconds } from './settle-claim.js';
+import { nowInWholeSeconds, settleClaim } from './settle-claim.js';
 
 export type ClaimOutcome = 'CLAIMED' | 'CLAIMED_BEFORE' | 'REVOKED' | 'EXPIRED' | 'UNKNOWN';
 
@@ -24,11 +24,11 @@ export type Claimer = (
   database: Transactional,
   channel: Channel,
   benefit: BenefitReference,
-  asking?: Asking,
+  asking?: ClaimCaller,
 ) => Promise<ClaimOutcome>;
 
 /** Who asks, if somebody does who waits for it. */
-export interface Asking {
+export interface ClaimCaller {
   readonly origin?: Origin;
   readonly caller?: Caller | undefined;
 }
@@ -40,16 +40,16 @@ export interface ClaimDeps {
   readonly counts?: BusinessCounts;
 }
 
-export function claimer(deps: ClaimDeps): Claimer {
+export function createClaimer(deps: ClaimDeps): Claimer {
   const { clock, log, counts } = deps;
   /** Calls to suppliers by claim number: who presses twice waits for the same call. */
-  const underWay = new Map<string, Promise<void>>();
+  const supplierCalls = new Map<string, Promise<void>>();
 
-  async function call(
+  async function callSupplier(
     database: Transactional,
     channel: Channel,
     benefit: BenefitReference,
-    { supplier, claim }: ToCall,
+    { supplier, claim }: SupplierCall,
   ): Promise<void> {
     let counted: CountedClaim = 'waiting';
     try {
@@ -62,49 +62,49 @@ export function claimer(deps: ClaimDeps): Claimer {
       log.warn({ err, requestId: origin?.requestId, claimNo }, 'the answer about a claim could not be stored');
     } finally {
       counts?.claim(counted);
-      underWay.delete(claim.claimNo);
+      supplierCalls.delete(claim.claimNo);
     }
   }
 
   return async (database, channel, benefit, { origin, caller = PATIENT } = {}) => {
-    const claimed = await database.transaction((tx) => claimIn(tx, deps, channel, benefit));
+    const claimed = await database.transaction((tx) => claimInTransaction(tx, deps, channel, benefit));
     if ('supplier' in claimed) {
       const toCall = origin ? { ...claimed, claim: { ...claimed.claim, origin } } : claimed;
-      underWay.set(claimed.claim.claimNo, call(database, channel, benefit, toCall));
+      supplierCalls.set(claimed.claim.claimNo, callSupplier(database, channel, benefit, toCall));
     } else counts?.claim(claimed.counted);
-    await caller.outside(async () => underWay.get(formatClaimNo(benefit)));
+    await caller.outside(async () => supplierCalls.get(formatClaimNo(benefit)));
     return 'supplier' in claimed ? 'CLAIMED' : claimed.outcome;
   };
 }
 
 /** A claim that is to be sent to its supplier once it is committed. */
-interface ToCall {
+interface SupplierCall {
   readonly supplier: Supplier;
   readonly claim: ClaimToFulfil;
 }
 
 /** A claim that nothing is left to be done about. */
-interface Concluded {
+interface ConcludedClaim {
   readonly outcome: ClaimOutcome;
   readonly counted: CountedClaim;
 }
 
-async function claimIn(
+async function claimInTransaction(
   tx: Queryable,
   { clock, fulfilments }: ClaimDeps,
   channel: Channel,
   benefit: BenefitReference,
-): Promise<ToCall | Concluded> {
+): Promise<SupplierCall | ConcludedClaim> {
   const { channelId } = channel;
   const { orderNo, cycleNo } = benefit;
   const claimNo = formatClaimNo(benefit);
-  const claimedAt = wholeSeconds(clock);
+  const claimedAt = nowInWholeSeconds(clock);
   const claimed = await claimBenefit(tx, channelId, benefit, claimNo, claimedAt);
-  if (!claimed) return refusal(tx, channelId, benefit);
+  if (!claimed) return findRefusal(tx, channelId, benefit);
   const { benefitCode, faceValueCent } = claimed;
   const claim = { claimNo, benefitCode, faceValueCent, orderNo, cycleNo };
   const fulfilment = await fulfilments.of(tx, benefitCode);
-  const code = fulfilment.kind === 'SUPPLIER' ? undefined : await fulfilment.code(tx, claim);
+  const code = fulfilment.kind === 'SUPPLIER' ? undefined : await fulfilment.takeCode(tx, claim);
   await insertClaim(tx, {
     ...benefit,
     channelId,
@@ -122,7 +122,7 @@ async function claimIn(
 }
 
 /** Why there was nothing to claim. One that is still ISSUED has passed its time, and nobody has marked it yet. */
-async function refusal(tx: Queryable, channelId: number, benefit: BenefitReference): Promise<Concluded> {
+async function findRefusal(tx: Queryable, channelId: number, benefit: BenefitReference): Promise<ConcludedClaim> {
   const status = await findBenefitStatus(tx, channelId, benefit);
   if (status === 'CLAIMED') return { outcome: 'CLAIMED_BEFORE', counted: 'repeated' };
   if (status === undefined) return { outcome: 'UNKNOWN', counted: 'gone' };

@@ -31,13 +31,15 @@ export async function revokeBenefits(
 ): Promise<void> {
   // Locked, so that what is being claimed at this moment counts as claimed.
   const benefits = await tx.query(LOCK_BENEFITS, [orderNo, cycleNo]);
-  const positions = refunded.inFull ? benefits.map(({ position }) => position) : fitting(benefits, refunded.sumCent);
+  const positions = refunded.inFull
+    ? benefits.map(({ position }) => position)
+    : choosePositionsToRevoke(benefits, refunded.sumCent);
   if (positions.length === 0) return;
   await tx.query(REVOKE_BENEFITS, [orderNo, cycleNo, positions]);
 }
 
 /** The newest first; one that is worth more than what is left is passed over. */
-export function fitting(benefits: readonly Benefit[], sumCent: number): number[] {
+export function choosePositionsToRevoke(benefits: readonly Benefit[], sumCent: number): number[] {
   const revoked = benefits.filter(({ status }) => status === 'REVOKED');
   let left = sumCent - revoked.reduce((sum, { faceValueCent }) => sum + faceValueCent, 0);
   const issued = benefits.filter(({ status }) => status === 'ISSUED').toSorted((a, b) => b.position - a.position);

@@ -1,7 +1,7 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
-import { channelRegistry } from '../../../catalog/channels/channel-registry.js';
-import { poolCodes } from '../../../fulfilment/pool-codes.js';
-import { takeCodes } from '../../../fulfilment/pool-codes-sql.js';
+import { createChannelRegistry } from '../../../catalog/channels/channel-registry.js';
+import { openPoolCodes } from '../../../fulfilment/pool-codes.js';
+import { takePoolCodes } from '../../../fulfilment/pool-codes-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Vault } from '../../../platform/secrets/vault.js';
 import { sealClaimCode } from '../../domain/benefits/claim-code.js';
@@ -9,31 +9,35 @@ import { formatClaimNo } from '../../domain/benefits/claim-numbers.js';
 import { lockClaimsWaitingForPool, storeClaimCodes, type WaitingClaim } from '../../store/benefits/claims-sql.js';
 
 /** Claims of one turn. */
-export const MOST_SERVED = 500;
+export const MAX_SERVED_CLAIMS = 500;
 
 /** Gives codes of the pool to claims that wait for them, the oldest first. Says how many got one. */
-export async function serveWaiting(tx: Queryable, vault: Vault, benefitCode: string, at: number): Promise<number> {
+export async function servePoolClaims(tx: Queryable, vault: Vault, benefitCode: string, at: number): Promise<number> {
   const waiting = new Map(
-    (await lockClaimsWaitingForPool(tx, benefitCode, MOST_SERVED)).map((one) => [formatClaimNo(one), one]),
+    (await lockClaimsWaitingForPool(tx, benefitCode, MAX_SERVED_CLAIMS)).map((one) => [formatClaimNo(one), one]),
   );
   if (waiting.size === 0) return 0;
-  const taken = await takeCodes(tx, benefitCode, [...waiting.keys()]);
+  const taken = await takePoolCodes(tx, benefitCode, [...waiting.keys()]);
   if (taken.length === 0) return 0;
-  const codes = await poolCodes(tx, vault);
-  const channels = await channelsOf(tx, vault, [...waiting.values()]);
+  const codes = await openPoolCodes(tx, vault);
+  const channels = await loadChannels(tx, vault, [...waiting.values()]);
   const served = taken.map(({ claimNo, sealed }) => {
     const claim = waiting.get(claimNo);
     const channel = claim && channels.get(claim.channelId);
     if (!claim || !channel) throw new Error('a code is taken for a claim that waits');
-    return { ...claim, code: sealClaimCode(channel, claimNo, codes.opened(benefitCode, sealed)) };
+    return { ...claim, code: sealClaimCode(channel, claimNo, codes.unseal(benefitCode, sealed)) };
   });
   await storeClaimCodes(tx, served, at);
   return served.length;
 }
 
-async function channelsOf(tx: Queryable, vault: Vault, claims: readonly WaitingClaim[]): Promise<Map<number, Channel>> {
-  const registry = channelRegistry(tx, vault);
+async function loadChannels(
+  tx: Queryable,
+  vault: Vault,
+  claims: readonly WaitingClaim[],
+): Promise<Map<number, Channel>> {
+  const registry = createChannelRegistry(tx, vault);
   const channels = new Map<number, Channel>();
-  for (const id of new Set(claims.map(({ channelId }) => channelId))) channels.set(id, await registry.byId(id));
+  for (const id of new Set(claims.map(({ channelId }) => channelId))) channels.set(id, await registry.getById(id));
   return channels;
 }

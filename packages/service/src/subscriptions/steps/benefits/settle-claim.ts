@@ -20,7 +20,7 @@ export async function settleClaim(
     await storeClaimCodes(
       database,
       [{ ...claim, code: sealClaimCode(channel, claimNo, outcome.code) }],
-      wholeSeconds(clock),
+      nowInWholeSeconds(clock),
     );
   } else if (outcome.kind === 'refused') {
     await scheduleClaimQuestion(database, claim, REFUSED_ASK_SECONDS);
@@ -30,6 +30,6 @@ export async function settleClaim(
 }
 
 /** Times of the interface have no fraction. */
-export function wholeSeconds(clock: Clock): number {
+export function nowInWholeSeconds(clock: Clock): number {
   return Math.floor(clock.now() / 1000) * 1000;
 }

@@ -12,7 +12,7 @@ import { lockOrders } from '../../store/orders/orders-sql.js';
 import { endOrders, type UnsubscribedBy } from './end-orders.js';
 
 /** Agreements that may end, under their locks and those of every order on them. */
-export interface HeldAgreements {
+export interface LockedAgreements {
   /** Also those that the caller asked for. By number, in that order. */
   readonly orders: ReadonlyMap<number, Order>;
   readonly agreements: readonly NumberedAgreement[];
@@ -25,11 +25,11 @@ const MAX_ROUNDS = 10;
  * of the caller among them, then agreements. All rows of the agreements' numbers are held, and all orders that are ACTIVE or
  * INITIALIZING on them. The caller has no lock on an order or an agreement before.
  */
-export async function holdAgreements(
+export async function lockAgreementsWithOrders(
   tx: Queryable,
   agreementIds: readonly number[],
   orderNos: readonly number[] = [],
-): Promise<HeldAgreements> {
+): Promise<LockedAgreements> {
   await tx.query('savepoint without_locks');
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     const agreements = await findAgreementsOfSameNumbers(tx, agreementIds);
@@ -55,12 +55,12 @@ export function agreementsOfFirstDebits(orders: readonly Order[]): number[] {
 }
 
 /** The institution's own word. */
-export const saidByInstitution = (reason: string): UnsubscribedBy => ({
+export const unsubscribedByInstitution = (reason: string): UnsubscribedBy => ({
   source: 'AGREEMENT_INVALID',
   reason: reason.slice(0, 1024),
 });
 
-export interface Ending {
+export interface AgreementEnding {
   readonly agreementIds: readonly number[];
   /** As they are under their locks: those that are ACTIVE on one of the agreements end. */
   readonly orders: Iterable<Order>;
@@ -70,7 +70,7 @@ export interface Ending {
 }
 
 /** The one place where an agreement ends while orders may run on it: all of them end with it, in the caller's transaction. */
-export async function endAgreements(tx: Queryable, ending: Ending, now: number): Promise<Order[]> {
+export async function endAgreements(tx: Queryable, ending: AgreementEnding, now: number): Promise<Order[]> {
   const { agreementIds, orders, by, tellBy } = ending;
   await cancelAgreements(tx, agreementIds, tellBy);
   const ended = new Set(agreementIds);
@@ -81,10 +81,14 @@ export async function endAgreements(tx: Queryable, ending: Ending, now: number):
 }
 
 /** Why orders end that were found ACTIVE on an agreement that is not bound: none come to that any more, but some had. */
-export const LEFT_OVER = saidByInstitution('the agreement had ended before');
+export const UNSUBSCRIBED_AS_LEFT_OVER = unsubscribedByInstitution('the agreement had ended before');
 
 export async function endLeftOverOrders(tx: Queryable, agreementId: number, now: number): Promise<Order[]> {
-  const { orders } = await holdAgreements(tx, [agreementId]);
+  const { orders } = await lockAgreementsWithOrders(tx, [agreementId]);
   if (await isAgreementBound(tx, agreementId)) return [];
-  return endAgreements(tx, { agreementIds: [agreementId], orders: orders.values(), by: LEFT_OVER }, now);
+  return endAgreements(
+    tx,
+    { agreementIds: [agreementId], orders: orders.values(), by: UNSUBSCRIBED_AS_LEFT_OVER },
+    now,
+  );
 }

@@ -3,9 +3,9 @@ import type { Clock } from '../../../platform/clock.js';
 import type { Database } from '../../../platform/db/database.js';
 import type { LookUp } from '../../../platform/secrets/look-up.js';
 import { findAgreementByInstitutionNo } from '../../store/agreements/end-agreements-sql.js';
-import { endAgreements, holdAgreements, saidByInstitution } from './end-agreements.js';
+import { endAgreements, lockAgreementsWithOrders, unsubscribedByInstitution } from './end-agreements.js';
 
-export interface AgreementEndedDeps {
+export interface AgreementEnderDeps {
   readonly database: Database;
   readonly institutionNumbers: LookUp;
   readonly clock: Clock;
@@ -15,7 +15,7 @@ export interface AgreementEndedDeps {
  * The institution says that an agreement is gone: every row of its number ends here, with every active order on them. Told
  * again, it finds nothing left to do. An order whose first debit is on the way is left to that debit's result.
  */
-export function agreementEnder({ database, institutionNumbers, clock }: AgreementEndedDeps) {
+export function createAgreementEnder({ database, institutionNumbers, clock }: AgreementEnderDeps) {
   return async (paymentChannelCode: string, institutionNo: string, reason: string): Promise<void> => {
     const hash = await institutionNumbers.hash(institutionNo);
     const known = await findAgreementByInstitutionNo(database, paymentChannelCode, hash);
@@ -28,9 +28,9 @@ export function agreementEnder({ database, institutionNumbers, clock }: Agreemen
       );
     }
     await database.transaction(async (tx) => {
-      const { orders, agreements } = await holdAgreements(tx, [known]);
+      const { orders, agreements } = await lockAgreementsWithOrders(tx, [known]);
       const agreementIds = agreements.map(({ agreementId }) => agreementId);
-      const by = saidByInstitution(reason);
+      const by = unsubscribedByInstitution(reason);
       await endAgreements(tx, { agreementIds, orders: orders.values(), by }, clock.now());
     });
   };

@@ -29,7 +29,7 @@ export async function endOrder(tx: Queryable, order: Order, by: UnsubscribedBy, 
 }
 
 /** Orders in one statement: a megabyte of events or so. */
-const BATCH = 500;
+const ORDERS_PER_STATEMENT = 500;
 
 /**
  * Ends active orders, whoever asked: the orders under their row locks, of each the open period and those not started, and the
@@ -43,28 +43,32 @@ export async function endOrders(
   now: number,
 ): Promise<Order[]> {
   const all: Order[] = [];
-  for (let from = 0; from < orders.length; from += BATCH) {
-    const rows = await endedRows(tx, orders.slice(from, from + BATCH), now);
+  for (let from = 0; from < orders.length; from += ORDERS_PER_STATEMENT) {
+    const rows = await createUnsubscribedRows(tx, orders.slice(from, from + ORDERS_PER_STATEMENT), now);
     if (rows.length > 0) await storeUnsubscribedOrders(tx, rows, by, now);
     all.push(...rows.map(({ order }) => order));
   }
   return all;
 }
 
-async function endedRows(tx: Queryable, orders: readonly Order[], now: number): Promise<UnsubscribedRow[]> {
+async function createUnsubscribedRows(
+  tx: Queryable,
+  orders: readonly Order[],
+  now: number,
+): Promise<UnsubscribedRow[]> {
   const ending = orders.flatMap((order) => {
     const row = findOrderTransition(order.status, 'unsubscribe');
     if (!row) throw new Error(`order ${order.orderNo} is ${order.status} and cannot be unsubscribed`);
     return row.to === order.status ? [] : [{ order, to: row.to, emitsEvent: row.emitsEvent }];
   });
-  const waiting = ending.filter(({ order }) => voided(order.latestPaymentStatus) !== undefined);
+  const waiting = ending.filter(({ order }) => findVoidingTransition(order.latestPaymentStatus) !== undefined);
   const latest = await findLatestPayments(
     tx,
     waiting.map(({ order }) => order),
   );
   return ending.map(({ order: before, to, emitsEvent }) => {
     const open = latest.get(before.orderNo);
-    const next = open && voided(open.status);
+    const next = open && findVoidingTransition(open.status);
     const payment = open && next ? { ...open, status: next.to } : undefined;
     const order: Order = {
       ...before,
@@ -77,15 +81,15 @@ async function endedRows(tx: Queryable, orders: readonly Order[], now: number): 
       order,
       payment,
       events: emitsEvent ? [orderChangedEvent(order)] : [],
-      voidedEvents: voidedEvents(order, payment),
+      voidedEvents: createVoidedEvents(order, payment),
     };
   });
 }
 
-const voided = (status: Payment['status'] | null) =>
+const findVoidingTransition = (status: Payment['status'] | null) =>
   status === null ? undefined : findPaymentTransition(status, 'unsubscribe');
 
-function voidedEvents(order: Order, payment: Payment | undefined): NewEvent[] {
+function createVoidedEvents(order: Order, payment: Payment | undefined): NewEvent[] {
   const events = payment ? [paymentChangedEvent(order, payment)] : [];
   if (order.cycleNo === order.totalCycles) return events;
   return [...events, paymentsVoidedEvent(order, unstartedPayment(order, order.cycleNo + 1, 'CANCELED'))];

@@ -3,7 +3,7 @@ import type { Order } from '../../domain/orders/order.js';
 import type { OrderStanding } from '../../store/orders/order-standing-sql.js';
 
 /** What time travel is asked for: so many periods, or everything up to a time. */
-export interface Asked {
+export interface AdvanceWish {
   readonly to: { readonly cycles: number } | { readonly time: number };
   /** One for each period in turn; those that are missing succeed. */
   readonly outcomes: readonly RehearsedOutcome[];
@@ -29,7 +29,7 @@ const triesBefore = (order: Order, { tries }: OrderStanding) =>
   order.latestPaymentStatus === 'FAIL_RETRY' ? tries : 0;
 
 /** Of an order under its lock. Says no to what cannot be. */
-export function planJourney(order: Order, standing: OrderStanding, { to, outcomes }: Asked): Journey {
+export function planJourney(order: Order, standing: OrderStanding, { to, outcomes }: AdvanceWish): Journey {
   if (order.status === 'UNSUBSCRIBED' || order.status === 'TERMINATED')
     throw new Rejection('SUBSCRIPTION_UNSUBSCRIBED');
   if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
@@ -52,7 +52,7 @@ export function planJourney(order: Order, standing: OrderStanding, { to, outcome
 }
 
 /** The moment of the next step, or nothing: the order is there, or can go no further. */
-export function nextMoment({ to }: Journey, order: Order, standing: OrderStanding): number | undefined {
+export function nextStepTime({ to }: Journey, order: Order, standing: OrderStanding): number | undefined {
   const { dueAt } = standing;
   if (order.status !== 'ACTIVE' || dueAt === null) return undefined;
   if ('time' in to) return dueAt <= to.time ? dueAt : undefined;

@@ -21,19 +21,19 @@ import type { RedeemLinks } from '../../store/orders/redeem-links.js';
 import { type Attempt, findLastTryOfFirstPeriod, scheduleDebitQuestion } from '../../store/payments/attempts-sql.js';
 import {
   type AgreementForOrder,
-  agreementForOrder,
   type DeductedCustomer,
-  withBindingInForce,
+  followReplacedBinding,
+  prepareAgreement,
 } from '../agreements/agreement-for-order.js';
-import { alertForeignNumber } from '../agreements/alert-number-of-another-channel.js';
-import { askDebit, debitRequest, rejectWrongAmount, sendDebit } from '../payments/send-debit.js';
-import { settleOne } from '../payments/settle-debits.js';
-import { deductedOrder, idempotencyRow, newOrderRow } from './new-order.js';
+import { alertNumberOfAnotherChannel } from '../agreements/alert-number-of-another-channel.js';
+import { askDebit, createDebitRequest, rejectWrongAmount, sendDebit } from '../payments/send-debit.js';
+import { settleDebit } from '../payments/settle-debits.js';
+import { newDeductedOrder, toIdempotencyInsert, toNewOrderRow } from './new-order.js';
 import type { StoreOrder } from './order-store.js';
 
 type Context = ActionContext<OrderDescription>;
 
-export interface CreateDeduct {
+export interface DeductedOrderCreator {
   create(
     context: Context,
     request: OrdersCreateRequest,
@@ -63,31 +63,31 @@ export interface DeductDeps {
  * Mode A: everything is written down, then the institution is called with nothing held, then the result is settled. A
  * crash anywhere between leaves an attempt that is asked about, by the resend or by the job that recovers debits.
  */
-export function createDeduct(deps: DeductDeps): CreateDeduct {
+export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreator {
   const { gateways, clock, links } = deps;
 
-  async function conclude(context: Context, attempt: Attempt, outcome: DebitOutcome): Promise<Answer> {
+  async function settleAndAnswer(context: Context, attempt: Attempt, outcome: DebitOutcome): Promise<Answer> {
     const { channel, database, once, answer } = context;
     const isFinal = outcome.kind === 'success' || outcome.kind === 'declined';
     const concluded = await database.transaction(async (tx) => {
-      const settled = isFinal ? await settleOne(tx, attempt, outcome, clock.now()) : undefined;
+      const settled = isFinal ? await settleDebit(tx, attempt, outcome, clock.now()) : undefined;
       const named = askSecondsNamedBy(outcome, clock.now());
       if (named !== undefined) await scheduleDebitQuestion(tx, attempt, named);
-      const finished = await once.finish(tx, answer(await describe(tx, channel, attempt.orderNo)));
+      const finished = await once.finish(tx, answer(await findDescription(tx, channel, attempt.orderNo)));
       return { finished, isSettled: settled?.changed === true };
     });
     if (concluded.isSettled) deps.counts?.debit(attempt.paymentChannelCode, outcome.kind);
     return concluded.finished;
   }
 
-  async function describe(tx: Queryable, channel: Channel, orderNo: number): Promise<OrderDescription> {
+  async function findDescription(tx: Queryable, channel: Channel, orderNo: number): Promise<OrderDescription> {
     const found = await findOrderWithPayments(tx, channel.channelId, { orderNo }, clock.now());
     if (!found) throw new Error(`order ${orderNo} was stored and is not there`);
     return createOrderDescription(found.order, found.payments, links.termsFor(found));
   }
 
   /** The first transaction. A binding that another of the same card replaced in this moment stands for that one. */
-  async function writeDown(
+  async function storeNewOrder(
     context: Context,
     request: OrdersCreateRequest,
     customer: DeductedCustomer,
@@ -95,7 +95,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
     numbersTaken = 0,
   ): Promise<{ readonly order: Order; readonly agreement: AgreementForOrder }> {
     const { channel, caller, database, once } = context;
-    const agreement = await agreementForOrder({ ...deps, database }, channel, customer);
+    const agreement = await prepareAgreement({ ...deps, database }, channel, customer);
     const orderNo = await deps.orderNumbers.next();
     const identity = {
       orderNo,
@@ -103,12 +103,12 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       externalOrderNo: request.externalOrderNo,
       channelUserId: agreement.channelUserId,
     };
-    const { order, payment, events } = deductedOrder(identity, product, agreement, clock.now());
+    const { order, payment, events } = newDeductedOrder(identity, product, agreement, clock.now());
     const row = {
-      ...newOrderRow(order, payment, events),
+      ...toNewOrderRow(order, payment, events),
       ...agreementColumns(agreement),
       ask_after_seconds: FIRST_ASK_SECONDS,
-      idempotency: idempotencyRow(once.row, { state: 'RUNNING', subject: String(orderNo) }),
+      idempotency: toIdempotencyInsert(once.row, { state: 'RUNNING', subject: String(orderNo) }),
     };
     try {
       await deps.store(row, caller);
@@ -116,14 +116,14 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       if (error instanceof NumberTaken && numbersTaken < MOST_NUMBERS) {
         deps.orderNumbers.wasTaken(orderNo);
         deps.agreementNumbers.wasTaken(agreement.agreementId);
-        return writeDown(context, request, customer, product, numbersTaken + 1);
+        return storeNewOrder(context, request, customer, product, numbersTaken + 1);
       }
       if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
-        await alertForeignNumber(deps.log, context, agreement.exclusiveNumber);
+        await alertNumberOfAnotherChannel(deps.log, context, agreement.exclusiveNumber);
       }
-      const replaced = isNotBound(error) && (await withBindingInForce(database, channel, customer));
+      const replaced = isNotBound(error) && (await followReplacedBinding(database, channel, customer));
       if (!replaced) throw error;
-      return writeDown(context, request, replaced, product);
+      return storeNewOrder(context, request, replaced, product);
     }
     once.row?.begun();
     return { order, agreement };
@@ -132,7 +132,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
   return {
     async create(context, asked, customer, product) {
       const { channel, caller, database } = context;
-      const { order, agreement } = await writeDown(context, asked, customer, product);
+      const { order, agreement } = await storeNewOrder(context, asked, customer, product);
       const attempt: Attempt = {
         orderNo: order.orderNo,
         cycleNo: 1,
@@ -147,13 +147,13 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
         externalOrderNo: order.externalOrderNo,
       };
       const gateway = await gateways.of(agreement.paymentChannelCode);
-      const request = debitRequest(attempt, channel, agreement.institutionNo, context.origin);
+      const request = createDebitRequest(attempt, channel, agreement.institutionNo, context.origin);
       const said = await caller.outside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
       const outcome = await rejectWrongAmount(database, attempt, said);
       if (outcome.kind === 'pending' || outcome.kind === 'unknown') {
         deps.counts?.debit(attempt.paymentChannelCode, outcome.kind);
       }
-      return conclude(context, attempt, outcome);
+      return settleAndAnswer(context, attempt, outcome);
     },
 
     async resume(context, subject) {
@@ -161,12 +161,12 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       const attempt = await findLastTryOfFirstPeriod(database, Number(subject));
       if (!attempt) throw new Error(`order ${subject} was begun and has no attempt`);
       // Settled meanwhile, by the job or a notice: only the answer is still owed.
-      if (attempt.status !== 'STARTED') return conclude(context, attempt, { kind: 'unknown' });
+      if (attempt.status !== 'STARTED') return settleAndAnswer(context, attempt, { kind: 'unknown' });
       const institutionNo = await findInstitutionNo(database, channel, attempt.agreementId);
       const gateway = await gateways.of(attempt.paymentChannelCode);
-      const request = debitRequest(attempt, channel, institutionNo, context.origin);
+      const request = createDebitRequest(attempt, channel, institutionNo, context.origin);
       const outcome = await caller.outside(() => askDebit(gateway, request, deps.debitDeadlineMs));
-      return conclude(context, attempt, await rejectWrongAmount(database, attempt, outcome));
+      return settleAndAnswer(context, attempt, await rejectWrongAmount(database, attempt, outcome));
     },
   };
 }

@@ -23,20 +23,20 @@ export interface NewOrder {
 }
 
 /** Times are shown in whole seconds, so they are kept in whole seconds. */
-const wholeSecond = (now: number) => Math.floor(now / 1000) * 1000;
+const toWholeSeconds = (now: number) => Math.floor(now / 1000) * 1000;
 
 /** Mode B: active and billed from its first moment. */
-export function collectedOrder(
+export function newCollectedOrder(
   identity: OrderIdentity,
   product: CatalogProduct,
   now: number,
 ): NewOrder & { readonly benefitsExpireAt: string } {
-  const createdAt = wholeSecond(now);
+  const createdAt = toWholeSeconds(now);
   const billed = requirePaymentTransition('none', 'billed');
   const active = requireOrderTransition('none', 'create-collect');
-  const payment = firstPayment(product, createdAt, billed.to, createdAt);
+  const payment = newFirstPayment(product, createdAt, billed.to, createdAt);
   const order: Order = {
-    ...blankOrder(identity, product, 'create-collect', createdAt),
+    ...newOrder(identity, product, 'create-collect', createdAt),
     successAt: createdAt,
     paidCycles: 1,
     paidAmountCent: product.amountCent,
@@ -47,28 +47,28 @@ export function collectedOrder(
     ...(billed.emitsEvent ? [paymentChangedEvent(order, payment)] : []),
     ...(active.emitsEvent ? [orderChangedEvent(order)] : []),
   ];
-  return { order, payment, events, benefitsExpireAt: iso(benefitExpiresAt(createdAt)) };
+  return { order, payment, events, benefitsExpireAt: toIso(benefitExpiresAt(createdAt)) };
 }
 
 /** Mode A: written down before the institution is called. */
-export function deductedOrder(
+export function newDeductedOrder(
   identity: OrderIdentity,
   product: CatalogProduct,
   agreement: { readonly agreementId: number; readonly shared: boolean },
   now: number,
 ): NewOrder {
-  const createdAt = wholeSecond(now);
+  const createdAt = toWholeSeconds(now);
   const started = requirePaymentTransition('none', 'first-debit-started');
-  const payment = firstPayment(product, createdAt, started.to, null);
+  const payment = newFirstPayment(product, createdAt, started.to, null);
   const order: Order = {
-    ...blankOrder(identity, product, 'create-deduct', createdAt),
+    ...newOrder(identity, product, 'create-deduct', createdAt),
     ...agreement,
     latestPaymentStatus: payment.status,
   };
   return { order, payment, events: [] };
 }
 
-function blankOrder(identity: OrderIdentity, product: CatalogProduct, on: OrderTrigger, createdAt: number): Order {
+function newOrder(identity: OrderIdentity, product: CatalogProduct, on: OrderTrigger, createdAt: number): Order {
   return {
     // Written out: spreading it made V8 build the object the slow way, at 40 microseconds an order.
     orderNo: identity.orderNo,
@@ -96,7 +96,12 @@ function blankOrder(identity: OrderIdentity, product: CatalogProduct, on: OrderT
   };
 }
 
-function firstPayment(product: CatalogProduct, at: number, status: Payment['status'], paidAt: number | null): Payment {
+function newFirstPayment(
+  product: CatalogProduct,
+  at: number,
+  status: Payment['status'],
+  paidAt: number | null,
+): Payment {
   return {
     cycleNo: 1,
     status,
@@ -109,7 +114,7 @@ function firstPayment(product: CatalogProduct, at: number, status: Payment['stat
 }
 
 /** As the gathered insert takes it; what not every order has is added by the caller. */
-export function newOrderRow(order: Order, payment: Payment, events: readonly NewEvent[]): NewOrderRow {
+export function toNewOrderRow(order: Order, payment: Payment, events: readonly NewEvent[]): NewOrderRow {
   return {
     order_no: order.orderNo,
     channel_id: order.channelId,
@@ -124,9 +129,9 @@ export function newOrderRow(order: Order, payment: Payment, events: readonly New
     period: order.period,
     total_cycles: order.totalCycles,
     amount_cent: order.amountCent,
-    created_at: iso(order.createdAt),
-    success_at: isoOrNull(order.successAt),
-    next_due_at: isoOrNull(order.nextDueAt),
+    created_at: toIso(order.createdAt),
+    success_at: toIsoOrNull(order.successAt),
+    next_due_at: toIsoOrNull(order.nextDueAt),
     paid_cycles: order.paidCycles,
     paid_amount_cent: order.paidAmountCent,
     latest_payment_status: payment.status,
@@ -134,7 +139,7 @@ export function newOrderRow(order: Order, payment: Payment, events: readonly New
     shared: order.shared,
     channel_agreement_ref: null,
     payment_status: payment.status,
-    paid_at: isoOrNull(payment.paidAt),
+    paid_at: toIsoOrNull(payment.paidAt),
     payment_channel_code: null,
     ask_after_seconds: null,
     agreement: null,
@@ -146,11 +151,11 @@ export function newOrderRow(order: Order, payment: Payment, events: readonly New
   };
 }
 
-type Recorded =
+type RecordedAnswer =
   | { readonly state: 'DESCRIBED'; readonly answer: Answer }
   | { readonly state: 'RUNNING'; readonly subject: string };
 
-export function idempotencyRow(row: OnceRow | undefined, recorded: Recorded): IdempotencyInsert | null {
+export function toIdempotencyInsert(row: OnceRow | undefined, recorded: RecordedAnswer): IdempotencyInsert | null {
   if (!row) return null;
   const answer = recorded.state === 'DESCRIBED' ? recorded.answer : undefined;
   if (answer && !('description' in answer)) throw new Error('the answer to a creation is not described');
@@ -168,5 +173,5 @@ export function idempotencyRow(row: OnceRow | undefined, recorded: Recorded): Id
   };
 }
 
-const iso = (at: number) => new Date(at).toISOString();
-const isoOrNull = (at: number | null) => (at === null ? null : iso(at));
+const toIso = (at: number) => new Date(at).toISOString();
+const toIsoOrNull = (at: number | null) => (at === null ? null : toIso(at));

@@ -22,22 +22,22 @@ import {
 
 export type StoreOrder = (row: NewOrderRow, caller: Caller) => Promise<void>;
 
-type Verdict = NewOrderRefusal | 'KEY_TAKEN' | Error | undefined;
+type StoreVerdict = NewOrderRefusal | 'KEY_TAKEN' | Error | undefined;
 
 /** Rows of an order's own number, beside the order itself. */
-const OF_ITS_NUMBER = /^(payments|debit_attempts|benefits)_pkey$/;
+const CONSTRAINTS_OF_ORDER_NUMBER = /^(payments|debit_attempts|benefits)_pkey$/;
 
-const DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
+const IDEMPOTENCY_DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
 
 /** Orders of one channel that may run out of time, one at a time, before its others in the batch are not tried. */
-const MOST_OUT_OF_TIME = 1;
+const MAX_OUT_OF_TIME = 1;
 
 /**
  * Writes a new order down, together with others that are created at the same time (docs/decisions/0012). Throws the
  * order's own Rejection or KeyTaken; what is wrong with another order in the batch is never this one's business.
  */
-export function orderStore(database: Database): StoreOrder {
-  const store = gather<NewOrderRow, Verdict>({
+export function createOrderStore(database: Database): StoreOrder {
+  const store = gather<NewOrderRow, StoreVerdict>({
     maxBatch: 32,
     slots: 3,
     channelOf: (row) => row.channel_id,
@@ -53,10 +53,10 @@ export function orderStore(database: Database): StoreOrder {
   };
 }
 
-async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Promise<Verdict[]> {
-  const { first, rest } = withoutTwins(rows);
-  const verdicts = new Map<NewOrderRow, Verdict>();
-  const keep = (some: readonly NewOrderRow[], judged: readonly Verdict[]) => {
+async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Promise<StoreVerdict[]> {
+  const { first, rest } = separateTwins(rows);
+  const verdicts = new Map<NewOrderRow, StoreVerdict>();
+  const keep = (some: readonly NewOrderRow[], judged: readonly StoreVerdict[]) => {
     some.forEach((row, index) => {
       verdicts.set(row, judged[index]);
     });
@@ -65,7 +65,7 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
   const storeOneByOne = async (some: readonly NewOrderRow[]) => {
     for (const row of some) {
       const before = outOfTime.get(row.channel_id) ?? 0;
-      const verdict = before < MOST_OUT_OF_TIME ? await storeAlone(database, row) : new HeldUp('others took too long');
+      const verdict = before < MAX_OUT_OF_TIME ? await storeAlone(database, row) : new HeldUp('others took too long');
       if (isOutOfTime(verdict)) outOfTime.set(row.channel_id, before + 1);
       keep([row], [verdict]);
     }
@@ -75,7 +75,7 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
   } catch (error) {
     // Whatever is wrong with one of them is not the others' business; a database that is away is everybody's.
     if (isAway(error)) throw error;
-    const taken = await numberTaken(database, error);
+    const taken = await toNumberTaken(database, error);
     // Their numbers are of the same block, more or less: each gets another.
     if (taken) for (const row of first) keep([row], [taken]);
     else if (first.length === 1 && isOutOfTime(error)) keep(first, [error]);
@@ -90,27 +90,28 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
  * After a unique violation the row that was in the way is visible, so the second time its refusal is known. Any other error is
  * this order's own, and is handed back so that the next one has its turn.
  */
-async function storeAlone(database: Database, row: NewOrderRow): Promise<Verdict> {
+async function storeAlone(database: Database, row: NewOrderRow): Promise<StoreVerdict> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const [verdict] = await insertOrders(database, [row]);
       return verdict;
     } catch (error) {
       if (isAway(error)) throw error;
-      const taken = await numberTaken(database, error);
+      const taken = await toNumberTaken(database, error);
       if (taken) return taken;
       if (sqlState(error) !== '23505' || attempt === 5)
         return error instanceof Error ? error : new Error(String(error));
       if (constraintOf(error) !== 'idempotency_pkey') continue;
-      const expired = row.idempotency && (await deleteExpiredKey(database, row.channel_id, row.idempotency.key, DAYS));
+      const expired =
+        row.idempotency && (await deleteExpiredKey(database, row.channel_id, row.idempotency.key, IDEMPOTENCY_DAYS));
       if (!expired) return 'KEY_TAKEN';
     }
   }
 }
 
-async function numberTaken(database: Database, error: unknown): Promise<NumberTaken | undefined> {
+async function toNumberTaken(database: Database, error: unknown): Promise<NumberTaken | undefined> {
   if (error instanceof NumberTaken) return error;
-  if (!OF_ITS_NUMBER.test(constraintOf(error) ?? '')) return undefined;
+  if (!CONSTRAINTS_OF_ORDER_NUMBER.test(constraintOf(error) ?? '')) return undefined;
   await moveSequences(database);
   return new NumberTaken('rows of that number are there', { cause: error });
 }
@@ -119,7 +120,7 @@ async function numberTaken(database: Database, error: unknown): Promise<NumberTa
  * Rows of one statement do not see each other, so no two may claim the same number, user, mobile or key, and no two channels
  * the same number of an agreement.
  */
-function withoutTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; rest: NewOrderRow[] } {
+function separateTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; rest: NewOrderRow[] } {
   const claimed = new Set<string>();
   /** Which channel has claimed the number of an agreement. */
   const numbers = new Map<string, number>();

@@ -14,15 +14,20 @@ import type { OrderText } from '../../store/orders/order-texts-sql.js';
 import { findOrderWithPayments } from '../../store/orders/orders-sql.js';
 import type { RedeemLinks } from '../../store/orders/redeem-links.js';
 
-export interface ReadDeps {
+export interface OrderRenderDeps {
   readonly clock: Clock;
   readonly links: RedeemLinks;
 }
 
 /** An order that a read has found, as its channel sees it. */
-export function readOrder(deps: ReadDeps, database: Queryable, channel: Channel, found: OrderText): string | Pieces {
+export function renderFoundOrder(
+  deps: OrderRenderDeps,
+  database: Queryable,
+  channel: Channel,
+  found: OrderText,
+): string | Pieces {
   const { order, started } = found;
-  if (started === null) return readWhole(deps, database, channel, order.orderNo);
+  if (started === null) return renderWholeOrder(deps, database, channel, order.orderNo);
   const head = createOrderHead(order);
   const terms = deps.links.termsFor(found);
   const redeemUrl = terms && deps.links.sign(channel, head.orderNo, terms);
@@ -30,13 +35,13 @@ export function readOrder(deps: ReadDeps, database: Queryable, channel: Channel,
 }
 
 /** With all that it has, in one statement and so as of one moment, when the caller has read what comes before it. */
-async function* readWhole(deps: ReadDeps, database: Queryable, channel: Channel, orderNo: number) {
-  yield* renderOrderInPieces(await findWhole(deps, database, channel, orderNo));
+async function* renderWholeOrder(deps: OrderRenderDeps, database: Queryable, channel: Channel, orderNo: number) {
+  yield* renderOrderInPieces(await findWholeOrder(deps, database, channel, orderNo));
 }
 
 /** Apart from its text, so that the rows are not held until that is read. */
-async function findWhole(
-  { clock, links }: ReadDeps,
+async function findWholeOrder(
+  { clock, links }: OrderRenderDeps,
   database: Queryable,
   channel: Channel,
   orderNo: number,

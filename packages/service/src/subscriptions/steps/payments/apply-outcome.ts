@@ -14,29 +14,34 @@ import type { AttemptToSettle } from '../../store/payments/settle-debits-sql.js'
 export type FinalOutcome = Extract<DebitOutcome, { kind: 'success' | 'declined' }>;
 
 /** What an outcome makes of an order and its period. */
-export interface Outcome {
+export interface AppliedOutcome {
   readonly order: Order;
   readonly payment: Payment;
   readonly events: readonly NewEvent[];
   /** Whether the order cannot go on, since its agreement has ended before: it is unsubscribed in the same transaction. */
-  readonly ends?: boolean;
+  readonly endsOrder?: boolean;
   /** Set when somebody has to look. */
   readonly alert?: 'debit-after-unsubscribe';
 }
 
 /** Pure. Which of the ways it is follows from the order: its first debit, a renewal, or a debit that outlived it. */
-export function outcomeOf(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome, now: number): Outcome {
-  if (order.status === 'INITIALIZING') return firstDebit(order, attempt, outcome, now);
-  if (order.status === 'ACTIVE') return renewal(order, attempt, outcome, now);
-  if (order.status === 'UNSUBSCRIBED') return afterUnsubscribe(order, attempt, outcome);
-  throw impossible(order, attempt.payment);
+export function applyOutcome(
+  order: Order,
+  attempt: AttemptToSettle,
+  outcome: FinalOutcome,
+  now: number,
+): AppliedOutcome {
+  if (order.status === 'INITIALIZING') return applyToFirstDebit(order, attempt, outcome, now);
+  if (order.status === 'ACTIVE') return applyToRenewal(order, attempt, outcome, now);
+  if (order.status === 'UNSUBSCRIBED') return applyAfterUnsubscribe(order, attempt, outcome);
+  throw createImpossibleError(order, attempt.payment);
 }
 
-function firstDebit(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome, now: number): Outcome {
+function applyToFirstDebit(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome, now: number): AppliedOutcome {
   const succeeded = outcome.kind === 'success';
   const row = findOrderTransition(order.status, succeeded ? 'first-debit-succeeded' : 'first-debit-failed');
-  if (!row) throw impossible(order, attempt.payment);
-  const { payment, eventsAbout, paid } = settledPeriod(order, attempt.payment, outcome, 'debit-failed');
+  if (!row) throw createImpossibleError(order, attempt.payment);
+  const { payment, eventsAbout, paid } = settlePeriod(order, attempt.payment, outcome, 'debit-failed');
   const next: Order = succeeded
     ? { ...paid, status: row.to, successAt: now, nextDueAt: dueAfterFirstPeriod(order) }
     : { ...paid, status: row.to, nextDueAt: null };
@@ -45,21 +50,21 @@ function firstDebit(order: Order, attempt: AttemptToSettle, outcome: FinalOutcom
     payment,
     events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChangedEvent(next)] : [])],
     // The agreement ended while this debit was on the way, and no active order was there to end with it.
-    ends: succeeded && attempt.agreementEnded,
+    endsOrder: succeeded && attempt.agreementEnded,
   };
 }
 
-function renewal(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome, now: number): Outcome {
+function applyToRenewal(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome, now: number): AppliedOutcome {
   const retryAt = outcome.kind === 'declined' ? nextTryAt(order, attempt, outcome.decline, now) : undefined;
   const failed = retryAt === undefined ? 'debit-failed' : 'debit-failed-for-now';
-  const { payment, eventsAbout, paid } = settledPeriod(order, attempt.payment, outcome, failed);
+  const { payment, eventsAbout, paid } = settlePeriod(order, attempt.payment, outcome, failed);
   if (retryAt !== undefined) {
     const next = { ...paid, nextDueAt: retryAt };
     return { order: next, payment, events: eventsAbout(next) };
   }
   if (payment.cycleNo === order.totalCycles) {
     const row = findOrderTransition(order.status, 'last-period-ended');
-    if (!row) throw impossible(order, payment);
+    if (!row) throw createImpossibleError(order, payment);
     const next = { ...paid, status: row.to, nextDueAt: null };
     return {
       order: next,
@@ -72,8 +77,8 @@ function renewal(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome, 
 }
 
 /** A period that was on its way keeps its result. It is never tried again: the order has ended. */
-function afterUnsubscribe(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome): Outcome {
-  const { payment, eventsAbout, paid } = settledPeriod(order, attempt.payment, outcome, 'debit-failed');
+function applyAfterUnsubscribe(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome): AppliedOutcome {
+  const { payment, eventsAbout, paid } = settlePeriod(order, attempt.payment, outcome, 'debit-failed');
   return {
     order: paid,
     payment,
@@ -110,7 +115,7 @@ interface SettledPeriod {
   readonly eventsAbout: (order: Order) => NewEvent[];
 }
 
-function settledPeriod(
+function settlePeriod(
   order: Order,
   before: Payment,
   outcome: FinalOutcome,
@@ -121,7 +126,7 @@ function settledPeriod(
     before.status,
     succeeded ? 'debit-succeeded' : failed,
   );
-  if (!row) throw impossible(order, before);
+  if (!row) throw createImpossibleError(order, before);
   const payment: Payment = { ...before, status: row.to, paidAt: succeeded ? outcome.paidAt : null };
   const totals = succeeded
     ? { paidCycles: order.paidCycles + 1, paidAmountCent: order.paidAmountCent + payment.amountCent }
@@ -133,7 +138,7 @@ function settledPeriod(
   };
 }
 
-function impossible(order: Order, payment: Payment): Error {
+function createImpossibleError(order: Order, payment: Payment): Error {
   return new Error(
     `order ${order.orderNo} is ${order.status} and period ${payment.cycleNo} ${payment.status}: nothing can be settled`,
   );

@@ -2,19 +2,19 @@ import type { Clock } from '../../../platform/clock.js';
 import { type Database, isAway } from '../../../platform/db/database.js';
 import { gather } from '../../../platform/db/sharing/gather.js';
 import type { BusinessCounts } from '../../../platform/metrics/counts.js';
-import { type Settled, type Settlement, settle } from './settle-debits.js';
+import { type SettledDebit, type Settlement, settleDebits } from './settle-debits.js';
 
-export interface SettlementOf extends Settlement {
+export interface SettlementOfAttempt extends Settlement {
   readonly attempt: Settlement['attempt'] & { readonly paymentChannelCode: string };
 }
 
-export type SettleTogether = (settlement: SettlementOf) => Promise<Settled>;
+export type SettleInBatch = (settlement: SettlementOfAttempt) => Promise<SettledDebit>;
 
 /** Outcomes that are known at the same time share a transaction. What is wrong with one is not the others' business. */
-export function settleTogether(database: Database, clock: Clock, counts?: BusinessCounts): SettleTogether {
+export function createBatchSettler(database: Database, clock: Clock, counts?: BusinessCounts): SettleInBatch {
   const settleBatch = (settlements: readonly Settlement[]) =>
-    database.transaction((tx) => settle(tx, settlements, clock.now()));
-  const alone = async (settlement: Settlement): Promise<Settled | Error> => {
+    database.transaction((tx) => settleDebits(tx, settlements, clock.now()));
+  const settleAlone = async (settlement: Settlement): Promise<SettledDebit | Error> => {
     try {
       const [settled] = await settleBatch([settlement]);
       return settled ?? new Error('one settlement has one result');
@@ -23,7 +23,7 @@ export function settleTogether(database: Database, clock: Clock, counts?: Busine
       return error instanceof Error ? error : new Error(String(error));
     }
   };
-  const together = gather<Settlement, Settled | Error>({
+  const settleGathered = gather<Settlement, SettledDebit | Error>({
     maxBatch: 64,
     slots: 2,
     async run(settlements) {
@@ -36,13 +36,13 @@ export function settleTogether(database: Database, clock: Clock, counts?: Busine
         }
       }
       // Two about one order, or one that fails: each by itself.
-      const results: (Settled | Error)[] = [];
-      for (const settlement of settlements) results.push(await alone(settlement));
+      const results: (SettledDebit | Error)[] = [];
+      for (const settlement of settlements) results.push(await settleAlone(settlement));
       return results;
     },
   });
   return async (settlement) => {
-    const result = await together(settlement);
+    const result = await settleGathered(settlement);
     if (result instanceof Error) throw result;
     if (result.changed) counts?.debit(settlement.attempt.paymentChannelCode, settlement.outcome.kind);
     return result;

@@ -9,7 +9,7 @@ import { DEBIT_DEADLINE_MS } from '../../domain/payments/debit-policy.js';
 import type { Attempt } from '../../store/payments/attempts-sql.js';
 
 /** What an attempt says to the institution, on behalf of its channel. */
-export function debitRequest(
+export function createDebitRequest(
   attempt: Attempt,
   { appId }: Channel,
   institutionNo: string,
@@ -45,11 +45,11 @@ export async function askDebit(
   gateway: Gateway,
   request: DebitRequest,
   deadlineMs = DEBIT_DEADLINE_MS,
-  unseen: () => Promise<DebitOutcome | 'send'> = async () => 'send',
+  onUnseen: () => Promise<DebitOutcome | 'send'> = async () => 'send',
 ): Promise<DebitOutcome> {
   const answer = await withinDeadline(async () => gateway.queryDebit(request), deadlineMs);
   if (answer.kind !== 'not-found') return answer;
-  const instead = await unseen();
+  const instead = await onUnseen();
   return instead === 'send' ? sendDebit(gateway, request, deadlineMs) : instead;
 }
 

@@ -15,7 +15,7 @@ export async function sendRefund(
   deadlineMs = DEBIT_DEADLINE_MS,
 ): Promise<RefundOutcome> {
   return withinDeadline(
-    async () => (await gateways.of(refund.paymentChannelCode)).refund(requestOf(refund)),
+    async () => (await gateways.of(refund.paymentChannelCode)).refund(createRefundRequest(refund)),
     deadlineMs,
   );
 }
@@ -38,14 +38,18 @@ export async function askRefund(
 }
 
 /** A refund over another amount is none that we asked for: it settles nothing, and somebody has to look. */
-export async function rejectWrongRefund(db: Queryable, refund: Refund, outcome: RefundOutcome): Promise<RefundOutcome> {
+export async function rejectWrongRefundAmount(
+  db: Queryable,
+  refund: Refund,
+  outcome: RefundOutcome,
+): Promise<RefundOutcome> {
   if (outcome.kind !== 'success' || outcome.amountCent === refund.amountCent) return outcome;
   const detail = `asked for ${refund.amountCent}, refunded ${outcome.amountCent}`;
   await raiseAlertOnChange(db, 'refund-wrong-amount', formatRefundNo(refund), detail);
   return { kind: 'unknown' };
 }
 
-function requestOf(refund: Refund): RefundRequest {
+function createRefundRequest(refund: Refund): RefundRequest {
   return {
     appId: refund.appId,
     refundNo: formatRefundNo(refund),

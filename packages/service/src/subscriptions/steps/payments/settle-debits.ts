@@ -15,19 +15,19 @@ import {
 import {
   agreementsOfFirstDebits,
   endAgreements,
-  type HeldAgreements,
-  holdAgreements,
-  saidByInstitution,
+  type LockedAgreements,
+  lockAgreementsWithOrders,
+  unsubscribedByInstitution,
 } from '../ending/end-agreements.js';
 import { endOrders } from '../ending/end-orders.js';
-import { type FinalOutcome, type Outcome, outcomeOf } from './apply-outcome.js';
+import { type AppliedOutcome, applyOutcome, type FinalOutcome } from './apply-outcome.js';
 
 export interface Settlement {
   readonly attempt: AttemptReference;
   readonly outcome: FinalOutcome;
 }
 
-export interface Settled {
+export interface SettledDebit {
   readonly order: Order;
   readonly payment: Payment;
   /** False when the attempt was settled before: then this is what came of it. */
@@ -39,8 +39,12 @@ export interface Settled {
  * the order's row lock, so that whoever comes second finds the attempt closed and changes nothing. A batch holds each
  * order once.
  */
-export async function settle(tx: Queryable, settlements: readonly Settlement[], now: number): Promise<Settled[]> {
-  const held = await hold(tx, settlements);
+export async function settleDebits(
+  tx: Queryable,
+  settlements: readonly Settlement[],
+  now: number,
+): Promise<SettledDebit[]> {
+  const held = await lockForSettlement(tx, settlements);
   const attempts = await findAttemptsToSettle(
     tx,
     settlements.map(({ attempt }) => attempt),
@@ -48,24 +52,24 @@ export async function settle(tx: Queryable, settlements: readonly Settlement[], 
   const all = settlements.map(({ attempt: reference, outcome }) => {
     const order = held.orders.get(reference.orderNo);
     const attempt = attempts.get(reference.orderNo);
-    if (!order || !attempt) throw new Error(`attempt ${numberOf(reference)} has no order or period`);
+    if (!order || !attempt) throw new Error(`attempt ${attemptNoOf(reference)} has no order or period`);
     const counts = attempt.status === 'STARTED' || isLateSuccess(order, attempt, outcome);
-    return { order, attempt, outcome, after: counts ? outcomeOf(order, attempt, outcome, now) : undefined };
+    return { order, attempt, outcome, after: counts ? applyOutcome(order, attempt, outcome, now) : undefined };
   });
-  const rows = all.flatMap(({ attempt, outcome, after }) => (after ? [rowOf(attempt, outcome, after)] : []));
+  const rows = all.flatMap(({ attempt, outcome, after }) => (after ? [toSettledRow(attempt, outcome, after)] : []));
   if (rows.length > 0) await storeSettledDebits(tx, rows, now);
-  await releaseUndebited(tx, rows);
-  const orders = await endWhatHasEnded(
+  await releaseNumbersOfFailedFirstDebits(tx, rows);
+  const orders = await endOrdersOfEndedAgreements(
     tx,
     held,
     all.flatMap(({ attempt, outcome, after }) => (after ? [{ attempt, outcome, after }] : [])),
     now,
   );
-  const settled: Settled[] = [];
+  const settled: SettledDebit[] = [];
   for (const { order, attempt, outcome, after } of all) {
-    await noticeContradiction(tx, attempt, outcome, after !== undefined);
+    await alertContradiction(tx, attempt, outcome, after !== undefined);
     if (after?.alert) {
-      await raiseAlert(tx, after.alert, numberOf(attempt), 'the order was unsubscribed while it was debited');
+      await raiseAlert(tx, after.alert, attemptNoOf(attempt), 'the order was unsubscribed while it was debited');
     }
     settled.push({
       order: orders.get(order.orderNo) ?? order,
@@ -80,10 +84,10 @@ export async function settle(tx: Queryable, settlements: readonly Settlement[], 
  * First the orders, then the agreements that the settlements depend on or end. A batch that ends agreements locks every order
  * on them together with its own: so no circle can come of it (docs/decisions/0010).
  */
-async function hold(tx: Queryable, settlements: readonly Settlement[]): Promise<HeldAgreements> {
+async function lockForSettlement(tx: Queryable, settlements: readonly Settlement[]): Promise<LockedAgreements> {
   const orderNos = settlements.map(({ attempt }) => attempt.orderNo);
   const declined = settlements.filter(({ outcome }) => endsAgreement(outcome)).map(({ attempt }) => attempt);
-  if (declined.length > 0) return holdAgreements(tx, await findAgreementsOfAttempts(tx, declined), orderNos);
+  if (declined.length > 0) return lockAgreementsWithOrders(tx, await findAgreementsOfAttempts(tx, declined), orderNos);
   const orders = await lockOrders(tx, orderNos);
   const firsts = agreementsOfFirstDebits([...orders.values()]);
   if (firsts.length > 1) await lockAgreements(tx, firsts);
@@ -91,7 +95,7 @@ async function hold(tx: Queryable, settlements: readonly Settlement[]): Promise<
 }
 
 /** What was shared for an order whose first debit failed holds no number. The agreements are locked. */
-async function releaseUndebited(tx: Queryable, rows: readonly SettledDebitRow[]): Promise<void> {
+async function releaseNumbersOfFailedFirstDebits(tx: Queryable, rows: readonly SettledDebitRow[]): Promise<void> {
   const undebited = rows.flatMap(({ order }) =>
     order.status === 'TERMINATED' && order.agreementId !== null ? [order.agreementId] : [],
   );
@@ -101,50 +105,54 @@ async function releaseUndebited(tx: Queryable, rows: readonly SettledDebitRow[])
 const endsAgreement = (outcome: FinalOutcome): outcome is Extract<FinalOutcome, { kind: 'declined' }> =>
   outcome.kind === 'declined' && outcome.decline === 'agreement-invalid';
 
-interface Counted {
+interface CountedSettlement {
   readonly attempt: AttemptToSettle;
   readonly outcome: FinalOutcome;
-  readonly after: Outcome;
+  readonly after: AppliedOutcome;
 }
 
 /** Agreements of which a decline has said that they are gone, with all orders on them. Gives the orders as they are then. */
-async function endWhatHasEnded(
+async function endOrdersOfEndedAgreements(
   tx: Queryable,
-  { orders: before, agreements }: HeldAgreements,
-  counted: readonly Counted[],
+  { orders: before, agreements }: LockedAgreements,
+  counted: readonly CountedSettlement[],
   now: number,
 ): Promise<Map<number, Order>> {
   const orders = new Map(before);
-  const take = (changed: readonly Order[]) => {
+  const remember = (changed: readonly Order[]) => {
     for (const order of changed) orders.set(order.orderNo, order);
   };
-  take(counted.map(({ after }) => after.order));
-  const ending = counted.filter(({ after }) => after.ends).map(({ after }) => after.order);
-  take(await endOrders(tx, ending, saidByInstitution('the agreement was ended by the institution'), now));
+  remember(counted.map(({ after }) => after.order));
+  const ending = counted.filter(({ after }) => after.endsOrder).map(({ after }) => after.order);
+  remember(await endOrders(tx, ending, unsubscribedByInstitution('the agreement was ended by the institution'), now));
   for (const { attempt, outcome } of counted) {
     if (!endsAgreement(outcome)) continue;
     const number = agreements.find(({ agreementId }) => agreementId === attempt.agreementId)?.number;
     if (number === undefined) throw new Error(`agreement ${attempt.agreementId} is debited and has no number`);
     const agreementIds = agreements.filter((one) => one.number === number).map(({ agreementId }) => agreementId);
-    const by = saidByInstitution(outcome.reason);
-    take(await endAgreements(tx, { agreementIds, orders: orders.values(), by }, now));
+    const by = unsubscribedByInstitution(outcome.reason);
+    remember(await endAgreements(tx, { agreementIds, orders: orders.values(), by }, now));
   }
   return orders;
 }
 
 /** For one attempt. */
-export async function settleOne(
+export async function settleDebit(
   tx: Queryable,
   attempt: AttemptReference,
   outcome: FinalOutcome,
   now: number,
-): Promise<Settled> {
-  const [settled] = await settle(tx, [{ attempt, outcome }], now);
+): Promise<SettledDebit> {
+  const [settled] = await settleDebits(tx, [{ attempt, outcome }], now);
   if (!settled) throw new Error('one settlement has one result');
   return settled;
 }
 
-function rowOf(attempt: AttemptToSettle, outcome: FinalOutcome, { order, payment, events }: Outcome): SettledDebitRow {
+function toSettledRow(
+  attempt: AttemptToSettle,
+  outcome: FinalOutcome,
+  { order, payment, events }: AppliedOutcome,
+): SettledDebitRow {
   const succeeded = outcome.kind === 'success';
   return {
     attempt,
@@ -168,7 +176,7 @@ function isLateSuccess(order: Order, attempt: AttemptToSettle, outcome: FinalOut
  * News that differs from what was settled: whether or not it still counts, somebody has to look. What counted has an alert
  * of its own, which no later contradiction writes over.
  */
-async function noticeContradiction(
+async function alertContradiction(
   tx: Queryable,
   attempt: AttemptToSettle,
   outcome: FinalOutcome,
@@ -177,7 +185,7 @@ async function noticeContradiction(
   const now = outcome.kind === 'success' ? 'SUCCESS' : 'FAIL';
   if (attempt.status === 'STARTED' || attempt.status === now) return;
   const detail = `settled as ${attempt.status}, later reported as ${now}`;
-  await raiseAlert(tx, counted ? 'debit-late-success' : 'debit-contradiction', numberOf(attempt), detail);
+  await raiseAlert(tx, counted ? 'debit-late-success' : 'debit-contradiction', attemptNoOf(attempt), detail);
 }
 
-const numberOf = ({ orderNo, cycleNo, tryNo }: AttemptReference) => formatAttemptNo(orderNo, cycleNo, tryNo);
+const attemptNoOf = ({ orderNo, cycleNo, tryNo }: AttemptReference) => formatAttemptNo(orderNo, cycleNo, tryNo);

@@ -9,7 +9,7 @@ import { findPayments, lockOrderByNumber, storeOrder, storePayment } from '../..
 import { closeRefund, findRefund, type Refund } from '../../store/payments/refunds-sql.js';
 import { revokeBenefits } from '../benefits/revoke-benefits.js';
 
-export type FinalRefund = Extract<RefundOutcome, { kind: 'success' | 'refused' }>;
+export type FinalRefundOutcome = Extract<RefundOutcome, { kind: 'success' | 'refused' }>;
 
 export interface SettledRefund {
   readonly refund: Refund;
@@ -25,7 +25,7 @@ export interface SettledRefund {
 export async function settleRefund(
   tx: Queryable,
   reference: RefundReference,
-  outcome: FinalRefund,
+  outcome: FinalRefundOutcome,
   now: number,
 ): Promise<SettledRefund> {
   const order = await lockOrderByNumber(tx, reference.orderNo);
@@ -50,7 +50,7 @@ export async function settleRefund(
   }
   const { refundedAt } = outcome;
   await closeRefund(tx, refund, status, { reason: null, refundedAt }, now);
-  const after = refunded(order, payment, refund, refundedAt);
+  const after = applyRefund(order, payment, refund, refundedAt);
   await storePayment(tx, order.orderNo, after.payment);
   await storeOrder(tx, after.order);
   await revokeBenefits(tx, reference, {
@@ -62,7 +62,7 @@ export async function settleRefund(
 }
 
 /** Pure: what an order and its period become. What was paid stays what was paid. */
-function refunded(order: Order, payment: Payment, refund: Refund, at: number): { order: Order; payment: Payment } {
+function applyRefund(order: Order, payment: Payment, refund: Refund, at: number): { order: Order; payment: Payment } {
   const refundAmountCent = payment.refundAmountCent + refund.amountCent;
   const inFull = refundAmountCent === payment.amountCent;
   const row = findPaymentTransition(payment.status, inFull ? 'refunded-in-full' : 'refunded-in-part');
