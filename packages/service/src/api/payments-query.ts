@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.js';
 import { findPaymentOfCycle, formatTimeOrNull } from '../subscriptions/domain/orders/order.js';
 import { parsePaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { findOrderWithPayments } from '../subscriptions/store/orders/orders-sql.js';
-import { findClaimsOfPeriod } from '../subscriptions/store/payments/query-sql.js';
+import { findClaimsOfPeriod } from '../subscriptions/store/benefits/claims-sql.js';
 
 export function createPaymentsQueryAction(clock: Clock): Action<PaymentsQueryRequest, PaymentDetail> {
   return async ({ channel, database, answer }, { paymentOrderNo }) => {

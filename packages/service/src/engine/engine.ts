@@ -14,8 +14,7 @@ import type { SettleInBatch } from '../subscriptions/steps/payments/batch-settle
 import { createBusinessReader } from './business-reader.js';
 import { mendFutureTimes } from './housekeeping/future-times-sql.js';
 import { createHousekeeping } from './housekeeping.js';
-import { logAlerts } from './jobs/alert-lines.js';
-import { type AlertingDeps, startAlerting } from './jobs/alerts.js';
+import { type AlertingDeps, logAlerts, startAlerting } from './jobs/alerts.js';
 import { billDueOrders } from './jobs/billing.js';
 import { startDeliveries } from './jobs/deliveries.js';
 import { expireAndCompleteDue } from './jobs/expire-and-complete.js';

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Queryable } from '../../src/platform/db/database.js';
 import {
-  createOrderNumbers,
   formatAttemptNo,
   formatPaymentOrderNo,
   parseAttemptNo,
   parseOrderNo,
   parsePaymentOrderNo,
 } from '../../src/subscriptions/domain/orders/order-numbers.js';
+import { createOrderNumbers } from '../../src/subscriptions/store/orders/new-orders-sql.js';
 
 /** As the sequence gives them. */
 const anyOrderNo = fc.integer({ min: 100_000_001_000, max: 900_000_000_000_999 });

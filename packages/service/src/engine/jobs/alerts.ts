@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
 import type { Sender } from '../../platform/alerts/message.js';
+import { takeAlertsToLog } from '../../platform/alerts/raise-sql.js';
 import { resolveWhatIsGone } from '../../platform/alerts/resolve-sql.js';
 import { sendMessages, writeMessages } from '../../platform/alerts/tell.js';
 import type { AlertWay } from '../../platform/alerts/way.js';
-import type { Database } from '../../platform/db/database.js';
+import type { Database, Queryable } from '../../platform/db/database.js';
 import { runEvery } from '../timer.js';
 
 export interface AlertingDeps {
@@ -53,4 +54,28 @@ export function startAlerting(deps: AlertingDeps) {
       await Promise.all(jobs.map((job) => job.stop()));
     },
   };
+}
+
+const ALERTS_PER_STATEMENT = 100;
+
+/**
+ * A line for each alert that was raised since the last turn, by whichever node or command, in the log of one node. However
+ * often it was raised meanwhile, it is one line.
+ */
+export async function logAlerts({
+  database,
+  log,
+}: {
+  readonly database: Queryable;
+  readonly log: Logger;
+}): Promise<number> {
+  let logged = 0;
+  for (;;) {
+    const alerts = await takeAlertsToLog(database, ALERTS_PER_STATEMENT);
+    for (const { kind, subject, detail, times, seen } of alerts) {
+      log.warn({ kind, subject, detail, times, seen }, 'alert');
+    }
+    logged += alerts.length;
+    if (alerts.length < ALERTS_PER_STATEMENT) return logged;
+  }
 }

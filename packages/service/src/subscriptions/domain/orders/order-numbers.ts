@@ -1,6 +1,3 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { type HeldNumbers, heldNumbers } from '../../../platform/db/sharing/held-numbers.js';
-
 /** paymentOrderNo is orderNo x 10,000 + cycleNo: as text, since it may pass 2^53. */
 export function formatPaymentOrderNo(orderNo: number | string, cycleNo: number): string {
   return `${orderNo}${String(cycleNo).padStart(4, '0')}`;
@@ -37,21 +34,4 @@ export function parseAttemptNo(text: string): AttemptReference | undefined {
 /** Nothing for a text that cannot be an order's number. */
 export function parseOrderNo(text: string): number | undefined {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
-}
-
-/** The sequence goes on by as many. */
-const ORDER_NUMBERS_PER_BLOCK = 1000;
-
-const TAKE_ORDER_NUMBERS = statement({
-  text: `select nextval('order_numbers') as first`,
-  parameters: [],
-  columns: columns<{ first: number }>({ first: 'bigint' }),
-});
-
-export function createOrderNumbers(db: Queryable): HeldNumbers {
-  return heldNumbers(async () => {
-    const [row] = await db.query(TAKE_ORDER_NUMBERS);
-    if (!row) throw new Error('a sequence has a next value');
-    return Array.from({ length: ORDER_NUMBERS_PER_BLOCK }, (_, n) => row.first + n);
-  });
 }

@@ -1,5 +1,6 @@
 import type { AgreementSource, AgreementStatus } from '@perennial/wire';
 import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
+import { type HeldNumbers, heldNumbers } from '../../../platform/db/sharing/held-numbers.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { Place } from '../../../platform/lists/page.js';
 import { agreementStatusIs } from '../statuses-sql.js';
@@ -85,6 +86,22 @@ export async function takeAgreementId(db: Queryable): Promise<number> {
   const [row] = await db.query(TAKE_AGREEMENT_ID);
   if (!row) throw new Error('a sequence gave no number');
   return row.id;
+}
+
+const AGREEMENT_NUMBERS_PER_BLOCK = 100;
+
+const TAKE_AGREEMENT_NUMBERS = statement({
+  text: `select nextval('agreement_numbers') as id from generate_series(1, ${AGREEMENT_NUMBERS_PER_BLOCK})`,
+  parameters: [],
+  columns: columns<{ id: number }>({ id: 'bigint' }),
+});
+
+/** Agreement numbers for orders that bring their agreement along, read from the sequence in blocks. */
+export function createAgreementNumbers(db: Queryable): HeldNumbers {
+  return heldNumbers(async () => {
+    const rows = await db.query(TAKE_AGREEMENT_NUMBERS);
+    return rows.map(({ id }) => id);
+  });
 }
 
 const INSERT_AGREEMENT = statement({

@@ -1,4 +1,5 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { type HeldNumbers, heldNumbers } from '../../../platform/db/sharing/held-numbers.js';
 import { leaseOf } from '../../../platform/idempotency/sql.js';
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
 import { lockNumberForSharingSql } from '../agreements/institution-number-sql.js';
@@ -234,4 +235,22 @@ const DELETE_EXPIRED_KEY = statement({
 export async function deleteExpiredKey(db: Queryable, channelId: number, key: string, days: number): Promise<boolean> {
   const rows = await db.query(DELETE_EXPIRED_KEY, [channelId, key, days]);
   return rows.length > 0;
+}
+
+/** The sequence in the database advances by this many with each value. */
+const ORDER_NUMBERS_PER_BLOCK = 1000;
+
+const TAKE_ORDER_NUMBERS = statement({
+  text: `select nextval('order_numbers') as first`,
+  parameters: [],
+  columns: columns<{ first: number }>({ first: 'bigint' }),
+});
+
+/** Order numbers, read from the sequence in blocks. */
+export function createOrderNumbers(db: Queryable): HeldNumbers {
+  return heldNumbers(async () => {
+    const [row] = await db.query(TAKE_ORDER_NUMBERS);
+    if (!row) throw new Error('a sequence has a next value');
+    return Array.from({ length: ORDER_NUMBERS_PER_BLOCK }, (_, n) => row.first + n);
+  });
 }
