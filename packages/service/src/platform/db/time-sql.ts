@@ -4,7 +4,7 @@
  */
 export const epochMs = (expression: string) => `floor(date_part('epoch', ${expression}) * 1000 + 0.0005)::bigint`;
 
-/** A time as Unix microseconds, which is all of it. */
+/** A time as Unix microseconds: PostgreSQL keeps no more digits. */
 export const epochMicros = (expression: string) => `(extract(epoch from ${expression}) * 1000000)::bigint`;
 
 /** A parameter in Unix microseconds as a time, exactly. */
@@ -17,11 +17,11 @@ export const fromEpochMs = (parameter: string) => `to_timestamp(${parameter}::do
 /**
  * Asia/Shanghai, which has had this offset and no other since 1991, and the node counts with the same. Named by every
  * expression that depends on a zone, so that none depends on the session's: a pooler or a role's settings may have another.
- * As an offset: looking the zone up by its name takes half as long again as all of `written`.
+ * As an offset: looking the zone up by its name takes half as long again as all of `shanghaiText`.
  */
 const ZONE = `interval '8 hours'`;
 
-/** The calendar's date and time of a moment, and the other way round. */
+/** A moment as the date and time of the calendar in Asia/Shanghai; such a date and time as a moment. */
 export const inShanghaiZone = (expression: string) => `(${expression} at time zone ${ZONE})`;
 
 /** A moment and an interval of months, days or both, by the calendar: 31 August and a month is 30 September. */

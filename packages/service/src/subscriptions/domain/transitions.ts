@@ -7,13 +7,13 @@ export interface Transition<Status, Trigger> {
 
 export interface Transitions<Status, Trigger, Row extends Transition<Status, Trigger>> {
   readonly rows: readonly Row[];
-  /** Undefined where nothing of the kind can happen: the caller says what that means. */
+  /** Undefined when the table has no such row: the caller decides what that means. */
   find(from: Status | 'none', on: Trigger): Row | undefined;
-  /** For what is known to happen, as a statement is written for it: throws unless there is a row. */
+  /** Throws when the table has no such row. For statements, which are written for a row of the table. */
   require(from: Status | 'none', on: Trigger): Row;
 }
 
-/** What stands in no row does not happen. */
+/** A table of transitions. What has no row in it is not allowed. */
 export function createTransitions<
   Status extends string,
   Trigger extends string,

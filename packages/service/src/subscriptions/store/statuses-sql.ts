@@ -1,9 +1,9 @@
 import type { AgreementStatus, OrderStatus, PaymentStatus } from '@perennial/wire';
 
-/** A status as a literal. */
+/** A status as an SQL literal. */
 export const statusLiteral = (status: OrderStatus | PaymentStatus | AgreementStatus): string => `'${status}'`;
 
-/** Conditions on a column that holds a status: the compiler knows the words. */
+/** SQL conditions on a column with a status. The compiler checks the words. */
 export const orderStatusIs = (column: string, ...statuses: readonly OrderStatus[]): string => isOneOf(column, statuses);
 export const paymentStatusIs = (column: string, ...statuses: readonly PaymentStatus[]): string =>
   isOneOf(column, statuses);

@@ -5,9 +5,9 @@ import { createTransitions, type Transition } from '../transitions.js';
 export type AgreementTrigger =
   | 'bind-sms'
   | 'confirm-right'
-  | 'confirm-wrong' // this code is not the one; another may be
-  | 'confirm-refused' // the institution will not have this binding
-  | 'shared' // comes bound: orders/create with sharedAgreement, or agreements/replace
+  | 'confirm-wrong' // the code is wrong; another code may be right
+  | 'confirm-refused' // the institution refuses the binding for good
+  | 'shared' // bound from the start: orders/create with sharedAgreement, or agreements/replace
   | 'replaced'
   | 'bound-again' // another binding of the same card takes its place
   | 'canceled';

@@ -3,7 +3,7 @@ import type { CatalogPaymentChannel } from '../../../catalog/products/catalog.js
 
 type PaymentChannels = ReadonlyMap<string, CatalogPaymentChannel>;
 
-/** The one that is asked for, else the default, else the only one there is. */
+/** The payment channel that the request names, else the channel's default, else the only one that it has. */
 export function choosePaymentChannel(authorized: PaymentChannels, code: string | undefined): CatalogPaymentChannel {
   if (code !== undefined) {
     const named = authorized.get(code);
@@ -17,7 +17,7 @@ export function choosePaymentChannel(authorized: PaymentChannels, code: string |
   return found;
 }
 
-/** A bank that is named must be served, also where none need be named. */
+/** A bank that the request names must be served, even where naming one is optional. */
 export function requireServedBank(paymentChannel: CatalogPaymentChannel, bankCode: string | undefined): void {
   const { bankCodeRequired, supportedBanks } = paymentChannel;
   const served =
@@ -25,7 +25,7 @@ export function requireServedBank(paymentChannel: CatalogPaymentChannel, bankCod
   if (!served) throw new Rejection('BANK_NOT_SUPPORTED');
 }
 
-/** The interface answers 403004 for both on orders/create, and tells them apart on agreements/replace. */
+/** For a payment channel without authorization: orders/create has one code for this and for "not shareable", agreements/replace two. */
 type UnauthorizedCode = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
 
 export function requireShareablePaymentChannel(

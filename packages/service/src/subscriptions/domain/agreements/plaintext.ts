@@ -6,7 +6,7 @@ interface PlaintextRule {
   readonly description: string;
 }
 
-/** What may stand behind a ciphertext. Nothing is stripped or respelled: two spellings are two values. */
+/** What a decrypted field may contain. Nothing is stripped or respelled: two spellings are two values. */
 const PLAINTEXT_RULES = {
   card: { pattern: /^[0-9]{8,32}$/, description: '8 to 32 digits' },
   mobile: { pattern: /^\+?[0-9]{5,20}$/, description: '5 to 20 digits, after an optional +' },
@@ -17,13 +17,13 @@ const PLAINTEXT_RULES = {
 
 export type PlaintextKind = keyof typeof PLAINTEXT_RULES;
 
-/** A rejection that tells somebody without the key something about a ciphertext, and is counted therefore. */
+/** Counted, because this rejection tells somebody without the key something about a ciphertext. */
 export class UnreadableField extends Rejection {}
 
-/** Too many failures of the channel: nothing is decrypted for now. */
+/** The channel had too many unreadable fields: nothing is decrypted for it until the minute ends. */
 export class TooManyUnreadableFields extends Error {}
 
-/** Throws DECRYPT_FAILED or PARAM_INVALID, either with the field's name and never its value; or FieldsSlowed. */
+/** Throws DECRYPT_FAILED or PARAM_INVALID, with the field's name and never its value; or TooManyUnreadableFields. */
 export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext: string, field: string): string {
   if (channel.fieldFailures.tooMany) throw new TooManyUnreadableFields('too many encrypted fields could not be read');
   const version = encryptionVersionOf(ciphertext);
@@ -37,7 +37,7 @@ export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext:
   const { pattern, description } = PLAINTEXT_RULES[kind];
   if (pattern.test(text)) return text;
   const message = `${field} must hold ${description}`;
-  // Behind v2 only who has the key can have put a wrong text; v1 gives one to whoever changes enough values.
+  // With v2 only somebody with the key can have encrypted a wrong text. With v1 anybody gets one by changing bytes often enough.
   throw version === 'v2' ? new Rejection('PARAM_INVALID', message) : countFailure(channel, 'PARAM_INVALID', message);
 }
 
@@ -46,7 +46,7 @@ function decryptOrCountFailure(channel: Channel, ciphertext: string, field: stri
     return decryptField(ciphertext, channel.aesKey);
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
-    // Which field it is, and still not why: docs/interface.md has it that all reasons are one.
+    // Which field, but not why: by docs/interface.md all reasons look the same to the caller.
     throw countFailure(channel, 'DECRYPT_FAILED', `${field} cannot be decrypted`);
   }
 }

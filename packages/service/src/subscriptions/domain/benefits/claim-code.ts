@@ -1,6 +1,6 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
 
-/** A claim's code at rest is sealed like other things of the channel's users, for this claim alone. */
+/** The code of a claim is stored sealed under the channel's data key. The place makes a copy in another claim unreadable. */
 const claimCodePlace = (claimNo: string) => `code of claim ${claimNo}`;
 
 export function sealClaimCode({ sealing }: Pick<Channel, 'sealing'>, claimNo: string, code: string): string {

@@ -11,8 +11,8 @@ export interface Cadence {
 }
 
 /**
- * When period `cycleNo` is due: always counted from the anchor, never from the period before, so that nothing drifts. A
- * day past the end of its month is the month's last (31 January, 28 February, 31 March).
+ * When period `cycleNo` is due: always counted from the anchor, never from the period before, so that the day does not drift.
+ * In a month without that day it is the month's last day (31 January, 28 February, 31 March).
  */
 export function periodDueAt(anchor: number, { periodType, period }: Cadence, cycleNo: number): number {
   const units = (cycleNo - 1) * period;
@@ -26,8 +26,8 @@ export function periodDueAt(anchor: number, { periodType, period }: Cadence, cyc
 }
 
 /**
- * The same rule for statements, which move thousands of orders at once: when the order called `o` has run for so many periods.
- * A test holds the two against each other.
+ * The same rule as SQL, for statements that move thousands of orders at once: the time `count` periods after the creation of
+ * the order called `o`. A test compares the two.
  */
 export const afterPeriodsSql = (count: string, o: string) =>
   addByCalendar(
@@ -36,7 +36,7 @@ export const afterPeriodsSql = (count: string, o: string) =>
      else make_interval(months => ${o}.period * (${count})) end`,
   );
 
-/** Periods of one order are asked for one after another. */
+/** The last anchor, taken apart: periods of one order are asked for one after another. */
 let lastAnchor = { anchor: 0, ...shanghaiDateOf(0) };
 
 function shanghaiDateOf(anchor: number) {
@@ -54,7 +54,10 @@ function daysInMonth(year: number, month: number): number {
   return month === 3 || month === 5 || month === 8 || month === 10 ? 30 : 31;
 }
 
-/** After the first period: the second one's time, or for an order of one its own, since completing it is then due. */
+/**
+ * When an order is due after its first period: at the time of the second period. An order with one period is due at once, to
+ * be completed.
+ */
 export function dueAfterFirstPeriod(
   order: Cadence & { readonly createdAt: number; readonly totalCycles: number },
 ): number {

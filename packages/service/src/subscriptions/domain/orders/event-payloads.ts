@@ -6,7 +6,7 @@ import { formatPaymentOrderNo } from './order-numbers.js';
 const renderOrderPayload = serializer(OrderPayload);
 const renderPaymentPayload = serializer(StoredPaymentPayload);
 
-/** What events say of an order, as JSON. `completedPayloadSql` makes the same of the same schema. */
+/** The payload of an event about an order. `completedOrderPayloadSql` makes the same in SQL, from the same schema. */
 export function orderPayloadJson(order: Order): string {
   return renderOrderPayload({
     orderNo: String(order.orderNo),
@@ -25,7 +25,7 @@ export function orderPayloadJson(order: Order): string {
   });
 }
 
-/** What events say of a period, as JSON. `paymentPayloadSql` makes the same of the same schema. */
+/** The payload of an event about a period. `paymentPayloadSql` makes the same in SQL, from the same schema. */
 export function paymentPayloadJson(order: Order, payment: Payment): string {
   return renderPaymentPayload({
     orderNo: String(order.orderNo),

@@ -3,12 +3,12 @@ import { periodDueAt } from './calendar.js';
 import { createOrderHead, type Order, type OrderHead, type Payment, unstartedStatus } from './order.js';
 
 /**
- * What an endpoint answers about an order, without what follows from it: the text of each period and the signature of the
- * link. It is what the answer's text is made of, the first time and at each replay, and what is stored for that.
+ * What an endpoint answers about an order, in short: without the text of each period and the signature of the link, which can
+ * be made from it. It is stored with the idempotency key, and the answer's text is made from it, the first time and at replays.
  */
 export interface OrderDescription {
   readonly head: OrderHead;
-  /** For whom and until when (Unix seconds) the redemption link is good. */
+  /** Null when the answer has no redemption link. */
   readonly link: LinkTerms | null;
   readonly periods: readonly PeriodRun[];
 }
@@ -18,7 +18,7 @@ export interface LinkTerms {
   readonly exp: number;
 }
 
-/** Periods that are alike, one after another; their times in seconds after the calendar's. */
+/** Consecutive periods with the same values. `expectAfter` and `paidAfter` are seconds after each period's time by the calendar. */
 export type PeriodRun = readonly [
   from: number,
   to: number,
@@ -37,7 +37,7 @@ export function createOrderDescription(
   return { head: createOrderHead(order), link, periods: [...startedRuns(order, started), ...unstartedRuns(order)] };
 }
 
-/** The periods that were not started: alike, all of them. */
+/** The periods that were not started. They all have the same values, so they are one run. */
 export function unstartedRuns(order: Order): PeriodRun[] {
   const status = unstartedStatus(order);
   if (status === undefined || order.cycleNo >= order.totalCycles) return [];

@@ -3,7 +3,7 @@ export function formatPaymentOrderNo(orderNo: number | string, cycleNo: number):
   return `${orderNo}${String(cycleNo).padStart(4, '0')}`;
 }
 
-/** The institution's idempotency key of one try to debit one period. */
+/** The number of one try to debit one period: the idempotency key at the institution. */
 export function formatAttemptNo(orderNo: number, cycleNo: number, tryNo: number): string {
   return `${formatPaymentOrderNo(orderNo, cycleNo)}${String(tryNo).padStart(2, '0')}`;
 }
@@ -13,7 +13,7 @@ export interface PaymentReference {
   readonly cycleNo: number;
 }
 
-/** Nothing for a text that cannot be the number of a period. */
+/** Undefined when the text cannot be the number of a period. */
 export function parsePaymentOrderNo(text: string): PaymentReference | undefined {
   if (!/^[1-9]\d{4,18}$/.test(text)) return undefined;
   const orderNo = Number(text.slice(0, -4));
@@ -31,7 +31,7 @@ export function parseAttemptNo(text: string): AttemptReference | undefined {
   return payment && tryNo > 0 ? { ...payment, tryNo } : undefined;
 }
 
-/** Nothing for a text that cannot be an order's number. */
+/** Undefined when the text cannot be an order's number. */
 export function parseOrderNo(text: string): number | undefined {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
 }

@@ -3,7 +3,7 @@ import { createTransitions, type Transition } from '../transitions.js';
 
 /** What can happen to an order. */
 export type OrderTrigger =
-  | 'create-deduct' // mode A: written down, its first debit on the way
+  | 'create-deduct' // mode A: stored, and its first debit is sent
   | 'create-collect' // mode B
   | 'first-debit-succeeded'
   | 'first-debit-failed'
@@ -101,5 +101,5 @@ export const { find: findOrderTransition, require: requireOrderTransition } = cr
   OrderTransition
 >(ORDER_TRANSITIONS);
 
-/** Orders that may still be debited: while there is one, its agreement is needed. */
+/** The statuses in which an order may still be debited: while an agreement has such an order, it is needed. */
 export const DEBITABLE_ORDER_STATUSES: readonly OrderStatus[] = ['ACTIVE', 'INITIALIZING'];

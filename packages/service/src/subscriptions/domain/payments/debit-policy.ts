@@ -1,41 +1,41 @@
 import type { DebitOutcome } from '../../../gateways/gateway.js';
 
-/** What a debit gets before its outcome counts as unknown; a creation then answers PROCESSING. */
+/** How long a debit is waited for. After that its outcome is unknown, and orders/create answers PROCESSING. */
 export const DEBIT_DEADLINE_MS = 8_000;
 
-/** How long after its start an attempt is asked about for the first time, should nobody have heard of it. */
+/** When an attempt without a known outcome is first asked about, in seconds after its start. */
 export const FIRST_ASK_SECONDS = 10;
 
 /**
- * How long a renewal that was started belongs to the node that started it. Longer than a debit may take and its settlement
- * after it, and short enough that what a dead node has left is taken up within 20 s.
+ * How long a renewal that was started belongs to the node that started it. Longer than a debit and its settlement can take, and
+ * short enough that other nodes continue within 20 s what a dead node has started.
  */
 export const RENEWAL_LEASE_SECONDS = 18;
 
 /** An attempt's number has two digits for its try. */
 export const MAX_TRIES = 99;
 
-/** Pauses before each further question; the last one repeats. */
+/** Pauses before each further question to the institution; the last one repeats. */
 const ASK_DELAYS_SECONDS = [30, 60, 300, 900, 3600];
 
 export function nextAskSeconds(asked: number): number {
   return ASK_DELAYS_SECONDS[Math.min(Math.max(asked, 1), ASK_DELAYS_SECONDS.length) - 1] ?? 3600;
 }
 
-/** An institution may name the time of its result, within reason. */
+/** An institution may name the time of its result, but no later than this. */
 const MAX_NAMED_ASK_SECONDS = 3600;
 
-/** Seconds until the time that the institution has named, none when it has passed; nothing when there is none. */
+/** Seconds until the time that the institution has named, 0 when it has passed. Undefined when it has named none. */
 export function askSecondsNamedBy(outcome: DebitOutcome, now: number): number | undefined {
   if (outcome.kind !== 'pending' || outcome.askAt === undefined) return undefined;
   return Math.min(Math.max(0, (outcome.askAt - now) / 1000), MAX_NAMED_ASK_SECONDS);
 }
 
 /**
- * So long after an order has ended, a debit of it that the institution has never seen will not turn up there any more: by
- * docs/bridge.md ten minutes after it was last sent, and that may have been a moment after the end.
+ * How long after the end of its order a debit that the institution has never seen is sure never to arrive there. By
+ * docs/bridge.md that takes ten minutes from the last send, which may have been shortly after the end.
  */
 export const UNSEEN_IS_FINAL_AFTER_MS = 11 * 60_000;
 
-/** An outcome that is unknown for so long is an operator's business too. */
+/** When an outcome has been unknown for this long, operators get an alert. */
 export const UNKNOWN_ALERT_AFTER_MS = 24 * 3_600_000;

@@ -39,7 +39,7 @@ export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
     when: '`orders/create`, B',
     basis: 'interface: creation, mode B',
   },
-  // WAIT has no row of its own in the database: a period that is not started follows from its order.
+  // A period that is WAIT has no row in the database: it follows from its order.
   { from: 'WAIT', on: 'billed', to: 'BILLED', emitsEvent: true, when: 'due, B', basis: 'interface: renewal, mode B' },
   {
     from: 'WAIT',
@@ -153,8 +153,8 @@ export const { find: findPaymentTransition, require: requirePaymentTransition } 
   PaymentTransition
 >(PAYMENT_TRANSITIONS);
 
-/** Periods that were paid for, or billed; some of it may have been given back since. */
+/** The statuses of periods that were paid or billed, including those that were refunded later. */
 export const PAID_STATUSES: readonly PaymentStatus[] = ['SUCCESS', 'REFUND_PART', 'REFUND_FULL', 'BILLED'];
 
-/** The one status in which a period is due once more. */
+/** The only status in which a period is debited again. */
 export const WAITING_FOR_RETRY: PaymentStatus = 'FAIL_RETRY';

@@ -19,7 +19,7 @@ const CLAIM_BENEFIT = statement({
   columns: columns<ClaimedBenefit>({ benefitCode: 'text', faceValueCent: 'bigint' }),
 });
 
-/** The one update that makes a benefit claimed. Nothing when it is not there to be claimed at that time. */
+/** No other statement makes a benefit claimed. Undefined when the benefit cannot be claimed at that time. */
 export async function claimBenefit(
   tx: Queryable,
   channelId: number,
@@ -52,10 +52,10 @@ export interface NewClaim extends BenefitReference {
   readonly channelId: number;
   readonly benefitCode: string;
   readonly fulfilment: FulfilmentKind;
-  /** Sealed. Unset: the claim waits for it. */
+  /** Sealed. Undefined while the claim waits for its code. */
   readonly code: string | undefined;
   readonly claimedAt: number;
-  /** When a supplier is asked about it, should nobody have heard of it by then. */
+  /** When the supplier is asked about the claim, if its outcome is still unknown by then. */
   readonly askAfterSeconds: number | undefined;
 }
 
@@ -100,7 +100,7 @@ const STORE_CLAIM_CODES = statement({
   parameters: ['bigint[]', 'integer[]', 'integer[]', 'text[]', 'double precision'],
 });
 
-/** Sealed codes of claims. One that has its code keeps it. */
+/** Stores sealed codes. A claim that has a code already keeps it. */
 export async function storeClaimCodes(
   db: Queryable,
   claims: readonly (BenefitReference & { readonly code: string })[],
@@ -148,7 +148,7 @@ const LEASE_CLAIMS_TO_ASK = statement({
   columns: WAITING_CLAIM_COLUMNS,
 });
 
-/** Claims of one benefit whose supplier is to be asked now, for this node alone until `leaseSeconds` have passed. */
+/** Claims of one benefit whose supplier is to be asked now. No other node gets them until `leaseSeconds` have passed. */
 export async function leaseClaimsToAsk(
   db: Queryable,
   benefitCode: string,
@@ -179,7 +179,7 @@ const LOCK_CLAIMS_WAITING_FOR_POOL = statement({
   columns: WAITING_CLAIM_COLUMNS,
 });
 
-/** Those that wait for codes of a pool, the oldest first, as far as nobody else is serving them. */
+/** Claims that wait for codes of a pool, the oldest first, without those that another transaction has locked. */
 export async function lockClaimsWaitingForPool(
   tx: Queryable,
   benefitCode: string,
@@ -197,7 +197,7 @@ const FIND_BENEFITS_TO_SERVE = statement({
   columns: columns<{ benefitCode: string }>({ benefitCode: 'text' }),
 });
 
-/** Benefits with claims that wait for a code of the pool, and with codes in it. */
+/** Benefits with claims that wait for a code from the pool, and with codes in the pool. */
 export async function findBenefitsToServe(db: Queryable): Promise<string[]> {
   const rows = await db.query(FIND_BENEFITS_TO_SERVE);
   return rows.map(({ benefitCode }) => benefitCode);
@@ -222,7 +222,7 @@ const FIND_CLAIMS_OF_PERIOD = statement({
   }),
 });
 
-/** What of a period was redeemed. */
+/** The claimed benefits of one period, and their value together. */
 export async function findClaimsOfPeriod(db: Queryable, orderNo: number, cycleNo: number): Promise<ClaimsOfPeriod> {
   const claims = await db.query(FIND_CLAIMS_OF_PERIOD, [orderNo, cycleNo]);
   return { claims, usedCent: claims.reduce((sum, claim) => sum + claim.faceValueCent, 0) };

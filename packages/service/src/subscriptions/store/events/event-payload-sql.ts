@@ -2,7 +2,7 @@ import { OrderPayload, StoredPaymentPayload } from '@perennial/wire';
 import { shanghaiText } from '../../../platform/db/time-sql.js';
 import { type FieldExpressions, jsonSql } from './json-sql.js';
 
-/** Expressions of one period that nothing was given back of, and of its order. Times are text that is `written`. */
+/** SQL expressions of one period without refunds, and of its order. Times are `shanghaiText`. */
 export type PaymentExpressions = Pick<
   FieldExpressions<typeof StoredPaymentPayload.properties>,
   | 'orderNo'
@@ -16,7 +16,7 @@ export type PaymentExpressions = Pick<
   | 'agreementShareFlag'
 >;
 
-/** What `paymentPayload` is as JSON, made in SQL. */
+/** The same JSON as `paymentPayloadJson`. */
 export function paymentPayloadSql(period: PaymentExpressions): string {
   return jsonSql(StoredPaymentPayload.properties, {
     ...period,
@@ -26,7 +26,7 @@ export function paymentPayloadSql(period: PaymentExpressions): string {
   });
 }
 
-/** What `orderPayload` is as JSON, of the order called `o` that has just been completed. */
+/** The same JSON as `orderPayloadJson`, for the order called `o`, which has just been completed. */
 export function completedOrderPayloadSql(o: string): string {
   return jsonSql(OrderPayload.properties, {
     orderNo: `${o}.order_no`,

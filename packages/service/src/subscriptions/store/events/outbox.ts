@@ -3,11 +3,11 @@ import { type Queryable, statement } from '../../../platform/db/database.js';
 import { orderPayloadJson, paymentPayloadJson } from '../../domain/orders/event-payloads.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 
-/** What a channel will be told, written in the transaction of what it tells about. */
+/** An event for the channel, stored in the same transaction as the change that it reports. */
 export interface NewEvent {
   readonly eventType: EventType;
   readonly cycleNo: number | null;
-  /** Set for periods that were voided together: each up to this one is an event of its own when it is sent. */
+  /** Set when several periods were voided together: one row, from which an event for each period is sent. */
   readonly cycleTo: number | null;
   readonly data: string;
 }
@@ -23,7 +23,7 @@ export function paymentChangedEvent(order: Order, payment: Payment): NewEvent {
   return { eventType: PAYMENT_CHANGED, cycleNo: payment.cycleNo, cycleTo: null, data };
 }
 
-/** All periods from `first` to the last, voided at once. */
+/** All periods from `first` to the order's last were voided together. */
 export function paymentsVoidedEvent(order: Order, first: Payment): NewEvent {
   return { ...paymentChangedEvent(order, first), cycleTo: order.totalCycles };
 }
@@ -35,7 +35,7 @@ const INSERT_EVENTS = statement({
   parameters: ['bigint', 'bigint', 'double precision', 'json'],
 });
 
-/** In the order given, which is the order in which they are first sent. */
+/** Events are first sent in the order in which they are given here. */
 export async function insertEvents(
   tx: Queryable,
   order: Order,

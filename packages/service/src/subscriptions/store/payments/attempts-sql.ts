@@ -55,7 +55,7 @@ const FIND_AGREEMENTS_OF_ATTEMPTS = statement({
   columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
 });
 
-/** On which agreements these debits were made. */
+/** The agreements that these debits were made on. */
 export async function findAgreementsOfAttempts(
   db: Queryable,
   attempts: readonly AttemptReference[],
@@ -74,7 +74,7 @@ const FIND_LAST_TRY_OF_FIRST_PERIOD = statement({
   columns: ATTEMPT_COLUMNS,
 });
 
-/** The last try of an order's first period: what an interrupted creation goes on with. */
+/** The last try of an order's first period: an interrupted creation continues with it. */
 export async function findLastTryOfFirstPeriod(db: Queryable, orderNo: number): Promise<Attempt | undefined> {
   const [attempt] = await db.query(FIND_LAST_TRY_OF_FIRST_PERIOD, [orderNo]);
   return attempt;
@@ -91,8 +91,8 @@ const LEASE_ATTEMPTS_TO_ASK = statement({
 });
 
 /**
- * Attempts whose institution is to be asked now, for this node alone until `leaseSeconds` have passed: asking is put off by
- * that much, so that a node which dies over it delays the question and loses nothing.
+ * Attempts whose institution is to be asked now. The next question is moved to `leaseSeconds` later: until then no other node
+ * gets them, and if this node dies, another asks then.
  */
 export async function leaseAttemptsToAsk(
   db: Queryable,

@@ -14,7 +14,7 @@ export interface Refund extends RefundReference {
   readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
   /** Why the institution refused. */
   readonly reason: string | null;
-  /** The operator's own. */
+  /** The operator's idempotency key. */
   readonly key: string | null;
   readonly requestedBy: string;
   readonly note: string | null;
@@ -120,7 +120,7 @@ const INSERT_REFUND = statement({
   columns: REFUND_COLUMNS,
 });
 
-/** Should nobody have heard of it by then, the institution is asked after `askAfterSeconds`. */
+/** After `askAfterSeconds` the institution is asked, if the outcome is still unknown. */
 export async function insertRefund(tx: Queryable, refund: NewRefund, askAfterSeconds: number): Promise<Refund> {
   const [row] = await tx.query(INSERT_REFUND, [
     refund.orderNo,
@@ -150,7 +150,7 @@ const LEASE_REFUNDS_TO_ASK = statement({
   columns: REFUND_COLUMNS,
 });
 
-/** Refunds whose institution is to be asked now, for this node alone until `leaseSeconds` have passed. */
+/** Refunds whose institution is to be asked now. No other node gets them until `leaseSeconds` have passed. */
 export async function leaseRefundsToAsk(
   db: Queryable,
   limit: number,
@@ -177,7 +177,7 @@ const CLOSE_REFUND = statement({
   parameters: ['bigint', 'integer', 'integer', 'text', 'text', 'double precision', 'double precision'],
 });
 
-/** Under the order's lock, of a refund that is STARTED. */
+/** The caller holds the order's lock, and the refund is STARTED. */
 export async function closeRefund(
   tx: Queryable,
   refund: RefundReference,

@@ -13,9 +13,9 @@ export interface AttemptToSettle extends AttemptReference {
   readonly payment: Payment;
   /** Seconds before each retry of the product. */
   readonly retryDelays: readonly number[];
-  /** Of a first debit, whether the agreement that its order is to run on has ended: held still until the transaction ends. */
+  /** For a first debit: whether the agreement of its order has ended. The agreement is locked until the transaction ends. */
   readonly agreementEnded: boolean;
-  /** Whether its period, should the order run on another agreement by now, waits for the product's delay all the same. */
+  /** Whether a failed period waits for the product's delay even though the order was switched to another agreement. */
   readonly retryBySchedule: boolean;
 }
 
@@ -63,8 +63,8 @@ const FIND_ATTEMPTS_TO_SETTLE = statement({
 });
 
 /**
- * Read after the orders' locks were granted: before that, another settlement may have been under way. The agreement of a first
- * debit is locked with it; of several, the caller has locked them, in their order.
+ * To be read after the orders' locks were granted: before that, another settlement may have been running. The agreement of a
+ * first debit is locked here. With several first debits the caller has locked their agreements, in the order of their ids.
  */
 export async function findAttemptsToSettle(
   tx: Queryable,

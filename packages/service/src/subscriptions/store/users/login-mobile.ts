@@ -3,7 +3,10 @@ import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { findUsersByIdOrMobile, insertUser, type UserRow } from './users-sql.js';
 
-/** Whether the pair is bound already, or both are free. Anything else is refused, the user's own number first. */
+/**
+ * Whether user and mobile are bound to each other already, or neither is bound to anything. Otherwise rejects: first when
+ * the user has another mobile, then when the mobile has another user.
+ */
 export async function checkUserMobile(
   db: Queryable,
   channel: Channel,
@@ -21,7 +24,7 @@ export async function checkUserMobile(
   return 'new';
 }
 
-/** Binds for good, or finds them bound to each other, or throws what `checkUserMobile` throws; also in a race. */
+/** Binds user and mobile for good, unless they are bound to each other already. Rejects like `checkUserMobile`, also in a race. */
 export async function bindUserMobile(
   tx: Queryable,
   channel: Channel,
@@ -31,7 +34,7 @@ export async function bindUserMobile(
 ): Promise<void> {
   if ((await checkUserMobile(tx, channel, channelUserId, mobile)) === 'bound') return;
   if (await insertUser(tx, channel.channelId, createUserRow(channel, channelUserId, mobile), now)) return;
-  // Somebody was faster, and has committed: who and with what decides.
+  // Another transaction has bound one of the two and has committed: check again what it has bound.
   if ((await checkUserMobile(tx, channel, channelUserId, mobile)) === 'new') {
     throw new Error('a channel user was in the way and is not there');
   }
@@ -51,5 +54,5 @@ export function unsealUserMobile({ sealing }: Channel, { channelUserId, mobile }
   return sealing.unseal(mobile, loginMobilePlace(channelUserId));
 }
 
-/** In quotes, as the log takes quoted values out of messages. */
+/** In quotes, because the log removes quoted values from messages. */
 const loginMobilePlace = (channelUserId: string) => `login mobile of "${channelUserId}"`;

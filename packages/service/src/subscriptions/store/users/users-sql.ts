@@ -31,7 +31,7 @@ const FIND_USERS_BY_ID_OR_MOBILE = statement({
   columns: USER_COLUMNS,
 });
 
-/** Whoever has the id or the number: nobody, one user, or two. */
+/** Users with this id or this mobile: none, one, or two. */
 export async function findUsersByIdOrMobile(
   db: Queryable,
   channelId: number,
@@ -49,7 +49,7 @@ const INSERT_USER = statement({
   parameters: ['bigint', 'text', 'bytea', 'text', 'double precision'],
 });
 
-/** False when the id or the number is taken. Waits for a transaction that is about to take either. */
+/** False when the id or the mobile is taken. Waits for a transaction that is about to take one of them. */
 export async function insertUser(tx: Queryable, channelId: number, user: UserRow, boundAt: number): Promise<boolean> {
   const rows = await tx.query(INSERT_USER, [channelId, user.channelUserId, user.mobileHash, user.mobile, boundAt]);
   return rows.length === 1;
