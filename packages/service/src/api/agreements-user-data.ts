@@ -23,7 +23,7 @@ const AGREEMENT_LIST: List<AgreementRow, AgreementKey> = {
   keyOf: ({ agreementId }) => [agreementId],
 };
 
-/** agreements/user-data: agreements that match every filter given, under the key that the channel has now. */
+/** agreements/user-data: agreements that match all given filters, encrypted with the channel's present key. */
 export function createUserDataAction(): Action<UserDataRequest, UserDataData> {
   return async ({ channel, database, answer }, request) => {
     const { channelId } = channel;
@@ -33,7 +33,7 @@ export function createUserDataAction(): Action<UserDataRequest, UserDataData> {
       certificateHash: hashFilter(channel, 'certificate', request.certificateNoEncrypted, 'certificateNoEncrypted'),
     };
     const { cardHash, certificateHash } = filter;
-    // As hashes: a ciphertext is another one each time.
+    // The cursor is tied to hashes of the filters: the same value has another ciphertext each time.
     const asked = { ...filter, cardHash: cardHash?.toString('hex'), certificateHash: certificateHash?.toString('hex') };
     const { rows, paging } = await readPage(
       AGREEMENT_LIST,
@@ -57,7 +57,7 @@ function hashFilter(
   return channel.sealing.hash(readPlaintext(channel, kind, ciphertext, field), kind);
 }
 
-/** Who can write a form can read it. */
+/** Answers in the encryption version of the request: a channel that can write a version can read it. */
 function chooseAnswerVersion(
   { answerEncryption }: Channel,
   { bankCardNoEncrypted, certificateNoEncrypted }: UserDataRequest,

@@ -25,7 +25,7 @@ export function requireServedBank(paymentChannel: CatalogPaymentChannel, bankCod
   if (!served) throw new Rejection('BANK_NOT_SUPPORTED');
 }
 
-/** For a payment channel without authorization: orders/create has one code for this and for "not shareable", agreements/replace two. */
+/** The code for a payment channel that is not authorized: orders/create answers 403004, as for one that may not be shared. */
 type UnauthorizedCode = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
 
 export function requireShareablePaymentChannel(

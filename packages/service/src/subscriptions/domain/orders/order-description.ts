@@ -8,7 +8,7 @@ import { createOrderHead, type Order, type OrderHead, type Payment, unstartedSta
  */
 export interface OrderDescription {
   readonly head: OrderHead;
-  /** Null when the answer has no redemption link. */
+  /** For whom and until when (Unix seconds) the redemption link is valid. Null when the answer has no link. */
   readonly link: LinkTerms | null;
   readonly periods: readonly PeriodRun[];
 }

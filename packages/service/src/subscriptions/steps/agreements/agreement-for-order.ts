@@ -15,7 +15,7 @@ import { createSharedAgreementRow, readSharedCard } from '../../store/agreements
 import type { AgreementInsert } from '../../store/orders/new-orders-sql.js';
 import { checkUserMobile, createUserRow } from '../../store/users/login-mobile.js';
 
-/** On what an order of mode A will run, and what has to be stored with it. */
+/** The agreement that an order of mode A will run on, and what has to be stored with the order. */
 export interface AgreementForOrder {
   readonly agreementId: number;
   readonly channelUserId: string;
@@ -23,14 +23,14 @@ export interface AgreementForOrder {
   /** In the clear, for the call to the institution. */
   readonly institutionNo: string;
   readonly shared: boolean;
-  /** The login mobile to bind, hash in hex; nothing when the binding has seen to it. */
+  /** The login mobile to bind, its hash in hex. Undefined when the binding has bound it. */
   readonly mobile: { readonly hash: string; readonly sealed: string } | undefined;
   readonly insert: AgreementInsert | null;
-  /** A shared number that must be no other channel's. */
+  /** Set when the shared number must not belong to another channel. */
   readonly exclusiveNumber: NumberAtInstitution | null;
 }
 
-/** Who an order is for: in the clear what was sent of a person, and the binding that was named. */
+/** Who an order is for: the personal data of the request, decrypted, and the binding that it names. */
 export type Customer = CollectedCustomer | DeductedCustomer;
 
 export interface CollectedCustomer {
@@ -48,7 +48,7 @@ export type DeductedCustomer =
       readonly sharedAgreement: SharedAgreement;
     };
 
-/** What is wrong with the request itself, 400001 and 400002, is answered before the business rules. */
+/** Runs before the business rules, so that errors of the request itself, 400001 and 400002, are answered first. */
 export async function readCustomer(db: Queryable, channel: Channel, request: CreateRequest): Promise<Customer> {
   const readMobile = (encrypted: string) => readPlaintext(channel, 'mobile', encrypted, 'mobileEncrypted');
   const { agreement, channelUserId } = request;
@@ -68,7 +68,7 @@ export async function readCustomer(db: Queryable, channel: Channel, request: Cre
   return { agreement, mobile, binding };
 }
 
-/** The customer with the binding that has come to stand for the one that was read; undefined when that is still the one. */
+/** The customer with the binding that has replaced the one that was read. Undefined when it was not replaced. */
 export async function followReplacedBinding(
   db: Queryable,
   channel: Channel,

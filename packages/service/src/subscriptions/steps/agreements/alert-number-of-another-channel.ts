@@ -9,8 +9,8 @@ import {
 } from '../../store/agreements/institution-number-sql.js';
 
 /**
- * A channel was refused a number that another has: an operator hears whose it is, the channel does not. The refusal is the
- * channel's answer whether or not an alert can be written; if not, the log says so.
+ * A channel was refused a number that another channel has: the alert tells operators whose it is, the channel is not told. The
+ * channel gets its refusal even if the alert cannot be stored; then the log says so.
  */
 export async function alertNumberOfAnotherChannel(
   log: Logger,

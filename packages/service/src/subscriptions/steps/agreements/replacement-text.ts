@@ -5,7 +5,7 @@ import { aroundItems, serializer } from '../../../platform/answers/serialize.js'
 import { formatPaymentOrderNo } from '../../domain/orders/order-numbers.js';
 import { cutIntoStretches, isLongAnswer } from '../../store/orders/order-text.js';
 
-/** What agreements/replace answers, with the periods that it affects in runs of one status. */
+/** What agreements/replace answers. Affected periods with the same status that follow each other are one run. */
 export interface ReplaceDescription {
   readonly head: Omit<ReplaceData, 'affectedPayments'>;
   readonly affected: readonly AffectedRun[];

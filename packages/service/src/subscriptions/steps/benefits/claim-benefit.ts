@@ -17,8 +17,8 @@ import { nowInWholeSeconds, settleClaim } from './settle-claim.js';
 export type ClaimOutcome = 'CLAIMED' | 'CLAIMED_BEFORE' | 'REVOKED' | 'EXPIRED' | 'UNKNOWN';
 
 /**
- * Returns when the claim is committed and, for a supplier, when that has answered or its deadline has passed. Whether the
- * code is there then is for `claims` to say.
+ * Resolves when the claim is committed and, if a supplier is called, when it has answered or its deadline has passed. Whether
+ * there is a code then is in the table `claims`.
  */
 export type Claimer = (
   database: Transactional,
@@ -27,7 +27,7 @@ export type Claimer = (
   asking?: ClaimCaller,
 ) => Promise<ClaimOutcome>;
 
-/** Who asks, if somebody does who waits for it. */
+/** The request that claims, when somebody waits for the answer. */
 export interface ClaimCaller {
   readonly origin?: Origin;
   readonly caller?: Caller | undefined;
@@ -42,7 +42,7 @@ export interface ClaimDeps {
 
 export function createClaimer(deps: ClaimDeps): Claimer {
   const { clock, log, counts } = deps;
-  /** Calls to suppliers by claim number: who presses twice waits for the same call. */
+  /** Calls to suppliers that are running, by claim number: a user who presses twice waits for the same call. */
   const supplierCalls = new Map<string, Promise<void>>();
 
   async function callSupplier(
@@ -58,7 +58,7 @@ export function createClaimer(deps: ClaimDeps): Claimer {
       if (outcome.kind === 'fulfilled') counted = 'fulfilled';
     } catch (err) {
       const { claimNo, origin } = claim;
-      // The claim stands, and the supplier is asked about it.
+      // The claim is stored: a job asks the supplier about it later.
       log.warn({ err, requestId: origin?.requestId, claimNo }, 'the answer about a claim could not be stored');
     } finally {
       counts?.claim(counted);
@@ -77,13 +77,13 @@ export function createClaimer(deps: ClaimDeps): Claimer {
   };
 }
 
-/** A claim that is to be sent to its supplier once it is committed. */
+/** A claim that is sent to its supplier after it is committed. */
 interface SupplierCall {
   readonly supplier: Supplier;
   readonly claim: ClaimToFulfil;
 }
 
-/** A claim that nothing is left to be done about. */
+/** A claim that needs no call to a supplier. */
 interface ConcludedClaim {
   readonly outcome: ClaimOutcome;
   readonly counted: CountedClaim;
@@ -112,7 +112,7 @@ async function claimInTransaction(
     fulfilment: fulfilment.kind,
     code: code === undefined ? undefined : sealClaimCode(channel, claimNo, code),
     claimedAt,
-    // Until then it belongs to the node that calls.
+    // Until then no other node asks: this one is calling the supplier.
     askAfterSeconds: fulfilment.kind === 'SUPPLIER' ? FIRST_ASK_SECONDS : undefined,
   });
   if (fulfilment.kind === 'SUPPLIER') return { supplier: fulfilment, claim };
@@ -121,7 +121,7 @@ async function claimInTransaction(
   return { outcome: 'CLAIMED', counted: 'waiting' };
 }
 
-/** Why there was nothing to claim. One that is still ISSUED has passed its time, and nobody has marked it yet. */
+/** Why the benefit could not be claimed. A benefit that is still ISSUED has expired, and was not marked yet. */
 async function findRefusal(tx: Queryable, channelId: number, benefit: BenefitReference): Promise<ConcludedClaim> {
   const status = await findBenefitStatus(tx, channelId, benefit);
   if (status === 'CLAIMED') return { outcome: 'CLAIMED_BEFORE', counted: 'repeated' };

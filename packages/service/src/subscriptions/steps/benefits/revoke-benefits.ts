@@ -21,15 +21,15 @@ const REVOKE_BENEFITS = statement({
 });
 
 /**
- * Takes back what was not claimed of a period: everything once it is refunded in full, before that what fits into the sum
- * of its refunds (docs/decisions/0017-operators-money.md).
+ * Revokes benefits of a period that were not claimed: all of them when the period is refunded in full, otherwise as many as the
+ * refunded sum covers (docs/decisions/0017-operators-money.md).
  */
 export async function revokeBenefits(
   tx: Queryable,
   { orderNo, cycleNo }: PaymentReference,
   refunded: { readonly inFull: boolean; readonly sumCent: number },
 ): Promise<void> {
-  // Locked, so that what is being claimed at this moment counts as claimed.
+  // Locked, so that a benefit that is being claimed at this moment counts as claimed.
   const benefits = await tx.query(LOCK_BENEFITS, [orderNo, cycleNo]);
   const positions = refunded.inFull
     ? benefits.map(({ position }) => position)
@@ -38,7 +38,7 @@ export async function revokeBenefits(
   await tx.query(REVOKE_BENEFITS, [orderNo, cycleNo, positions]);
 }
 
-/** The newest first; one that is worth more than what is left is passed over. */
+/** The newest benefits first. One that is worth more than what is left of the sum is skipped. */
 export function choosePositionsToRevoke(benefits: readonly Benefit[], sumCent: number): number[] {
   const revoked = benefits.filter(({ status }) => status === 'REVOKED');
   let left = sumCent - revoked.reduce((sum, { faceValueCent }) => sum + faceValueCent, 0);

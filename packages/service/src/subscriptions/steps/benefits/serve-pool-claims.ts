@@ -8,10 +8,10 @@ import { sealClaimCode } from '../../domain/benefits/claim-code.js';
 import { formatClaimNo } from '../../domain/benefits/claim-numbers.js';
 import { lockClaimsWaitingForPool, storeClaimCodes, type WaitingClaim } from '../../store/benefits/claims-sql.js';
 
-/** Claims of one turn. */
+/** Claims that are served in one transaction. */
 export const MAX_SERVED_CLAIMS = 500;
 
-/** Gives codes of the pool to claims that wait for them, the oldest first. Says how many got one. */
+/** Gives codes of the pool to claims that wait for them, the oldest first. Returns how many got one. */
 export async function servePoolClaims(tx: Queryable, vault: Vault, benefitCode: string, at: number): Promise<number> {
   const waiting = new Map(
     (await lockClaimsWaitingForPool(tx, benefitCode, MAX_SERVED_CLAIMS)).map((one) => [formatClaimNo(one), one]),

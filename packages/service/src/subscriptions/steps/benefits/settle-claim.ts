@@ -8,7 +8,7 @@ import { sealClaimCode } from '../../domain/benefits/claim-code.js';
 import { type BenefitReference, formatClaimNo } from '../../domain/benefits/claim-numbers.js';
 import { scheduleClaimQuestion, storeClaimCodes } from '../../store/benefits/claims-sql.js';
 
-/** Writes down what a supplier has said about a claim, whoever asked. Without an outcome nothing is written. */
+/** Stores what a supplier has said about a claim. Stores nothing when the outcome is unknown. */
 export async function settleClaim(
   { database, clock }: { readonly database: Queryable; readonly clock: Clock },
   channel: Pick<Channel, 'sealing'>,
@@ -24,12 +24,12 @@ export async function settleClaim(
     );
   } else if (outcome.kind === 'refused') {
     await scheduleClaimQuestion(database, claim, REFUSED_ASK_SECONDS);
-    // Once: it is refused again every hour, and an operator who has seen it need not see it every hour.
+    // Once: it is refused again every hour, and operators need one alert only.
     await raiseAlertOnce(database, 'claim-refused', claimNo, outcome.reason);
   }
 }
 
-/** Times of the interface have no fraction. */
+/** Times in the interface have no fractions of a second. */
 export function nowInWholeSeconds(clock: Clock): number {
   return Math.floor(clock.now() / 1000) * 1000;
 }

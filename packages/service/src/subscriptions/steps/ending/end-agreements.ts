@@ -13,7 +13,7 @@ import { endOrders, type UnsubscribedBy } from './end-orders.js';
 
 /** Agreements that may end, under their locks and those of every order on them. */
 export interface LockedAgreements {
-  /** Also those that the caller asked for. By number, in that order. */
+  /** By order number, in ascending order. Includes the orders that the caller asked for. */
   readonly orders: ReadonlyMap<number, Order>;
   readonly agreements: readonly NumberedAgreement[];
 }
@@ -21,9 +21,9 @@ export interface LockedAgreements {
 const MAX_ROUNDS = 10;
 
 /**
- * Takes the locks under which agreements end, in the order in which everybody takes them (docs/decisions/0010): orders, those
- * of the caller among them, then agreements. All rows of the agreements' numbers are held, and all orders that are ACTIVE or
- * INITIALIZING on them. The caller has no lock on an order or an agreement before.
+ * Takes the locks that are needed to end agreements, in the order of docs/decisions/0010: first orders, including those of the
+ * caller, then agreements. Locks all agreements with the same numbers, and all orders that are ACTIVE or INITIALIZING on them.
+ * The caller must not have locked an order or an agreement before.
  */
 export async function lockAgreementsWithOrders(
   tx: Queryable,
@@ -41,20 +41,21 @@ export async function lockAgreementsWithOrders(
       await tx.query('release savepoint without_locks');
       return { orders, agreements };
     }
-    // An order has come to run on a binding since. Waiting for it now, whoever holds it may wait for the agreement.
+    // Another order has started to use a binding meanwhile. Whoever has locked it may be waiting for the agreement, so all
+    // locks are released before the next round.
     await tx.query('rollback to savepoint without_locks');
   }
   throw new Error(`orders keep coming to agreements ${agreementIds}`);
 }
 
-/** What a first debit's settlement depends on, besides its order. */
+/** The agreements of orders whose first debit is not settled: its settlement depends on them. */
 export function agreementsOfFirstDebits(orders: readonly Order[]): number[] {
   return orders.flatMap(({ status, agreementId }) =>
     status === 'INITIALIZING' && agreementId !== null ? [agreementId] : [],
   );
 }
 
-/** The institution's own word. */
+/** The institution has said that the agreement has ended. */
 export const unsubscribedByInstitution = (reason: string): UnsubscribedBy => ({
   source: 'AGREEMENT_INVALID',
   reason: reason.slice(0, 1024),
@@ -62,14 +63,14 @@ export const unsubscribedByInstitution = (reason: string): UnsubscribedBy => ({
 
 export interface AgreementEnding {
   readonly agreementIds: readonly number[];
-  /** As they are under their locks: those that are ACTIVE on one of the agreements end. */
+  /** Read under their locks. Those that are ACTIVE on one of the agreements end. */
   readonly orders: Iterable<Order>;
   readonly by: UnsubscribedBy;
-  /** The agreement by way of which the institution is told. None when it was the institution that said so. */
+  /** The agreement through which the institution is told. Undefined when the institution itself said so. */
   readonly tellBy?: number;
 }
 
-/** The one place where an agreement ends while orders may run on it: all of them end with it, in the caller's transaction. */
+/** The only place where an agreement ends while orders may run on it: they all end in the same transaction. */
 export async function endAgreements(tx: Queryable, ending: AgreementEnding, now: number): Promise<Order[]> {
   const { agreementIds, orders, by, tellBy } = ending;
   await cancelAgreements(tx, agreementIds, tellBy);
@@ -80,7 +81,7 @@ export async function endAgreements(tx: Queryable, ending: AgreementEnding, now:
   return endOrders(tx, active, by, now);
 }
 
-/** Why orders end that were found ACTIVE on an agreement that is not bound: none come to that any more, but some had. */
+/** Why orders end that are ACTIVE on an agreement that is not bound. New ones no longer appear, but old data may have some. */
 export const UNSUBSCRIBED_AS_LEFT_OVER = unsubscribedByInstitution('the agreement had ended before');
 
 export async function endLeftOverOrders(tx: Queryable, agreementId: number, now: number): Promise<Order[]> {

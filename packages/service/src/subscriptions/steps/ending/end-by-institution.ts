@@ -12,8 +12,8 @@ export interface AgreementEnderDeps {
 }
 
 /**
- * The institution says that an agreement is gone: every row of its number ends here, with every active order on them. Told
- * again, it finds nothing left to do. An order whose first debit is on the way is left to that debit's result.
+ * The institution says that an agreement has ended: all agreements with its number end here, with all active orders on them.
+ * A second notice changes nothing. An order whose first debit is under way is left to the outcome of that debit.
  */
 export function createAgreementEnder({ database, institutionNumbers, clock }: AgreementEnderDeps) {
   return async (paymentChannelCode: string, institutionNo: string, reason: string): Promise<void> => {

@@ -20,7 +20,7 @@ export interface UnsubscribedBy {
   readonly reason: string | null;
 }
 
-/** Ends an active order under its row lock, and its agreement too, should no other order run on that. */
+/** Ends an active order, whose lock the caller holds, and its agreement too if no other order runs on that. */
 export async function endOrder(tx: Queryable, order: Order, by: UnsubscribedBy, now: number): Promise<Order> {
   const [ended] = await endOrders(tx, [order], by, now);
   if (!ended) return order;
@@ -28,13 +28,13 @@ export async function endOrder(tx: Queryable, order: Order, by: UnsubscribedBy, 
   return ended;
 }
 
-/** Orders in one statement: a megabyte of events or so. */
+/** Their events are about a megabyte. */
 const ORDERS_PER_STATEMENT = 500;
 
 /**
- * Ends active orders, whoever asked: the orders under their row locks, of each the open period and those not started, and the
- * events about all of it, in the caller's transaction. Their agreements are the caller's business. A debit on the way is
- * settled by its own result. Gives those that have ended now, and leaves out those that had ended before.
+ * Ends active orders, whose locks the caller holds: the orders, their open periods, the periods that were not started, and the
+ * events about all this, in the caller's transaction. The caller sees to their agreements. A debit that is under way is settled
+ * by its own outcome. Returns the orders that have ended now, without those that had ended before.
  */
 export async function endOrders(
   tx: Queryable,

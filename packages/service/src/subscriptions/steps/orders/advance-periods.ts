@@ -22,24 +22,24 @@ import { type Journey, nextCycleNo, nextStepTime } from './advance-journey.js';
 export interface AdvanceDeps {
   readonly database: Transactional;
   readonly gateways: Gateways;
-  /** Whose order it is; asked for only when its institution is called. */
+  /** The channel of the order. Read only when an institution is called. */
   readonly channel: () => Promise<Channel>;
   /** In place of the policy's, for a test that cannot wait. */
   readonly debitDeadlineMs?: number;
 }
 
-/** One thing that happened, by the order's own clock. */
+/** One thing that happened, at a time of the order's own clock. */
 export interface AdvanceStep {
   readonly at: number;
-  /** Nothing when the order was only completed, or ended for want of an agreement. */
+  /** Undefined when the order was only completed, or ended because its agreement had ended. */
   readonly payment: { readonly cycleNo: number; readonly status: PaymentStatus } | undefined;
   readonly orderStatus: OrderStatus;
 }
 
 /**
- * Time travel: an order's periods one after another, each at the moment it is due and through the statements that renew it
- * in earnest, until the journey is over or something stands in its way. Each step is a transaction of its own, so that the
- * order is in order wherever this is cut off.
+ * Time travel: processes an order's periods one after another, each at the time when it is due and by the statements that renew
+ * orders otherwise, until the journey is over or a step has no outcome. Each step is a transaction of its own, so that the order
+ * is consistent if this is interrupted.
  */
 export async function advancePeriods(
   deps: AdvanceDeps,
@@ -59,7 +59,7 @@ interface InstitutionCall {
   readonly renewal: StartedRenewal;
 }
 
-/** The order's lock is waited for, so that nothing that is due is passed over. The sandbox's own institution calls nobody. */
+/** Waits for the order's lock, so that nothing that is due is skipped. The sandbox's own institution is not called. */
 async function takeStep(
   tx: Queryable,
   journey: Journey,
@@ -93,7 +93,7 @@ async function takeStep(
   return settledStep(await settleDebit(tx, renewal, outcome, at), at);
 }
 
-/** One of the outcomes may end the agreement: then all that runs on it is locked from the start, in its order. */
+/** If one of the outcomes ends the agreement, all orders on it are locked from the start, in the usual order. */
 async function lockForStep(tx: Queryable, orderNo: number, outcomes: readonly RehearsedOutcome[]): Promise<Order> {
   const agreementId = outcomes.includes('AGREEMENT_INVALID') ? await findAgreementIdOfOrder(tx, orderNo) : null;
   const order =
@@ -104,7 +104,7 @@ async function lockForStep(tx: Queryable, orderNo: number, outcomes: readonly Re
   return order;
 }
 
-/** A bridge's institution is really asked. What it does not say now is found out later, as always. */
+/** An institution behind a bridge is really called. If it gives no outcome now, a job asks later, as always. */
 async function callInstitution(
   { database, gateways, channel, debitDeadlineMs }: AdvanceDeps,
   { at, renewal }: InstitutionCall,
@@ -142,6 +142,6 @@ const settledStep = ({ order, payment }: SettledDebit, at: number): AdvanceStep 
   orderStatus: order.status,
 });
 
-/** Going on would go round in circles. */
+/** Thrown because the loop would never end otherwise. */
 const createStuckError = (order: Order) =>
   new Error(`order ${order.orderNo} is due and nothing could be done about it`);

@@ -40,7 +40,7 @@ export interface DeductedOrderCreator {
     customer: DeductedCustomer,
     product: CatalogProduct,
   ): Promise<Answer>;
-  /** Goes on with a creation that was cut off between its two transactions. */
+  /** Continues a creation that was interrupted between its two transactions. */
   resume(context: Context, orderNo: string): Promise<Answer>;
 }
 
@@ -60,8 +60,8 @@ export interface DeductDeps {
 }
 
 /**
- * Mode A: everything is written down, then the institution is called with nothing held, then the result is settled. A
- * crash anywhere between leaves an attempt that is asked about, by the resend or by the job that recovers debits.
+ * Mode A: everything is stored, then the institution is called without any lock or transaction, then the outcome is settled.
+ * After a crash in between there is an open attempt: the repeated request or the job that recovers debits asks about it.
  */
 export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreator {
   const { gateways, clock, links } = deps;
@@ -86,7 +86,7 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
     return createOrderDescription(found.order, found.payments, links.termsFor(found));
   }
 
-  /** The first transaction. A binding that another of the same card replaced in this moment stands for that one. */
+  /** The first transaction. If the binding is replaced by another of the same card at this moment, the order uses that one. */
   async function storeNewOrder(
     context: Context,
     request: OrdersCreateRequest,
@@ -160,7 +160,7 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
       const { channel, caller, database } = context;
       const attempt = await findLastTryOfFirstPeriod(database, Number(subject));
       if (!attempt) throw new Error(`order ${subject} was begun and has no attempt`);
-      // Settled meanwhile, by the job or a notice: only the answer is still owed.
+      // A job or a notice has settled it meanwhile: only the answer is missing.
       if (attempt.status !== 'STARTED') return settleAndAnswer(context, attempt, { kind: 'unknown' });
       const institutionNo = await findInstitutionNo(database, channel, attempt.agreementId);
       const gateway = await gateways.of(attempt.paymentChannelCode);

@@ -22,10 +22,10 @@ export interface NewOrder {
   readonly events: readonly NewEvent[];
 }
 
-/** Times are shown in whole seconds, so they are kept in whole seconds. */
+/** Times are stored in whole seconds, because they are shown in whole seconds. */
 const toWholeSeconds = (now: number) => Math.floor(now / 1000) * 1000;
 
-/** Mode B: active and billed from its first moment. */
+/** Mode B: active and billed at once. */
 export function newCollectedOrder(
   identity: OrderIdentity,
   product: CatalogProduct,
@@ -50,7 +50,7 @@ export function newCollectedOrder(
   return { order, payment, events, benefitsExpireAt: toIso(benefitExpiresAt(createdAt)) };
 }
 
-/** Mode A: written down before the institution is called. */
+/** Mode A: stored before the institution is called. */
 export function newDeductedOrder(
   identity: OrderIdentity,
   product: CatalogProduct,
@@ -70,7 +70,7 @@ export function newDeductedOrder(
 
 function newOrder(identity: OrderIdentity, product: CatalogProduct, on: OrderTrigger, createdAt: number): Order {
   return {
-    // Written out: spreading it made V8 build the object the slow way, at 40 microseconds an order.
+    // Field by field: with a spread of `identity`, V8 took 40 microseconds to build the object.
     orderNo: identity.orderNo,
     channelId: identity.channelId,
     externalOrderNo: identity.externalOrderNo,
@@ -113,7 +113,7 @@ function newFirstPayment(
   };
 }
 
-/** As the gathered insert takes it; what not every order has is added by the caller. */
+/** The row that `insertOrders` takes. The caller adds what not every order has. */
 export function toNewOrderRow(order: Order, payment: Payment, events: readonly NewEvent[]): NewOrderRow {
   return {
     order_no: order.orderNo,

@@ -24,17 +24,17 @@ export type StoreOrder = (row: NewOrderRow, caller: Caller) => Promise<void>;
 
 type StoreVerdict = NewOrderRefusal | 'KEY_TAKEN' | Error | undefined;
 
-/** Rows of an order's own number, beside the order itself. */
+/** Unique constraints on rows that have an order's number in their key, besides the order itself. */
 const CONSTRAINTS_OF_ORDER_NUMBER = /^(payments|debit_attempts|benefits)_pkey$/;
 
 const IDEMPOTENCY_DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
 
-/** Orders of one channel that may run out of time, one at a time, before its others in the batch are not tried. */
+/** After this many orders of a channel have timed out by themselves, its other orders of the batch are not tried. */
 const MAX_OUT_OF_TIME = 1;
 
 /**
- * Writes a new order down, together with others that are created at the same time (docs/decisions/0012). Throws the
- * order's own Rejection or KeyTaken; what is wrong with another order in the batch is never this one's business.
+ * Stores a new order, together with others that are created at the same time (docs/decisions/0012). Throws the order's own
+ * Rejection or KeyTaken: an error of another order in the batch never reaches this one.
  */
 export function createOrderStore(database: Database): StoreOrder {
   const store = gather<NewOrderRow, StoreVerdict>({
@@ -73,22 +73,22 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
   try {
     keep(first, await insertOrders(database, first));
   } catch (error) {
-    // Whatever is wrong with one of them is not the others' business; a database that is away is everybody's.
+    // An error of one order must not fail the others; a database that cannot be reached fails all of them.
     if (isAway(error)) throw error;
     const taken = await toNumberTaken(database, error);
-    // Their numbers are of the same block, more or less: each gets another.
+    // All orders get another number, since their numbers come from the same block or the next.
     if (taken) for (const row of first) keep([row], [taken]);
     else if (first.length === 1 && isOutOfTime(error)) keep(first, [error]);
     else await storeOneByOne(first);
   }
-  // Each sees what the one before it has left.
+  // One at a time, so that each sees what the one before has stored.
   await storeOneByOne(rest);
   return rows.map((row) => verdicts.get(row));
 }
 
 /**
- * After a unique violation the row that was in the way is visible, so the second time its refusal is known. Any other error is
- * this order's own, and is handed back so that the next one has its turn.
+ * After a unique violation the conflicting row is visible, so the second try refuses the order for the right reason. Any other
+ * error is returned instead of thrown, so that the next order of the batch is tried.
  */
 async function storeAlone(database: Database, row: NewOrderRow): Promise<StoreVerdict> {
   for (let attempt = 1; ; attempt += 1) {
@@ -117,12 +117,12 @@ async function toNumberTaken(database: Database, error: unknown): Promise<Number
 }
 
 /**
- * Rows of one statement do not see each other, so no two may claim the same number, user, mobile or key, and no two channels
- * the same number of an agreement.
+ * Rows of one statement do not see each other, so a statement must not have two orders with the same number, user, mobile or
+ * key, nor two channels with the same number of an agreement. The `rest` are stored one by one.
  */
 function separateTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; rest: NewOrderRow[] } {
   const claimed = new Set<string>();
-  /** Which channel has claimed the number of an agreement. */
+  /** The channel that each number of an agreement belongs to in this statement. */
   const numbers = new Map<string, number>();
   const first: NewOrderRow[] = [];
   const rest: NewOrderRow[] = [];

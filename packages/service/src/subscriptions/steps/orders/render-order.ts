@@ -19,7 +19,7 @@ export interface OrderRenderDeps {
   readonly links: RedeemLinks;
 }
 
-/** An order that a read has found, as its channel sees it. */
+/** The answer about an order that was found. */
 export function renderFoundOrder(
   deps: OrderRenderDeps,
   database: Queryable,
@@ -34,12 +34,12 @@ export function renderFoundOrder(
   return renderOrder({ head, redeemUrl, started, periods: unstartedRuns(order) }, countShownPeriods(order));
 }
 
-/** With all that it has, in one statement and so as of one moment, when the caller has read what comes before it. */
+/** Reads the order with all its periods only when the caller has received what comes before it in the answer. */
 async function* renderWholeOrder(deps: OrderRenderDeps, database: Queryable, channel: Channel, orderNo: number) {
   yield* renderOrderInPieces(await findWholeOrder(deps, database, channel, orderNo));
 }
 
-/** Apart from its text, so that the rows are not held until that is read. */
+/** A function of its own, so that the rows can be freed before the text is sent. */
 async function findWholeOrder(
   { clock, links }: OrderRenderDeps,
   database: Queryable,

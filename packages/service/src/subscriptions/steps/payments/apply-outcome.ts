@@ -13,18 +13,18 @@ import type { AttemptToSettle } from '../../store/payments/settle-debits-sql.js'
 
 export type FinalOutcome = Extract<DebitOutcome, { kind: 'success' | 'declined' }>;
 
-/** What an outcome makes of an order and its period. */
+/** An order and its period after the outcome of a debit. */
 export interface AppliedOutcome {
   readonly order: Order;
   readonly payment: Payment;
   readonly events: readonly NewEvent[];
-  /** Whether the order cannot go on, since its agreement has ended before: it is unsubscribed in the same transaction. */
+  /** Whether the order must be unsubscribed in the same transaction, because its agreement has ended. */
   readonly endsOrder?: boolean;
-  /** Set when somebody has to look. */
+  /** Set when operators have to look at it. */
   readonly alert?: 'debit-after-unsubscribe';
 }
 
-/** Pure. Which of the ways it is follows from the order: its first debit, a renewal, or a debit that outlived it. */
+/** Pure. The order's status tells whether it was the first debit, a renewal, or a debit that ended after the order. */
 export function applyOutcome(
   order: Order,
   attempt: AttemptToSettle,
@@ -49,7 +49,7 @@ function applyToFirstDebit(order: Order, attempt: AttemptToSettle, outcome: Fina
     order: next,
     payment,
     events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChangedEvent(next)] : [])],
-    // The agreement ended while this debit was on the way, and no active order was there to end with it.
+    // The agreement ended during this debit, when the order was not yet ACTIVE and so did not end with it.
     endsOrder: succeeded && attempt.agreementEnded,
   };
 }
@@ -76,7 +76,7 @@ function applyToRenewal(order: Order, attempt: AttemptToSettle, outcome: FinalOu
   return { order: next, payment, events: eventsAbout(next) };
 }
 
-/** A period that was on its way keeps its result. It is never tried again: the order has ended. */
+/** The period gets its outcome, but is never tried again: the order has ended. */
 function applyAfterUnsubscribe(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome): AppliedOutcome {
   const { payment, eventsAbout, paid } = settlePeriod(order, attempt.payment, outcome, 'debit-failed');
   return {

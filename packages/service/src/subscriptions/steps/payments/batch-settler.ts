@@ -10,7 +10,7 @@ export interface SettlementOfAttempt extends Settlement {
 
 export type SettleInBatch = (settlement: SettlementOfAttempt) => Promise<SettledDebit>;
 
-/** Outcomes that are known at the same time share a transaction. What is wrong with one is not the others' business. */
+/** Outcomes that arrive at the same time are settled in one transaction. An error in one does not fail the others. */
 export function createBatchSettler(database: Database, clock: Clock, counts?: BusinessCounts): SettleInBatch {
   const settleBatch = (settlements: readonly Settlement[]) =>
     database.transaction((tx) => settleDebits(tx, settlements, clock.now()));
@@ -35,7 +35,7 @@ export function createBatchSettler(database: Database, clock: Clock, counts?: Bu
           if (isAway(error)) throw error;
         }
       }
-      // Two about one order, or one that fails: each by itself.
+      // Two outcomes for one order, or an error: each is settled by itself.
       const results: (SettledDebit | Error)[] = [];
       for (const settlement of settlements) results.push(await settleAlone(settlement));
       return results;

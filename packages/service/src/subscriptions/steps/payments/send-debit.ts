@@ -8,7 +8,7 @@ import { withinDeadline } from '../../domain/payments/deadline.js';
 import { DEBIT_DEADLINE_MS } from '../../domain/payments/debit-policy.js';
 import type { Attempt } from '../../store/payments/attempts-sql.js';
 
-/** What an attempt says to the institution, on behalf of its channel. */
+/** The request to the institution for an attempt, on behalf of the channel. */
 export function createDebitRequest(
   attempt: Attempt,
   { appId }: Channel,
@@ -28,7 +28,7 @@ export function createDebitRequest(
   };
 }
 
-/** Calls for the first time. Whatever goes wrong on the way, the institution may have acted. */
+/** Sends a debit for the first time. Whatever error occurs, the institution may have debited. */
 export async function sendDebit(
   gateway: Gateway,
   request: DebitRequest,
@@ -38,8 +38,8 @@ export async function sendDebit(
 }
 
 /**
- * Asks what became of it. An institution that has never seen the number is sent the same number again, which is safe
- * however late the first one may still arrive; or `unseen` says what else becomes of it.
+ * Asks the institution about a debit. If it has never seen the number, the debit is sent again with the same number, which is
+ * safe however late the first one may still arrive; or `onUnseen` decides otherwise.
  */
 export async function askDebit(
   gateway: Gateway,
@@ -53,7 +53,7 @@ export async function askDebit(
   return instead === 'send' ? sendDebit(gateway, request, deadlineMs) : instead;
 }
 
-/** A success over another amount is no success that we asked for: it settles nothing, and somebody has to look. */
+/** A success with another amount than was asked for settles nothing: it counts as unknown and raises an alert. */
 export async function rejectWrongAmount(db: Queryable, attempt: Attempt, outcome: DebitOutcome): Promise<DebitOutcome> {
   if (outcome.kind !== 'success' || outcome.amountCent === attempt.amountCent) return outcome;
   const number = formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);

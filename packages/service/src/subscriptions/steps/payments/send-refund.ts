@@ -8,7 +8,7 @@ import { DEBIT_DEADLINE_MS } from '../../domain/payments/debit-policy.js';
 import { formatRefundNo } from '../../domain/payments/refund-numbers.js';
 import type { Refund } from '../../store/payments/refunds-sql.js';
 
-/** Asks for it for the first time. Whatever goes wrong on the way, the institution may have acted. */
+/** Sends a refund for the first time. Whatever error occurs, the institution may have refunded. */
 export async function sendRefund(
   gateways: Gateways,
   refund: Refund,
@@ -20,7 +20,7 @@ export async function sendRefund(
   );
 }
 
-/** Asks what became of it. An institution that has never seen the number is sent the same number again. */
+/** Asks the institution about a refund. If it has never seen the number, the refund is sent again with the same number. */
 export async function askRefund(
   gateways: Gateways,
   refund: Refund,
@@ -37,7 +37,7 @@ export async function askRefund(
   return answer.kind === 'not-found' ? sendRefund(gateways, refund, deadlineMs) : answer;
 }
 
-/** A refund over another amount is none that we asked for: it settles nothing, and somebody has to look. */
+/** A refund with another amount than was asked for settles nothing: it counts as unknown and raises an alert. */
 export async function rejectWrongRefundAmount(
   db: Queryable,
   refund: Refund,

@@ -30,14 +30,14 @@ export interface Settlement {
 export interface SettledDebit {
   readonly order: Order;
   readonly payment: Payment;
-  /** False when the attempt was settled before: then this is what came of it. */
+  /** False when the attempt was settled before: then this is the earlier result. */
   readonly changed: boolean;
 }
 
 /**
- * The one place where money changes state. Endpoint, renewal, recovery, notice and time travel all pass through it, under
- * the order's row lock, so that whoever comes second finds the attempt closed and changes nothing. A batch holds each
- * order once.
+ * The only place where the outcome of a debit is stored. The endpoint, renewals, recovery, notices and time travel all call it.
+ * It takes the order's row lock, so that the second caller finds the attempt closed and changes nothing. A batch has each order
+ * at most once.
  */
 export async function settleDebits(
   tx: Queryable,
@@ -81,8 +81,8 @@ export async function settleDebits(
 }
 
 /**
- * First the orders, then the agreements that the settlements depend on or end. A batch that ends agreements locks every order
- * on them together with its own: so no circle can come of it (docs/decisions/0010).
+ * Locks the orders, then the agreements that the settlements depend on or end. A batch that ends agreements locks all orders on
+ * them together with its own, which avoids deadlocks (docs/decisions/0010).
  */
 async function lockForSettlement(tx: Queryable, settlements: readonly Settlement[]): Promise<LockedAgreements> {
   const orderNos = settlements.map(({ attempt }) => attempt.orderNo);
@@ -94,7 +94,7 @@ async function lockForSettlement(tx: Queryable, settlements: readonly Settlement
   return { orders, agreements: [] };
 }
 
-/** What was shared for an order whose first debit failed holds no number. The agreements are locked. */
+/** An agreement that was shared for an order whose first debit failed releases its number. The agreements are locked. */
 async function releaseNumbersOfFailedFirstDebits(tx: Queryable, rows: readonly SettledDebitRow[]): Promise<void> {
   const undebited = rows.flatMap(({ order }) =>
     order.status === 'TERMINATED' && order.agreementId !== null ? [order.agreementId] : [],
@@ -111,7 +111,7 @@ interface CountedSettlement {
   readonly after: AppliedOutcome;
 }
 
-/** Agreements of which a decline has said that they are gone, with all orders on them. Gives the orders as they are then. */
+/** Ends agreements that a decline has reported as ended, with all orders on them. Returns all orders as they are afterwards. */
 async function endOrdersOfEndedAgreements(
   tx: Queryable,
   { orders: before, agreements }: LockedAgreements,
@@ -136,7 +136,6 @@ async function endOrdersOfEndedAgreements(
   return orders;
 }
 
-/** For one attempt. */
 export async function settleDebit(
   tx: Queryable,
   attempt: AttemptReference,
@@ -166,15 +165,15 @@ function toSettledRow(
   };
 }
 
-/** The period would be debited again, though its money has been taken after all: then it is paid. */
+/** An attempt that counted as failed has succeeded after all, before the period was debited again: then the period is paid. */
 function isLateSuccess(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome): boolean {
   const isOpen = order.status === 'ACTIVE' && attempt.payment.status === 'FAIL_RETRY';
   return isOpen && attempt.status === 'FAIL' && outcome.kind === 'success';
 }
 
 /**
- * News that differs from what was settled: whether or not it still counts, somebody has to look. What counted has an alert
- * of its own, which no later contradiction writes over.
+ * Raises an alert about an outcome that contradicts the settled one. A late success that counts has an alert kind of its own, so
+ * that a later contradiction does not overwrite it.
  */
 async function alertContradiction(
   tx: Queryable,

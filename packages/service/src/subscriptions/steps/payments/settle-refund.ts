@@ -14,13 +14,13 @@ export type FinalRefundOutcome = Extract<RefundOutcome, { kind: 'success' | 'ref
 export interface SettledRefund {
   readonly refund: Refund;
   readonly payment: Payment;
-  /** False when it was settled before: then this is what came of it. */
+  /** False when it was settled before: then this is the earlier result. */
   readonly changed: boolean;
 }
 
 /**
- * The one place where a refund changes anything. The operator's call and the job both pass through it, under the order's
- * row lock, so that whoever comes second finds the refund closed and changes nothing.
+ * The only place where the outcome of a refund is stored. The operator's command and the job both call it. It takes the order's
+ * row lock, so that the second caller finds the refund closed and changes nothing.
  */
 export async function settleRefund(
   tx: Queryable,
@@ -29,7 +29,7 @@ export async function settleRefund(
   now: number,
 ): Promise<SettledRefund> {
   const order = await lockOrderByNumber(tx, reference.orderNo);
-  // Read after the lock was granted: before it, another settlement may have been under way.
+  // Read after the lock was granted: before that, another settlement may have been running.
   const refund = await findRefund(tx, reference);
   const payments = await findPayments(tx, reference.orderNo);
   const payment = payments.find((one) => one.cycleNo === reference.cycleNo);
@@ -61,7 +61,7 @@ export async function settleRefund(
   return { refund: { ...refund, status, refundedAt }, payment: after.payment, changed: true };
 }
 
-/** Pure: what an order and its period become. What was paid stays what was paid. */
+/** Pure: the order and its period after the refund. Paid amounts do not change. */
 function applyRefund(order: Order, payment: Payment, refund: Refund, at: number): { order: Order; payment: Payment } {
   const refundAmountCent = payment.refundAmountCent + refund.amountCent;
   const inFull = refundAmountCent === payment.amountCent;
@@ -75,7 +75,7 @@ function applyRefund(order: Order, payment: Payment, refund: Refund, at: number)
       ...payment,
       status: row.to,
       refundAmountCent,
-      // Of two refunds the later one, in whatever order they were settled.
+      // The time of the later refund, in whatever order they were settled.
       refundAt: Math.max(at, payment.refundAt ?? 0),
     },
     order: {

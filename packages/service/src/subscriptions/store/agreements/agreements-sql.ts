@@ -30,12 +30,12 @@ export interface AgreementRow extends CardColumns {
   readonly createdAt: number;
 }
 
-/** With the hash of what the institution calls it, which is written and never read back. */
+/** With the hash of the institution's number, which is stored and never read back. */
 export interface NewAgreementRow extends AgreementRow {
   readonly institutionHash?: Buffer;
 }
 
-/** An agreement of source SELF_BINDING, with the code that is under way. */
+/** An agreement of source SELF_BINDING, with the text message code that was sent for it. */
 export interface BindingRow extends AgreementRow {
   readonly codeSentAt: number | null;
   readonly wrongCodes: number;
@@ -149,10 +149,10 @@ export async function insertAgreement(tx: Queryable, row: NewAgreementRow): Prom
   ]);
 }
 
-/** Spelled exactly as it was given out: anything else is as unknown as a number that never was. */
+/** Exactly as the service writes the number: any other spelling is treated as a number that does not exist. */
 const BIND_ORDER_NO_PATTERN = /^[1-9][0-9]{0,14}$/;
 
-/** Whose binding it is, is part of the question: another channel's, or a shared agreement, is as unknown as none. */
+/** The channel is a condition: bindings of other channels, and shared agreements, are not found. */
 const bindingStatement = (name: string, lock: '' | 'for update') =>
   statement({
     name,
@@ -194,9 +194,9 @@ const FIND_BINDING_IN_FORCE = statement({
 });
 
 /**
- * The binding in force that a number stands for: of one that was replaced by another of the same card, the last of those
- * that followed, if that is bound. It is found by the card, as the conditions are those of the index: one look-up, however
- * many followed. A card that was bound anew after its line had ended has begun another one.
+ * The binding in force that a bindOrderNo stands for. If the card was bound again, that is the last of the bindings that replaced
+ * each other, if it is bound. It is found by the card: the conditions match the index, so it is one look-up however often the
+ * card was bound again. A card that is bound again after its last binding has ended begins another line.
  */
 export async function findBindingInForce(
   db: Queryable,
@@ -209,7 +209,7 @@ export async function findBindingInForce(
   return last ?? named;
 }
 
-/** Under its row lock: everything that changes a binding takes it first. */
+/** Reads a binding under its row lock. Everything that changes a binding takes this lock first. */
 export async function lockBinding(
   tx: Queryable,
   channelId: number,
@@ -225,7 +225,7 @@ const RESTART_BINDING = statement({
   parameters: ['bigint', 'text', 'bytea', 'bytea', 'text', 'text', 'text', 'double precision'],
 });
 
-/** Another code is about to be sent, maybe for another card: the former code, and what it was tried with, is over. */
+/** Another code is about to be sent, maybe for another card: the earlier code and its tries no longer count. */
 export async function restartBinding(
   tx: Queryable,
   agreementId: number,
@@ -251,7 +251,7 @@ const STORE_CODE_SENT = statement({
   parameters: ['bigint', 'text', 'double precision', 'text'],
 });
 
-/** False when the binding has moved on since this card was stored: then the code that was sent is not its code. */
+/** False when the binding has changed since this card was stored: then the code that was sent is not for it. */
 export async function storeCodeSent(
   tx: Queryable,
   { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
@@ -266,7 +266,7 @@ const COUNT_CODE_TRY = statement({
   parameters: ['bigint'],
 });
 
-/** Counted before the institution is asked, so that codes tried at the same time are counted too. */
+/** Counts a try before the institution is asked, so that tries at the same time are counted too. */
 export async function countCodeTry(tx: Queryable, agreementId: number): Promise<void> {
   await tx.query(COUNT_CODE_TRY, [agreementId]);
 }
@@ -277,7 +277,7 @@ const UNCOUNT_CODE_TRY = statement({
   parameters: ['bigint', 'text'],
 });
 
-/** The institution did not say that the code was wrong. */
+/** Takes back a counted try, when the institution did not say that the code was wrong. */
 export async function uncountCodeTry(
   db: Queryable,
   { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
@@ -293,7 +293,7 @@ const STORE_BOUND_AGREEMENT = statement({
   parameters: ['bigint', 'text', 'text', 'text', 'bytea', 'bytea', 'text', 'text', 'text', 'double precision', 'bytea'],
 });
 
-/** With the card that the institution was asked about, should another have been stored in the meantime. */
+/** Stores the card that the institution was asked about again, since another may have been stored meanwhile. */
 export async function storeBoundAgreement(
   tx: Queryable,
   row: NewAgreementRow & { readonly agreementNo: string; readonly institutionNo: string },
@@ -320,7 +320,7 @@ const STORE_REFUSED_BINDING = statement({
   parameters: ['bigint', 'text', 'text', 'double precision'],
 });
 
-/** The code is spent with it. Nothing happens to a binding that has got another card or code since. */
+/** The code cannot be used again. Does nothing when the binding has got another card or code since. */
 export async function storeRefusedBinding(
   tx: Queryable,
   { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
@@ -338,7 +338,7 @@ export interface AgreementFilter {
 
 export type AgreementKey = readonly [agreementId: number];
 
-/** What each filter asks for, after the channel, the limit and the offset. Only the text that is given finds its index. */
+/** The filters, whose parameters follow the channel, the limit and the offset. A statement has only those that are given, to use their index. */
 const AGREEMENT_FILTERS = [
   {
     field: 'channelUserId',
@@ -350,7 +350,7 @@ const AGREEMENT_FILTERS = [
   { field: 'after', condition: (value: string) => `a.agreement_id < ${value}`, type: 'bigint' },
 ] as const;
 
-/** One for each choice of filters, at the place whose bits say which. */
+/** A statement for each combination of filters. The bits of its index say which filters it has. */
 const LIST_BOUND_AGREEMENTS = Array.from({ length: 2 ** AGREEMENT_FILTERS.length }, (_, choice) => {
   const given = AGREEMENT_FILTERS.filter((_filter, bit) => choice & (1 << bit));
   const conditions = given.map(({ condition }, place) => ` and ${condition(`$${place + 4}`)}`);
@@ -363,7 +363,7 @@ const LIST_BOUND_AGREEMENTS = Array.from({ length: 2 ** AGREEMENT_FILTERS.length
   });
 });
 
-/** Agreements that were bound at some time and match all that is given, newest first. Bound is: has a number. */
+/** Agreements that were ever bound, which means that they have a number, and that match all given filters. Newest first. */
 export async function listBoundAgreements(
   db: Queryable,
   channelId: number,

@@ -7,18 +7,18 @@ import { lockNumberForEndingSql, sameNumberSql } from './institution-number-sql.
 const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
 
 /**
- * Whether an order runs on the number of the agreement called `a`, but for one (an expression). Of whichever channel, or of
- * those that a condition on the agreement called `other` lets count. Nothing runs on an agreement that has released its number.
+ * SQL: whether an order uses the number of the agreement called `a`. One order may be excepted (an SQL expression), and `counts`
+ * may restrict whose agreements count, called `other`. An agreement that has released its number is not used by any order.
  */
 export const numberInUseSql = (a: string, exceptOrderNo = 'null', counts = 'true') => `exists (
   select from agreements other join orders o on o.agreement_id = any(array[other.agreement_id])
   where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released
     and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)} and o.order_no is distinct from ${exceptOrderNo} and ${counts})`;
 
-/** By another order of the channel: what other channels do with the number does not keep one from ending its own rows. */
+/** By another order of the same channel: a channel may end its own rows of a number whatever other channels do with it. */
 const IN_USE_BY_CHANNEL = numberInUseSql('a', '$2', 'other.channel_id = any(array[a.channel_id])');
 
-/** The rows of the number that end with the agreement called `a`: those of its channel. */
+/** The rows `g` that end together with the agreement called `a`: those with its number, of its channel. */
 const ROWS_OF_NUMBER_IN_CHANNEL = `${sameNumberSql('g', 'a')} and ${agreementStatusIs('g.status', 'BIND_SUCCESS')} and g.number_released in (false, true)
   and g.channel_id = any(array[a.channel_id])`;
 
@@ -48,19 +48,18 @@ const CANCEL_UNUSED = statement({
 });
 
 /**
- * Ends the agreement when no other order runs on it: at once here, and at the institution in the background, which
- * `cancel_at` asks for. To the institution an agreement is its number, and a channel may have shared one number with
- * several orders, each with a row of its own: what counts is the number. A channel ends its own rows of it, whatever other
- * channels do; while one of those has the number in force, the institution is not asked. What other rows a number has costs
- * nothing here.
+ * Ends the agreement when no other order runs on it: here at once, and at the institution in the background, when `cancel_at`
+ * is due. The institution knows an agreement by its number only, and a channel may have shared one number for several orders,
+ * each with a row of its own: so all rows with the number count. A channel ends its own rows, whatever other channels do.
+ * While another channel has the number in force, the institution is not asked.
  */
 export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, exceptOrderNo: number): Promise<void> {
-  // Of two orders that end at the same time, the second looks only when the first has ended: else each would take the
-  // other for alive, and the agreement would stay.
+  // When two orders end at the same time, the second waits here for the first: otherwise each would find the other one
+  // running, and nobody would end the agreement.
   await tx.query(LOCK_NUMBER_FOR_ENDING, [agreementId]);
   const [row] = await tx.query(IS_NUMBER_IN_USE, [agreementId, exceptOrderNo]);
   if (row?.isInUse) return releaseNumbers(tx, [agreementId]);
-  // An order can come to run on a binding until that is locked, so it is looked for once more after that.
+  // Until the binding is locked a new order may start to use it, so the statement checks again under the lock.
   await tx.query(LOCK_ROWS_OF_NUMBER, [agreementId]);
   const ended = await tx.query(CANCEL_UNUSED, [agreementId, exceptOrderNo]);
   if (ended.length === 0) await releaseNumbers(tx, [agreementId]);
@@ -73,8 +72,8 @@ const RELEASE_NUMBERS = statement({
 });
 
 /**
- * Of shared agreements whose order has ended otherwise than by running to its end: the number is not the channel's because of
- * them any more. A binding has its number whatever runs on it. Of several, the caller has their locks.
+ * For shared agreements whose order was unsubscribed or terminated: they no longer reserve the number for the channel. A binding
+ * keeps its number even without orders. With several agreements, the caller has locked them.
  */
 export async function releaseNumbers(tx: Queryable, agreementIds: readonly number[]): Promise<void> {
   await tx.query(RELEASE_NUMBERS, [agreementIds]);

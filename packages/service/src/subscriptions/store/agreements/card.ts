@@ -13,7 +13,7 @@ export interface EncryptedCard {
   readonly certType?: string;
 }
 
-/** `within` is the object that holds the fields, for the message: `sharedAgreement.`, or nothing. */
+/** `within` is the path of the object with the fields, for error messages: `sharedAgreement.`, or an empty text. */
 export function readCard(channel: Channel, fields: EncryptedCard, within = ''): CardDetails {
   return {
     bankCardNo: readPlaintext(channel, 'card', fields.bankCardNoEncrypted, `${within}bankCardNoEncrypted`),
@@ -29,7 +29,7 @@ export function readCard(channel: Channel, fields: EncryptedCard, within = ''): 
   };
 }
 
-/** A card as it is stored. Sealing is never the same twice, so `details` also tells one storing from another. */
+/** A card as it is stored. Sealing the same card twice gives different texts, so `details` also identifies this very storing. */
 export function sealCard(
   { sealing }: Channel,
   agreementId: number,
@@ -56,7 +56,7 @@ export function sealInstitutionNo({ sealing }: Channel, agreementId: number, ins
   return sealing.seal(institutionNo, institutionNoPlace(agreementId));
 }
 
-/** What the institution calls a bound agreement. */
+/** The institution's number of a bound agreement, in the clear. */
 export function unsealInstitutionNo(
   { sealing }: Channel,
   { agreementId, institutionNo: sealed }: Pick<AgreementRow, 'agreementId' | 'institutionNo'>,

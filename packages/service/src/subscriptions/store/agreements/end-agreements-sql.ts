@@ -12,7 +12,7 @@ const FIND_AGREEMENT_BY_INSTITUTION_NO = statement({
 
 const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
 
-/** One of the agreements that an institution knows by this number, whatever has become of it. */
+/** One of the agreements with this number at the institution, in whatever status. */
 export async function findAgreementByInstitutionNo(
   db: Queryable,
   paymentChannelCode: string,
@@ -22,10 +22,10 @@ export async function findAgreementByInstitutionNo(
   return row?.agreementId;
 }
 
-/** One row of a number at an institution, and what runs on it. */
+/** One agreement with a number at an institution, and the orders that run on it. */
 export interface NumberedAgreement {
   readonly agreementId: number;
-  /** The same for all rows of one number. */
+  /** The same text for all agreements with one number. */
   readonly number: string;
   /** Orders that are ACTIVE or INITIALIZING. */
   readonly orderNos: readonly number[];
@@ -51,8 +51,8 @@ const FIND_AGREEMENTS_OF_SAME_NUMBERS = statement({
 });
 
 /**
- * These agreements and all that are bound under their numbers, of whichever channel, as of one moment. Those that have ended
- * before may be any number, and need not be ended.
+ * These agreements, and all bound agreements of any channel with the same numbers, read in one statement. Others that have ended
+ * are left out, since there may be very many.
  */
 export async function findAgreementsOfSameNumbers(
   db: Queryable,
@@ -66,7 +66,7 @@ const LOCK_AGREEMENTS = statement({
   parameters: ['bigint[]'],
 });
 
-/** In the order of their numbers, after the orders on them. */
+/** Locks agreements in the order of their ids. The caller has locked the orders on them before. */
 export async function lockAgreements(tx: Queryable, agreementIds: readonly number[]): Promise<void> {
   await tx.query(LOCK_AGREEMENTS, [agreementIds]);
 }
@@ -88,7 +88,7 @@ const CANCEL_AGREEMENTS = statement({
   parameters: ['bigint[]', 'bigint'],
 });
 
-/** Those that are bound. The institution is told, in the background, by way of one of them or not at all. */
+/** Cancels those that are bound. If `tellBy` is given, the institution is told in the background, through that agreement. */
 export async function cancelAgreements(
   tx: Queryable,
   agreementIds: readonly number[],

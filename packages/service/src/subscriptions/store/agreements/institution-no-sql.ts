@@ -13,7 +13,7 @@ const FIND_INSTITUTION_NO = statement({
   }),
 });
 
-/** What the institution calls the agreement, in the clear: for the call to it and nothing else. */
+/** The institution's number of the agreement, in the clear: only for calls to the institution. */
 export async function findInstitutionNo(db: Queryable, channel: Channel, agreementId: number): Promise<string> {
   const [row] = await db.query(FIND_INSTITUTION_NO, [agreementId, channel.channelId]);
   if (!row) throw new Error(`there is no agreement ${agreementId}`);

@@ -1,15 +1,15 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { agreementStatusIs } from '../statuses-sql.js';
 
-/** What an institution calls an agreement: the number itself is nowhere in the clear. */
+/** The number of an agreement at an institution, as a hash: the number itself is never stored in the clear. */
 export interface NumberAtInstitution {
   readonly paymentChannelCode: string;
   readonly institutionHash: Buffer;
 }
 
 /**
- * The rows of the number of an agreement, each called as given. `= any(array[…])` can only be looked up row by row, and no plan
- * made for few rows reads them all.
+ * SQL: whether the agreements called `other` and `a` have the same number. `= any(array[…])` makes PostgreSQL look rows up one by
+ * one: a plan that was made while the table was small must not read the whole table later.
  */
 export const sameNumberSql = (
   other: string,
@@ -17,12 +17,12 @@ export const sameNumberSql = (
 ) => `${other}.payment_channel_code = any(array[${a}.payment_channel_code])
   and ${other}.institution_hash = any(array[${a}.institution_hash])`;
 
-/** A call that waits for the lock of a number, given by its hash in hex (an expression), and has it until the transaction ends. */
+/** SQL call that locks a number, given by its hash in hex (an SQL expression), until the transaction ends. */
 export const lockNumberForSharingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 0))`;
 
 /**
- * The same for whoever ends agreements of a number, taken after orders and before agreements. Another lock than the one for
- * sharing: who shares a number may have agreements in hand while it waits for that.
+ * The lock for ending agreements of a number, taken after those of orders and before those of agreements. It is another lock than
+ * the one for sharing, because a transaction that waits for the sharing lock may have locked agreements already.
  */
 export const lockNumberForEndingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 1))`;
 
@@ -37,7 +37,7 @@ const IS_NUMBER_OF_ANOTHER_CHANNEL = statement({
   columns: columns<{ foreign: boolean }>({ foreign: 'boolean' }),
 });
 
-/** The number is locked then: of two channels that share it at once, the second sees the first. */
+/** Locks the number first: when two channels share it at the same time, the second sees the first. */
 export async function lockNumberAndCheckShareable(
   tx: Queryable,
   channelId: number,
@@ -60,7 +60,7 @@ const FIND_AGREEMENT_OF_ANOTHER_CHANNEL = statement({
   columns: columns<{ agreementNo: string; appId: string }>({ agreementNo: 'text', appId: 'text' }),
 });
 
-/** One of the agreements for which the number is another channel's: as in is_number_of_another_channel, found by two look-ups. */
+/** An agreement of another channel with this number. As in is_number_of_another_channel, two index look-ups find it. */
 export async function findAgreementOfAnotherChannel(
   db: Queryable,
   channelId: number,

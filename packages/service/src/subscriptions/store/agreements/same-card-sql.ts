@@ -5,7 +5,7 @@ import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs } from '../statuses-sql.js';
 import type { AgreementRow } from './agreements-sql.js';
 
-/** Holds that a card has one binding in force for each user and payment channel. */
+/** The unique index: a card has at most one binding in force for each user and payment channel. */
 export const ONE_BINDING_PER_CARD = 'agreements_one_per_card';
 
 const FIND_BINDING_OF_CARD = statement({
@@ -16,7 +16,7 @@ const FIND_BINDING_OF_CARD = statement({
   columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
 });
 
-/** The other binding of the same card that is in force. The conditions are those of the index. */
+/** The other binding of the same card that is in force. The conditions match the index. */
 export async function findBindingOfCard(
   tx: Queryable,
   { agreementId, channelId, channelUserId, paymentChannelCode, cardHash }: AgreementRow,
@@ -38,7 +38,7 @@ const LOCK_ORDERS_ON_AGREEMENT = statement({
   columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
 });
 
-/** What runs on an agreement, locked in the order of the numbers. */
+/** Locks the orders that run on an agreement, in the order of their numbers. */
 export async function lockOrdersOnAgreement(tx: Queryable, agreementId: number): Promise<number[]> {
   const rows = await tx.query(LOCK_ORDERS_ON_AGREEMENT, [agreementId]);
   return rows.map((row) => row.orderNo);
@@ -67,18 +67,18 @@ const LOCK_BINDINGS = statement({
   columns: columns<LockedBinding>({ agreementId: 'bigint', status: 'text' }),
 });
 
-/** In the order of their ids, as everybody locks them. */
+/** Locks bindings in the order of their ids, as every transaction does. */
 export async function lockBindings(tx: Queryable, agreementIds: readonly number[]): Promise<LockedBinding[]> {
   return tx.query(LOCK_BINDINGS, [agreementIds]);
 }
 
-/** One binding takes the place of another. */
+/** A new binding replaces an old one of the same card. */
 export interface BindingReplacement {
   readonly oldAgreementId: number;
   readonly newAgreementId: number;
-  /** The orders on the former, all of them locked. */
+  /** The orders on the old binding, all of them locked. */
   readonly orderNos: readonly number[];
-  /** Of the number that the institution gave the new one. */
+  /** The hash of the number that the institution gave the new binding. */
   readonly institutionHash: Buffer;
 }
 
@@ -96,8 +96,8 @@ const MOVE_OPEN_ATTEMPTS = statement({
 });
 
 /**
- * The orders run on the new binding from now on. A debit on the way keeps the number that it was sent with, so it is the new
- * one's only if the institution gave both the same.
+ * Moves the orders to the new binding. A debit that is under way was sent with the old binding's number, so it is moved only if
+ * the institution gave both bindings the same number.
  */
 export async function moveOrdersToBinding(
   tx: Queryable,
@@ -121,8 +121,8 @@ const CONTINUE_LINE = statement({
 });
 
 /**
- * The new one goes on with the line of the former, whose number is canceled at the institution in the background, unless that
- * gave both the same.
+ * The new binding continues the line of the old one. The old one's number is canceled at the institution in the background,
+ * unless both have the same number.
  */
 export async function storeBindingReplacement(
   tx: Queryable,

@@ -13,14 +13,14 @@ export function readSharedCard(
   return readCard(channel, shared, `${field}.`);
 }
 
-/** The number is in force under another channel. The message does not say under which. */
+/** The number is in use by another channel. The message does not say by which. */
 export class NumberOfAnotherChannel extends Rejection {
   constructor() {
     super('SHARED_AGREEMENT_NOT_ALLOWED', 'sharedAgreementNo is in use elsewhere and cannot be shared');
   }
 }
 
-/** A bound agreement, to be inserted by whoever needs it: nobody is asked, the channel's word counts. */
+/** A shared agreement counts as bound because the channel says so: the institution is not asked. The caller inserts the row. */
 export function createSharedAgreementRow(
   channel: Channel,
   shared: SharedAgreement,

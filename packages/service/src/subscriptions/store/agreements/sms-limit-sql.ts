@@ -6,7 +6,7 @@ const LOCK_BANK_MOBILE = statement({
   parameters: ['bigint'],
 });
 
-/** One request at a time for a number, until its transaction ends. The hash is keyed, so its bits are good for a lock. */
+/** One request at a time for a phone number, until its transaction ends. The hash is keyed, so 64 bits of it can be the lock's key. */
 export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void> {
   await tx.query(LOCK_BANK_MOBILE, [hash.readBigInt64BE(0).toString()]);
 }
@@ -18,7 +18,7 @@ const COUNT_SMS_SENDS = statement({
   columns: columns<{ pause: number; day: number }>({ pause: 'bigint', day: 'bigint' }),
 });
 
-/** How many codes went to the number after each of the two moments. One that is yet to be sent is of a clock that was set back, and makes nobody wait. */
+/** How many codes were sent after each of the two moments. A send in the future comes from a clock that was set back: it makes nobody pause. */
 export async function countSmsSends(
   tx: Queryable,
   hash: Buffer,
@@ -43,7 +43,7 @@ const DELETE_SMS_SEND = statement({
   parameters: ['bytea', 'double precision'],
 });
 
-/** One of them, should there be two of the same moment. */
+/** Deletes one send, even if two have the same time. */
 export async function deleteSmsSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
   await tx.query(DELETE_SMS_SEND, [hash, at]);
 }

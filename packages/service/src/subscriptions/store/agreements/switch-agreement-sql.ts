@@ -8,9 +8,9 @@ export interface AgreementSwitch {
   readonly oldAgreementId: number;
   readonly newAgreementId: number;
   readonly paymentChannelCode: string;
-  /** A period that failed for now is due at this moment, unless it was before. */
+  /** When a period that failed for now is due again, unless it is due earlier. Null: its due time stays. */
   readonly retryAt: number | null;
-  /** A debit on its way, should it fail, is followed by the next when the schedule says so, and not at once. */
+  /** If the debit that is under way fails, the next try comes by the product's schedule and not at once. */
   readonly retryBySchedule: boolean;
 }
 
@@ -38,15 +38,16 @@ const STORE_AGREEMENT_STATUS = statement({
 });
 
 /**
- * The order runs on another agreement from now on; an attempt on the way keeps the one it was started with. The old one
- * stays what it is if it has ended before, as when its institution said so while the first debit was on the way.
+ * Moves the order to another agreement. An attempt that is under way keeps the agreement that it was started with. The old
+ * agreement becomes REPLACED, unless it has ended before, for example because its institution said so during the first debit.
+ * Returns the number of the old agreement.
  */
 export async function switchAgreement(
   tx: Queryable,
   { orderNo, oldAgreementId, newAgreementId, paymentChannelCode, retryAt, retryBySchedule }: AgreementSwitch,
 ): Promise<string> {
   await tx.query(SWITCH_AGREEMENT_OF_ORDER, [orderNo, newAgreementId, paymentChannelCode, retryAt]);
-  // One at most: while it is open, no other is begun.
+  // At most one attempt is open: while it is, no other is started.
   await tx.query(MARK_OPEN_ATTEMPTS, [orderNo, retryBySchedule]);
   const [row] = await tx.query(LOCK_AGREEMENT, [oldAgreementId]);
   if (!row) throw new Error(`there is no agreement ${oldAgreementId}`);

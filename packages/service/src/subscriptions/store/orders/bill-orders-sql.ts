@@ -8,20 +8,20 @@ import { completedOrderPayloadSql, paymentPayloadSql } from '../events/event-pay
 import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import type { DueCursor } from './due-orders-sql.js';
 
-/** Due orders of mode B are billed in so many lanes by number, each by one statement at a time: the index of them has it. */
+/** Due orders of mode B are divided into lanes by order number modulo this. The index of due orders has the same number in it. */
 export const BILLING_LANES = 4;
 
-/** Of the advisory locks of lanes: 'bill' in ASCII. */
+/** The first key of the advisory locks of lanes: 'bill' in ASCII. */
 const LANE_LOCK_CLASS = 0x62696c6c;
 
 export interface BilledBatch {
-  /** Orders that something was done about. */
+  /** How many orders were billed or completed. */
   readonly orders: number;
-  /** Where the next statement goes on: undefined if nothing is left. */
+  /** Where the next statement continues. Undefined when nothing is left. */
   readonly last: DueCursor | undefined;
 }
 
-/** What a period becomes, and an order after its last one. */
+/** The status of a billed period, and of an order after its last one. */
 const BILLED = requirePaymentTransition('WAIT', 'billed').to;
 const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 
@@ -31,13 +31,13 @@ const DUE_IN_LANE = `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no % ${BI
 const BY_DUE_TIME = 'order by o.next_due_at, o.order_no';
 
 /**
- * Mode B, the next period of every order that `which` names, in one statement and so in one commit. An order moves on by
- * one period under its row's lock, and only if it is still due then; period, benefits, events and completion follow from
- * the rows that moved. So no order is billed twice for a period, whoever else is at it; and should a period be there all
- * the same, the statement fails as a whole.
+ * Mode B: bills the next period of every order that matches `which`, in one statement and so in one commit. An order advances by
+ * one period under its row lock, and only if it is still due then; its period, benefits, events and completion come from
+ * the rows that were updated. So no period is billed twice, however many nodes do this at once; and if a period existed
+ * already, the whole statement would fail.
  *
- * An order whose last period is there already, one of a single period, is completed. What is the same for all is made once,
- * in `moment`.
+ * An order with a single period has it already, and is only completed. Values that are the same for all orders are made once, in
+ * `moment`.
  */
 const billSql = (moment: string, which: string) => `
 moment as materialized (
@@ -84,7 +84,7 @@ moment as materialized (
   insert into events (channel_id, order_no, event_type, occurred_at, data)
   select d.channel_id, d.order_no, 'order.status.changed', (select at from moment),
     ${completedOrderPayloadSql('d')}
-  -- After the period's own event, which has its number once it is there.
+  -- After the event of the period: reading it makes PostgreSQL number that one first.
   from moved d where d.is_last and (d.billed_no is null or d.order_no in (select e.order_no from billed_events e))
 )`;
 
@@ -117,7 +117,7 @@ select count(*)::integer as orders from moved`,
   columns: columns<{ orders: number }>({ orders: 'integer' }),
 });
 
-/** The next `limit` due orders of a lane. Of a batch that fails nothing is billed. */
+/** Bills the next `limit` due orders of a lane. When it fails, none of them is billed. */
 export async function billLane(db: Queryable, lane: number, after: DueCursor, limit: number): Promise<BilledBatch> {
   const [row] = await db.query(BILL_LANE, [after.dueAt, after.orderNo, lane, limit]);
   if (!row) throw new Error('a select of one row has one');
@@ -125,7 +125,7 @@ export async function billLane(db: Queryable, lane: number, after: DueCursor, li
   return { orders, last: dueAt === null || orderNo === null ? undefined : { dueAt, orderNo } };
 }
 
-/** One order, by a clock of its own: whether it was due. */
+/** Bills one order at a time of its own, for the sandbox's time travel. False when it was not due then. */
 export async function billOrder(db: Queryable, orderNo: number, at: number): Promise<boolean> {
   const [row] = await db.query(BILL_ORDER, [orderNo, new Date(at).toISOString()]);
   return row?.orders === 1;
@@ -149,7 +149,7 @@ const LOCK_LANE = statement({
   columns: columns<{ taken: boolean; patience: string }>({ taken: 'boolean', patience: 'text' }),
 });
 
-/** Until the transaction ends, this lane is nobody else's; what another transaction holds is not waited for long. */
+/** Locks a lane until the transaction ends, or returns false. Row locks of other transactions are waited for only 100 ms. */
 export async function lockLane(tx: Queryable, lane: number): Promise<boolean> {
   const [row] = await tx.query(LOCK_LANE, [LANE_LOCK_CLASS, lane]);
   return row?.taken === true;

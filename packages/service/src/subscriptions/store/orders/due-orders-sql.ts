@@ -1,13 +1,13 @@
 /**
- * Which due orders a statement takes: everything by the database's clock, or one order by a clock of its own, which is how
- * time travels. The text differs, the three parameters do not.
+ * Which due orders a statement takes: all that are due by the database's clock, or one order at a given time, for the sandbox's
+ * time travel. The text of the statement differs, its three parameters do not.
  */
 export type DueOrders =
-  /** From where the statement before left off: rows that are done stay in the index until a vacuum. */
+  /** `after` is where the previous statement stopped: rows that are done stay in the index until a vacuum. */
   | { readonly kind: 'everything'; readonly after: DueCursor }
   | { readonly kind: 'one-order'; readonly at: number; readonly orderNo: number };
 
-/** The last row taken, times as PostgreSQL writes them. */
+/** The last row that a statement took. Its time is text as PostgreSQL writes it. */
 export interface DueCursor {
   readonly dueAt: string;
   readonly orderNo: number;
@@ -15,7 +15,7 @@ export interface DueCursor {
 
 export const START_OF_DUE_ORDERS: DueCursor = { dueAt: '-infinity', orderNo: 0 };
 
-/** The condition of a select in which the order is called `o`. What another node holds is that node's business. */
+/** SQL condition on the order called `o`. Orders that another node has locked are skipped. */
 export function dueOrdersSql(kind: DueOrders['kind']): string {
   const which =
     kind === 'everything'
@@ -32,6 +32,6 @@ export function dueParameters(due: DueOrders, limit: number): [number, string, n
     : [limit, new Date(due.at).toISOString(), due.orderNo];
 }
 
-/** The moment of the statement, in whole seconds as times are shown, or that of the order's own clock. */
+/** SQL of the present time in whole seconds, as times are shown; or the time that was given for the one order. */
 export const momentSql = (kind: DueOrders['kind']) =>
   kind === 'everything' ? `date_trunc('second', now())` : '$2::timestamptz';

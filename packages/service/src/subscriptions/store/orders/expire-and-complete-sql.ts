@@ -17,21 +17,21 @@ import {
 const FAILED = requirePaymentTransition(WAITING_FOR_RETRY, 'retry-too-late').to;
 const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 
-/** Whether the time of the next period has come at the moment `at`: then the one before is not tried again. */
+/** SQL: whether at the time `at` the order called `o` waits for a retry and its next period is due: then there is no retry. */
 export const retryIsTooLateSql = (o: string, at: string) =>
   `${paymentStatusIs(`${o}.latest_payment_status`, WAITING_FOR_RETRY)} and ${at} >= ${afterPeriodsSql(`${o}.cycle_no`, o)}`;
 
-/** What was done about a due order. */
+/** A due order that was expired or completed. */
 export interface ExpiredOrCompleted extends DueCursor {
   readonly cycleNo: number;
-  /** The period is FAIL now; else the order was only completed. */
+  /** True when its period became FAIL. False when the order was only completed. */
   readonly failed: boolean;
   readonly completed: boolean;
 }
 
 /**
- * Mode A, what is due and needs nobody's money: an order of one period is completed, and a period whose retry was held up
- * until the next one's time is FAIL. All of it in one statement, and so in one commit. The first condition is the index's.
+ * Mode A, due orders that need no debit: an order with one period is completed, and a period that was still waiting for its retry
+ * when the next period became due is FAIL. All in one statement, and so in one commit. The first condition matches the index.
  */
 const expireAndCompleteStatement = (kind: DueOrders['kind']) =>
   statement({
@@ -73,7 +73,7 @@ with due as materialized (
   insert into events (channel_id, order_no, event_type, occurred_at, data)
   select m.channel_id, m.order_no, 'order.status.changed', m.at,
     ${completedOrderPayloadSql('m')}
-  -- After the period's own event, which has its number once it is there.
+  -- After the event of the period: reading it makes PostgreSQL number that one first.
   from moved m where m.completed and (not m.failed or m.order_no in (select e.order_no from failed_events e))
 )
 select m.order_no as "orderNo", m.cycle_no as "cycleNo", m.failed, m.completed, m.next_due_at::text as "dueAt"

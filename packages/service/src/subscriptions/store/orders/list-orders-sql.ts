@@ -5,7 +5,7 @@ import type { Order } from '../../domain/orders/order.js';
 import { type OrderText, REDEEMABLE_SQL, startedPeriodsSql } from './order-texts-sql.js';
 import { ORDER_FIELDS } from './orders-sql.js';
 
-/** Of all orders of a page together: they are held until the caller has read them. */
+/** Started periods of all orders of a page together: they are in memory until the caller has read them. */
 const MAX_STARTED_PERIODS = 500;
 const NEWEST_FIRST = 'order by o.created_at desc, o.order_no desc';
 
@@ -21,7 +21,7 @@ export interface OrderFilter {
   readonly cycles: 'SINGLE' | 'MULTIPLE' | undefined;
 }
 
-/** Orders of one period and the others each have their stretch of the index: a page is merged from the newest of both. */
+/** The index keeps orders with one period apart from the others: a page is merged from the newest of both. */
 const newestOrdersSql = (isSingle: string, cycles: 'SINGLE' | 'MULTIPLE') => `(
   select e.created_at, e.order_no from external_orders e
   where e.channel_id = $1 and e.user_key = key_of($2::text) and ${isSingle} and coalesce($4::text, '${cycles}') = '${cycles}'
@@ -68,7 +68,7 @@ const LIST_ORDER_TEXTS = statement({
   }),
 });
 
-/** A user's orders, newest first; not by number, since each node has a block of its own. */
+/** A user's orders, newest first by time of creation. Their numbers do not tell, since each node has a block of its own. */
 export async function listOrderTexts(
   db: Queryable,
   channelId: number,

@@ -5,16 +5,16 @@ import { requireAgreementTransition } from '../../domain/agreements/agreement-st
 import { lockNumberForSharingSql } from '../agreements/institution-number-sql.js';
 import { statusLiteral } from '../statuses-sql.js';
 
-/** An agreement that comes with its order is bound. */
+/** The status of an agreement that comes with its order. */
 const SHARED_STATUS = requireAgreementTransition('none', 'shared').to;
 
-/** A row of the gathered insert, as JSON: times in ISO 8601, bytes in hex. */
+/** One order of the insert of many, as JSON: times in ISO 8601, bytes in hex. */
 export interface NewOrderRow {
   readonly order_no: number;
   readonly channel_id: number;
   readonly external_order_no: string;
   readonly channel_user_id: string;
-  /** Null when the user is known from its agreement. */
+  /** Null when the agreement says who the user is. */
   readonly mobile_hash: string | null;
   readonly mobile: string | null;
   readonly product_code: string;
@@ -35,12 +35,12 @@ export interface NewOrderRow {
   readonly channel_agreement_ref: string | null;
   readonly payment_status: string;
   readonly paid_at: string | null;
-  /** Of a debit: where it goes, and when the institution is asked about it should nobody hear of it again. */
+  /** Mode A: where the debit goes, and after how many seconds the institution is asked if its outcome is unknown. */
   readonly payment_channel_code: string | null;
   readonly ask_after_seconds: number | null;
   /** A shared agreement that comes with the order. */
   readonly agreement: AgreementInsert | null;
-  /** Of its number, where no other channel may have that: the hash. */
+  /** Hash of the agreement's number, when no other channel may have the same number. */
   readonly exclusive_number: string | null;
   readonly benefits: readonly BenefitInsert[];
   readonly benefits_expire_at: string | null;
@@ -80,7 +80,7 @@ export interface IdempotencyInsert {
   readonly subject: string | null;
   readonly code: string | null;
   readonly message: string | null;
-  /** Of an answer that is described. */
+  /** Set when the state is DESCRIBED. */
   readonly data: object | null;
 }
 
@@ -92,13 +92,13 @@ export type NewOrderRefusal =
   | 'CHANNEL_MOBILE_OCCUPIED';
 
 /**
- * Orders with all that comes with them, many in one statement and so in one commit. What the tables already say no to is
- * refused row by row; what another transaction says no to at this very moment fails the whole statement with a unique
- * violation, and the caller goes again one order at a time.
+ * Inserts many orders with everything that belongs to them in one statement, and so in one commit. Orders that conflict with
+ * stored rows are refused one by one. A conflict with a transaction that runs at the same time fails the whole statement with a
+ * unique violation: then the caller inserts the orders one at a time.
  *
- * What is looked up is asked for row by row, as scalar subqueries: a plan that joins was made while the tables were small
- * and read them whole, ever longer as they grew. What an order has several of, or long texts in, comes as a parameter of
- * its own, since JSON inside JSON is read once more for each level (measured: a quarter of the statement's CPU).
+ * Look-ups are scalar subqueries, one for each row: a plan with joins, made while the tables were small, would read whole tables
+ * later. Lists and long texts of an order are parameters of their own, because JSON inside JSON is parsed again for each level
+ * (measured: a quarter of the statement's CPU).
  */
 const INSERT_ORDERS = statement({
   name: 'store-new-orders',
@@ -118,10 +118,10 @@ with asked as (
     (select u.mobile_hash from channel_users u
      where u.channel_id = a.channel_id and key_of(u.channel_user_id) = key_of(a.channel_user_id)) as bound_hash,
     (select true from channel_users u where u.channel_id = a.channel_id and u.mobile_hash = a.hash) as mobile_taken,
-    -- Held until the commit: an agreement that ends meanwhile counts this order, or has ended before it. Rows come in the
-    -- order of their agreements, in which everybody locks them.
+    -- Locked until the commit: whoever ends the agreement then sees this order, or has ended it before. Rows come in the
+    -- order of their agreements, in which every transaction locks them.
     (select g.status from agreements g where g.agreement_id = a.agreement_id for share) as agreement_status,
-    -- Held too: of two channels that share a number at once, the second asks whose it is when the first is stored.
+    -- Locked too: when two channels share a number at the same time, the second looks after the first is stored.
     case when a.exclusive_number is not null then ${lockNumberForSharingSql('a.exclusive_number')} is not null end as number_held
   from asked a
 ), judged as (
@@ -198,7 +198,7 @@ select order_no, refusal from judged where refusal is not null`,
   columns: columns<{ order_no: number; refusal: NewOrderRefusal }>({ order_no: 'bigint', refusal: 'text' }),
 });
 
-/** For each row in turn: why it was refused, or nothing. */
+/** For each row, in the order given: why it was refused. Undefined when it was stored. */
 export async function insertOrders(
   db: Queryable,
   rows: readonly NewOrderRow[],
@@ -215,7 +215,7 @@ export async function insertOrders(
   return rows.map(({ order_no }) => refusals.get(order_no));
 }
 
-/** A row takes its locks when its turn comes, on a binding or on a shared number: every statement in the same order. */
+/** Rows take their locks, on a binding or on a shared number, one after another: every statement must do so in the same order. */
 function compareByLockOrder(a: NewOrderRow, b: NewOrderRow): number {
   const [one, other] = [a.exclusive_number ?? '', b.exclusive_number ?? ''];
   return one === other ? (a.agreement_id ?? 0) - (b.agreement_id ?? 0) : one < other ? -1 : 1;
@@ -231,7 +231,7 @@ const DELETE_EXPIRED_KEY = statement({
   parameters: ['bigint', 'text', 'integer'],
 });
 
-/** Whether an answer past its seven days was in the way, which is now gone. */
+/** Whether an answer older than its seven days had the key. It is deleted. */
 export async function deleteExpiredKey(db: Queryable, channelId: number, key: string, days: number): Promise<boolean> {
   const rows = await db.query(DELETE_EXPIRED_KEY, [channelId, key, days]);
   return rows.length > 0;

@@ -2,7 +2,7 @@ import { Rejection } from '@perennial/wire';
 import { parseOrderNo } from '../../domain/orders/order-numbers.js';
 import type { OrderReference } from './orders-sql.js';
 
-/** The schema's checks have seen to it that there is exactly one. A number that cannot be one is simply not found. */
+/** The schema makes sure that exactly one number is given. A text that cannot be an order's number is answered as not found. */
 export function readOrderReference(request: { orderNo?: string; externalOrderNo?: string }): OrderReference {
   if (request.externalOrderNo !== undefined) return { externalOrderNo: request.externalOrderNo };
   const orderNo = parseOrderNo(request.orderNo ?? '');

@@ -1,13 +1,13 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 
-/** Where an order stands, beside its own row: what its next step depends on. */
+/** What the next step of an order depends on, besides its own row. */
 export interface OrderStanding {
-  /** When the next step is due, up to the whole second: times are shown in seconds, and none may come out as too early. */
+  /** When the next step is due, rounded up to a whole second: times are shown in seconds, and none may be shown too early. */
   readonly dueAt: number | null;
   /** How often its latest period was tried. */
   readonly tries: number;
   readonly paymentChannelCode: string | null;
-  /** Whether that one is the sandbox's own, which charges nobody. */
+  /** Whether the payment channel is the sandbox's own, which charges nobody. */
   readonly rehearsable: boolean;
 }
 
@@ -29,7 +29,7 @@ const FIND_ORDER_STANDING = statement({
   }),
 });
 
-/** Read after the order's lock was granted: before that, another step may have been under way. */
+/** To be read after the order's lock was granted: before that, another step may have been running. */
 export async function findOrderStanding(tx: Queryable, orderNo: number): Promise<OrderStanding> {
   const [standing] = await tx.query(FIND_ORDER_STANDING, [orderNo]);
   if (!standing) throw new Error(`there is no order ${orderNo}`);

@@ -8,16 +8,16 @@ import type { OrderDescription, PeriodRun } from '../../domain/orders/order-desc
 import { formatPaymentOrderNo } from '../../domain/orders/order-numbers.js';
 import type { RedeemLinks } from './redeem-links.js';
 
-/** As many periods are made at a time: some 45,000 characters in less than a millisecond. */
+/** Periods whose text is made at a time: some 45,000 characters in less than a millisecond. */
 export const PERIODS_AT_A_TIME = 250;
 
-/** Whether what is said about so many periods is made in pieces. */
+/** Whether an answer about this many periods is sent in pieces. */
 export const isLongAnswer = (periods: number) => periods > PERIODS_AT_A_TIME;
 
 export interface OrderParts {
   readonly head: OrderHead;
   readonly redeemUrl: string | null;
-  /** Periods whose text is there already, and the others, which follow. */
+  /** The text of periods that was made in the database; `periods` are the others, which follow. */
   readonly started: string;
   readonly periods: readonly PeriodRun[];
 }
@@ -25,7 +25,7 @@ export interface OrderParts {
 const renderRecord = serializer(PaymentRecord);
 const aroundRecords = aroundItems(MainOrder, 'paymentRecords');
 
-/** The text of an order: in one, or if it is long, in pieces. */
+/** The text of an order: a string, or pieces if it is long. */
 export function renderOrder(parts: OrderParts, periods: number): string | Pieces {
   if (isLongAnswer(periods)) return renderOrderInPieces(parts);
   const { head, redeemUrl, started, periods: runs } = parts;
@@ -47,7 +47,7 @@ export function* renderOrderInPieces({ head, redeemUrl, started, periods }: Orde
 const joinTexts = (some: string, others: string) =>
   some === '' || others === '' ? some + others : `${some},${others}`;
 
-/** The one place where the text of a period is made that does not come from the database. */
+/** The only place that makes the text of periods in TypeScript. The text of others is made in the database. */
 function renderRecords(head: OrderHead, runs: readonly PeriodRun[]): string {
   const anchor = parseTime(head.createTime);
   if (anchor === undefined) throw new Error(`order ${head.orderNo} was created at no time`);
@@ -70,7 +70,7 @@ function renderRecords(head: OrderHead, runs: readonly PeriodRun[]): string {
   return text;
 }
 
-/** The runs again, cut where a stretch of PERIODS_AT_A_TIME ends. */
+/** The same runs, cut into stretches of PERIODS_AT_A_TIME periods. */
 export function* cutIntoStretches<Run extends readonly [from: number, to: number, ...rest: unknown[]]>(
   runs: readonly Run[],
 ): Generator<Run[]> {
@@ -92,7 +92,7 @@ export function* cutIntoStretches<Run extends readonly [from: number, to: number
   if (stretch.length > 0) yield stretch;
 }
 
-/** The link is signed under the secret that the channel has at this moment, at a replay too. */
+/** The link is signed with the channel's present secret, also when a stored answer is replayed. */
 export function partsOfDescription(
   links: RedeemLinks,
   channel: Channel,
@@ -101,7 +101,7 @@ export function partsOfDescription(
   return { head, redeemUrl: link && links.sign(channel, head.orderNo, link), started: '', periods };
 }
 
-/** What the endpoints that answer with one order give for its description. */
+/** Renders the answer of endpoints that answer with one order, from its description. */
 export function createOrderRenderer(links: RedeemLinks) {
   return (channel: Channel, description: OrderDescription): string | Pieces =>
     renderOrder(partsOfDescription(links, channel, description), description.periods.at(-1)?.[1] ?? 0);

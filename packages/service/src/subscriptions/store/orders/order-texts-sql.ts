@@ -14,8 +14,8 @@ export interface OrderQuery {
 export interface OrderText {
   readonly order: Order;
   /**
-   * The periods that were started as JSON, one after another: the paymentRecords of the interface. Null when they are too
-   * many for a statement that reads several orders: such an order is read by itself.
+   * The started periods as JSON objects with commas between them, as in the interface's paymentRecords. Null when they are too
+   * many for a statement that reads several orders: then the order is read by itself.
    */
   readonly started: string | null;
   /** Whether the user still has something to redeem. */
@@ -33,19 +33,19 @@ const PAYMENT_RECORD_SQL = jsonSql(PaymentRecord.properties, {
 });
 
 /**
- * The periods that were started, as the text that they are answered with: as values they were read, formatted and written
- * again, for a tenth of what a query costs the node. Null for an order of which `isFew` does not hold.
+ * SQL of the started periods as the text of the answer: reading, formatting and serializing them in the node took a tenth of what
+ * a query costs it. Null for an order for which `isFew` is false.
  */
 export const startedPeriodsSql = (isFew: string) => `case when ${isFew} then coalesce((
   select string_agg(${PAYMENT_RECORD_SQL}, ',' order by p.cycle_no) from payments p where p.order_no = o.order_no), '') end`;
 
-/** Whether something is left to redeem at the time `$3`. The newest are asked first, as the old ones have expired. */
+/** SQL: whether something is left to redeem at the time `$3`. Newest first, since old benefits have mostly expired. */
 export const REDEEMABLE_SQL = `coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and
   b.expires_at > ${fromEpochMs('$3')} order by b.cycle_no desc, b.position desc limit 1), false)`;
 
 /**
- * Several orders at once, each looked up by itself (offset 0), whatever the planner knows of the table. The lengths of the
- * arrays are hidden from the planner for the reason that the admission statement has.
+ * Several orders in one statement, each looked up by itself (offset 0), whatever statistics the planner has. A subquery hides the
+ * lengths of the arrays from the planner: otherwise it would plan the statement anew each time (see catalog/channels/admission-sql.ts).
  */
 const FIND_ORDER_TEXTS = statement({
   name: 'find-orders',
@@ -69,7 +69,7 @@ from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $4::text[] as
   ),
 });
 
-/** Each order in turn as of now, in one statement and so as of one moment. Nothing for one that the channel does not have. */
+/** The orders in the order asked for, all read at one moment. Undefined for an order that the channel does not have. */
 export async function findOrderTexts(
   db: Queryable,
   asked: readonly OrderQuery[],

@@ -3,7 +3,7 @@ import { columns, joinColumns, type Queryable, statement } from '../../../platfo
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 
-/** For a select in which the table is called `o`. */
+/** For a select in which the table orders is called `o`. */
 export const ORDER_FIELDS = `o.order_no as "orderNo", o.channel_id as "channelId",
   o.external_order_no as "externalOrderNo", o.channel_user_id as "channelUserId", o.product_code as "productCode",
   o.settlement_mode as "settlementMode", o.status, o.period_type as "periodType", o.period,
@@ -44,8 +44,8 @@ export type OrderReference =
   | { readonly externalOrderNo: string; readonly orderNo?: undefined };
 
 /**
- * The number of the order that is called `o`, and which is `$2`. Whose order it is, `$1`, is part of the question: another
- * channel's is as unknown as none.
+ * Conditions on the order called `o`, by either of its numbers, `$2`. The channel, `$1`, is part of them: orders of other
+ * channels are not found.
  */
 const BY_NUMBER = 'o.channel_id = $1 and o.order_no = $2';
 const BY_EXTERNAL = `o.channel_id = $1 and o.order_no =
@@ -61,7 +61,7 @@ const lockOrderStatement = <Type extends 'bigint' | 'text'>(where: string, type:
 const LOCK_ORDER_OF_CHANNEL_BY_NUMBER = lockOrderStatement(BY_NUMBER, 'bigint');
 const LOCK_ORDER_OF_CHANNEL_BY_EXTERNAL = lockOrderStatement(BY_EXTERNAL, 'text');
 
-/** Under its row lock: everything that changes an order takes it first. */
+/** Reads an order under its row lock. Everything that changes an order takes this lock first. */
 export async function lockOrderOfChannel(
   tx: Queryable,
   channelId: number,
@@ -93,7 +93,7 @@ const LOCK_ORDERS = statement({
   columns: ORDER_COLUMNS,
 });
 
-/** Under their row locks, in the order of their numbers, so that two batches never wait for each other in a circle. */
+/** Reads orders under their row locks, taken in the order of their numbers, so that two batches cannot deadlock. */
 export async function lockOrders(tx: Queryable, orderNos: readonly number[]): Promise<Map<number, Order>> {
   const orders = await tx.query(LOCK_ORDERS, [orderNos]);
   return new Map(orders.map((order) => [order.orderNo, order]));
@@ -128,7 +128,7 @@ export interface OrderWithPayments {
   readonly redeemable: boolean;
 }
 
-/** A period by position: measured a quarter less for PostgreSQL to write and for us to read than with names. */
+/** A period as an array: measured a quarter less work for PostgreSQL to write and for the node to read than an object with names. */
 type PaymentTuple = readonly [
   cycleNo: number,
   status: PaymentStatus,
@@ -139,7 +139,7 @@ type PaymentTuple = readonly [
   refundAt: number | null,
 ];
 
-/** `$3` is the time: benefits that have expired by then are nothing to redeem. */
+/** `$3` is the time: benefits that have expired by then cannot be redeemed. */
 const SELECT_ORDER_WITH_PAYMENTS = `select ${ORDER_FIELDS},
   coalesce((select json_agg(json_build_array(p.cycle_no, p.status, ${epochMs('p.expect_at')}, ${epochMs('p.paid_at')}, p.amount_cent,
       p.refund_amount_cent, ${epochMs('p.refund_at')}) order by p.cycle_no)
@@ -172,7 +172,7 @@ const findOrderStatement = <Type extends 'bigint' | 'text'>(name: string, where:
 const FIND_ORDER_BY_NUMBER = findOrderStatement('find-order-by-number', BY_NUMBER, 'bigint');
 const FIND_ORDER_BY_EXTERNAL = findOrderStatement('find-order-by-external', BY_EXTERNAL, 'text');
 
-/** The order with its periods, in one statement and so as of one moment. */
+/** An order with its periods, read in one statement and so at one moment. */
 export async function findOrderWithPayments(
   db: Queryable,
   channelId: number,
@@ -251,7 +251,7 @@ const STORE_ORDER = statement({
   ],
 });
 
-/** Writes back what may have changed, under the lock that it was read with. */
+/** Stores everything of an order that may change. The caller has held the order's lock since it read the order. */
 export async function storeOrder(tx: Queryable, order: OrderChange): Promise<void> {
   await tx.query(STORE_ORDER, [
     order.orderNo,

@@ -5,14 +5,14 @@ import type { LinkTerms } from '../../domain/orders/order-description.js';
 import type { OrderWithPayments } from './orders-sql.js';
 
 export interface RedeemLinks {
-  /** Of a link of its own for this answer, good for seven days from now. */
+  /** The terms of a new link, valid for seven days from now. */
   termsFor(found: Pick<OrderWithPayments, 'order' | 'redeemable'>): LinkTerms | null;
   sign(channel: Channel, orderNo: string, terms: LinkTerms): string;
 }
 
 export function createRedeemLinks(host: () => string, clock: Clock): RedeemLinks {
   return {
-    /** There while something is left to redeem, and not for an order that was unsubscribed (docs/decisions/0010). */
+    /** Null when nothing is left to redeem, or the order was unsubscribed (docs/decisions/0010). */
     termsFor({ order, redeemable }) {
       if (!redeemable || order.status === 'UNSUBSCRIBED') return null;
       return { channelUserId: order.channelUserId, exp: Math.floor(clock.now() / 1000) + REDEEM_LIFETIME_SECONDS };

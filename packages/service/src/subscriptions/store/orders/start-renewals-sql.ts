@@ -17,30 +17,30 @@ import { retryIsTooLateSql } from './expire-and-complete-sql.js';
 const STARTED = requirePaymentTransition('WAIT', 'renewal-started').to;
 const STARTED_AGAIN = requirePaymentTransition(WAITING_FOR_RETRY, 'renewal-started').to;
 
-/** A debit that is written down and may now be sent. */
+/** A debit that is stored and may now be sent. */
 export interface StartedRenewal extends Attempt {
-  /** Sealed: what the institution calls the agreement. */
+  /** The institution's number of the agreement, sealed. */
   readonly institutionNo: string;
 }
 
 export interface StartedBatch {
   readonly renewals: readonly StartedRenewal[];
-  /** Agreements that due orders run on and that were not found bound: nothing was written for those orders. */
+  /** Agreements of due orders that are not bound: nothing was stored for those orders. */
   readonly notBound: readonly number[];
   readonly last: DueCursor | undefined;
 }
 
 /**
- * Mode A: takes due orders of one payment channel and writes down the debit of each, before anybody is called. That is also
- * the claim: while an attempt is open nothing else is due about its order, and should this node die, whoever finds the
- * attempt open after `ask_at` asks the institution. A period that failed for now is tried again, else the next one begins.
- * What needs no debit is not taken: see without-debit-sql.
+ * Mode A: takes due orders of one payment channel and stores a debit attempt for each, before the institution is called. That
+ * also reserves the order: while an attempt is open its order is not due. If this node dies, any node that finds the attempt
+ * open after `ask_at` asks the institution. A period that failed for now is tried again, otherwise the next period begins.
+ * Orders that need no debit are left to expire-and-complete-sql.ts.
  *
- * Nothing is written for an agreement that is not bound. The order's lock makes that hold until the commit: an agreement ends
- * only under the locks of all active orders on it (docs/decisions/0010). A row that was locked in a version newer than this
- * statement's snapshot has been checked again by PostgreSQL, and is not due any more if its agreement has ended since.
+ * Nothing is stored for an agreement that is not bound. The order's lock keeps this true until the commit: an agreement ends
+ * only under the locks of all active orders on it (docs/decisions/0010). If an order's row is newer than this statement's
+ * snapshot, PostgreSQL checks it again after locking it: an order whose agreement has ended meanwhile is not due any more.
  *
- * `= any(array[…])` can only be looked up row by row, and no plan made for few rows reads them all.
+ * `= any(array[…])` makes PostgreSQL look rows up one by one: a plan that was made for few rows must not read the whole table.
  */
 const startRenewalsStatement = (kind: DueOrders['kind']) =>
   statement({
@@ -99,7 +99,7 @@ const START_RENEWALS = {
   'one-order': startRenewalsStatement('one-order'),
 };
 
-/** Without an attempt when the agreement is not bound. */
+/** A due order. The fields of the attempt are null when the agreement is not bound. */
 type DueOrderRow = Omit<
   StartedRenewal,
   'paymentChannelCode' | 'status' | 'asked' | keyof AttemptFields | 'institutionNo'

@@ -31,17 +31,17 @@ export async function findLatestPayments(tx: Queryable, orders: readonly Order[]
   return new Map(rows.map(({ orderNo, ...payment }) => [orderNo, payment]));
 }
 
-/** What the end of one order writes. */
+/** What is stored when one order is unsubscribed. */
 export interface UnsubscribedRow {
   readonly order: Order;
-  /** Its open period, which is voided with it. */
+  /** The order's open period, which is voided too. */
   readonly payment: Payment | undefined;
   readonly events: readonly NewEvent[];
-  /** Told after those, to a channel that wants to hear of voided periods. */
+  /** Sent after `events`, only to channels that want events about voided periods. */
   readonly voidedEvents: readonly NewEvent[];
 }
 
-/** Orders, open periods and events in one statement; the rows that it changes are all under their orders' locks. */
+/** Orders, open periods and events in one statement. The caller holds the locks of the orders. */
 const STORE_UNSUBSCRIBED_ORDERS = statement({
   name: 'store-unsubscribed',
   text: `
@@ -105,7 +105,7 @@ const FIND_UNSUBSCRIBED_AT = statement({
   columns: columns<{ at: number | null }>({ at: 'bigint?' }),
 });
 
-/** When an order was unsubscribed; null while it was not. */
+/** When an order was unsubscribed. Null when it was not. */
 export async function findUnsubscribedAt(db: Queryable, orderNo: number): Promise<number | null> {
   const [row] = await db.query(FIND_UNSUBSCRIBED_AT, [orderNo]);
   return row?.at ?? null;

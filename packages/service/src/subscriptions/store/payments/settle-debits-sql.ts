@@ -108,8 +108,8 @@ export interface SettledDebitRow {
 }
 
 /**
- * Attempts, periods, orders, benefits and events of a whole batch in one statement. The rows that it changes are all under
- * their orders' locks. `= any(array[…])` can only be looked up row by row, and no plan made for few rows reads them all.
+ * Attempts, periods, orders, benefits and events of a whole batch in one statement. The caller holds the locks of the orders.
+ * `= any(array[…])` makes PostgreSQL look rows up one by one: a plan that was made for few rows must not read the whole table.
  */
 const STORE_SETTLED_DEBITS = statement({
   name: 'store-settled',
