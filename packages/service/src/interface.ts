@@ -42,13 +42,13 @@ export interface InterfaceDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly environment: Environment;
-  /** Where redemption links lead; asked for each, since a free port is known only once it is taken. */
+  /** Where redemption links lead. A function, because a port that the system chooses is known only when the server listens. */
   readonly redeemUrl: () => string;
   readonly counts?: BusinessCounts;
   readonly debitDeadlineMs?: number;
 }
 
-/** The route table: every endpoint of the interface with the action behind it. What is the sandbox's alone is nowhere else. */
+/** Every endpoint of the interface with its action. Those of the sandbox exist only in a sandbox. */
 export function createInterfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): Route[] {
   const { database, clock } = deps;
   const links = createRedeemLinks(redeemUrl, clock);

@@ -16,13 +16,12 @@ import { checkNodeSettings, readSettings, type Settings } from './platform/setti
 import { stopOnSignals } from './platform/stop-signals.js';
 import { createService, type Service } from './service.js';
 
-/** What is told to people goes to stderr, so that stdout is the log and nothing else. */
+/** Messages to people go to stderr, so that stdout has only the log. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
-// Whoever read our output may be gone; that is no reason to leave the database without a stop.
+// The reader of our output may have gone away; the process must not end without stopping the database.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-/** Composition root: settings, database, service, signals. */
 async function main(): Promise<void> {
   const settings = readSettings();
   const log = createLog(settings.logLevel, undefined, {
@@ -84,7 +83,7 @@ async function main(): Promise<void> {
 
 const engineState = ({ readsOnly }: Settings) => (readsOnly ? 'off' : 'on');
 
-/** Load balancers are told first, and get their time to hear it. A second signal ends the process at any point. */
+/** Tells load balancers first and gives them time to notice. A second signal ends the process at any point. */
 async function announceStop(service: Service, { drainSeconds }: Settings): Promise<void> {
   const atOnce = 'Press Ctrl-C again to stop at once.';
   service.announceStop();
@@ -95,10 +94,10 @@ async function announceStop(service: Service, { drainSeconds }: Settings): Promi
   say(`Stopping: running requests are finished first. ${atOnce}`);
 }
 
-/** The addresses that were really taken. */
+/** The addresses that the servers really listen on. */
 interface Listening {
   readonly url: string;
-  /** Of /metrics and /healthz. */
+  /** The address of /metrics and /healthz. */
   readonly operations: string;
 }
 
@@ -112,9 +111,9 @@ async function listenEverywhere({ server, operations }: Service, settings: Setti
 }
 
 /**
- * A database that is away, or a migration, may be waited for at length: whoever asks whether the process is alive is answered
- * meanwhile, where it will be answered later. The interface's own port, if that is another one, refuses connections, so that a
- * proxy finds another node. A port that the system chooses is known to nobody yet.
+ * Waiting for a database or a migration may take long: meanwhile /healthz is answered on the port where it will be answered
+ * later. If the interface has another port, that refuses connections, so that a proxy chooses another node. Nothing listens if
+ * the system is to choose the port, since nobody knows it yet.
  */
 async function answerWhileStarting(settings: Settings): Promise<FastifyInstance | undefined> {
   const { host, port, metricsHost, metricsPort } = settings;
@@ -126,7 +125,7 @@ async function answerWhileStarting(settings: Settings): Promise<FastifyInstance 
   return app;
 }
 
-/** The settings that say where. */
+/** The names of the settings of an address, for error messages. */
 interface ListenerNames {
   readonly host: string;
   readonly port: string;
@@ -173,7 +172,7 @@ interface Ready {
   readonly demoFile: string | undefined;
 }
 
-/** What machines ask is named by where it is on this machine: under PUBLIC_URL nobody should find it. */
+/** Operations are shown with the address on this machine: they should not be reachable under PUBLIC_URL. */
 function printBanner(settings: Settings, { publicUrl, operations, demoFile }: Ready): void {
   const database = settings.databaseUrl === undefined ? `embedded PostgreSQL in ${settings.dataDir}` : 'DATABASE_URL';
   const rows = [
@@ -192,8 +191,8 @@ function printBanner(settings: Settings, { publicUrl, operations, demoFile }: Re
 }
 
 /**
- * An error that nobody waits for is a bug, and what it leaves behind nobody knows: the process ends, in order, so that requests
- * that have nothing to do with it are answered. Whoever supervises it starts another.
+ * An error that nothing catches is a bug, and the state after it is unknown: the process stops in the usual way, so that requests
+ * that have nothing to do with it are answered. A supervisor starts another one.
  */
 function stopOnBugs(stopping: AbortController, log: Logger): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
@@ -214,7 +213,7 @@ main().then(
   },
 );
 
-/** Anything that is not meant for people is a bug, and shows where. */
+/** An error that is not a PlainError is a bug, so its stack is shown. */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof PlainError) return error.message;

@@ -41,7 +41,7 @@ export interface ServiceDeps {
   readonly databasePool?: number;
   /** How many of them one channel may use at a time. */
   readonly databaseShare?: number | undefined;
-  /** In place of what follows from these, for a test that cannot wait. */
+  /** Replaces the limits that follow from these two, for tests. */
   readonly shareLimits?: Partial<TurnLimits>;
   readonly vault: Vault;
   readonly clock: Clock;
@@ -57,7 +57,7 @@ export interface ServiceDeps {
   readonly trustedProxies: readonly string[];
   readonly authFailuresPerMinute: number;
   readonly httpLimits?: Partial<HttpLimits>;
-  /** Who asks for /metrics has to send it. */
+  /** Requests to /metrics must have this token. */
   readonly metricsToken?: string | undefined;
   /** /metrics and /healthz are not on the interface's listener but on one of their own. */
   readonly isMonitoredApart?: boolean;
@@ -80,9 +80,9 @@ export interface ServiceDeps {
   readonly eventsRetentionDays?: number;
   /** In place of the usual 15, for a test that cannot wait. */
   readonly readingSeconds?: number;
-  /** Whether this node also does what no request asks for. */
+  /** Whether this node also runs the engine. */
   readonly engine?: boolean;
-  /** It does not, and refuses what writes: a copy that somebody wants to look at. */
+  /** Without the engine, and requests that write are refused: for looking at a copy. */
   readonly readsOnly?: boolean;
   /** How alerts reach people, beside the list. */
   readonly alertWays?: readonly AlertWay[];
@@ -94,7 +94,7 @@ export interface Service extends App {
   stop(): Promise<void>;
 }
 
-/** Everything a node does, put together. It has no settings and no signals: those are main's. */
+/** Puts all parts of a node together. Settings and signals are in main.ts. */
 export function createService(deps: ServiceDeps): Service {
   const { database, vault, clock, log } = deps;
   const shares = channelShares(database, {

@@ -36,15 +36,15 @@ export interface BindConfirmDeps {
 const CODE_LIFETIME_MS = 5 * 60_000;
 const MAX_WRONG_CODES = 5;
 
-/** An outcome that says something. */
+/** An outcome that is known. */
 type BindVerdict = Exclude<BindOutcome, { readonly kind: 'unknown' }>;
 
 type AskContext = Pick<ActionContext<never>, 'database' | 'caller' | 'channel' | 'origin'>;
 
 /**
- * agreements/bind-confirm. The first transaction counts the try; then the institution is asked about the code; the
- * second, under the binding's row lock, writes what it said. Of two that come through, the first to get the lock decides. A
- * card that was bound before is the new binding's from then on, with the orders that run on it.
+ * agreements/bind-confirm. The first transaction counts the try; then the institution is asked about the code; the second
+ * transaction stores the outcome under the binding's row lock. If two requests succeed, the first to get the lock decides. If
+ * the card has a binding already, the new one replaces it and takes over its orders.
  */
 export function createBindConfirmAction({ gateways, institutionNumbers, clock, environment }: BindConfirmDeps) {
   const action: Action<BindConfirmRequest, BindConfirmData> = async (context, request) => {
@@ -80,7 +80,7 @@ export function createBindConfirmAction({ gateways, institutionNumbers, clock, e
     });
   }
 
-  /** After a crash or an unknown outcome: the code was good when it came, and the institution may have bound it since. */
+  /** Continues after a crash or an unknown outcome. The code's age is not checked again: the institution may have bound the card. */
   async function resumeConfirmation(database: Queryable, channel: Channel, bindOrderNo: string): Promise<BindingRow> {
     const row = await findBinding(database, channel.channelId, bindOrderNo);
     if (!row) throw new Error(`binding order ${bindOrderNo} was begun and is not there`);

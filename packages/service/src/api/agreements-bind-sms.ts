@@ -36,7 +36,7 @@ export interface BindSmsDeps {
   readonly environment: Environment;
 }
 
-/** A binding on which a code is being sent: what the first transaction wrote and the second goes on with. */
+/** A binding for which a code is being sent: what the second transaction needs from the first. */
 interface BindCodeSending {
   readonly agreementId: number;
   readonly details: string;
@@ -44,8 +44,8 @@ interface BindCodeSending {
 }
 
 /**
- * agreements/bind-sms. The first transaction writes the binding and counts the code; then the institution is asked to
- * send it; the second writes what became of it. Only a code that was sent ties the login mobile to the user.
+ * agreements/bind-sms. The first transaction stores the binding and counts the code; then the institution is asked to send it; the
+ * second stores the outcome. The login mobile is bound to the user only when a code was sent.
  */
 export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
   const limited = environment === 'production';
@@ -54,7 +54,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
     const { channel, origin, caller, database, once, answer } = context;
     const mobile = readPlaintext(channel, 'mobile', request.mobileEncrypted, 'mobileEncrypted');
     const card = readCard(channel, request);
-    // The limit is the phone's and not the channel's, so that no two channels text the same one at a time.
+    // The limit is for the phone and not for the channel, so that two channels cannot text the same phone at a time.
     const bankMobileHash = limited ? await bankMobiles.hash(card.bankMobile) : undefined;
     const { former, paymentChannelCode } = await (once.interrupted === undefined
       ? checkRequest(database, channel, request)
@@ -62,7 +62,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
 
     const sending = await database.transaction(async (tx) => {
       const agreementId = former?.agreementId ?? (await takeAgreementId(tx));
-      // First of all, so that a twin on another node waits here instead of meeting what this one has written.
+      // First of all, so that the same request on another node waits here and does not meet the rows of this one.
       if (once.interrupted === undefined) await once.begin(tx, String(agreementId));
       const reservedAt = clock.now();
       const columns = sealCard(channel, agreementId, card, request.bankCode);
@@ -113,7 +113,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
   };
   return action;
 
-  /** The rules in the order of their codes. What can change meanwhile is looked at again under the row lock. */
+  /** Checks the rules in the order of their codes. What can change meanwhile is checked again under the row lock. */
   async function checkRequest(database: Queryable, channel: Channel, request: BindSmsRequest) {
     const { bindOrderNo, channelUserId, productCode, bankCode } = request;
     const former = bindOrderNo === undefined ? undefined : await findBinding(database, channel.channelId, bindOrderNo);
@@ -129,14 +129,14 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
     return { former, paymentChannelCode: paymentChannel.code };
   }
 
-  /** After a crash: the rules were kept when the work began, and the binding is there since then. */
+  /** Continues after a crash: the rules were checked when the work began, and the binding is stored. */
   async function resumeSending(database: Queryable, channel: Channel, bindOrderNo: string) {
     const former = await findBinding(database, channel.channelId, bindOrderNo);
     if (!former) throw new Error(`binding order ${bindOrderNo} was begun and is not there`);
     return { former, paymentChannelCode: former.paymentChannelCode };
   }
 
-  /** Why there is no code that could be confirmed, or nothing when there is one. */
+  /** Why there is no code to confirm. Undefined when there is one. */
   async function storeOutcome(
     tx: Queryable,
     sending: BindCodeSending,
@@ -149,7 +149,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
   }
 }
 
-/** The step that another send is, or a Rejection. */
+/** The transition of sending another code. Rejects when the binding is closed or missing. */
 function requireOpenBinding(row: BindingRow | undefined): AgreementTransition {
   if (!row) throw new Rejection('AGREEMENT_NOT_FOUND');
   const step = findAgreementTransition(row.status, 'bind-sms');

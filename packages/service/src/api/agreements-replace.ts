@@ -31,7 +31,7 @@ export interface ReplaceDeps {
   readonly log: Logger;
 }
 
-/** Everything takes effect in one transaction before the answer; no event tells of it. */
+/** agreements/replace. Everything happens in one transaction before the answer, and no event is sent. */
 export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
   const { catalog, institutionNumbers, clock, log } = deps;
   return async (context, request) => {
@@ -92,7 +92,7 @@ export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, R
   };
 }
 
-/** Written down as a debit that is to be asked about at once: whichever node does so finds it unsent, and sends it. */
+/** Stores a debit that is to be asked about at once: the node that asks finds that the institution has not seen it, and sends it. */
 async function retryFailedPeriod(
   tx: Queryable,
   orderNo: number,
@@ -111,7 +111,7 @@ type ReplaceableOrder = Order & { readonly agreementId: number };
 
 function requireReplaceableOrder(order: Order | undefined, channelUserId: string): ReplaceableOrder {
   if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-  // An order that no shared agreement can belong to has nothing that the user could be compared for.
+  // Checked before the user: an order without a shared agreement has none whose user could be compared.
   if (!order.shared || order.agreementId === null) throw new Rejection('AGREEMENT_REPLACE_NOT_ALLOWED');
   if (channelUserId !== order.channelUserId) {
     throw new Rejection('PARAM_INVALID', "newSharedAgreement.channelUserId is not the order's");

@@ -7,14 +7,14 @@ import { isOnlyReplay, replayEvents, replayUndelivered } from '../delivery/queue
 import type { Queryable } from '../platform/db/database.js';
 import { TooManyAtOnce, turns } from '../platform/db/sharing/turns.js';
 
-/** By a range of time, so many rows in one call: a channel that has more asks again. */
+/** Events that one request by a range of time replays: a channel with more asks again. */
 const MAX_REPLAYED_BY_RANGE = 10_000;
 
-/** For the channel's other replays, on other nodes too: as long as one waits for the twin of a request. */
+/** How long a replay waits for the channel's other replays on all nodes: as long as a request waits for its own duplicate. */
 const MAX_WAIT_MS = 10_000;
 const PAUSE_MS = 100;
 
-/** Replays of a channel come one after another, and none of them holds a connection while it waits for the others. */
+/** events/replay. Replays of a channel run one after another. A replay that waits holds no connection. */
 export function createEventsReplayAction(): Action<EventsReplayRequest, EventsReplayData> {
   const onThisNode = turns({ perChannel: 1, waitMs: MAX_WAIT_MS });
   return async ({ channel, caller, database, once, answer }, request) => {
@@ -42,7 +42,7 @@ export function createEventsReplayAction(): Action<EventsReplayRequest, EventsRe
   };
 }
 
-/** All or none. Another channel's event is as unknown as one that nobody has, and as a text that names none. */
+/** Replays all named events or none. An event of another channel, and a text that is no event id, count as not existing. */
 async function replayNamedEvents(tx: Queryable, channelId: number, eventIds: readonly string[]): Promise<number> {
   const references = parseEventIds(eventIds);
   const { found, replayed } = references ? await replayEvents(tx, channelId, references) : { found: 0, replayed: 0 };

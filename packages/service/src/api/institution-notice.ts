@@ -12,7 +12,7 @@ export interface NoticeAcceptorDeps {
   readonly endAgreement: (paymentChannelCode: string, institutionNo: string, reason: string) => Promise<void>;
 }
 
-/** News from an institution: the same way through `settle` as everything else, and the same however often it comes. */
+/** A notice from an institution is settled like every other outcome. Receiving it several times has the same effect as once. */
 export function createNoticeAcceptor({ database, settle, endAgreement }: NoticeAcceptorDeps) {
   return async (paymentChannelCode: string, notice: Notice): Promise<void> => {
     if (notice.kind === 'agreement-canceled') {
@@ -27,7 +27,7 @@ export function createNoticeAcceptor({ database, settle, endAgreement }: NoticeA
     if (outcome.kind === 'success' || outcome.kind === 'declined') {
       await settle({ attempt, outcome });
     } else {
-      // It says less than was hoped for: the institution is asked right away.
+      // The notice has no final outcome: the institution is asked at once.
       await scheduleDebitQuestion(database, attempt, 0);
     }
   };

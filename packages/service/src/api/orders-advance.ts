@@ -18,7 +18,7 @@ export interface AdvanceOrderDeps {
   readonly debitDeadlineMs?: number;
 }
 
-/** Sandbox only (docs/decisions/0020): the journey is written down first, so that a resend after a crash goes on with it. */
+/** sandbox/orders/advance (docs/decisions/0020). The journey is stored first, so that a repeated request continues it after a crash. */
 export function createOrdersAdvanceAction(deps: AdvanceOrderDeps): Action<OrdersAdvanceRequest, OrderDescription> {
   const { clock, links } = deps;
   return async ({ channel, database, once, answer, place }, request) => {
@@ -42,7 +42,7 @@ export function createOrdersAdvanceAction(deps: AdvanceOrderDeps): Action<Orders
   };
 }
 
-/** The schema's checks have seen to it that there is exactly one end, and that it can be read. */
+/** The schema makes sure that exactly one of `cycles` and `to` is given, and that `to` is a time. */
 function readAdvanceWish({ cycles, to, outcomes = [] }: OrdersAdvanceRequest): AdvanceWish {
   return { to: cycles === undefined ? { time: parseTime(to ?? '') ?? 0 } : { cycles }, outcomes };
 }

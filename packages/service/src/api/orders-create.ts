@@ -39,8 +39,8 @@ export function createOrdersCreateAction(deps: CreateOrderDeps): Action<OrdersCr
         ? createCollectedOrder(deps, context, request, customer, product)
         : deps.deduct.create(context, request, customer, product));
     } catch (error) {
-      // A resent order hears that it exists, whatever has changed around it since. Only instead of what the business rules
-      // say: once the order is stored, it is this very request that has made it.
+      // A repeated request learns that its order exists, whatever has changed since. Only in place of a rejection by business
+      // rules: those come before the order is stored, so this request cannot have stored it itself.
       if (
         error instanceof Rejection &&
         error.result.isOutcome &&
@@ -63,7 +63,7 @@ function requireMatchingProduct(product: CatalogProduct, request: OrdersCreateRe
   }
 }
 
-/** Mode B: billed in the moment it is written, in one statement with everything that follows from it. */
+/** Mode B: the order is billed when it is stored, in one statement with everything that follows from it. */
 async function createCollectedOrder(
   deps: CreateOrderDeps,
   context: Context,

@@ -13,7 +13,7 @@ export interface QueryOrderDeps extends OrderRenderDeps {
 }
 
 export function createOrdersQueryAction(deps: QueryOrderDeps): Action<OrdersQueryRequest, MainOrder> {
-  /** Several reads share a statement (measured: half the CPU of PostgreSQL and a quarter of the client's for each). */
+  /** Concurrent queries share a statement (measured for each: half the CPU of PostgreSQL and a quarter of the client's). */
   const find = gather<OrderQuery, OrderText | undefined>({
     maxBatch: 32,
     slots: 2,

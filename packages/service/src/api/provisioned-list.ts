@@ -8,8 +8,8 @@ import { type List, type PageData, type Place, readPage } from '../platform/list
 type ProvisionedPage<Item> = PageData & { items: Item[] };
 
 /**
- * A list of what a channel is provisioned with. Such a list changes only together with the channel's version, and
- * admission has just compared that, so the whole default page is answered from memory as long as it is the same.
+ * A list of what a channel is provisioned with. It changes only together with the channel's version, which admission has just
+ * compared: so the default page is answered from memory until the version changes.
  */
 export function createProvisionedListAction<Item extends Authorized>(
   endpoint: EndpointName,
@@ -41,5 +41,5 @@ export function createProvisionedListAction<Item extends Authorized>(
   };
 }
 
-/** Of products and payment channels. */
+/** Codes of products and payment channels. */
 const CODE_PATTERN = /^[A-Z0-9_]{1,64}$/;

@@ -13,12 +13,12 @@ export interface BusinessReaderDeps {
   readonly bounds?: Partial<ReadingBounds>;
 }
 
-/** A reading that the database takes longer over is given up: it is not worth more. */
+/** A reading that takes the database longer than this is given up. */
 const MAX_STATEMENT_MS = 3_000;
-/** A refund that was committed later than others is seen by then. */
+/** How far back refunds are read again, to find those that were committed after refunds with a later time. */
 const OVERLAP_MS = 600_000;
 
-/** What the gauges of the installation show, asked for at most every 15 s and never by a scrape. */
+/** Reads what the gauges of the installation show. A job calls it every 15 s, never a scrape. */
 export function createBusinessReader({ database, clock, metrics, clockWatch, bounds }: BusinessReaderDeps) {
   const limits = { ...READING_BOUNDS, ...bounds };
   const startedAt = clock.now();

@@ -51,20 +51,20 @@ export interface EngineDeps extends AlertingDeps {
 /** How often the clock is compared with the database's. */
 const CLOCK_COMPARISON_SECONDS = 5;
 
-/** What the gauges of the installation show is that old at most, while the database is there. */
+/** How often the gauges of the installation are read from the database. */
 const READING_SECONDS = 15;
 
-/** What a node does without being asked. Any number of nodes may do it at once. */
+/** Starts everything that a node does without a request. Any number of nodes may do it at the same time. */
 export function startEngine(engine: EngineDeps) {
   const { database, log, clockWatch } = engine;
   let stopped = false;
   const { metrics } = engine;
-  // What a node whose clock is wrong has begun it leaves off where it may, as one does that is about to end.
+  // A node whose clock is wrong starts nothing new and finishes what must be finished, like a node that is stopping.
   const stopping = () => stopped || !clockWatch.isRight();
   const deps = { ...engine, ...(metrics ? { counts: metrics.counts } : {}), stopping };
   const compareClocks = runEvery(CLOCK_COMPARISON_SECONDS, 'clock', log, () => clockWatch.compare(), { atOnce: true });
   const mendTimes = runEvery(CLOCK_COMPARISON_SECONDS, 'times of limits', log, () => mendFutureTimes(database));
-  /** What depends on the time is begun only by a node that knows it. */
+  /** Jobs that depend on the time run only on a node whose clock is right. */
   const whileClockIsRight = (job: () => Promise<unknown>) => async () => {
     await clockWatch.looked;
     return clockWatch.isRight() ? job() : undefined;

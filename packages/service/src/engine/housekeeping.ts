@@ -20,8 +20,8 @@ export interface HousekeepingDeps {
 }
 
 /**
- * Forgets what no request can ask for any more, and makes room for what is coming. Safe from many nodes: each chore is
- * harmless when done twice, and works in steps of bounded size. Tokens are not stored, so none is left over.
+ * Deletes what no request can ask for any more, and makes partitions for the coming weeks. Many nodes may do it at once: a chore
+ * that is done twice does no harm, and each works in steps of bounded size. Access tokens are not stored, so none are deleted.
  */
 export function createHousekeeping({ log, eventsRetentionDays = EVENTS_RETENTION_DAYS, ...deps }: HousekeepingDeps) {
   const database = createPatientDatabase(deps.database);
@@ -43,7 +43,7 @@ export function createHousekeeping({ log, eventsRetentionDays = EVENTS_RETENTION
   };
   type Chore = keyof typeof chores;
 
-  /** What was done, by chore. One that fails is logged and keeps no other from being done. */
+  /** Runs all chores and returns what each has done. A chore that fails is logged, and the others run all the same. */
   return async function tidy(): Promise<Partial<Record<Chore, number>>> {
     const done: Partial<Record<Chore, number>> = {};
     for (const [chore, run] of Object.entries(chores) as [Chore, () => Promise<number>][]) {

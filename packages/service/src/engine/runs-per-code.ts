@@ -1,6 +1,6 @@
 /**
- * Runs a job for each payment channel, or each benefit with a supplier, one run of it at a time, each at its own speed: an
- * institution or a supplier that hangs holds up nobody else.
+ * Runs a job for each payment channel, or each benefit with a supplier, one run at a time for each code: an institution or a
+ * supplier that hangs delays no other.
  */
 export function createRunsPerCode<Item extends { readonly code: string }>(
   items: () => Promise<readonly Item[]>,
@@ -9,7 +9,7 @@ export function createRunsPerCode<Item extends { readonly code: string }>(
 ) {
   const running = new Map<string, Promise<unknown>>();
   return {
-    /** Begins what is not still running. */
+    /** Starts a run for each code that has none running. */
     async startRuns(): Promise<void> {
       for (const item of await items()) {
         const { code } = item;

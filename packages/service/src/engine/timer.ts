@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** Runs a job again and again, never two at a time, and survives its failures. */
+/** Runs a job again and again, never twice at the same time. A run that fails is logged. */
 export function runEvery(
   seconds: number,
   name: string,

@@ -2,10 +2,10 @@ import { csvRecords } from '../platform/csv/csv.js';
 import { PlainError } from '../platform/plain-error.js';
 import { MAX_CODE_LENGTH, UNPRINTABLE } from './fulfilment.js';
 
-/** The file cannot be used, and nothing of it is: the message says where and why. */
+/** The file cannot be used, and no code of it was stored. The message says where the error is, and why. */
 export class CodesRefused extends PlainError {}
 
-/** Never the code itself: it is worth money to whoever reads it. */
+/** Without the code itself, which is worth money to anybody who reads it. */
 const createRefusal = (line: number, why: string) => new CodesRefused(`line ${line} of the codes: ${why}`);
 
 const MAX_CODES = 1_000_000;
@@ -18,8 +18,8 @@ export interface CodeFile {
 }
 
 /**
- * A code on each line, or a CSV file with a column `code`. Blank lines are passed over, and so is white space around a
- * code.
+ * Reads a file with a code on each line, or a CSV file with a column `code`. Blank lines and white space around codes are
+ * ignored.
  */
 export async function readCodes(bytes: AsyncIterable<Uint8Array>): Promise<CodeFile> {
   const codes = new Set<string>();

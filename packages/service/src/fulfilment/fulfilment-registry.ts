@@ -19,14 +19,14 @@ export interface FulfilmentDeps {
 
 /** Where the codes of each benefit come from, by its code. */
 export interface Fulfilments {
-  /** As it is set at this moment, read in the transaction of whoever claims. */
+  /** The present setting, read in the transaction of the claim. */
   of(tx: Queryable, benefitCode: string): Promise<Fulfilment>;
-  /** For a claim that waits for the supplier, whatever was set after it. */
+  /** For a claim that waits for its supplier, even if another setting was made since. */
   supplierOf(benefitCode: string): Promise<Supplier>;
   close(): Promise<void>;
 }
 
-/** A supplier is made once per address and key: it holds connections. */
+/** A supplier is created once for each address and key, because it holds connections. */
 export function createFulfilmentRegistry({ database, vault, clock, log, deadlineMs }: FulfilmentDeps): Fulfilments {
   const suppliers = new Map<string, AttachedSupplier>();
   const fromPool = createPoolFulfilment(vault);

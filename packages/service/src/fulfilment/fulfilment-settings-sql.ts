@@ -17,7 +17,7 @@ const FIND_FULFILMENT = statement({
   columns: columns<FulfilmentRow>({ kind: 'text', supplierUrl: 'text?', supplierKey: 'text?' }),
 });
 
-/** Nothing for a benefit that nothing is set for. */
+/** Undefined when nothing is set for the benefit. */
 export async function findFulfilment(db: Queryable, benefitCode: string): Promise<FulfilmentRow | undefined> {
   const [row] = await db.query(FIND_FULFILMENT, [benefitCode]);
   return row;
@@ -53,7 +53,7 @@ const LIST_SUPPLIED_BENEFITS = statement({
   parameters: [],
 });
 
-/** Benefits that a supplier was ever set for: claims of theirs may wait for it. */
+/** Benefits that have, or once had, a supplier: their claims may be waiting for it. */
 export async function listSuppliedBenefits(db: Queryable): Promise<{ code: string }[]> {
   return db.query(LIST_SUPPLIED_BENEFITS);
 }

@@ -16,7 +16,7 @@ const INSERT_POOL_CODES = statement({
   columns: columns<{ imported: number }>({ imported: 'bigint' }),
 });
 
-/** In the order given, which is the order in which they are given away. Says how many were not there before. */
+/** Codes are given away in the order in which they are inserted. Returns how many are new. */
 export async function insertPoolCodes(
   tx: Queryable,
   benefitCode: string,
@@ -50,7 +50,7 @@ const TAKE_POOL_CODES = statement({
   columns: columns<TakenPoolCode>({ claimNo: 'text', sealed: 'text' }),
 });
 
-/** The oldest codes that nobody else is taking, one for each claim as far as they go; from then on they are given away. */
+/** Gives the oldest codes that no other transaction is taking to these claims, one each, as long as there are any. */
 export async function takePoolCodes(
   tx: Queryable,
   benefitCode: string,

@@ -5,7 +5,7 @@ import type { Vault } from '../platform/secrets/vault.js';
 import type { ImmediateFulfilment } from './fulfilment.js';
 import { type NewPoolCode, takePoolCodes } from './pool-codes-sql.js';
 
-/** Codes that were bought beforehand. Until one is given away it belongs to no channel, so the key is a key of its own. */
+/** Seals codes that were bought beforehand. Until a code is given away it belongs to no channel, so the pool has its own key. */
 export interface PoolCodes {
   seal(benefitCode: string, code: string): NewPoolCode;
   unseal(benefitCode: string, sealed: string): string;
@@ -31,7 +31,7 @@ export function createPoolFulfilment(vault: Vault): ImmediateFulfilment {
     async takeCode(tx, { benefitCode, claimNo }) {
       const [taken] = await takePoolCodes(tx, benefitCode, [claimNo]);
       if (taken === undefined) return undefined;
-      // Whoever imported the code has made the key, so it is there to stay whatever becomes of this transaction.
+      // The key was created when the code was imported, so it is safe to remember even if this transaction is rolled back.
       codes ??= await openPoolCodes(tx, vault);
       return codes.unseal(benefitCode, taken.sealed);
     },

@@ -26,7 +26,7 @@ export interface SupplierOptions {
 }
 
 export interface AttachedSupplier extends Supplier {
-  /** Breaks off what is under way: its outcome is unknown. */
+  /** Interrupts running calls: their outcomes are unknown. */
   close(): Promise<void>;
 }
 
@@ -65,8 +65,8 @@ function isNeverHeard(answer: Fields | undefined, claimNo: string): boolean {
 }
 
 /**
- * Total: whatever is not exactly one of the documented answers is `unknown`. The number is repeated in every answer: one
- * about another claim, however well signed, says nothing about this one.
+ * Anything that is not exactly one of the documented answers is `unknown`. Every answer repeats the claim's number: an answer with
+ * another number says nothing about this claim, even if it is signed correctly.
  */
 function readSupplierOutcome(answer: Fields | undefined, claimNo: string): SupplierOutcome {
   if (answer?.['claimNo'] !== claimNo) return { kind: 'unknown' };

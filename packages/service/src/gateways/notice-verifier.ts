@@ -4,13 +4,13 @@ import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gate
 import { type Gateways, NoSuchGateway } from './gateway-registry.js';
 
 export interface NoticeVerifier {
-  /** Whether this node has met the payment channel; nothing is read for it. */
+  /** Whether this node knows the payment channel, without reading the database. */
   knows(paymentChannelCode: string): boolean;
-  /** Throws NoticeRefused for what does not come from the institution of that payment channel, or says nothing. */
+  /** Throws NoticeRefused when the notice is not from the institution of that payment channel, or has no content that can be used. */
   verify(paymentChannelCode: string, notice: RawNotice): Promise<Notice>;
 }
 
-/** For what does not hold, in case that a key or a payment channel is new. */
+/** Reads of the database for notices that fail the check, in case that a key or a payment channel is new. */
 const MAX_READS_PER_SECOND = 10;
 
 interface KnownPaymentChannel {
@@ -25,15 +25,15 @@ const LIST_PAYMENT_CHANNEL_CODES = statement({
 });
 
 /**
- * Anybody can send a notice. One that does not hold by what this node remembers has the database asked ten times a second
- * at most, however many there are; what was read then is remembered for all. One that holds is checked with the key of
- * this moment: an old key ends at once.
+ * Anybody can send a notice. For notices that fail the check with what this node remembers, the database is read at most ten times
+ * a second, however many arrive; what was read is remembered for all. A notice that passes is checked again with the present
+ * key, so that an old key stops working at once.
  */
 export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: Clock): NoticeVerifier {
   const known = new Map<string, KnownPaymentChannel>();
   const mayReadCodes = perSecond(MAX_READS_PER_SECOND, clock);
 
-  /** All at once, so that it does not matter which of many unknown codes was the one to be looked up. */
+  /** Reads all codes at once, so that one read answers for all unknown codes. */
   async function findPaymentChannel(code: string): Promise<KnownPaymentChannel> {
     if (!known.has(code) && mayReadCodes()) {
       for (const row of await db.query(LIST_PAYMENT_CHANNEL_CODES)) {

@@ -8,7 +8,7 @@ export interface ReconciledDay extends DayOfChannel {
   readonly to: number;
 }
 
-/** A line as it is compared. The parts of its number are null when it cannot be a number of ours. */
+/** A line as it is compared. The parts of its number are null when the service cannot have given that number. */
 export interface StagedLine {
   readonly kind: 'debit' | 'refund';
   readonly number: string;
@@ -38,8 +38,8 @@ const STAGE_LINES = statement({
 });
 
 /**
- * For the rest of the transaction: the lines in a table of their own, and plans for many rows at a time, which may take
- * their time.
+ * Copies the lines of the statement to a temporary table, for the rest of the transaction, and allows statements to take ten
+ * minutes.
  */
 export async function stageLines(tx: Transaction, batches: AsyncIterable<string>): Promise<void> {
   await tx.allow(600_000);
@@ -50,7 +50,7 @@ export async function stageLines(tx: Transaction, batches: AsyncIterable<string>
   await tx.query('analyze statement_lines');
 }
 
-/** Theirs and ours when they contradict each other. A line that has failed and an open attempt here do not yet. */
+/** Statuses (there, here) that contradict each other. FAIL there and STARTED here do not: the attempt is asked about. */
 const CONTRADICTIONS = `('SUCCESS', 'FAIL'), ('SUCCESS', 'STARTED'), ('FAIL', 'SUCCESS'), ('PENDING', 'SUCCESS'),
   ('PENDING', 'FAIL')`;
 
@@ -123,11 +123,11 @@ const COUNT_FOUND_DIFFERENCES = statement({
 });
 
 /**
- * Puts what differs into the table found_differences, for the rest of the transaction, and counts it.
+ * Stores the differences in the temporary table found_differences, for the rest of the transaction, and returns their number.
  *
- * booked     one row per number: of several lines the one that says most, how many there are, the sum of successful ones
- * matched    the same beside what is known here, of this payment channel alone
- * succeeded  debits that succeeded there, of each period the one known as its success first
+ * booked     one row per number: the most telling of its lines, how many lines there are, the sum of the successful ones
+ * matched    the same beside what is stored here, of this payment channel only
+ * succeeded  debits that succeeded there; within a period, the one that is stored here as its success comes first
  */
 export async function collectDifferences(
   tx: Queryable,
@@ -140,7 +140,7 @@ export async function collectDifferences(
   return found?.count ?? 0;
 }
 
-/** What a run closes by itself is closed by this. */
+/** `closed_by` of differences that a run has closed itself. */
 export const CLOSED_BY_RUN = 'reconciliation';
 
 const FACTS = ['here_amount_cent', 'here_status', 'there_amount_cent', 'there_status'];
@@ -163,8 +163,8 @@ const STORE_DIFFERENCES = statement({
 });
 
 /**
- * New ones are written down, known ones are seen again. What an operator closed stays closed for as long as the facts
- * are what the operator saw; what a run closed is open again when it is back.
+ * Stores new differences and updates known ones. A difference that an operator has closed stays closed while its facts are the
+ * same; one that a run has closed is opened again when it reappears.
  */
 export async function storeDifferences(tx: Queryable, { paymentChannelCode, day }: ReconciledDay, now: number) {
   await tx.query(STORE_DIFFERENCES, [paymentChannelCode, day, now]);
@@ -211,8 +211,8 @@ const ASK_ABOUT_OPEN_REFUNDS = statement({
 });
 
 /**
- * What is open here and settled there is asked about at once. Rows that somebody holds are being settled right now: they
- * are left alone, so that nobody waits for anybody.
+ * Makes debits and refunds that are open here and settled there be asked about at once. Rows that are locked are being settled at
+ * this moment: they are skipped, so that nothing waits.
  */
 export async function askAboutOpenPayments(tx: Queryable, { paymentChannelCode }: ReconciledDay): Promise<void> {
   await tx.query(ASK_ABOUT_OPEN_DEBITS, [paymentChannelCode]);

@@ -2,7 +2,7 @@ import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { DifferenceKind } from './reconciliation-runs-sql.js';
 
-/** Amounts and states are null where there is nothing. Times as the interface writes them. */
+/** Amounts and statuses are null on the side that has no entry. Times are text as the interface writes it. */
 export interface DifferenceView {
   readonly differenceNo: string;
   readonly paymentChannelCode: string;
@@ -62,7 +62,7 @@ const FIND_STORED_DIFFERENCES = statement({
   columns: DIFFERENCE_COLUMNS,
 });
 
-/** The latest day first, and within a day as they were found. */
+/** The latest day first, and within a day in the order in which they were found. */
 export async function findStoredDifferences(
   db: Queryable,
   { paymentChannelCode, day, which, limit }: DifferenceFilter,

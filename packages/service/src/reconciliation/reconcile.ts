@@ -22,7 +22,7 @@ import type { InstitutionStatement } from './statement.js';
 
 const DAY_MS = 86_400_000;
 
-/** All of it in the transaction that is given: what the statement says about the day, and what follows from it. */
+/** Compares a day with the institution's statement and stores the result, all in the caller's transaction. */
 export async function reconcile(
   tx: Transaction,
   run: Omit<ReconciliationRun, 'lines'>,

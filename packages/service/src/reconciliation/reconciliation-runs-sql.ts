@@ -22,7 +22,7 @@ const BEGIN_RUN = statement({
   parameters: ['text', 'date', 'text', 'bigint', 'text', 'double precision'],
 });
 
-/** The row of the day is also its lock: a second run of the same day waits here until the first is done. */
+/** The row of the day is also its lock: a second run of the same day waits here until the first is committed. */
 export async function beginRun(tx: Queryable, run: ReconciliationRun): Promise<void> {
   await tx.query(BEGIN_RUN, [run.paymentChannelCode, run.day, run.source, run.lines, run.runBy, run.runAt]);
 }
@@ -37,12 +37,12 @@ const END_RUN = statement({
   parameters: ['text', 'date', 'integer'],
 });
 
-/** How many differences the run found, those included that an operator has closed. */
+/** Stores how many differences the run found, including those that an operator has closed. */
 export async function endRun(tx: Queryable, { paymentChannelCode, day }: DayOfChannel, found: number): Promise<void> {
   await tx.query(END_RUN, [paymentChannelCode, day, found]);
 }
 
-/** Times as the interface writes them. */
+/** Times are text as the interface writes it. */
 export interface ReconciliationView {
   readonly paymentChannelCode: string;
   readonly day: string;
@@ -50,7 +50,7 @@ export interface ReconciliationView {
   readonly lines: number;
   /** Found by the last run. */
   readonly differences: number;
-  /** Of all differences of that day. */
+  /** Open differences of that day, whichever run found them. */
   readonly open: number;
   readonly runBy: string;
   readonly runAt: string;
@@ -127,7 +127,7 @@ const FIND_DAYS_TO_RECONCILE = statement({
   parameters: ['date', 'integer', 'integer'],
 });
 
-/** Days that wait for a run, by payment channel: `HH:00` of today is when the work of the day begins. */
+/** Days that wait for a run, by payment channel. `hour` is the hour of today from which days are reconciled. */
 export async function findDaysToReconcile(
   db: Queryable,
   { today, hour, back }: { readonly today: string; readonly hour: number; readonly back: number },
@@ -143,7 +143,7 @@ const CLAIM_RECONCILIATION_HOUR = statement({
   parameters: ['text'],
 });
 
-/** True for one node, and then for nobody until an hour has passed: also when a failed day is tried again. */
+/** True for one node, then false for all until an hour has passed. So a day that failed is tried again after an hour. */
 export async function claimReconciliationHour(db: Queryable, paymentChannelCode: string): Promise<boolean> {
   const claimed = await db.query(CLAIM_RECONCILIATION_HOUR, [`reconciliation ${paymentChannelCode}`]);
   return claimed.length > 0;

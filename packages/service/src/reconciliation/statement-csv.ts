@@ -14,7 +14,7 @@ const KINDS: ReadonlyMap<string, StatementLine['kind']> = new Map([
 ]);
 const STATUSES: readonly StatementLine['status'][] = ['SUCCESS', 'FAIL', 'PENDING'];
 
-/** The file format of docs/reconciliation.md. The first thing wrong with it ends the reading. */
+/** Reads the file format of docs/reconciliation.md. The first error ends the reading. */
 export async function* readStatementFromCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
   let headerRead = false;
   for await (const { line: at, fields } of csvRecords(bytes)) {
@@ -52,7 +52,7 @@ function readLine(at: number, fields: readonly string[]): StatementLine {
   };
 }
 
-/** Digits alone: 19.90, 1,990 and 1e3 are guesses about what somebody meant. */
+/** Only digits: what 19.90, 1,990 or 1e3 mean would be a guess. */
 function parseCents(text: string): number | undefined {
   return /^[1-9]\d*$/.test(text) ? positiveOf(Number(text)) : undefined;
 }

@@ -8,24 +8,24 @@ import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js'
 import { parseRefundNo } from '../subscriptions/domain/payments/refund-numbers.js';
 import type { StagedLine } from './compare-statement-sql.js';
 
-/** A line, and where in the statement it stands. */
+/** A line, and its number in the statement. */
 export interface NumberedLine {
   readonly at: number;
   readonly line: StatementLine;
 }
 
-/** A whole statement, every line of which can be used. */
+/** A whole statement, all lines of which were checked. */
 export interface InstitutionStatement {
   readonly lines: number;
-  /** JSON of up to BATCH lines each, as compare-sql.ts takes them. */
+  /** JSON of up to LINES_PER_BATCH lines each, as `stageLines` takes it. */
   batches(): AsyncIterable<string>;
 }
 
 const LINES_PER_BATCH = 1000;
 
 /**
- * Reads a statement to its end before anything is done with it, into a file that is gone afterwards: it may have millions
- * of lines, it may break off, and no transaction waits for an institution or a slow disk.
+ * Reads a statement to its end into a temporary file before it is used: it may have millions of lines, it may break off, and no
+ * transaction should wait for an institution.
  */
 export async function withStatement<T>(
   lines: AsyncIterable<NumberedLine>,
@@ -77,7 +77,7 @@ async function* readBatches(file: FileHandle, sizes: readonly number[]): AsyncGe
   }
 }
 
-/** With the parts of its number, if it can be one of ours. */
+/** With the parts of its number, if the service can have given that number. */
 function toStagedLine({ kind, number, amountCent, status }: StatementLine): StagedLine {
   const debit = kind === 'debit' ? parseAttemptNo(number) : undefined;
   const refund = kind === 'refund' ? parseRefundNo(number) : undefined;

@@ -16,7 +16,7 @@ export function createReportText(format: ReportFormat): ReportText {
   return format === 'json' ? createJsonReportText() : CSV_REPORT_TEXT;
 }
 
-/** One document. The sums come last because they are those of the lines. */
+/** One JSON document. The sums come last because they are made from the lines. */
 function createJsonReportText(): ReportText {
   let first = true;
   return {
@@ -45,17 +45,17 @@ const CSV_COLUMNS = [
 
 const csvRow = (fields: readonly string[]) => `${fields.join(',')}\r\n`;
 
-/** RFC 4180. Lines and nothing else, so that a column can be summed. */
+/** RFC 4180. Only lines, without sums, so that a column can be summed. */
 const CSV_REPORT_TEXT: ReportText = {
   begin: csvRow(CSV_COLUMNS),
   lines: (lines) => lines.map((line) => csvRow(CSV_COLUMNS.map((column) => csvField(line[column])))).join(''),
   end: () => '',
 };
 
-/** What makes a spreadsheet take a text for a formula, also in full width. */
+/** First characters that make a spreadsheet read a text as a formula, including full-width forms. */
 const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/;
 
-/** A number that a channel chose must not calculate on somebody's desk: an apostrophe before it makes it text again. */
+/** A text that a channel has chosen must not run as a formula in a spreadsheet: an apostrophe before it makes it text. */
 export function csvField(value: string | number | null): string {
   const plain = String(value ?? '');
   const text = FORMULA_START.test(plain) ? `'${plain}` : plain;

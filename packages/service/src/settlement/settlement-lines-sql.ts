@@ -13,7 +13,7 @@ export interface SettlementLine {
   /** When it was paid, refunded or billed, as the interface writes it. */
   readonly time: string;
   readonly paymentOrderNo: string;
-  /** Of a refund alone. */
+  /** Null unless the line is a refund. */
   readonly refundNo: string | null;
   readonly externalOrderNo: string;
   readonly productCode: string;
@@ -22,7 +22,7 @@ export interface SettlementLine {
   readonly amountCent: number;
 }
 
-/** Bounds in Unix milliseconds, `to` the first moment after them. */
+/** In Unix milliseconds. `to` is the first moment after the end. */
 export interface TimeBounds {
   readonly from: number;
   readonly to: number;
@@ -49,7 +49,7 @@ const SETTLEMENT_LINES = `
 
 const LINES_PER_FETCH = 1000;
 
-/** What the cursor is declared for: it cannot be prepared itself. */
+/** The query of the cursor, which cannot be prepared itself. Declared so that a test can check its columns. */
 const LIST_SETTLEMENT_LINES = statement({
   text: SETTLEMENT_LINES,
   parameters: ['bigint', 'double precision', 'double precision'],
@@ -67,13 +67,13 @@ const LIST_SETTLEMENT_LINES = statement({
   }),
 });
 
-/** In the order of time, as one moment saw them, and never more than a batch of them in memory. */
+/** Ordered by time, all read at one moment, with never more than one batch in memory. */
 export async function* readSettlementLines(
   tx: Transaction,
   channelId: string,
   { from, to }: TimeBounds,
 ): AsyncGenerator<SettlementLine[]> {
-  // All lines are going to be read: the plan may take its time, and may read whole tables.
+  // All lines are read, so the statement may take long and read whole tables.
   await tx.allow(600_000);
   await tx.query('set local enable_seqscan = on');
   await tx.query('set local cursor_tuple_fraction = 1');
@@ -94,7 +94,7 @@ const COUNT_UNSETTLED = statement({
   columns: columns<{ debits: number; refunds: number }>({ debits: 'bigint', refunds: 'bigint' }),
 });
 
-/** Attempts and refunds of the time before `to` that the institution has not settled: a line may still come of each. */
+/** Attempts and refunds that began before `to` and have no outcome yet: each may still become a line. */
 export async function countUnsettled(
   tx: Queryable,
   channelId: string,

@@ -27,7 +27,7 @@ export interface SettlementSummary {
   readonly month: string;
   /** False while the month is still running. */
   readonly monthIsOver: boolean;
-  /** Begun before the month's end and still without a result. Whatever comes of them, the month may change by it. */
+  /** Begun before the end of the month and still without an outcome: the month may still change. */
   readonly unsettled: { readonly debits: number; readonly refunds: number };
   /** By product code and settlement mode. */
   readonly products: readonly ProductSums[];
@@ -42,7 +42,7 @@ export interface SettlementReport {
   readonly now: number;
 }
 
-/** Everything as one moment saw it. The sums are those of the lines that were handed out, so they add up by construction. */
+/** Reads everything at one moment. The sums are made from the lines that `take` gets, so they always agree with them. */
 export async function reportSettlement(
   tx: Transaction,
   { appId, channelId, month, bounds, now }: SettlementReport,

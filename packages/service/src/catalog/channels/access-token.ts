@@ -5,15 +5,15 @@ import type { Vault } from '../../platform/secrets/vault.js';
 import type { Channel } from './channel.js';
 
 /**
- * Access tokens carry what they say, under a key of the installation: any node can check any node's token, also after
- * a restart, with nothing stored. They end with their time, or all at once when the channel's token epoch grows
+ * Access tokens contain their claims and a MAC with a key of the installation: every node can check them, also after a restart,
+ * and nothing is stored. A token ends at its time, and all tokens of a channel end when its token epoch is raised
  * (docs/decisions/0005-access-tokens.md).
  */
 export interface AccessTokens {
   issue(channel: Channel): { accessToken: string; expiresAt: number };
   /** Throws TOKEN_INVALID or TOKEN_EXPIRED. */
   check(token: string, channel: Channel): void;
-  /** The channel that this installation has issued it to, however long ago. Nothing for any other text. */
+  /** The channel that this installation issued the token to, however long ago. Undefined when it did not issue it. */
   channelIdOf(token: string): number | undefined;
   isLive(token: string, channel: Channel | undefined): boolean;
 }
@@ -66,7 +66,7 @@ export function createAccessTokens(vault: Vault, clock: Clock): AccessTokens {
     return clock.now() < claims.expiresAt ? undefined : 'TOKEN_EXPIRED';
   }
 
-  /** What a token says, once its MAC has been found right; the next request with it need not compute that again. */
+  /** The claims of a token with a right MAC. Remembered, so that the next request need not compute it. */
   function verifyClaims(token: string): TokenClaims | undefined {
     const known = verifiedTokens.get(token);
     if (known || !TOKEN_PATTERN.test(token)) return known;

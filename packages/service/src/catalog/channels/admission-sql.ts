@@ -4,12 +4,12 @@ import { IDEMPOTENCY_COLUMNS, type IdempotencyRow } from '../../platform/idempot
 
 export interface AdmissionQuery {
   readonly channelId: number;
-  /** Of the channel as this node holds it: nothing is recorded for a request that was checked against an older one. */
+  /** Version of the channel in this node's memory: nothing is stored for a request that was checked with an older one. */
   readonly version: number;
   /** 32 hex characters in lower case. */
   readonly nonce: string;
   readonly slot: number;
-  /** Whether it asks for one of the channel's rate: a request that is refused anyway does not. */
+  /** Whether the request counts against the channel's rate: one that is refused anyway does not. */
   readonly counted: boolean;
   readonly idempotencyKey: string | undefined;
 }
@@ -17,44 +17,43 @@ export interface AdmissionQuery {
 export interface AdmissionAnswer {
   readonly current: boolean;
   readonly reused: boolean;
-  /** The rate had room for it, and its nonce is used up. */
+  /** The rate allows the request, and its nonce is stored. */
   readonly granted: boolean;
   readonly idempotency: IdempotencyRow | undefined;
 }
 
-/** Of a key that was not answered before, all fields of the answer are null. */
+/** All fields of IdempotencyRow are null when the key was not answered before. */
 type AdmissionRow = Judgement & { readonly [Field in keyof IdempotencyRow]: IdempotencyRow[Field] | null };
 
 interface Judgement {
   readonly n: number;
   readonly reused: boolean;
-  /** Null for a channel whose bucket is empty. */
+  /** Null when the channel's bucket is empty. */
   readonly chosen: boolean | null;
   readonly stored: boolean;
 }
 
-/** What is in a bucket by now: never more than the burst, and nothing for a clock that went back. */
+/** SQL: tokens in a channel's bucket now, never more than the burst. A clock that was set back adds none. */
 const AVAILABLE_TOKENS = `least(w.burst, r.tokens +
     w.rate * extract(epoch from greatest(now(), r.refilled_at) - r.refilled_at))`;
 const TAKEN_TOKENS = `least(cardinality(w.asking), floor(${AVAILABLE_TOKENS}))`;
 
 /**
- * Everything a request needs from the database before its body is looked at, for many requests in one statement:
- * is this node's copy of the channel current, is the nonce new, does the rate allow it, was the key answered before.
- * There is no row for a request whose channel has changed.
+ * Everything a request needs from the database before its body is read, for many requests in one statement: is this node's copy
+ * of the channel current, is the nonce new, does the rate allow the request, was the idempotency key answered before. A request
+ * whose channel has changed gets no row.
  *
- * The rate comes before the nonce is written: a request that it leaves no room for writes nothing at all. A nonce that is
- * used up is seen before, and takes nothing. Only a request that races with its own copy takes one and then meets the
- * copy's row, under the primary key: the nonce's slot comes from the signed timestamp, so a copy has the same, whatever
- * the hour. The other slots are looked into for the same nonce under another timestamp.
+ * The rate is checked before the nonce is stored: a request over the rate stores nothing. A used nonce is found before the rate,
+ * and takes nothing from it. Only when a request and its copy arrive at the same time do both take from the rate; then the
+ * primary key stops one of them. The slot of a nonce comes from the signed timestamp, so a copy always has the same slot. The
+ * other slots are read to find the same nonce with another timestamp.
  *
- * The key is looked up request by request (offset 0): as a plain join it was planned while the table was small and then
- * read the whole table for every statement. What was stored is asked for by a subquery, which is hashed: the join that
- * the planner would choose compares each nonce with each, a fifth of the cost of 64 requests.
+ * The idempotency key is looked up for each request by itself (offset 0): a plain join was planned while the table was small and
+ * later read the whole table for every statement. The stored nonces are compared by a hashed subquery: the join that the
+ * planner would choose compares every nonce with every other, a fifth of the cost of 64 requests.
  *
- * The arrays go through a subquery of their own, which hides their lengths from the planner. Where it sees them, a plan for
- * one request looks cheaper than one for any number, and PostgreSQL plans every statement anew: measured twice the cost of
- * carrying it out.
+ * A subquery hides the lengths of the arrays from the planner. If it sees them, a plan for one request looks cheaper than one for
+ * any number, and PostgreSQL plans the statement anew each time: measured at twice the cost of executing it.
  */
 const ADMIT_REQUESTS = statement({
   name: 'admit',
@@ -149,14 +148,14 @@ function toAdmissionAnswer(row: AdmissionRow): AdmissionAnswer {
   const chosen = row.chosen === true;
   return {
     current: true,
-    // Chosen and yet not stored: a copy of it was quicker, in another statement.
+    // Allowed by the rate but not stored: another statement has stored its copy first.
     reused: row.reused || (chosen && !row.stored),
     granted: chosen && row.stored,
     idempotency: row.state === null ? undefined : (row as IdempotencyRow),
   };
 }
 
-/** A request and its copies in one statement are asked for once: the first to come may be granted, the others not. */
+/** A request and its copies in one batch are asked for once: only the first may be granted. */
 function separateCopies(asked: readonly AdmissionQuery[]) {
   const positions = new Map<string, number>();
   const firsts: AdmissionQuery[] = [];

@@ -4,14 +4,14 @@ import type { Place } from '../../platform/lists/page.js';
 /** When it was authorized, in Unix microseconds, and its code. */
 export type AuthorizationKey = readonly [authorizedMicros: number, code: string];
 
-/** What a channel is authorized for, beside what is told about it. */
+/** The position of an authorization in the list, besides what the list shows. */
 export interface Authorized {
   readonly authorizedMicros: number;
 }
 
 const PAGE_BEGIN = `coalesce(${fromEpochMicros('$4')}, 'infinity')`;
 
-/** Of a table `cp` of authorizations, in which `code` names what is authorized: the newest first, of one moment by code. */
+/** SQL for a page of the authorizations `cp`, whose column `code` names what is authorized: newest first, then by code. */
 export const authorizedSql = (code: string) => ({
   column: `${epochMicros('cp.authorized_at')} as "authorizedMicros"`,
   page: `where cp.channel_id = $1 and cp.authorized_at <= ${PAGE_BEGIN} and (cp.authorized_at < ${PAGE_BEGIN} or cp.${code} > $5)

@@ -4,7 +4,7 @@ import { shanghaiText } from '../../platform/db/time-sql.js';
 import { type ChannelRow, findChannel } from './channels-sql.js';
 import type { SealedCredentials } from './credentials.js';
 
-/** A channel as operators see it: everything but the secrets, which this file never selects. */
+/** A channel as operators see it, without its secrets. */
 export interface ChannelView {
   readonly channelId: string;
   readonly appId: string;
@@ -14,9 +14,9 @@ export interface ChannelView {
   readonly rateBurst: number;
   readonly ipAllowList: readonly string[];
   readonly voidedPeriodEvents: boolean;
-  /** Whose pages may hold the redemption page in a frame. */
+  /** Origins whose pages may show the redemption page in a frame. */
   readonly frameOrigins: readonly string[];
-  /** Of encrypted fields in events, and in answers to requests that have none to go by. */
+  /** The version of encrypted fields in events, and in answers to requests without encrypted fields. */
   readonly answerEncryption: EncryptionVersion;
   readonly acceptsV1: boolean;
   readonly callbackUrls: readonly { readonly eventType: CallbackEventType; readonly url: string }[];
@@ -82,8 +82,8 @@ const LOCK_CHANNEL = statement({
 });
 
 /**
- * The row, which nobody else changes until the transaction ends. `no key` because only that lets rows which refer to
- * the channel be written meanwhile.
+ * Locks the row against changes until the transaction ends. `no key update`, so that rows which refer to the channel can be
+ * inserted meanwhile.
  */
 export async function lockChannel(tx: Queryable, appId: string): Promise<ChannelRow | undefined> {
   const locked = await tx.query(LOCK_CHANNEL, [appId]);
@@ -106,7 +106,7 @@ const INSERT_CHANNEL = statement({
   parameters: ['text', 'text', 'integer', 'integer', 'text', 'text', 'text', 'text'],
 });
 
-/** With a full bucket of requests. False: the app id is taken. */
+/** Inserts a channel with a full bucket of requests. False when the app id is taken. */
 export async function insertChannel(tx: Queryable, channel: NewChannel): Promise<boolean> {
   const { appId, name, ratePerSecond, rateBurst, sealed } = channel;
   const made = await tx.query(INSERT_CHANNEL, [
@@ -176,7 +176,7 @@ const STORE_IP_ALLOW_LIST = statement({
   columns: columns<{ ranges: string[] }>({ ranges: 'text[]' }),
 });
 
-/** The list as stored, or nothing when it was that already. */
+/** The list as it is stored. Undefined when it has not changed. */
 export async function storeIpAllowList(
   tx: Queryable,
   channelId: number,
@@ -196,7 +196,7 @@ const CUT_SAVED_REQUESTS = statement({
   parameters: ['bigint', 'double precision'],
 });
 
-/** Requests saved up under the old limit do not outlive it. */
+/** Also cuts requests that were saved up under the old limit. */
 export async function storeRateLimits(tx: Queryable, channelId: number, rate: number, burst: number): Promise<void> {
   await tx.query(STORE_RATE_LIMITS, [channelId, rate, burst]);
   await tx.query(CUT_SAVED_REQUESTS, [channelId, burst]);

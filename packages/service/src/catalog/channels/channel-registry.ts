@@ -7,17 +7,17 @@ import { FieldFailures } from './field-failures.js';
 import { createSealing } from './sealing.js';
 
 /**
- * The channels this node has met, with their secrets opened. An entry may be stale: whoever uses one compares its
- * version with the database in the same statement that it runs anyway, and asks again here when it differs.
+ * The channels that this node has read, with their secrets decrypted. An entry may be stale: its user compares the version with
+ * the database in a statement that it runs anyway, and calls `reload` when it differs.
  */
 export interface ChannelRegistry {
   get(appId: string): Promise<Channel | undefined>;
   /** Only what is in memory. */
   getFromMemory(appId: string): Channel | undefined;
   reload(appId: string): Promise<Channel | undefined>;
-  /** Read once for each channel: it never changes. */
+  /** Read once for each channel, since it never changes. */
   getAppId(channelId: number): Promise<string | undefined>;
-  /** For work that no request asked for. */
+  /** Always read from the database: for work without a request, where no admission compares versions. */
   getById(channelId: number): Promise<Channel>;
 }
 
@@ -29,7 +29,7 @@ export function createChannelRegistry(db: Queryable, vault: Vault): ChannelRegis
 
   async function load(appId: string): Promise<Channel | undefined> {
     const row = await findChannel(db, appId);
-    // Unknown ids are not remembered: a stranger could fill the memory with them.
+    // Unknown ids are not remembered: anybody could fill the memory with them.
     if (!row) {
       known.delete(appId);
       return undefined;
@@ -59,7 +59,7 @@ export function createChannelRegistry(db: Queryable, vault: Vault): ChannelRegis
     return known;
   }
 
-  /** Requests that miss at the same time share one read, but never one that began before they asked. */
+  /** Requests that need a channel at the same time share one read, but never one that began before them. */
   function reload(appId: string): Promise<Channel | undefined> {
     const promise = load(appId);
     loading.set(appId, promise);

@@ -19,13 +19,13 @@ export function createCredentials(): Credentials {
   return { appSecret: newKey(), aesKey: newKey(), callbackSecret: newKey() };
 }
 
-/** The app id is part of what is authenticated: a secret copied to another channel's row does not open. */
+/** The app id is authenticated too: a secret that is copied to another channel's row cannot be decrypted. */
 export function sealCredentials(vault: Vault, appId: string, credentials: Credentials): SealedCredentials {
   const dataKey = newKey();
   return { dataKey: vault.wrapKey(dataKey), ...sealUnderKey(dataKey, appId, credentials) };
 }
 
-/** New secrets for an existing channel keep its data key, since other things may be sealed under it, wrapped anew. */
+/** Seals new secrets under the channel's present data key, since other data is sealed under it. The key is wrapped anew. */
 export function resealCredentials(
   vault: Vault,
   appId: string,

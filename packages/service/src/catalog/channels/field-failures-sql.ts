@@ -16,7 +16,7 @@ const COUNT_FIELD_FAILURE = statement({
   columns: columns<FieldFailureCount>({ failures: 'integer', secondsLeft: 'double precision' }),
 });
 
-/** One more field that could not be read. On the database's clock, so that all nodes count the same minute. */
+/** Counts an unreadable field, by the database's clock, so that all nodes count the same minute. */
 export async function countFieldFailure(tx: Queryable, channelId: number): Promise<FieldFailureCount> {
   const [row] = await tx.query(COUNT_FIELD_FAILURE, [channelId]);
   if (!row) throw new Error(`the failure of channel ${channelId} was not counted`);

@@ -1,11 +1,11 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { seal, unseal } from '../../platform/secrets/vault.js';
 
-/** Personal data of a channel's users at rest: sealed under the channel's data key, found again by a keyed hash. */
+/** How personal data of a channel's users is stored: sealed under the channel's data key, and found by a keyed hash. */
 export interface Sealing {
   seal(text: string, place: string): string;
   unseal(sealed: string, place: string): string;
-  /** The same text gives the same hash within a channel and for a purpose, and nobody without the key can compute it. */
+  /** The same text has the same hash within one channel and for one purpose. Only with the key can it be computed. */
   hash(text: string, purpose: HashPurpose): Buffer;
 }
 

@@ -3,7 +3,7 @@ import { inShanghaiZone } from '../../platform/db/time-sql.js';
 
 export interface Pace {
   readonly code: string;
-  /** Null: as fast as it goes. */
+  /** Null when there is no limit. */
   readonly debitsPerSecond: number | null;
 }
 
@@ -18,7 +18,7 @@ const LIST_OPEN_PAYMENT_CHANNELS = statement({
   columns: columns<Pace>({ code: 'text', debitsPerSecond: 'integer?' }),
 });
 
-/** Payment channels that take renewals at this hour of the database's clock, read in Asia/Shanghai. */
+/** Payment channels that accept renewals at this hour, by the database's clock and in Asia/Shanghai. */
 export async function listOpenPaymentChannels(db: Queryable): Promise<Pace[]> {
   return db.query(LIST_OPEN_PAYMENT_CHANNELS);
 }
@@ -36,8 +36,8 @@ const LOCK_PACE = statement({
 });
 
 /**
- * How many debits the pace leaves room for at this moment, one second's worth at most. The row stays locked until the
- * transaction ends, so that all nodes together keep the pace.
+ * How many debits the pace allows at this moment, at most those of one second. The row stays locked until the transaction ends,
+ * so that all nodes together keep the pace.
  */
 export async function lockPace(tx: Queryable, code: string, perSecond: number): Promise<number> {
   await tx.query(BEGIN_PACE, [code]);

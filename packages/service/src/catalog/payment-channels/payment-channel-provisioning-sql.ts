@@ -64,9 +64,9 @@ const lockStatement = (strength: 'share' | 'no key update') =>
 const LOCK_PAYMENT_CHANNEL = { share: lockStatement('share'), change: lockStatement('no key update') };
 
 /**
- * False: there is none. `share` for those who rely on the row, `change` for those who change it and then tell every
- * channel authorized for it: a channel that is being authorized meanwhile waits, and is told too.
- * Always before any channel's row, so that the two kinds never wait for each other in a circle.
+ * False when there is no such payment channel. `share` when the caller only relies on the row, `change` when it changes the row
+ * and then raises the versions of all channels authorized for it: a channel that is being authorized meanwhile waits, and is
+ * included. To be locked before any channel's row, to avoid deadlocks.
  */
 export async function lockPaymentChannel(tx: Queryable, code: string, how: 'share' | 'change'): Promise<boolean> {
   return (await tx.query(LOCK_PAYMENT_CHANNEL[how], [code])).length > 0;
@@ -79,7 +79,7 @@ const INSERT_PAYMENT_CHANNEL = statement({
   parameters: ['text', 'text', 'text', 'text', 'text[]', 'boolean', 'integer', 'integer', 'integer', 'boolean'],
 });
 
-/** False: the code is taken. */
+/** False when the code is taken. */
 export async function insertPaymentChannel(
   tx: Queryable,
   code: string,
@@ -131,7 +131,7 @@ const RAISE_VERSIONS_OF_AUTHORIZED_CHANNELS = statement({
   parameters: ['text'],
 });
 
-/** Makes every node read the channels authorized for it again. Locked in one order, so that two such runs queue up. */
+/** Makes every node read the authorized channels again. They are locked in the order of their ids, to avoid deadlocks. */
 export async function raiseVersionsOfAuthorizedChannels(tx: Queryable, code: string): Promise<void> {
   await tx.query(RAISE_VERSIONS_OF_AUTHORIZED_CHANNELS, [code]);
 }
@@ -164,7 +164,7 @@ const CLEAR_OTHER_DEFAULT = statement({
   columns: columns<{ code: string }>({ code: 'text' }),
 });
 
-/** Takes the default from whichever other payment channel had it, and says from which. */
+/** Removes the default from the other payment channel that has it, and returns its code. Undefined when none had it. */
 export async function clearOtherDefault(tx: Queryable, channelId: number, code: string): Promise<string | undefined> {
   const [row] = await tx.query(CLEAR_OTHER_DEFAULT, [channelId, code]);
   return row?.code;

@@ -74,7 +74,7 @@ const INSERT_PRODUCT_BENEFITS = statement({
   parameters: ['text', 'text[]', 'text[]', 'bigint[]'],
 });
 
-/** False: the code is taken. */
+/** False when the code is taken. */
 export async function insertProduct(tx: Queryable, product: NewProduct): Promise<boolean> {
   const made = await tx.query(INSERT_PRODUCT, [
     product.productCode,
@@ -110,7 +110,7 @@ const INSERT_PRODUCT_AUTHORIZATION = statement({
   parameters: ['bigint', 'text'],
 });
 
-/** False: it was authorized already. */
+/** False when it was authorized already. */
 export async function insertProductAuthorization(
   tx: Queryable,
   channelId: number,
@@ -125,7 +125,7 @@ const DELETE_PRODUCT_AUTHORIZATION = statement({
   parameters: ['bigint', 'text'],
 });
 
-/** False: it was not authorized. */
+/** False when it was not authorized. */
 export async function deleteProductAuthorization(
   tx: Queryable,
   channelId: number,

@@ -1,11 +1,11 @@
 import { type Database, type FreeText, PATIENT_MS, sqlState, type Transaction } from '../../platform/db/database.js';
 
-/** Rows per step: a step never holds locks or writes for long, whatever has piled up. */
+/** So that a step is short, however many rows there are. */
 export const ROWS_PER_STEP = 1000;
-/** Steps in one run: more than ten busy channels can write between two runs. */
+/** Steps of one run: more rows than ten busy channels can write between two runs. */
 export const MAX_STEPS = 500;
 
-/** Repeats a step that says how many rows it did, until one finds less than its fill. */
+/** Repeats a step, which returns its number of rows, until it has fewer than ROWS_PER_STEP. */
 export async function runInSteps(step: () => Promise<number>): Promise<number> {
   let total = 0;
   for (let count = 1; count <= MAX_STEPS; count += 1) {
@@ -16,7 +16,7 @@ export async function runInSteps(step: () => Promise<number>): Promise<number> {
   return total;
 }
 
-/** Nobody waits for a chore: its statements may take longer than those of requests. */
+/** A database whose statements may take longer than those of requests, since nobody waits for a chore. */
 export const createPatientDatabase = (database: Database): Database => {
   const transaction: Database['transaction'] = (work, options) =>
     database.transaction(work, { statementMs: PATIENT_MS, ...options });
@@ -27,8 +27,8 @@ export const createPatientDatabase = (database: Database): Database => {
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * A transaction that needs a whole table for itself. Requests queue up behind whoever waits for that, so it waits 200 ms
- * at most. `undefined`: somebody was using the table, nothing was done, and the next run tries again.
+ * A transaction that locks a whole table. Requests queue up behind it while it waits for the lock, so it waits for at most 200 ms.
+ * Undefined when the table was in use: nothing was done, and the next run tries again.
  */
 export async function runIfTableIsFree<T>(
   database: Database,

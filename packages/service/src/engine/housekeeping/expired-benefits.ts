@@ -5,12 +5,12 @@ import { MAX_STEPS } from './bounded-steps.js';
 const PAGES_PER_STEP = 64;
 
 /**
- * Marks as EXPIRED what was ISSUED and whose time is over. Nothing waits for it: whoever reads a benefit looks at its time
- * as well. So it need not be quick, and goes through the table from end to end, once a day, some pages at a time. That
- * needs no index and no order of times, and misses nothing, whenever and with whatever times a row was written.
+ * Marks ISSUED benefits whose time is over as EXPIRED. Nothing depends on it, since everything that reads a benefit checks its
+ * time as well. So it may be slow: once a day it reads the whole table, some pages at a time. That needs no index, and it finds
+ * every row, whatever times it has.
  */
 export function createBenefitExpiry(database: Database): () => Promise<number> {
-  // A walk belongs to the node that began it, and ends with it: what it did not come to is left for the next day.
+  // The node that has begun reading the table is the only one that does. If it stops, the rest is done the next day.
   let walk: { page: number; readonly end: number } | undefined;
   return async () => {
     let expired = 0;
@@ -34,7 +34,7 @@ const BEGIN_WALK = statement({
   columns: columns<{ page: number; end: number }>({ page: 'integer', end: 'bigint' }),
 });
 
-/** For one node a day. A mark from the future was left by a clock that was wrong. */
+/** Returns the pages to read to one node a day, undefined to the others. A mark in the future comes from a clock that was wrong. */
 async function beginWalk(database: Database): Promise<{ page: number; end: number } | undefined> {
   const [walk] = await database.query(BEGIN_WALK);
   return walk;
@@ -47,7 +47,7 @@ const EXPIRE_BENEFITS_IN_PAGES = statement({
   parameters: ['tid', 'tid'],
 });
 
-/** One that is being claimed or revoked right now is passed over. An hour more is for nodes whose clocks differ. */
+/** Benefits that are being claimed or revoked at this moment are skipped. The extra hour is for nodes whose clocks differ. */
 async function expireBenefitsInPages(database: Database, from: number, to: number): Promise<number> {
   const rows = await database.query(EXPIRE_BENEFITS_IN_PAGES, [`(${from},0)`, `(${to},0)`]);
   return rows.length;

@@ -1,8 +1,8 @@
 import { type Database, statement } from '../../platform/db/database.js';
 
 /**
- * Times that a limit counts from. Once the database's clock is set back, what was written before lies in the future, and
- * nobody would get anything until the clock has caught up. None of them is ever ahead by more than a moment.
+ * Times that limits count from. After the database's clock was set back, times that were stored before are in the future, and the
+ * limits would refuse everything until then. Otherwise none of them is in the future by more than a moment.
  */
 const TIMES_OF_LIMITS = [
   { table: 'rate_limits', column: 'refilled_at' },
@@ -20,7 +20,7 @@ const MEND_FUTURE_TIMES = TIMES_OF_LIMITS.map(({ table, column }) =>
   }),
 );
 
-/** Nothing to do but after a clock was set back. Rows that are in use just then are left for the next time. */
+/** Finds something only after a clock was set back. Rows that are locked are left for the next run. */
 export async function mendFutureTimes(database: Database): Promise<void> {
   for (const mend of MEND_FUTURE_TIMES) await database.query(mend);
 }

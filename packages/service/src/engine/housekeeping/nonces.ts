@@ -20,9 +20,9 @@ const IS_NONCE_SLOT_STALE = Array.from({ length: NONCE_SLOTS }, (_, slot) =>
 );
 
 /**
- * Of the ring's four slots, three may hold nonces that still count: the newest timestamp accepted is `skew` ahead, the
- * oldest that a nonce of the last window can carry is `window + skew` behind. The slot after the newest is stale.
- * A slot in use is a sign of a wrong clock and is left alone.
+ * Three of the four slots may have nonces that still count: the newest accepted timestamp is `skew` ahead, the oldest that a
+ * nonce of the last window can have is `window + skew` behind. The slot after the newest is stale and is emptied.
+ * If it has recent nonces, a clock is wrong, and it is left alone.
  */
 export async function emptyStaleNonceSlot(database: Database): Promise<number> {
   const emptied = await runIfTableIsFree(database, async (tx) => {

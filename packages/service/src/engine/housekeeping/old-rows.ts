@@ -23,7 +23,7 @@ const DELETE_OLD_SMS_SENDS = statement({
   parameters: ['bigint'],
 });
 
-/** Codes are counted over a day; another day is for nodes whose clocks differ. */
+/** Text messages are counted over a day; the second day is for nodes whose clocks differ. */
 export const deleteOldSmsSends = (database: Database): Promise<number> =>
   runInSteps(async () => {
     const rows = await database.query(DELETE_OLD_SMS_SENDS, [ROWS_PER_STEP]);
@@ -37,7 +37,7 @@ const DELETE_OLD_ALERT_MESSAGES = statement({
   parameters: ['bigint'],
 });
 
-/** Taken or not: an alert that is open is in the list, and its next message would say the same. */
+/** Also messages that were never delivered: an open alert is in the list, and its next message would say the same. */
 export const deleteOldAlertMessages = (database: Database): Promise<number> =>
   runInSteps(async () => {
     const rows = await database.query(DELETE_OLD_ALERT_MESSAGES, [ROWS_PER_STEP]);
@@ -51,7 +51,7 @@ const DELETE_OLD_UNDELIVERED = statement({
   parameters: ['integer', 'bigint'],
 });
 
-/** Together with the weeks of their events: nobody could send them any more. */
+/** Deleted together with the weeks of their events: without those they cannot be sent any more. */
 export const deleteOldUndelivered = (database: Database, retentionDays: number): Promise<number> =>
   runInSteps(async () => {
     const rows = await database.query(DELETE_OLD_UNDELIVERED, [retentionDays, ROWS_PER_STEP]);

@@ -2,10 +2,10 @@ import type { Database, Queryable, Transaction } from '../../platform/db/databas
 import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
 import { keptFromSql, type WeeklyTable, weekNameSql, withLockedTable } from './weekly-tables.js';
 
-/** More than this are not moved while every request that writes to the table waits, if that can be helped. */
+/** More rows than this are not moved, if possible, since every request that writes to the table waits meanwhile. */
 const MAX_MOVED_ROWS = 10_000;
 
-/** A week that has rows in the default partition, because it was not made in time. Bounds as PostgreSQL writes them. */
+/** A week with rows in the default partition, because its partition was not made in time. Bounds are text of PostgreSQL. */
 interface StrayWeek {
   readonly name: string;
   readonly from: string;
@@ -15,9 +15,9 @@ interface StrayWeek {
 }
 
 /**
- * A week cannot be made while rows of it are in the default partition. A few are moved into their weeks. Many stay in
- * their table, which takes the place of their weeks, and there is a new default partition. Either way it is all or
- * nothing, and each row is in one place at any moment.
+ * The partition of a week cannot be made while rows of it are in the default partition. Few rows are moved to new partitions
+ * of their weeks. Many rows stay in their table, which becomes the partition of all their weeks, and a new default partition
+ * is made. Both happen in one transaction, so that no row is lost or seen twice.
  */
 export async function gatherStrays(database: Database, table: WeeklyTable): Promise<number> {
   const [found] = await database.query<{ strays: boolean }>(
@@ -34,7 +34,7 @@ export async function gatherStrays(database: Database, table: WeeklyTable): Prom
   return gathered ?? 0;
 }
 
-/** Those whose week would be gone by now. */
+/** Deletes rows of the default partition whose week would have been dropped by now. */
 export const deleteOldStrays = (
   database: Database,
   { name, timeColumn: by }: WeeklyTable,
@@ -49,7 +49,7 @@ export const deleteOldStrays = (
     return rows.length;
   });
 
-/** In the order of time. All rows are read, for which an index would be the long way round. */
+/** Ordered by time. All rows are read, which is faster without an index. */
 async function findStrayWeeks(tx: Queryable, table: WeeklyTable): Promise<StrayWeek[]> {
   await tx.query('set local enable_seqscan = on');
   return tx.query<StrayWeek>(
@@ -61,7 +61,7 @@ async function findStrayWeeks(tx: Queryable, table: WeeklyTable): Promise<StrayW
   );
 }
 
-/** However long it takes: given up half-way, it would take as long the next time. */
+/** Without a time limit: a run that is given up would take as long the next time. */
 async function moveStraysIntoWeek(tx: Transaction, table: WeeklyTable, { name, from, to }: StrayWeek): Promise<void> {
   await tx.allow(0);
   await tx.query(`create table ${name} (like ${table.name} including all)`);
@@ -73,7 +73,7 @@ async function moveStraysIntoWeek(tx: Transaction, table: WeeklyTable, { name, f
   await tx.query(`alter table ${table.name} attach partition ${name} for values from ('${from}') to ('${to}')`);
 }
 
-/** Up to this week, with no week between them that is there already. */
+/** Whether no week is in the future, and no week between them has a partition already. */
 async function areConsecutive(tx: Queryable, { name }: WeeklyTable, weeks: readonly StrayWeek[]): Promise<boolean> {
   const [between] = await tx.query(
     `select from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -83,7 +83,7 @@ async function areConsecutive(tx: Queryable, { name }: WeeklyTable, weeks: reado
   return between === undefined && !weeks.some(({ ahead }) => ahead);
 }
 
-/** Under the name of their last week, since they are kept for as long as it is. */
+/** The table gets the name of the last week, since it is kept for as long as that week. */
 async function keepStraysTogether(tx: Queryable, { name }: WeeklyTable, weeks: readonly StrayWeek[]): Promise<void> {
   const [first, last] = [weeks[0], weeks.at(-1)];
   await tx.query(`alter table ${name} detach partition ${name}_default`);

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../platform/db/database.js';
 import { runIfTableIsFree } from './bounded-steps.js';
 
-/** A growing table in partitions of a week, by one of its times. */
+/** A growing table with a partition for each week of one of its time columns. */
 export interface WeeklyTable {
   readonly name: 'events' | 'delivery_attempts';
   readonly timeColumn: string;
@@ -10,20 +10,20 @@ export interface WeeklyTable {
 export const EVENTS_TABLE: WeeklyTable = { name: 'events', timeColumn: 'recorded_at' };
 export const DELIVERY_ATTEMPTS_TABLE: WeeklyTable = { name: 'delivery_attempts', timeColumn: 'at' };
 
-/** Weeks that are there before they begin: so long may every node be away without a row landing elsewhere. */
+/** Weeks that are made before they begin. If no node runs for longer than this, rows go to the default partition. */
 const WEEKS_AHEAD = 4;
 
-/** Of the Monday that a week begins with, as a timestamp of Asia/Shanghai. */
+/** SQL of the name of a week's partition. `monday` is its first day, as a timestamp in Asia/Shanghai. */
 export const weekNameSql = ({ name }: WeeklyTable, monday: string): string =>
   `'${name}_' || to_char(${monday}, 'YYYYMMDD')`;
 
-/** What was written before this moment is in weeks that are kept no longer, or would be. */
+/** SQL of the time from which weeks are kept. Earlier weeks are dropped. */
 export const keptFromSql = (retentionDays: string): string =>
   `date_trunc('week', now() - ${retentionDays}::integer * interval '24 hours', 'Asia/Shanghai')`;
 
 /**
- * With the table to itself. Of nodes that do the same at once, the second finds it done. A reader chooses its partitions
- * after it has a lock on the whole, so one that comes meanwhile sees all of the change or nothing.
+ * Runs `work` with an exclusive lock on the table. When two nodes do the same, the second finds it done. Readers choose their
+ * partitions after they have locked the table, so they see the whole change or nothing of it.
  */
 export const withLockedTable = <T>(
   database: Database,
@@ -35,7 +35,7 @@ export const withLockedTable = <T>(
     return work(tx);
   });
 
-/** Asked before anything is locked: all but once a week nothing is missing. */
+/** Checks before it locks anything: a partition is missing only once a week. */
 export async function makeWeeksAhead(database: Database, table: WeeklyTable): Promise<number> {
   const [ahead] = await database.query<{ missing: boolean }>(
     `select bool_or(to_regclass(${weekNameSql(table, 'monday')}) is null) as missing
@@ -50,7 +50,7 @@ export async function makeWeeksAhead(database: Database, table: WeeklyTable): Pr
   return made?.[0]?.made ?? 0;
 }
 
-/** The oldest week that ended longer ago than its rows are kept. One in a run: a clock gone wrong is noticed before all are gone. */
+/** Drops the oldest week that is no longer kept. Only one in a run, so that a wrong clock is noticed before all weeks are gone. */
 export async function dropOldWeek(database: Database, table: WeeklyTable, retentionDays: number): Promise<number> {
   const [week] = await database.query<{ name: string }>(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid

@@ -10,13 +10,13 @@ import { runEvery } from '../timer.js';
 export interface AlertingDeps {
   readonly database: Database;
   readonly log: Logger;
-  /** None: alerts are in the list alone. */
+  /** Undefined when alerts are only in the list. */
   readonly alertWays?: readonly AlertWay[];
   readonly alertSender?: () => Sender;
   readonly alertSeconds?: AlertSeconds;
 }
 
-/** How often is looked for alerts whose cause is gone, and for messages. */
+/** How often the jobs look for alerts whose cause is gone, and for messages to send. */
 export interface AlertSeconds {
   readonly resolved: number;
   readonly messages: number;
@@ -24,7 +24,7 @@ export interface AlertSeconds {
 
 const USUAL_SECONDS: AlertSeconds = { resolved: 30, messages: 5 };
 
-/** Ends alerts whose cause is gone, and tells people. Each way has a job of its own: one that hangs holds up nobody else. */
+/** Resolves alerts whose cause is gone, and sends messages. Each way of sending has its own job, so that one that hangs delays no other. */
 export function startAlerting(deps: AlertingDeps) {
   const {
     database,
@@ -49,7 +49,7 @@ export function startAlerting(deps: AlertingDeps) {
   return {
     async stop(): Promise<void> {
       stopping.abort();
-      // A mail that is on its way is cut off too: it is due again later.
+      // A mail that is being sent is interrupted too: it is sent again later.
       await Promise.all(ways.map((way) => way.close()));
       await Promise.all(jobs.map((job) => job.stop()));
     },
@@ -59,8 +59,8 @@ export function startAlerting(deps: AlertingDeps) {
 const ALERTS_PER_STATEMENT = 100;
 
 /**
- * A line for each alert that was raised since the last turn, by whichever node or command, in the log of one node. However
- * often it was raised meanwhile, it is one line.
+ * Logs one line for each alert that any node or command has raised since the last run, however often it was raised. Each alert
+ * is logged by one node.
  */
 export async function logAlerts({
   database,

@@ -8,17 +8,17 @@ import {
 } from '../../subscriptions/store/orders/bill-orders-sql.js';
 import { type DueCursor, START_OF_DUE_ORDERS } from '../../subscriptions/store/orders/due-orders-sql.js';
 
-/** Orders in one statement: more gain nothing (measured), and hold locks for longer. */
+/** More orders in one statement gain nothing (measured) and hold locks for longer. */
 const ORDERS_PER_STATEMENT = 3000;
-/** Lanes at a time from one node: a statement keeps one core of the database busy. */
+/** Lanes that one node bills at the same time: each statement keeps one core of the database busy. */
 const LANES_AT_A_TIME = 2;
 
-/** An order of the batch is held by somebody, or is not as it should be: smaller batches find out which. */
+/** SQL states that mean that an order of the batch is locked or has wrong data: smaller batches find out which order. */
 const CAUSED_BY_SOME_ORDER = /^(22|23|55P03|40P01|57014)/;
-/** Nobody else's doing, and no better the next time. */
+/** SQL states that mean wrong data: trying again does not help. */
 const REFUSED_BY_DATABASE = /^2[23]/;
 
-/** Mode B: bills everything that is due, set by set. Several nodes share it, since each passes over lanes another is in. */
+/** Mode B: bills all due orders, batch by batch. Nodes share the work: each skips lanes that another node is billing. */
 export async function billDueOrders(database: Database, stopping: () => boolean = () => false): Promise<number> {
   const lanes = Array.from({ length: BILLING_LANES }, (_, lane) => lane);
   const work = async (): Promise<number> => {
@@ -51,7 +51,7 @@ async function billWholeLane(database: Database, lane: number, stopping: () => b
   return total;
 }
 
-/** One order must not hold up the others. Somebody may just hold it; one that is refused an operator has to look at. */
+/** Skips one order, which must not delay the others. It may only be locked; if the database refuses it, operators get an alert. */
 async function passOverOrder(
   database: Database,
   lane: number,

@@ -22,14 +22,14 @@ export interface ReconciliationDeps {
   readonly stopping?: () => boolean;
 }
 
-/** Of the day in Asia/Shanghai. By then an institution has closed its books of the day before. */
+/** Hour of the day in Asia/Shanghai. By then institutions have closed their books of the day before. */
 const FIRST_HOUR = 3;
-/** A day that could not be had, or that left differences, is taken up again each morning for a week. */
+/** A day whose statement was missing, or that has differences, is reconciled again each morning for a week. */
 const DAYS_BACK = 7;
 
 /**
- * Yesterday of every bridge, once a day, by one node. How many days were reconciled. A day that fails is an alert and
- * has its turn again an hour later; the others are none the worse for it.
+ * Reconciles the days that are waiting, of every bridge, once a day and by one node. Returns how many days were reconciled. A
+ * day that fails raises an alert and is tried again an hour later; other days are not affected.
  */
 export async function reconcileDays(deps: ReconciliationDeps): Promise<number> {
   const [today = '', time = ''] = formatTime(deps.clock.now()).split(' ');

@@ -39,14 +39,14 @@ export interface RenewalDeps {
   readonly debitDeadlineMs?: number;
 }
 
-/** Debits under way at one payment channel, from one node. */
+/** Debits that one node has running at one payment channel. */
 const MAX_IN_FLIGHT = 64;
-/** A claim waits until so many can go together: a claim is a commit. */
+/** A statement waits until it may take this many: each is a commit. */
 const MIN_STARTED_TOGETHER = 16;
-/** Of its lease, what a debit may have lost before it is sent; the rest is for its deadline and its settlement. */
+/** How long after its start a debit may still be sent: the rest of its lease is for its deadline and its settlement. */
 const MAX_MS_BEFORE_SENDING = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS - 2_000;
 
-/** Mode A: debits what is due at one payment channel, within its pace, until nothing is. */
+/** Mode A: debits all due orders of one payment channel, no faster than its pace. */
 export async function renewDueOrders(deps: RenewalDeps, pace: Pace): Promise<number> {
   const { gateways, clock } = deps;
   const underWay = new Set<Promise<void>>();
@@ -88,7 +88,7 @@ async function startDueRenewals(
   });
 }
 
-/** Nothing is debited for what still runs on an agreement that has ended. What is wrong with one holds up no other. */
+/** Ends orders on an agreement that has ended, instead of debiting them. An error delays no other order. */
 async function endOrdersLeftOver({ database, clock, log }: RenewalDeps, agreementId: number): Promise<void> {
   try {
     const ended = await database.transaction((tx) => endLeftOverOrders(tx, agreementId, clock.now()));
@@ -99,7 +99,7 @@ async function endOrdersLeftOver({ database, clock, log }: RenewalDeps, agreemen
   }
 }
 
-/** A thousand renewals of one channel read it once. */
+/** Caches loaded values for one run: a thousand renewals of one channel read the channel once. */
 function createRunCache<Key, Value>(load: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
   const loaded = new Map<Key, Promise<Value>>();
   return (key) => {
@@ -109,7 +109,7 @@ function createRunCache<Key, Value>(load: (key: Key) => Promise<Value>): (key: K
   };
 }
 
-/** Whatever goes wrong leaves the attempt open, and open attempts are asked about. */
+/** Any error leaves the attempt open, and a job asks about open attempts. */
 async function debitRenewal(
   deps: RenewalDeps & { readonly channelOf: (channelId: number) => Promise<Channel> },
   gateway: Gateway,
@@ -120,7 +120,7 @@ async function debitRenewal(
   try {
     const channel = await deps.channelOf(renewal.channelId);
     const request = createDebitRequest(renewal, channel, unsealInstitutionNo(channel, renewal));
-    // So late that another node may be about to ask: then it is that node's.
+    // Too late: another node may already be asking about it.
     if (clock.now() - claimedAt > MAX_MS_BEFORE_SENDING) return;
     const outcome = await rejectWrongAmount(database, renewal, await sendDebit(gateway, request, deps.debitDeadlineMs));
     if (outcome.kind === 'success' || outcome.kind === 'declined') {

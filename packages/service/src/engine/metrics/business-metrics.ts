@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type BusinessCounts, CLAIM_OUTCOMES, DEBIT_OUTCOMES, PUSH_OUTCOMES } from '../../platform/metrics/counts.js';
 
-/** What was found in the database, of the whole installation and not of this node alone. Ages in seconds. */
+/** What was read from the database, about the whole installation and not only this node. Ages in seconds. */
 export interface BusinessReading {
   readonly webhookBacklog: number;
   readonly webhookOldestSeconds: number;
@@ -11,7 +11,7 @@ export interface BusinessReading {
   readonly debitsUnknown: number;
   readonly refundsUnknown: number;
   readonly claimsWaiting: number;
-  /** Settled since the reading before. */
+  /** Settled since the last reading. */
   readonly refunds: { readonly success: number; readonly refused: number };
   readonly alertsOpen: Readonly<Record<string, number>>;
   readonly codesLeft: Readonly<Record<string, number>>;
@@ -23,18 +23,18 @@ export interface BusinessMetrics {
   show(reading: BusinessReading): void;
   /** How far this node's clock is ahead of the database's. */
   showClockSkew(seconds: number): void;
-  /** Ends what measures the event loop. */
+  /** Stops measuring the event loop. */
   stop(): void;
 }
 
-/** Label values that an operator makes up are shown up to so many; what is more counts together. */
+/** How many label values chosen by operators are shown; all others are counted together as OTHER. */
 const MAX_NAMES = 100;
 const OTHER = 'other';
-/** How often the event loop is looked at, and for how long its longest delay is shown: no scrape misses it. */
+/** How often the event loop is measured, and for how long its longest delay is shown, so that no scrape misses it. */
 const LOOP_RESOLUTION_MS = 20;
 const LOOP_WINDOW_MS = 15_000;
 
-/** What the business of the service is like. The database is asked by a job: a scrape shows what that has found. */
+/** Metrics about orders, debits, events and claims. A job reads the database: a scrape shows its last reading. */
 export function createBusinessMetrics(registry: Registry, version: string): BusinessMetrics {
   const registers = [registry];
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
@@ -138,7 +138,7 @@ export function createBusinessMetrics(registry: Registry, version: string): Busi
   };
 }
 
-/** Counted in plain numbers and shown when somebody asks: a push takes 20 microseconds, an `inc` with labels one of them. */
+/** Counts in plain numbers and sets the metric when it is scraped: a push takes 20 microseconds, and `inc` with labels would add one. */
 function createOutcomeCounter<Outcome extends string>(
   registry: Registry,
   outcomes: readonly Outcome[],
@@ -167,7 +167,7 @@ function createBoundedNames(maxNames: number): (name: string) => string {
   };
 }
 
-/** In two windows that take turns, so that whatever is asked covers at least one of them whole. */
+/** Two windows, the present and the last one, so that every reading covers at least one whole window. */
 function watchEventLoop() {
   const delays = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   delays.enable();

@@ -6,16 +6,16 @@ import { columns, type Queryable, statement } from '../../platform/db/database.j
 import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';
 import type { BusinessReading } from './business-metrics.js';
 
-/** Counting stops here. More than any alarm needs, and few enough to be counted in a fraction of a second. */
+/** Counting stops at these bounds: more than any alarm needs, and few enough to be counted in a fraction of a second. */
 export interface ReadingBounds {
-  /** Events and renewals: how fast they become fewer is worth knowing. */
+  /** Events and renewals. High, because it is worth knowing how fast they become fewer. */
   readonly rows: number;
-  /** Debits, refunds and claims: each is somebody's. */
+  /** Debits, refunds and claims. */
   readonly withoutResult: number;
   readonly alertsOfKind: number;
   readonly benefits: number;
   readonly codesOfBenefit: number;
-  /** Events of one shard that are looked through for one that is not held back. */
+  /** Events of one shard that are read to find one that is not held back. */
   readonly heldBack: number;
 }
 export const READING_BOUNDS: ReadingBounds = {
@@ -27,7 +27,7 @@ export const READING_BOUNDS: ReadingBounds = {
   heldBack: 10_000,
 };
 
-/** Each count by an index, and none further than its bound: as cheap with ten million orders as with ten. */
+/** Every count uses an index and stops at its bound: as cheap with ten million orders as with ten. */
 export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Promise<Omit<BusinessReading, 'refunds'>> {
   const events = await readDueEvents(db, bounds);
   const renewals = await readDueRenewals(db, bounds);
@@ -48,7 +48,7 @@ interface DueCount {
   readonly oldestSeconds: number;
 }
 
-/** An operator holds it back, so it is not late. */
+/** SQL: whether an operator holds the event called `d` back. Such events are not late. */
 const HELD_BACK_SQL = `exists (
   select from delivery_pauses p where p.channel_id = d.channel_id and p.event_type in
     ('*', case when d.is_payment then 'payment.status.changed' else 'order.status.changed' end))`;
@@ -92,7 +92,7 @@ const READ_DUE_RENEWALS = statement({
   columns: columns<DueCount>({ count: 'integer', oldestSeconds: 'double precision' }),
 });
 
-/** Renewals of a payment channel outside of its hours are not late, and not counted. */
+/** Renewals of a payment channel that is outside its hours are not late and not counted. */
 async function readDueRenewals(db: Queryable, { rows }: ReadingBounds): Promise<DueCount> {
   const open = await listOpenPaymentChannels(db);
   const [due] = await db.query(READ_DUE_RENEWALS, [open.map(({ code }) => code), rows]);
@@ -114,7 +114,7 @@ const READ_WITHOUT_RESULT = statement({
   }),
 });
 
-/** What was asked about at least once: what is just being sent has a result in a moment. */
+/** Only what was asked about at least once: others are being sent at this moment. */
 async function readCountsWithoutResult(db: Queryable, { withoutResult }: ReadingBounds) {
   const [found] = await db.query(READ_WITHOUT_RESULT, [withoutResult]);
   return found ?? { debitsUnknown: 0, refundsUnknown: 0, claimsWaiting: 0 };
@@ -132,7 +132,7 @@ const READ_SETTLED_REFUNDS = statement({
   columns: columns<CountedRefund>({ key: 'text', isRefused: 'boolean' }),
 });
 
-/** Whoever settled them: the command of an operator is a process of its own, which nobody scrapes. */
+/** From the database, because an operator's command settles refunds in a process that nobody scrapes. */
 export async function readSettledRefunds(
   db: Queryable,
   since: number,
@@ -162,7 +162,7 @@ const READ_CODES_LEFT = statement({
   columns: columns<{ benefit: string; codes: number }>({ benefit: 'text', codes: 'integer' }),
 });
 
-/** Of benefits whose codes come from a pool now. */
+/** Codes left of each benefit whose codes come from a pool now. */
 async function readCodesLeft(
   db: Queryable,
   { benefits, codesOfBenefit }: ReadingBounds,

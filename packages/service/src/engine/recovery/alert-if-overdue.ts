@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { UNKNOWN_ALERT_AFTER_MS } from '../../subscriptions/domain/payments/debit-policy.js';
 
-/** Raises an alert about what began a day ago and has no end. Once: an operator who has seen it need not see it every hour. */
+/** Raises an alert about something that began a day ago and has no outcome. Only once, not at every further question. */
 export async function alertIfOverdue(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   kind: AlertKind,

@@ -31,8 +31,8 @@ const MAX_TRIES = 10;
 const MAX_PAUSE_SECONDS = 3600;
 
 /**
- * Agreements that ended here are ended at their institution too. Failing raises an alert and changes no order. Of one payment
- * channel, or of all.
+ * Cancels agreements that ended here at their institution too, for one payment channel or for all. A failure raises an alert and
+ * changes no order.
  */
 export async function cancelAtInstitutions(deps: CancellationDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(
@@ -74,8 +74,8 @@ async function cancelAtInstitution(
 }
 
 /**
- * For this node alone until the lease is over, which is also when it is tried again should this node die. A number that has
- * come into use again meanwhile is not canceled any more, and one that a debit on the way was sent with not yet.
+ * No other node gets them until the lease is over; if this node dies, another tries then. A number that is in use again is not
+ * canceled at all, and a number with a debit under way not yet.
  */
 async function leaseCancellations(
   db: Queryable,
@@ -86,12 +86,12 @@ async function leaseCancellations(
   return claimed.filter(({ isKept }) => !isKept);
 }
 
-/** A binding needs no order to be alive: its institution may have given it the number of an earlier one. */
+/** SQL: whether a binding has the same number and is in force. It counts even without orders: institutions may reuse numbers. */
 const isBoundAgainSql = (a: string) => `exists (
   select from agreements other
   where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released and other.source = 'SELF_BINDING')`;
 
-/** Of a binding that another of the same card replaced: its orders have moved there, but a debit is still on this one. */
+/** SQL: whether the binding was replaced by another of the same card, but a debit on it is still open. */
 const isBeingDebitedSql = (a: string) => `(${agreementStatusIs(`${a}.status`, 'REPLACED')} and exists (
   select from debit_attempts d where d.agreement_id = any(array[${a}.agreement_id]) and d.status = 'STARTED'))`;
 

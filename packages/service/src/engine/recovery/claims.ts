@@ -28,10 +28,10 @@ export interface PendingClaimDeps {
   readonly stopping?: () => boolean;
 }
 
-/** Longer than asking and sending again can take together. */
+/** Longer than asking and sending again take together. */
 const LEASE_SECONDS = (2 * SUPPLIER_DEADLINE_MS) / 1000 + 2;
 
-/** Finishes claims of one benefit whose supplier has not given the code yet: each is asked about until it has. */
+/** Asks the supplier of one benefit about claims without a code, each until it has one. */
 export async function askAboutPendingClaims(deps: PendingClaimDeps, benefitCode: string): Promise<number> {
   return recoverAllDue(
     {
@@ -56,7 +56,7 @@ async function askAboutClaim(deps: PendingClaimDeps, claim: WaitingClaim): Promi
   await alertIfClaimOverdue(deps, claim, 'the supplier has not said what became of it');
 }
 
-/** What the supplier does not have, or did not want, it is asked for again with the same number. */
+/** A claim that the supplier does not know, or has refused, is sent again with the same number. */
 async function askOrSendAgain(supplier: Supplier, claim: ClaimToFulfil): Promise<SupplierOutcome> {
   const known = await supplier.query(claim);
   return known.kind === 'never-heard' || known.kind === 'refused' ? supplier.fulfil(claim) : known;
@@ -66,8 +66,8 @@ const alertIfClaimOverdue = (deps: Pick<PendingClaimDeps, 'database' | 'clock'>,
   alertIfOverdue(deps, 'claim-unknown-for-a-day', { number: formatClaimNo(claim), since: claim.claimedAt }, detail);
 
 /**
- * Claims that wait for a pool with codes in it: one that was made while an import was being committed, for example. An
- * import itself serves what waits when it begins.
+ * Serves claims that wait although the pool has codes, for example a claim that was made while an import was being committed.
+ * The import itself serves the claims that were waiting when it began.
  */
 export async function serveWaitingClaims({
   database,

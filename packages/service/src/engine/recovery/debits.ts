@@ -33,13 +33,12 @@ export interface PendingDebitDeps {
   readonly stopping?: () => boolean;
 }
 
-/** Longer than asking and debiting again can take together, and short enough that a dead node's is taken up within 20 s. */
+/** Longer than asking and debiting again take together, and short enough that another node continues within 20 s after a crash. */
 const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
 
 /**
- * Finishes what was begun: attempts whose outcome nobody has heard, from a crash, a lost answer or an institution that
- * takes its time. Each is asked about until it is known; no other attempt is ever made instead. Of one payment channel, or
- * of all.
+ * Asks about attempts without a known outcome, after a crash, a lost answer or a slow institution, for one payment channel or for
+ * all. Each is asked about until its outcome is known; no other attempt is ever made instead.
  */
 export async function askAboutPendingDebits(deps: PendingDebitDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(
@@ -69,7 +68,7 @@ async function askAboutDebit(
     await settle({ attempt, outcome });
     return;
   }
-  // A time that has passed was a guess: from then on the usual schedule counts.
+  // If the time that the institution named has passed, the usual schedule counts.
   await scheduleDebitQuestion(
     database,
     attempt,
@@ -79,8 +78,8 @@ async function askAboutDebit(
 }
 
 /**
- * What the institution has never seen is sent, but not for an order that has ended meanwhile: then it is FAIL, as soon as it
- * is certain that nothing of it is still on its way.
+ * A debit that the institution has never seen is sent again, unless its order has ended meanwhile. Then it fails, as soon as it
+ * is certain that the earlier request can no longer arrive.
  */
 async function decideUnseenDebit(
   { database, clock }: Pick<PendingDebitDeps, 'database' | 'clock'>,

@@ -22,10 +22,10 @@ export interface PendingRefundDeps {
   readonly stopping?: () => boolean;
 }
 
-/** Longer than asking and sending again can take together. */
+/** Longer than asking and sending again take together. */
 const LEASE_SECONDS = 30;
 
-/** Finishes refunds whose outcome nobody has heard: each is asked about until it is known. Of one payment channel, or of all. */
+/** Asks about refunds without a known outcome, each until it is known, for one payment channel or for all. */
 export async function askAboutPendingRefunds(deps: PendingRefundDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(
     {

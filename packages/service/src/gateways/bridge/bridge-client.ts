@@ -15,19 +15,19 @@ import { PlainError } from '../../platform/plain-error.js';
 import { failSpan, findTracing, type Origin, TRACEPARENT, traceparentOf } from '../../platform/tracing.js';
 
 export interface BridgeClientOptions {
-  /** Of the bridge: the operations' names are put behind its path. */
+  /** Address of the bridge. The name of the operation is appended to its path. */
   readonly url: string;
   readonly key: Uint8Array;
   readonly clock: Clock;
   readonly connections: number;
   readonly log: Logger | undefined;
-  /** What the log calls the other side. */
+  /** Name of the other side in the log. */
   readonly peer?: string;
 }
 
 export interface BridgeCall {
   readonly operation: string;
-  /** May hold card data: it is sent, and otherwise never looked at. */
+  /** May contain card data: it is sent, and used for nothing else. */
   readonly body: object;
   readonly number?: string;
   /** The request that it is made for. */
@@ -37,7 +37,7 @@ export interface BridgeCall {
 }
 
 export interface BridgeClient {
-  /** The trusted answer, or undefined when there is none: then nobody knows whether the call had an effect. */
+  /** The answer, if it can be trusted. Undefined when there is none: then the call may or may not have had an effect. */
   call(call: BridgeCall): Promise<Fields | undefined>;
   close(): Promise<void>;
 }
@@ -52,8 +52,8 @@ export function createBridgeClient({
 }: BridgeClientOptions): BridgeClient {
   const { origin: address, basePath } = parseBridgeAddress(url);
   if (key.length !== KEY_BYTES) throw new PlainError(`the key of a bridge must have ${KEY_BYTES} bytes`);
-  // One request at a time on a connection: with pipelining, one slow debit would hold up those behind it.
-  // Loaded by nodes that call a bridge: it is a tenth of a start.
+  // One request at a time on a connection: with pipelining, a slow debit would delay those behind it.
+  // Loaded only by nodes that call a bridge, since loading it takes a tenth of the time of a start.
   const pool = import('undici').then(({ Pool }) => new Pool(address, { connections, pipelining: 1, allowH2: false }));
   const tracing = findTracing();
 
@@ -71,12 +71,12 @@ export function createBridgeClient({
         ...(call.number === undefined ? {} : { [BRIDGE_HEADERS.idempotencyKey]: call.number }),
         ...(traceparent === undefined ? {} : { [TRACEPARENT]: traceparent }),
       },
-      // The one deadline: waiting for a connection, making it, headers and body.
+      // One deadline for everything: waiting for a connection, connecting, headers and body.
       signal: AbortSignal.timeout(call.deadlineMs),
     });
     const answer = await readUpTo(response.body, call.maxBytes);
     if (answer === undefined) throw new UntrustedAnswer('the answer is too large');
-    // Redirects are not followed, and whatever else is not 200 has no outcome in it.
+    // Redirects are not followed, and any other status than 200 has no outcome.
     if (response.statusCode !== 200) throw new UntrustedAnswer(`HTTP status ${response.statusCode}`);
     const signature = response.headers[BRIDGE_HEADERS.signature];
     if (!isSignedResponse(signature, path, headers[BRIDGE_HEADERS.nonce] ?? '', answer, key)) {
@@ -124,7 +124,7 @@ export function createBridgeClient({
 
 class UntrustedAnswer extends Error {}
 
-/** Names and codes only: an HTTP client's message may repeat what it was given. */
+/** Only names and codes of errors: the message of an HTTP client may contain what was sent. */
 function describeFailure(error: unknown): string {
   if (error instanceof UntrustedAnswer) return error.message;
   if (!(error instanceof Error)) return 'something that is no error';
@@ -137,7 +137,7 @@ async function readUpTo(stream: Readable, maxBytes: number): Promise<Buffer | un
   let length = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     length += chunk.length;
-    // Leaving the loop ends the connection, and with it the rest.
+    // Leaving the loop closes the connection, so the rest is not read.
     if (length > maxBytes) return undefined;
     chunks.push(chunk);
   }

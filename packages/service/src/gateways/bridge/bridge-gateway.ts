@@ -29,7 +29,7 @@ export interface Deadlines {
   readonly other: number;
 }
 
-/** A first debit is answered while the channel waits, so it has less time than the rest. */
+/** The channel waits for the answer of a first debit, so debits have less time than other calls. */
 const DEADLINES: Deadlines = { debit: 8_000, other: 10_000 };
 const MAX_CONNECTIONS = 64;
 
@@ -40,23 +40,23 @@ export interface BridgeOptions {
   readonly key: Uint8Array;
   readonly clock: Clock;
   readonly deadlineMs?: Partial<Deadlines>;
-  /** At most this many calls are under way at once; further ones wait, within their deadline. */
+  /** At most this many calls run at once. Further ones wait, within their deadlines. */
   readonly connections?: number;
   readonly log?: Logger;
 }
 
 export interface BridgeGateway extends Gateway {
-  /** Breaks off what is under way: its outcome is unknown. */
+  /** Interrupts running calls: their outcomes are unknown. */
   close(): Promise<void>;
 }
 
-/** Its number, if it has one that it may be repeated under, and the request that it is made for. */
+/** The idempotency key of a call, if it has one, and the request that it is made for. */
 interface CallFor {
   readonly number?: string;
   readonly origin?: Origin | undefined;
 }
 
-/** The day cannot be had as a whole; lines that were yielded before are no statement. */
+/** The statement of the day is not complete: lines that were yielded before must not be used. */
 export class StatementUnavailable extends PlainError {}
 
 /** An institution behind the protocol of docs/bridge.md. */

@@ -22,8 +22,8 @@ import type {
 } from '../gateway.js';
 
 /**
- * From what a bridge answered to what it means. Total: whatever is not exactly one of the documented answers is
- * `unknown`, and `undefined` stands for no answer that could be trusted.
+ * From the answer of a bridge to its meaning. Anything that is not exactly one of the documented answers is `unknown`;
+ * `undefined` means that there was no answer that can be trusted.
  */
 
 const UNKNOWN = { kind: 'unknown' } as const;
@@ -53,7 +53,7 @@ const DECLINE_KINDS: ReadonlyMap<unknown, Decline> = new Map<unknown, Decline>([
   ['AGREEMENT_INVALID', 'agreement-invalid'],
 ]);
 
-/** The number is repeated in every answer: one about another debit, however well signed, says nothing about this one. */
+/** Every answer repeats the number: an answer with another number says nothing about this debit, even if it is signed correctly. */
 export function readDebitOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome {
   if (answer?.['attemptNo'] !== attemptNo) return UNKNOWN;
   if (answer['status'] === 'PENDING') return { kind: 'pending' };
@@ -68,7 +68,7 @@ export function readDebitOutcome(answer: Fields | undefined, attemptNo: string):
   return institutionRef === undefined ? UNKNOWN : { kind: 'success', paidAt, amountCent, institutionRef };
 }
 
-/** Only a question can be answered so: a bridge that does not find what it was just given has said nothing. */
+/** Only a query may be answered with NOT_FOUND: as the answer to a debit it is unknown. */
 export function readDebitQueryOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome | NotFound {
   return isNotFound(answer, 'attemptNo', attemptNo) ? NOT_FOUND : readDebitOutcome(answer, attemptNo);
 }
@@ -97,7 +97,7 @@ export function readCancelOutcome(answer: Fields | undefined): CancelOutcome {
   return UNKNOWN;
 }
 
-/** A notice tells a result: one that is still pending, or of a kind that is not known, is none. */
+/** Undefined when the notice has no final outcome, or is of a kind that is not known. */
 export function readNotice(body: Fields): Notice | undefined {
   if (body['kind'] === 'AGREEMENT_CANCELED') {
     const institutionNo = textOf(body['institutionNo'], MAX_TEXT_LENGTH);
@@ -115,7 +115,7 @@ export interface StatementPage {
   readonly nextCursor: string | undefined;
 }
 
-/** All of a page or nothing of it: a line that cannot be read must not go missing from a reconciliation. */
+/** Undefined when a single line cannot be read: no line may be missing from a reconciliation. */
 export function readStatementPage(answer: Fields, day: string): StatementPage | undefined {
   const given = answer['lines'];
   if (answer['day'] !== day || !Array.isArray(given) || given.length > STATEMENT_PAGE_LINES) return undefined;
@@ -127,7 +127,7 @@ export function readStatementPage(answer: Fields, day: string): StatementPage | 
   }
   if (answer['nextCursor'] === null) return { lines, nextCursor: undefined };
   const nextCursor = textOf(answer['nextCursor'], MAX_TEXT_LENGTH);
-  // Another page after an empty one would be a way to go on for ever.
+  // A page without lines must be the last: otherwise the pages might never end.
   return nextCursor === undefined || lines.length === 0 ? undefined : { lines, nextCursor };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the sandbox does, by what a channel sends. One table, read from top to bottom; the first row that matches
- * decides. Renewals always succeed, so rows about externalOrderNo count for the first period alone.
+ * What the sandbox does, depending on what a channel sends. Tables are read from top to bottom, and the first row that matches
+ * decides. Renewals always succeed, so rows about externalOrderNo apply only to the first period.
  */
 export interface Trigger<Outcome extends string> {
   readonly when: RegExp;
