@@ -25,11 +25,11 @@ import type { Database } from './platform/db/database.js';
 import type { BusinessCounts } from './platform/metrics/counts.js';
 import type { LookUp } from './platform/secrets/look-up.js';
 import type { Environment } from './platform/settings.js';
-import { createAgreementNumbers } from './subscriptions/store/agreements/agreements-sql.js';
-import { createOrderNumbers } from './subscriptions/store/orders/new-orders-sql.js';
 import { renderReplacement } from './subscriptions/steps/agreements/replacement-text.js';
 import { createDeductedOrderCreator } from './subscriptions/steps/orders/create-deducted-order.js';
 import { createOrderStore } from './subscriptions/steps/orders/order-store.js';
+import { createAgreementNumbers } from './subscriptions/store/agreements/agreements-sql.js';
+import { createOrderNumbers } from './subscriptions/store/orders/new-orders-sql.js';
 import { createOrderRenderer } from './subscriptions/store/orders/order-text.js';
 import { createRedeemLinks } from './subscriptions/store/orders/redeem-links.js';
 

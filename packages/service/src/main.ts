@@ -191,8 +191,8 @@ function printBanner(settings: Settings, { publicUrl, operations, demoFile }: Re
 }
 
 /**
- * An error that nothing catches is a bug, and the state after it is unknown: the process stops in the usual way, so that requests
- * that have nothing to do with it are answered. A supervisor starts another one.
+ * An error that nothing catches is a bug, and the state after it is unknown: the process stops in the usual way, so that
+ * requests that have nothing to do with it are answered. A supervisor starts another one.
  */
 function stopOnBugs(stopping: AbortController, log: Logger): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {

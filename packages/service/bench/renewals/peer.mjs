@@ -58,7 +58,10 @@ function debit({ vault }) {
     if (!attempt) throw new Error(`order ${orderNo} was not due`);
     const channel = await channels.getById(attempt.channelId);
     const gateway = await gateways.of(BRIDGE);
-    const outcome = await sendDebit(gateway, createDebitRequest(attempt, channel, unsealInstitutionNo(channel, attempt)));
+    const outcome = await sendDebit(
+      gateway,
+      createDebitRequest(attempt, channel, unsealInstitutionNo(channel, attempt)),
+    );
     await database.transaction((tx) => settleDebits(tx, [{ attempt, outcome }], clock.now()));
   };
 }

@@ -80,7 +80,10 @@ export function createBindConfirmAction({ gateways, institutionNumbers, clock, e
     });
   }
 
-  /** Continues after a crash or an unknown outcome. The code's age is not checked again: the institution may have bound the card. */
+  /**
+   * Continues after a crash or an unknown outcome. The code's age is not checked again: the institution may have bound the
+   * card.
+   */
   async function resumeConfirmation(database: Queryable, channel: Channel, bindOrderNo: string): Promise<BindingRow> {
     const row = await findBinding(database, channel.channelId, bindOrderNo);
     if (!row) throw new Error(`binding order ${bindOrderNo} was begun and is not there`);

@@ -44,8 +44,8 @@ interface BindCodeSending {
 }
 
 /**
- * agreements/bind-sms. The first transaction stores the binding and counts the code; then the institution is asked to send it; the
- * second stores the outcome. The login mobile is bound to the user only when a code was sent.
+ * agreements/bind-sms. The first transaction stores the binding and counts the code; then the institution is asked to send
+ * it; the second stores the outcome. The login mobile is bound to the user only when a code was sent.
  */
 export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
   const limited = environment === 'production';

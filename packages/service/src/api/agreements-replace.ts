@@ -92,7 +92,10 @@ export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, R
   };
 }
 
-/** Stores a debit that is to be asked about at once: the node that asks finds that the institution has not seen it, and sends it. */
+/**
+ * Stores a debit that is to be asked about at once: the node that asks finds that the institution has not seen it, and sends
+ * it.
+ */
 async function retryFailedPeriod(
   tx: Queryable,
   orderNo: number,

@@ -18,7 +18,10 @@ export interface AdvanceOrderDeps {
   readonly debitDeadlineMs?: number;
 }
 
-/** sandbox/orders/advance (docs/decisions/0020). The journey is stored first, so that a repeated request continues it after a crash. */
+/**
+ * sandbox/orders/advance (docs/decisions/0020). The journey is stored first, so that a repeated request continues it after a
+ * crash.
+ */
 export function createOrdersAdvanceAction(deps: AdvanceOrderDeps): Action<OrdersAdvanceRequest, OrderDescription> {
   const { clock, links } = deps;
   return async ({ channel, database, once, answer, place }, request) => {

@@ -3,8 +3,8 @@ import type { Action } from '../catalog/action.js';
 import type { Clock } from '../platform/clock.js';
 import { findPaymentOfCycle, formatTimeOrNull } from '../subscriptions/domain/orders/order.js';
 import { parsePaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
-import { findOrderWithPayments } from '../subscriptions/store/orders/orders-sql.js';
 import { findClaimsOfPeriod } from '../subscriptions/store/benefits/claims-sql.js';
+import { findOrderWithPayments } from '../subscriptions/store/orders/orders-sql.js';
 
 export function createPaymentsQueryAction(clock: Clock): Action<PaymentsQueryRequest, PaymentDetail> {
   return async ({ channel, database, answer }, { paymentOrderNo }) => {

@@ -20,8 +20,9 @@ export interface HousekeepingDeps {
 }
 
 /**
- * Deletes what no request can ask for any more, and makes partitions for the coming weeks. Many nodes may do it at once: a chore
- * that is done twice does no harm, and each works in steps of bounded size. Access tokens are not stored, so none are deleted.
+ * Deletes what no request can ask for any more, and makes partitions for the coming weeks. Many nodes may do it at once: a
+ * chore that is done twice does no harm, and each works in steps of bounded size. Access tokens are not stored, so none are
+ * deleted.
  */
 export function createHousekeeping({ log, eventsRetentionDays = EVENTS_RETENTION_DAYS, ...deps }: HousekeepingDeps) {
   const database = createPatientDatabase(deps.database);

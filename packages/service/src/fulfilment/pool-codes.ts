@@ -5,7 +5,9 @@ import type { Vault } from '../platform/secrets/vault.js';
 import type { ImmediateFulfilment } from './fulfilment.js';
 import { type NewPoolCode, takePoolCodes } from './pool-codes-sql.js';
 
-/** Seals codes that were bought beforehand. Until a code is given away it belongs to no channel, so the pool has its own key. */
+/**
+ * Seals codes that were bought beforehand. Until a code is given away it belongs to no channel, so the pool has its own key.
+ */
 export interface PoolCodes {
   seal(benefitCode: string, code: string): NewPoolCode;
   unseal(benefitCode: string, sealed: string): string;

@@ -65,8 +65,8 @@ function isNeverHeard(answer: Fields | undefined, claimNo: string): boolean {
 }
 
 /**
- * Anything that is not exactly one of the documented answers is `unknown`. Every answer repeats the claim's number: an answer with
- * another number says nothing about this claim, even if it is signed correctly.
+ * Anything that is not exactly one of the documented answers is `unknown`. Every answer repeats the claim's number: an answer
+ * with another number says nothing about this claim, even if it is signed correctly.
  */
 function readSupplierOutcome(answer: Fields | undefined, claimNo: string): SupplierOutcome {
   if (answer?.['claimNo'] !== claimNo) return { kind: 'unknown' };

@@ -31,8 +31,8 @@ const FIND_GATEWAYS = statement({
 });
 
 /**
- * Read from the database for each debit, so that a change by an operator applies from the next debit on. Concurrent reads share a
- * statement. A gateway is created once for each address and key, because it may hold connections.
+ * Read from the database for each debit, so that a change by an operator applies from the next debit on. Concurrent reads
+ * share a statement. A gateway is created once for each address and key, because it may hold connections.
  */
 export function createGatewayRegistry(db: Queryable, makers: GatewayFactories): Gateways {
   const findGatewayRow = gather({

@@ -6,7 +6,10 @@ import { type Gateways, NoSuchGateway } from './gateway-registry.js';
 export interface NoticeVerifier {
   /** Whether this node knows the payment channel, without reading the database. */
   knows(paymentChannelCode: string): boolean;
-  /** Throws NoticeRefused when the notice is not from the institution of that payment channel, or has no content that can be used. */
+  /**
+   * Throws NoticeRefused when the notice is not from the institution of that payment channel, or has no content that can be
+   * used.
+   */
   verify(paymentChannelCode: string, notice: RawNotice): Promise<Notice>;
 }
 
@@ -25,9 +28,9 @@ const LIST_PAYMENT_CHANNEL_CODES = statement({
 });
 
 /**
- * Anybody can send a notice. For notices that fail the check with what this node remembers, the database is read at most ten times
- * a second, however many arrive; what was read is remembered for all. A notice that passes is checked again with the present
- * key, so that an old key stops working at once.
+ * Anybody can send a notice. For notices that fail the check with what this node remembers, the database is read at most ten
+ * times a second, however many arrive; what was read is remembered for all. A notice that passes is checked again with the
+ * present key, so that an old key stops working at once.
  */
 export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: Clock): NoticeVerifier {
   const known = new Map<string, KnownPaymentChannel>();

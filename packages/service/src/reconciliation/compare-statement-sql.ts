@@ -211,8 +211,8 @@ const ASK_ABOUT_OPEN_REFUNDS = statement({
 });
 
 /**
- * Makes debits and refunds that are open here and settled there be asked about at once. Rows that are locked are being settled at
- * this moment: they are skipped, so that nothing waits.
+ * Makes debits and refunds that are open here and settled there be asked about at once. Rows that are locked are being
+ * settled at this moment: they are skipped, so that nothing waits.
  */
 export async function askAboutOpenPayments(tx: Queryable, { paymentChannelCode }: ReconciledDay): Promise<void> {
   await tx.query(ASK_ABOUT_OPEN_DEBITS, [paymentChannelCode]);

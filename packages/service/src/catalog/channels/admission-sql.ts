@@ -39,21 +39,21 @@ const AVAILABLE_TOKENS = `least(w.burst, r.tokens +
 const TAKEN_TOKENS = `least(cardinality(w.asking), floor(${AVAILABLE_TOKENS}))`;
 
 /**
- * Everything a request needs from the database before its body is read, for many requests in one statement: is this node's copy
- * of the channel current, is the nonce new, does the rate allow the request, was the idempotency key answered before. A request
- * whose channel has changed gets no row.
+ * Everything a request needs from the database before its body is read, for many requests in one statement: is this node's
+ * copy of the channel current, is the nonce new, does the rate allow the request, was the idempotency key answered before. A
+ * request whose channel has changed gets no row.
  *
- * The rate is checked before the nonce is stored: a request over the rate stores nothing. A used nonce is found before the rate,
- * and takes nothing from it. Only when a request and its copy arrive at the same time do both take from the rate; then the
- * primary key stops one of them. The slot of a nonce comes from the signed timestamp, so a copy always has the same slot. The
- * other slots are read to find the same nonce with another timestamp.
+ * The rate is checked before the nonce is stored: a request over the rate stores nothing. A used nonce is found before the
+ * rate, and takes nothing from it. Only when a request and its copy arrive at the same time do both take from the rate; then
+ * the primary key stops one of them. The slot of a nonce comes from the signed timestamp, so a copy always has the same slot.
+ * The other slots are read to find the same nonce with another timestamp.
  *
- * The idempotency key is looked up for each request by itself (offset 0): a plain join was planned while the table was small and
- * later read the whole table for every statement. The stored nonces are compared by a hashed subquery: the join that the
+ * The idempotency key is looked up for each request by itself (offset 0): a plain join was planned while the table was small
+ * and later read the whole table for every statement. The stored nonces are compared by a hashed subquery: the join that the
  * planner would choose compares every nonce with every other, a fifth of the cost of 64 requests.
  *
- * A subquery hides the lengths of the arrays from the planner. If it sees them, a plan for one request looks cheaper than one for
- * any number, and PostgreSQL plans the statement anew each time: measured at twice the cost of executing it.
+ * A subquery hides the lengths of the arrays from the planner. If it sees them, a plan for one request looks cheaper than one
+ * for any number, and PostgreSQL plans the statement anew each time: measured at twice the cost of executing it.
  */
 const ADMIT_REQUESTS = statement({
   name: 'admit',

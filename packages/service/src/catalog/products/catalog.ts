@@ -32,7 +32,10 @@ export interface CatalogPaymentChannel {
   readonly commonNumbers: boolean;
 }
 
-/** What channels are authorized for. It changes only together with a channel's version, so it is kept in memory for that version. */
+/**
+ * What channels are authorized for. It changes only together with a channel's version, so it is kept in memory for that
+ * version.
+ */
 export interface Catalog {
   /** Throws PRODUCT_NOT_FOUND or PRODUCT_NOT_AUTHORIZED. */
   requireProduct(db: Queryable, channel: Channel, productCode: string): Promise<CatalogProduct>;

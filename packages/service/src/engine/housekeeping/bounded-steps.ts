@@ -27,8 +27,8 @@ export const createPatientDatabase = (database: Database): Database => {
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * A transaction that locks a whole table. Requests queue up behind it while it waits for the lock, so it waits for at most 200 ms.
- * Undefined when the table was in use: nothing was done, and the next run tries again.
+ * A transaction that locks a whole table. Requests queue up behind it while it waits for the lock, so it waits for at most
+ * 200 ms. Undefined when the table was in use: nothing was done, and the next run tries again.
  */
 export async function runIfTableIsFree<T>(
   database: Database,

@@ -34,7 +34,10 @@ const BEGIN_WALK = statement({
   columns: columns<{ page: number; end: number }>({ page: 'integer', end: 'bigint' }),
 });
 
-/** Returns the pages to read to one node a day, undefined to the others. A mark in the future comes from a clock that was wrong. */
+/**
+ * Returns the pages to read to one node a day, undefined to the others. A mark in the future comes from a clock that was
+ * wrong.
+ */
 async function beginWalk(database: Database): Promise<{ page: number; end: number } | undefined> {
   const [walk] = await database.query(BEGIN_WALK);
   return walk;

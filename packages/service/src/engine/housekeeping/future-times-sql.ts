@@ -1,8 +1,8 @@
 import { type Database, statement } from '../../platform/db/database.js';
 
 /**
- * Times that limits count from. After the database's clock was set back, times that were stored before are in the future, and the
- * limits would refuse everything until then. Otherwise none of them is in the future by more than a moment.
+ * Times that limits count from. After the database's clock was set back, times that were stored before are in the future, and
+ * the limits would refuse everything until then. Otherwise none of them is in the future by more than a moment.
  */
 const TIMES_OF_LIMITS = [
   { table: 'rate_limits', column: 'refilled_at' },

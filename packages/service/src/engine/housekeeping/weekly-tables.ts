@@ -50,7 +50,10 @@ export async function makeWeeksAhead(database: Database, table: WeeklyTable): Pr
   return made?.[0]?.made ?? 0;
 }
 
-/** Drops the oldest week that is no longer kept. Only one in a run, so that a wrong clock is noticed before all weeks are gone. */
+/**
+ * Drops the oldest week that is no longer kept. Only one in a run, so that a wrong clock is noticed before all weeks are
+ * gone.
+ */
 export async function dropOldWeek(database: Database, table: WeeklyTable, retentionDays: number): Promise<number> {
   const [week] = await database.query<{ name: string }>(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid

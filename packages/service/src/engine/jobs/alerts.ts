@@ -24,7 +24,10 @@ export interface AlertSeconds {
 
 const USUAL_SECONDS: AlertSeconds = { resolved: 30, messages: 5 };
 
-/** Resolves alerts whose cause is gone, and sends messages. Each way of sending has its own job, so that one that hangs delays no other. */
+/**
+ * Resolves alerts whose cause is gone, and sends messages. Each way of sending has its own job, so that one that hangs delays
+ * no other.
+ */
 export function startAlerting(deps: AlertingDeps) {
   const {
     database,

@@ -51,7 +51,10 @@ async function billWholeLane(database: Database, lane: number, stopping: () => b
   return total;
 }
 
-/** Skips one order, which must not delay the others. It may only be locked; if the database refuses it, operators get an alert. */
+/**
+ * Skips one order, which must not delay the others. It may only be locked; if the database refuses it, operators get an
+ * alert.
+ */
 async function passOverOrder(
   database: Database,
   lane: number,

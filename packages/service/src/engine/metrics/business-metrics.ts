@@ -138,7 +138,10 @@ export function createBusinessMetrics(registry: Registry, version: string): Busi
   };
 }
 
-/** Counts in plain numbers and sets the metric when it is scraped: a push takes 20 microseconds, and `inc` with labels would add one. */
+/**
+ * Counts in plain numbers and sets the metric when it is scraped: a push takes 20 microseconds, and `inc` with labels would
+ * add one.
+ */
 function createOutcomeCounter<Outcome extends string>(
   registry: Registry,
   outcomes: readonly Outcome[],

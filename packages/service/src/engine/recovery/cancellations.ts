@@ -31,8 +31,8 @@ const MAX_TRIES = 10;
 const MAX_PAUSE_SECONDS = 3600;
 
 /**
- * Cancels agreements that ended here at their institution too, for one payment channel or for all. A failure raises an alert and
- * changes no order.
+ * Cancels agreements that ended here at their institution too, for one payment channel or for all. A failure raises an alert
+ * and changes no order.
  */
 export async function cancelAtInstitutions(deps: CancellationDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(
@@ -86,7 +86,9 @@ async function leaseCancellations(
   return claimed.filter(({ isKept }) => !isKept);
 }
 
-/** SQL: whether a binding has the same number and is in force. It counts even without orders: institutions may reuse numbers. */
+/**
+ * SQL: whether a binding has the same number and is in force. It counts even without orders: institutions may reuse numbers.
+ */
 const isBoundAgainSql = (a: string) => `exists (
   select from agreements other
   where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released and other.source = 'SELF_BINDING')`;

@@ -33,12 +33,15 @@ export interface PendingDebitDeps {
   readonly stopping?: () => boolean;
 }
 
-/** Longer than asking and debiting again take together, and short enough that another node continues within 20 s after a crash. */
+/**
+ * Longer than asking and debiting again take together, and short enough that another node continues within 20 s after a
+ * crash.
+ */
 const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
 
 /**
- * Asks about attempts without a known outcome, after a crash, a lost answer or a slow institution, for one payment channel or for
- * all. Each is asked about until its outcome is known; no other attempt is ever made instead.
+ * Asks about attempts without a known outcome, after a crash, a lost answer or a slow institution, for one payment channel or
+ * for all. Each is asked about until its outcome is known; no other attempt is ever made instead.
  */
 export async function askAboutPendingDebits(deps: PendingDebitDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(

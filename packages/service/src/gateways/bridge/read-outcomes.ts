@@ -53,7 +53,10 @@ const DECLINE_KINDS: ReadonlyMap<unknown, Decline> = new Map<unknown, Decline>([
   ['AGREEMENT_INVALID', 'agreement-invalid'],
 ]);
 
-/** Every answer repeats the number: an answer with another number says nothing about this debit, even if it is signed correctly. */
+/**
+ * Every answer repeats the number: an answer with another number says nothing about this debit, even if it is signed
+ * correctly.
+ */
 export function readDebitOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome {
   if (answer?.['attemptNo'] !== attemptNo) return UNKNOWN;
   if (answer['status'] === 'PENDING') return { kind: 'pending' };

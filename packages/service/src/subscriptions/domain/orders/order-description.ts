@@ -18,7 +18,10 @@ export interface LinkTerms {
   readonly exp: number;
 }
 
-/** Consecutive periods with the same values. `expectAfter` and `paidAfter` are seconds after each period's time by the calendar. */
+/**
+ * Consecutive periods with the same values. `expectAfter` and `paidAfter` are seconds after each period's time by the
+ * calendar.
+ */
 export type PeriodRun = readonly [
   from: number,
   to: number,

@@ -18,8 +18,8 @@ class CardChanged extends Error {}
 export type EarlierBinding = Pick<BindingReplacement, 'oldAgreementId' | 'orderNos'>;
 
 /**
- * Locks the binding that a card has already, the orders that run on it, and the new binding. Undefined when the card has no other
- * binding. Orders are locked before agreements, both in the order of their numbers, as in every transaction.
+ * Locks the binding that a card has already, the orders that run on it, and the new binding. Undefined when the card has no
+ * other binding. Orders are locked before agreements, both in the order of their numbers, as in every transaction.
  */
 export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Promise<EarlierBinding | undefined> {
   const oldAgreementId = await findBindingOfCard(tx, binding);
@@ -36,8 +36,9 @@ export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Pr
 }
 
 /**
- * The new binding replaces the earlier one: that becomes REPLACED, its orders move to the new one, and its number is canceled at
- * the institution. To be done before the new one becomes BIND_SUCCESS, since the index allows only one of them at any time.
+ * The new binding replaces the earlier one: that becomes REPLACED, its orders move to the new one, and its number is canceled
+ * at the institution. To be done before the new one becomes BIND_SUCCESS, since the index allows only one of them at any
+ * time.
  */
 export async function replaceEarlierBinding(tx: Queryable, succession: BindingReplacement, now: number): Promise<void> {
   const step = requireAgreementTransition('BIND_SUCCESS', 'bound-again');

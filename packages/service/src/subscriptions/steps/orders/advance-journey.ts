@@ -10,8 +10,8 @@ export interface AdvanceWish {
 }
 
 /**
- * How far an order is to be advanced. Fixed before the first step, so that a request that continues after a crash goes exactly as
- * far: to a try of a period, or to a time (Unix milliseconds).
+ * How far an order is to be advanced. Fixed before the first step, so that a request that continues after a crash goes
+ * exactly as far: to a try of a period, or to a time (Unix milliseconds).
  */
 export interface Journey {
   readonly orderNo: number;
@@ -20,7 +20,9 @@ export interface Journey {
   readonly to: { readonly cycleNo: number; readonly tryNo: number } | { readonly time: number };
 }
 
-/** A period that failed for now is tried again, otherwise the next one begins. After the last period only completion is left. */
+/**
+ * A period that failed for now is tried again, otherwise the next one begins. After the last period only completion is left.
+ */
 export function nextCycleNo(order: Order): number {
   return order.latestPaymentStatus === 'FAIL_RETRY' ? order.cycleNo : order.cycleNo + 1;
 }

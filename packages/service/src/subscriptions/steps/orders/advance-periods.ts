@@ -37,9 +37,9 @@ export interface AdvanceStep {
 }
 
 /**
- * Time travel: processes an order's periods one after another, each at the time when it is due and by the statements that renew
- * orders otherwise, until the journey is over or a step has no outcome. Each step is a transaction of its own, so that the order
- * is consistent if this is interrupted.
+ * Time travel: processes an order's periods one after another, each at the time when it is due and by the statements that
+ * renew orders otherwise, until the journey is over or a step has no outcome. Each step is a transaction of its own, so that
+ * the order is consistent if this is interrupted.
  */
 export async function advancePeriods(
   deps: AdvanceDeps,

@@ -88,10 +88,10 @@ function applyAfterUnsubscribe(order: Order, attempt: AttemptToSettle, outcome: 
 }
 
 /**
- * When a declined renewal is tried again; undefined once the retries are used up. The product's delays count, each after the attempt that
- * failed. On an agreement that was replaced meanwhile, what the old one could not pay says nothing about the new one: that is
- * tried at once, or by the schedule if whoever replaced it wanted that, whatever the decline. Never past the time of the
- * period that comes next.
+ * When a declined renewal is tried again; undefined once the retries are used up. The product's delays count, each after the
+ * attempt that failed. On an agreement that was replaced meanwhile, what the old one could not pay says nothing about the new
+ * one: that is tried at once, or by the schedule if whoever replaced it wanted that, whatever the decline. Never past the
+ * time of the period that comes next.
  */
 function nextTryAt(
   order: Order,

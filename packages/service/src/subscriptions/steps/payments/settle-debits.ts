@@ -172,8 +172,8 @@ function isLateSuccess(order: Order, attempt: AttemptToSettle, outcome: FinalOut
 }
 
 /**
- * Raises an alert about an outcome that contradicts the settled one. A late success that counts has an alert kind of its own, so
- * that a later contradiction does not overwrite it.
+ * Raises an alert about an outcome that contradicts the settled one. A late success that counts has an alert kind of its own,
+ * so that a later contradiction does not overwrite it.
  */
 async function alertContradiction(
   tx: Queryable,

@@ -194,9 +194,9 @@ const FIND_BINDING_IN_FORCE = statement({
 });
 
 /**
- * The binding in force that a bindOrderNo stands for. If the card was bound again, that is the last of the bindings that replaced
- * each other, if it is bound. It is found by the card: the conditions match the index, so it is one look-up however often the
- * card was bound again. A card that is bound again after its last binding has ended begins another line.
+ * The binding in force that a bindOrderNo stands for. If the card was bound again, that is the last of the bindings that
+ * replaced each other, if it is bound. It is found by the card: the conditions match the index, so it is one look-up however
+ * often the card was bound again. A card that is bound again after its last binding has ended begins another line.
  */
 export async function findBindingInForce(
   db: Queryable,
@@ -338,7 +338,10 @@ export interface AgreementFilter {
 
 export type AgreementKey = readonly [agreementId: number];
 
-/** The filters, whose parameters follow the channel, the limit and the offset. A statement has only those that are given, to use their index. */
+/**
+ * The filters, whose parameters follow the channel, the limit and the offset. A statement has only those that are given, to
+ * use their index.
+ */
 const AGREEMENT_FILTERS = [
   {
     field: 'channelUserId',

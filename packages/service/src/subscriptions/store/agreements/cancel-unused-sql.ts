@@ -7,8 +7,9 @@ import { lockNumberForEndingSql, sameNumberSql } from './institution-number-sql.
 const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
 
 /**
- * SQL: whether an order uses the number of the agreement called `a`. One order may be excepted (an SQL expression), and `counts`
- * may restrict whose agreements count, called `other`. An agreement that has released its number is not used by any order.
+ * SQL: whether an order uses the number of the agreement called `a`. One order may be excepted (an SQL expression), and
+ * `counts` may restrict whose agreements count, called `other`. An agreement that has released its number is not used by any
+ * order.
  */
 export const numberInUseSql = (a: string, exceptOrderNo = 'null', counts = 'true') => `exists (
   select from agreements other join orders o on o.agreement_id = any(array[other.agreement_id])
@@ -72,8 +73,8 @@ const RELEASE_NUMBERS = statement({
 });
 
 /**
- * For shared agreements whose order was unsubscribed or terminated: they no longer reserve the number for the channel. A binding
- * keeps its number even without orders. With several agreements, the caller has locked them.
+ * For shared agreements whose order was unsubscribed or terminated: they no longer reserve the number for the channel. A
+ * binding keeps its number even without orders. With several agreements, the caller has locked them.
  */
 export async function releaseNumbers(tx: Queryable, agreementIds: readonly number[]): Promise<void> {
   await tx.query(RELEASE_NUMBERS, [agreementIds]);

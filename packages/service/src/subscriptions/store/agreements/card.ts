@@ -29,7 +29,9 @@ export function readCard(channel: Channel, fields: EncryptedCard, within = ''): 
   };
 }
 
-/** A card as it is stored. Sealing the same card twice gives different texts, so `details` also identifies this very storing. */
+/**
+ * A card as it is stored. Sealing the same card twice gives different texts, so `details` also identifies this very storing.
+ */
 export function sealCard(
   { sealing }: Channel,
   agreementId: number,

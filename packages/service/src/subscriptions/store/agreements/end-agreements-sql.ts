@@ -51,8 +51,8 @@ const FIND_AGREEMENTS_OF_SAME_NUMBERS = statement({
 });
 
 /**
- * These agreements, and all bound agreements of any channel with the same numbers, read in one statement. Others that have ended
- * are left out, since there may be very many.
+ * These agreements, and all bound agreements of any channel with the same numbers, read in one statement. Others that have
+ * ended are left out, since there may be very many.
  */
 export async function findAgreementsOfSameNumbers(
   db: Queryable,

@@ -8,8 +8,8 @@ export interface NumberAtInstitution {
 }
 
 /**
- * SQL: whether the agreements called `other` and `a` have the same number. `= any(array[…])` makes PostgreSQL look rows up one by
- * one: a plan that was made while the table was small must not read the whole table later.
+ * SQL: whether the agreements called `other` and `a` have the same number. `= any(array[…])` makes PostgreSQL look rows up
+ * one by one: a plan that was made while the table was small must not read the whole table later.
  */
 export const sameNumberSql = (
   other: string,
@@ -21,8 +21,8 @@ export const sameNumberSql = (
 export const lockNumberForSharingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 0))`;
 
 /**
- * The lock for ending agreements of a number, taken after those of orders and before those of agreements. It is another lock than
- * the one for sharing, because a transaction that waits for the sharing lock may have locked agreements already.
+ * The lock for ending agreements of a number, taken after those of orders and before those of agreements. It is another lock
+ * than the one for sharing, because a transaction that waits for the sharing lock may have locked agreements already.
  */
 export const lockNumberForEndingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 1))`;
 

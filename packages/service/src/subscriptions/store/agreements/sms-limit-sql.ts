@@ -6,7 +6,10 @@ const LOCK_BANK_MOBILE = statement({
   parameters: ['bigint'],
 });
 
-/** One request at a time for a phone number, until its transaction ends. The hash is keyed, so 64 bits of it can be the lock's key. */
+/**
+ * One request at a time for a phone number, until its transaction ends. The hash is keyed, so 64 bits of it can be the lock's
+ * key.
+ */
 export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void> {
   await tx.query(LOCK_BANK_MOBILE, [hash.readBigInt64BE(0).toString()]);
 }
@@ -18,7 +21,10 @@ const COUNT_SMS_SENDS = statement({
   columns: columns<{ pause: number; day: number }>({ pause: 'bigint', day: 'bigint' }),
 });
 
-/** How many codes were sent after each of the two moments. A send in the future comes from a clock that was set back: it makes nobody pause. */
+/**
+ * How many codes were sent after each of the two moments. A send in the future comes from a clock that was set back: it makes
+ * nobody pause.
+ */
 export async function countSmsSends(
   tx: Queryable,
   hash: Buffer,

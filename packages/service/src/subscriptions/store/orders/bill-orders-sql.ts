@@ -8,7 +8,9 @@ import { completedOrderPayloadSql, paymentPayloadSql } from '../events/event-pay
 import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import type { DueCursor } from './due-orders-sql.js';
 
-/** Due orders of mode B are divided into lanes by order number modulo this. The index of due orders has the same number in it. */
+/**
+ * Due orders of mode B are divided into lanes by order number modulo this. The index of due orders has the same number in it.
+ */
 export const BILLING_LANES = 4;
 
 /** The first key of the advisory locks of lanes: 'bill' in ASCII. */
@@ -31,13 +33,13 @@ const DUE_IN_LANE = `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no % ${BI
 const BY_DUE_TIME = 'order by o.next_due_at, o.order_no';
 
 /**
- * Mode B: bills the next period of every order that matches `which`, in one statement and so in one commit. An order advances by
- * one period under its row lock, and only if it is still due then; its period, benefits, events and completion come from
+ * Mode B: bills the next period of every order that matches `which`, in one statement and so in one commit. An order advances
+ * by one period under its row lock, and only if it is still due then; its period, benefits, events and completion come from
  * the rows that were updated. So no period is billed twice, however many nodes do this at once; and if a period existed
  * already, the whole statement would fail.
  *
- * An order with a single period has it already, and is only completed. Values that are the same for all orders are made once, in
- * `moment`.
+ * An order with a single period has it already, and is only completed. Values that are the same for all orders are made once,
+ * in `moment`.
  */
 const billSql = (moment: string, which: string) => `
 moment as materialized (

@@ -30,8 +30,9 @@ export interface ExpiredOrCompleted extends DueCursor {
 }
 
 /**
- * Mode A, due orders that need no debit: an order with one period is completed, and a period that was still waiting for its retry
- * when the next period became due is FAIL. All in one statement, and so in one commit. The first condition matches the index.
+ * Mode A, due orders that need no debit: an order with one period is completed, and a period that was still waiting for its
+ * retry when the next period became due is FAIL. All in one statement, and so in one commit. The first condition matches the
+ * index.
  */
 const expireAndCompleteStatement = (kind: DueOrders['kind']) =>
   statement({

@@ -93,12 +93,12 @@ export type NewOrderRefusal =
 
 /**
  * Inserts many orders with everything that belongs to them in one statement, and so in one commit. Orders that conflict with
- * stored rows are refused one by one. A conflict with a transaction that runs at the same time fails the whole statement with a
- * unique violation: then the caller inserts the orders one at a time.
+ * stored rows are refused one by one. A conflict with a transaction that runs at the same time fails the whole statement with
+ * a unique violation: then the caller inserts the orders one at a time.
  *
- * Look-ups are scalar subqueries, one for each row: a plan with joins, made while the tables were small, would read whole tables
- * later. Lists and long texts of an order are parameters of their own, because JSON inside JSON is parsed again for each level
- * (measured: a quarter of the statement's CPU).
+ * Look-ups are scalar subqueries, one for each row: a plan with joins, made while the tables were small, would read whole
+ * tables later. Lists and long texts of an order are parameters of their own, because JSON inside JSON is parsed again for
+ * each level (measured: a quarter of the statement's CPU).
  */
 const INSERT_ORDERS = statement({
   name: 'store-new-orders',
@@ -215,7 +215,9 @@ export async function insertOrders(
   return rows.map(({ order_no }) => refusals.get(order_no));
 }
 
-/** Rows take their locks, on a binding or on a shared number, one after another: every statement must do so in the same order. */
+/**
+ * Rows take their locks, on a binding or on a shared number, one after another: every statement must do so in the same order.
+ */
 function compareByLockOrder(a: NewOrderRow, b: NewOrderRow): number {
   const [one, other] = [a.exclusive_number ?? '', b.exclusive_number ?? ''];
   return one === other ? (a.agreement_id ?? 0) - (b.agreement_id ?? 0) : one < other ? -1 : 1;

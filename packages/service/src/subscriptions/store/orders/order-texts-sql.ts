@@ -33,8 +33,8 @@ const PAYMENT_RECORD_SQL = jsonSql(PaymentRecord.properties, {
 });
 
 /**
- * SQL of the started periods as the text of the answer: reading, formatting and serializing them in the node took a tenth of what
- * a query costs it. Null for an order for which `isFew` is false.
+ * SQL of the started periods as the text of the answer: reading, formatting and serializing them in the node took a tenth of
+ * what a query costs it. Null for an order for which `isFew` is false.
  */
 export const startedPeriodsSql = (isFew: string) => `case when ${isFew} then coalesce((
   select string_agg(${PAYMENT_RECORD_SQL}, ',' order by p.cycle_no) from payments p where p.order_no = o.order_no), '') end`;
@@ -44,8 +44,9 @@ export const REDEEMABLE_SQL = `coalesce((select true from benefits b where b.ord
   b.expires_at > ${fromEpochMs('$3')} order by b.cycle_no desc, b.position desc limit 1), false)`;
 
 /**
- * Several orders in one statement, each looked up by itself (offset 0), whatever statistics the planner has. A subquery hides the
- * lengths of the arrays from the planner: otherwise it would plan the statement anew each time (see catalog/channels/admission-sql.ts).
+ * Several orders in one statement, each looked up by itself (offset 0), whatever statistics the planner has. A subquery hides
+ * the lengths of the arrays from the planner: otherwise it would plan the statement anew each time (see
+ * catalog/channels/admission-sql.ts).
  */
 const FIND_ORDER_TEXTS = statement({
   name: 'find-orders',

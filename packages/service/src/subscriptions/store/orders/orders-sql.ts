@@ -128,7 +128,10 @@ export interface OrderWithPayments {
   readonly redeemable: boolean;
 }
 
-/** A period as an array: measured a quarter less work for PostgreSQL to write and for the node to read than an object with names. */
+/**
+ * A period as an array: measured a quarter less work for PostgreSQL to write and for the node to read than an object with
+ * names.
+ */
 type PaymentTuple = readonly [
   cycleNo: number,
   status: PaymentStatus,
