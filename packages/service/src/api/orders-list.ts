@@ -3,31 +3,31 @@ import type { Action } from '../catalog/action.js';
 import { type Pieces, success } from '../platform/answers/answer.js';
 import { aroundItems } from '../platform/answers/serialize.js';
 import { areNumbers, type List, readPage } from '../platform/lists/page.js';
-import { type ReadDeps, readOrder } from '../subscriptions/steps/orders/read-order.js';
-import { type ListedOrder, listOrderTexts, type OrderKey } from '../subscriptions/store/orders/list-sql.js';
+import { type OrderRenderDeps, renderFoundOrder } from '../subscriptions/steps/orders/render-order.js';
+import { type ListedOrder, listOrderTexts, type OrderKey } from '../subscriptions/store/orders/list-orders-sql.js';
 
 const aroundOrders = aroundItems(OrdersListData, 'orders');
 
-const LIST: List<ListedOrder, OrderKey> = {
+const ORDER_LIST: List<ListedOrder, OrderKey> = {
   endpoint: 'orders/list',
   isKey: areNumbers(2),
   keyOf: ({ createdMicros, order }) => [createdMicros, order.orderNo],
 };
 
-export function listUserOrders(deps: ReadDeps): Action<OrdersListRequest, OrdersListData> {
+export function createOrdersListAction(deps: OrderRenderDeps): Action<OrdersListRequest, OrdersListData> {
   const { clock } = deps;
   return async ({ channel, database }, request) => {
     const { channelId } = channel;
     const filter = { channelUserId: request.channelUserId, cycles: request.cycleType };
-    const { rows, paging } = await readPage(LIST, { database, channelId }, filter, request, (db, limit, place) =>
+    const { rows, paging } = await readPage(ORDER_LIST, { database, channelId }, filter, request, (db, limit, place) =>
       listOrderTexts(db, channelId, filter, clock.now(), limit, place),
     );
-    return success(listPieces(paging, rows, (one) => readOrder(deps, database, channel, one)));
+    return success(renderListInPieces(paging, rows, (one) => renderFoundOrder(deps, database, channel, one)));
   };
 }
 
-/** Order by order: a page may hold a hundred of 9,999 periods. */
-async function* listPieces<One>(
+/** Order by order: a page may have a hundred orders of 9,999 periods. */
+async function* renderListInPieces<One>(
   rest: Omit<OrdersListData, 'orders'>,
   orders: readonly One[],
   textOf: (one: One) => string | Pieces,

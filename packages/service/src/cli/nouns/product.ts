@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { BenefitView, ProductView } from '../../catalog/products/provisioning-sql.js';
+import type { ProductBenefitView, ProductView } from '../../catalog/products/product-provisioning-sql.js';
 import { money } from '../../operator/money.js';
 import { createProduct, listProducts, showProduct } from '../../operator/provisioning/products.js';
 import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
@@ -60,7 +60,7 @@ interface CreateOptions extends JsonOption {
   readonly period?: number;
   readonly cycles: number;
   readonly amountCent: number;
-  readonly benefit?: readonly BenefitView[];
+  readonly benefit?: readonly ProductBenefitView[];
   readonly retry?: readonly number[];
 }
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { money } from '../../operator/money.js';
 import { OperatorError } from '../../operator/operator.js';
 import type { DifferenceView } from '../../reconciliation/differences-sql.js';
-import type { ReconciliationView } from '../../reconciliation/runs-sql.js';
+import type { ReconciliationView } from '../../reconciliation/reconciliation-runs-sql.js';
 import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
 import { wholeNumber } from '../frame/options.js';
 import type { Shown } from '../frame/shown.js';

@@ -9,8 +9,8 @@ import type { SettlementReportInput } from '../../operator/books/settlement-repo
 import { money } from '../../operator/money.js';
 import { OperatorError, type OperatorWithClock } from '../../operator/operator.js';
 import { requireOneOf } from '../../operator/rules.js';
-import { REPORT_FORMATS } from '../../settlement/format.js';
-import type { SettlementSummary, Sums } from '../../settlement/report.js';
+import { REPORT_FORMATS } from '../../settlement/report-format.js';
+import type { SettlementSummary, Sums } from '../../settlement/settlement-report.js';
 import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
 import { paragraphs, type Shown, shown } from '../frame/shown.js';
 import { table } from '../frame/table.js';

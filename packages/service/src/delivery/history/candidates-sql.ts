@@ -1,5 +1,5 @@
 import type { DeliveryStatus, EventType } from '@perennial/wire';
-import { instant, instantOfMicros } from '../../platform/db/time-sql.js';
+import { fromEpochMicros, fromEpochMs } from '../../platform/db/time-sql.js';
 import { isPayment } from './attempts-sql.js';
 import { progress, STATUS, WHOLE } from './history-sql.js';
 import type { InstantRange } from './time-range.js';
@@ -26,11 +26,11 @@ export function newestEvents(
   value: (given: unknown) => string,
 ): string {
   const place = [
-    ...(from === undefined ? [] : [`c.recorded_at >= ${instant(value(from))}`]),
-    ...(to === undefined ? [] : [`c.recorded_at < ${instant(value(to))}`]),
+    ...(from === undefined ? [] : [`c.recorded_at >= ${fromEpochMs(value(from))}`]),
+    ...(to === undefined ? [] : [`c.recorded_at < ${fromEpochMs(value(to))}`]),
     ...(after === undefined
       ? []
-      : [`(c.recorded_at, c.event_no) < (${instantOfMicros(value(after[0]))}, ${value(after[1])})`]),
+      : [`(c.recorded_at, c.event_no) < (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`]),
   ];
   const ofType = () => (eventType === undefined ? [] : [`c.event_type = ${value(eventType)}`]);
   const page = `${NEWEST} limit ${most}`;

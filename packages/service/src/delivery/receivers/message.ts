@@ -1,7 +1,7 @@
 import { hash, randomFillSync } from 'node:crypto';
 import { encryptField, formatTime, webhookSignText } from '@perennial/wire';
-import { dueAt } from '../../subscriptions/domain/orders/calendar.js';
-import { paymentOrderNo } from '../../subscriptions/domain/orders/numbers.js';
+import { periodDueAt } from '../../subscriptions/domain/orders/calendar.js';
+import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import type { DueEvent, StoredEvent } from '../queue/due-sql.js';
 import { keyOf } from '../queue/due-sql.js';
 import type { Receiver } from './receivers.js';
@@ -53,9 +53,9 @@ function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: St
   }
   return JSON.stringify({
     ...JSON.parse(data),
-    paymentOrderNo: paymentOrderNo(due.orderNo, due.cycleNo),
+    paymentOrderNo: formatPaymentOrderNo(due.orderNo, due.cycleNo),
     cycleNo: due.cycleNo,
-    expectPayTime: formatTime(dueAt(createdAt, { periodType, period }, due.cycleNo)),
+    expectPayTime: formatTime(periodDueAt(createdAt, { periodType, period }, due.cycleNo)),
   });
 }
 

@@ -1,8 +1,8 @@
 import type { EncryptionVersion } from '@perennial/wire/enums';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { gather } from '../../platform/db/sharing/gather.js';
-import { type StoredUser, userMobile } from '../../subscriptions/store/users/mobile.js';
+import { type StoredUser, unsealUserMobile } from '../../subscriptions/store/users/login-mobile.js';
 import { findCallbacks, findVersions } from '../queue/receivers-sql.js';
 import { createSigner } from './signing-key.js';
 
@@ -48,7 +48,7 @@ export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry)
 
   async function load(channelId: number): Promise<Receiver> {
     const until = performance.now() + CACHE_MS;
-    const channel = await channels.byId(channelId);
+    const channel = await channels.getById(channelId);
     const callbacks = await findCallbacks(db, channelId);
     const addressFor = (eventType: string): Address | undefined => {
       const url = callbacks.urls[eventType] ?? callbacks.urls['*'];
@@ -62,7 +62,7 @@ export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry)
       sign: createSigner(channel.callbackSecret),
       aesKey: channel.aesKey,
       encryption: channel.answerEncryption,
-      decryptMobile: (user) => userMobile(channel, user),
+      decryptMobile: (user) => unsealUserMobile(channel, user),
       payments: addressFor('payment.status.changed'),
       orders: addressFor('order.status.changed'),
     };

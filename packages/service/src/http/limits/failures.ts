@@ -1,7 +1,7 @@
 import { HEADER_KEYS } from '@perennial/wire';
 import type { FastifyRequest } from 'fastify';
 import type { AccessTokens } from '../../catalog/channels/access-token.js';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { addressGroup, type MinuteLimit } from '../answers/address-limit.js';
 
 /**
@@ -31,7 +31,7 @@ const BEARER = /^Bearer ([\x21-\x7e]{1,1024})$/i;
 export function callerFailures({ limit, channels, tokens }: CallerFailuresDeps): CallerFailures {
   function channelOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
     const appId = headers[HEADER_KEYS.appId];
-    return typeof appId === 'string' && channels.known(appId) ? appId : UNKNOWN;
+    return typeof appId === 'string' && channels.getFromMemory(appId) ? appId : UNKNOWN;
   }
 
   function namesOf(request: FastifyRequest): { withToken: string; without: string } {
@@ -45,7 +45,7 @@ export function callerFailures({ limit, channels, tokens }: CallerFailuresDeps):
     // looked up here by the names that they send, which may be as many as they like.
     const channelId = token === undefined ? undefined : tokens.channelIdOf(token);
     if (token === undefined || channelId === undefined) return false;
-    const appId = await channels.appIdOf(channelId);
+    const appId = await channels.getAppId(channelId);
     if (appId === undefined || appId !== headers[HEADER_KEYS.appId]) return false;
     return tokens.isLive(token, await channels.get(appId));
   }

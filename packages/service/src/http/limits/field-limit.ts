@@ -1,10 +1,10 @@
 import type { Channel } from '../../catalog/channels/channel.js';
 import { MAX_FIELD_FAILURES } from '../../catalog/channels/field-failures.js';
-import { type CountedFailure, countFieldFailure } from '../../catalog/channels/field-failures-sql.js';
+import { countFieldFailure, type FieldFailureCount } from '../../catalog/channels/field-failures-sql.js';
 import { raiseAlert } from '../../platform/alerts/raise-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
-import { FieldFailure, FieldsSlowed } from '../../subscriptions/domain/agreements/plaintext.js';
+import { TooManyUnreadableFields, UnreadableField } from '../../subscriptions/domain/agreements/plaintext.js';
 import { RateLimited } from '../answers/address-limit.js';
 
 /** Runs what a request asks for; a field of it that cannot be read is counted before anybody is told. */
@@ -12,21 +12,21 @@ export type FieldLimit = <T>(channel: Channel, act: () => Promise<T>) => Promise
 
 export function fieldLimit({ database, clock }: { readonly database: Database; readonly clock: Clock }): FieldLimit {
   return async ({ channelId, appId, fieldFailures }, act) => {
-    fieldFailures.renew(clock.now());
+    fieldFailures.forgetEndedMinute(clock.now());
     try {
       return await act();
     } catch (error) {
-      if (error instanceof FieldFailure) {
-        fieldFailures.begin(clock.now());
+      if (error instanceof UnreadableField) {
+        fieldFailures.startMinute(clock.now());
         const counted = await count(channelId, appId);
-        fieldFailures.learn(counted, clock.now());
+        fieldFailures.setCount(counted, clock.now());
         if (counted.failures <= MAX_FIELD_FAILURES) throw error;
-      } else if (!(error instanceof FieldsSlowed)) throw error;
+      } else if (!(error instanceof TooManyUnreadableFields)) throw error;
       throw new RateLimited(fieldFailures.secondsLeft(clock.now()));
     }
   };
 
-  function count(channelId: number, appId: string): Promise<CountedFailure> {
+  function count(channelId: number, appId: string): Promise<FieldFailureCount> {
     return database.transaction(async (tx) => {
       const counted = await countFieldFailure(tx, channelId);
       if (counted.failures === MAX_FIELD_FAILURES) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Queryable, Transaction, Transactional } from '../db/database.js';
-import { written } from '../db/time-sql.js';
+import { shanghaiText } from '../db/time-sql.js';
 import { findInstallation, type Installation, masterKeyIdOf } from '../installation/installation.js';
 import { type AppliedMigration, appliedMigrations } from '../schema/migrate.js';
 import type { Vault } from '../secrets/vault.js';
@@ -73,7 +73,7 @@ export async function writeBackup(
     await withoutTimeouts(tx);
     // Before the first look at anything, so that nothing of what is seen then can go away.
     await tx.query(`lock table ${tables.map(({ name }) => identifier(name)).join()} in access share mode`);
-    const [moment] = await tx.query<{ takenAt: string }>(`select ${written('now()')} as "takenAt"`);
+    const [moment] = await tx.query<{ takenAt: string }>(`select ${shanghaiText('now()')} as "takenAt"`);
     const installation = await findInstallation(tx);
     if (!moment || !installation) throw new Error('a database that was opened has an installation');
     const { takenAt } = moment;
