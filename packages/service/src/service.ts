@@ -23,8 +23,8 @@ import { interfaceRoutes } from './interface.js';
 import type { AlertWay } from './platform/alerts/way.js';
 import type { Clock } from './platform/clock.js';
 import type { Database } from './platform/db/database.js';
-import { channelShares, shareLimits } from './platform/db/sharing/shares.js';
-import type { TurnLimits } from './platform/db/sharing/turns.js';
+import { createConnectionShares, connectionShareLimits } from './platform/db/sharing/shares.js';
+import type { ChannelQueueLimits } from './platform/db/sharing/turns.js';
 import { type OnceOptions, onceRunner } from './platform/idempotency/once.js';
 import { type ClockLimits, clockWatch } from './platform/installation/clock-watch.js';
 import { lookUp } from './platform/secrets/look-up.js';
@@ -42,7 +42,7 @@ export interface ServiceDeps {
   /** How many of them one channel may use at a time. */
   readonly databaseShare?: number | undefined;
   /** In place of what follows from these, for a test that cannot wait. */
-  readonly shareLimits?: Partial<TurnLimits>;
+  readonly shareLimits?: Partial<ChannelQueueLimits>;
   readonly vault: Vault;
   readonly clock: Clock;
   readonly log: Logger;
@@ -97,8 +97,8 @@ export interface Service extends App {
 /** Everything a node does, put together. It has no settings and no signals: those are main's. */
 export function createService(deps: ServiceDeps): Service {
   const { database, vault, clock, log } = deps;
-  const shares = channelShares(database, {
-    ...shareLimits(deps.databasePool ?? DATABASE_POOL, deps.databaseShare),
+  const shares = createConnectionShares(database, {
+    ...connectionShareLimits(deps.databasePool ?? DATABASE_POOL, deps.databaseShare),
     ...deps.shareLimits,
   });
   const metrics = serviceMetrics(database, shares);

@@ -103,7 +103,7 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
       reference: asked.gatewayReference ?? undefined,
       smsCode,
     };
-    const outcome = await caller.outside(() => gateway.confirmBind(confirmation));
+    const outcome = await caller.waitOutside(() => gateway.confirmBind(confirmation));
     if (outcome.kind !== 'unknown') return outcome;
     await uncountTry(database, asked);
     throw new Unavailable('the institution did not say whether the card is bound');

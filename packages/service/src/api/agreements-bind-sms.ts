@@ -91,7 +91,7 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
     const bindOrderNo = String(sending.agreementId);
     const { appId } = channel;
     const { bankCode } = request;
-    const outcome = await caller.outside(() => gateway.sendBindCode({ appId, origin, bindOrderNo, bankCode, card }));
+    const outcome = await caller.waitOutside(() => gateway.sendBindCode({ appId, origin, bindOrderNo, bankCode, card }));
 
     return database.transaction(async (tx) => {
       const failReason = await store(tx, sending, outcome);

@@ -5,7 +5,7 @@ import { parseEventIds } from '../delivery/event-id.js';
 import { timeRange } from '../delivery/history/time-range.js';
 import { isOnlyReplay, replayEvents, replayUndelivered } from '../delivery/queue/replay-sql.js';
 import type { Queryable } from '../platform/db/database.js';
-import { TooManyAtOnce, turns } from '../platform/db/sharing/turns.js';
+import { TooManyAtOnce, createChannelQueue } from '../platform/db/sharing/turns.js';
 
 /** By a range of time, so many rows in one call: a channel that has more asks again. */
 const MOST = 10_000;
@@ -16,7 +16,7 @@ const PAUSE_MS = 100;
 
 /** Replays of a channel come one after another, and none of them holds a connection while it waits for the others. */
 export function replayChannelEvents(): Action<EventsReplayRequest, EventsReplayData> {
-  const onThisNode = turns({ perChannel: 1, waitMs: WAIT_MS });
+  const onThisNode = createChannelQueue({ perChannel: 1, waitMs: WAIT_MS });
   return async ({ channel, caller, database, once, answer }, request) => {
     const { channelId } = channel;
     const { eventIds } = request;
@@ -38,7 +38,7 @@ export function replayChannelEvents(): Action<EventsReplayRequest, EventsReplayD
       }
       throw new TooManyAtOnce();
     };
-    return onThisNode.take(channelId, inTurn, caller);
+    return onThisNode.run(channelId, inTurn, caller);
   };
 }
 

@@ -2,7 +2,7 @@ import { type MainOrder, type OrdersQueryRequest, Rejection } from '@perennial/w
 import type { Action } from '../catalog/action.js';
 import { success } from '../platform/answers/answer.js';
 import type { Queryable } from '../platform/db/database.js';
-import { gather } from '../platform/db/sharing/gather.js';
+import { createBatcher } from '../platform/db/sharing/gather.js';
 import { type ReadDeps, readOrder } from '../subscriptions/steps/orders/read-order.js';
 import { findOrderTexts, type OrderAsked, type OrderText } from '../subscriptions/store/orders/query-sql.js';
 import { orderReference } from '../subscriptions/store/orders/reference.js';
@@ -14,7 +14,7 @@ export interface QueryDeps extends ReadDeps {
 
 export function queryOrder(deps: QueryDeps): Action<OrdersQueryRequest, MainOrder> {
   /** Several reads share a statement (measured: half the CPU of PostgreSQL and a quarter of the client's for each). */
-  const find = gather<OrderAsked, OrderText | undefined>({
+  const find = createBatcher<OrderAsked, OrderText | undefined>({
     maxBatch: 32,
     slots: 2,
     channelOf: (asked) => asked.channelId,

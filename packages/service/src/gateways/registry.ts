@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
-import { gather } from '../platform/db/sharing/gather.js';
+import { createBatcher } from '../platform/db/sharing/gather.js';
 import type { Gateway } from './gateway.js';
 
 /** The gateway of each payment channel, by its code. */
@@ -35,7 +35,7 @@ const RUN = statement({
  * the statement. A gateway is made once per address and key: it may hold connections.
  */
 export function gatewayRegistry(db: Queryable, makers: GatewayMakers): Gateways {
-  const find = gather({
+  const find = createBatcher({
     maxBatch: 64,
     slots: 2,
     async run(codes: readonly string[]) {

@@ -2,13 +2,13 @@ import { CODES } from '@perennial/wire';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { businessMetrics } from '../engine/metrics/business.js';
 import type { Database } from '../platform/db/database.js';
-import type { Shares } from '../platform/db/sharing/shares.js';
+import type { ConnectionShares } from '../platform/db/sharing/shares.js';
 import { VERSION } from '../platform/version.js';
 
 const { INTERNAL_ERROR } = CODES;
 
 /** No label ever holds a channel, an order or anything else that grows or identifies somebody. */
-export function serviceMetrics(database: Database, shares: Shares) {
+export function serviceMetrics(database: Database, shares: ConnectionShares) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({

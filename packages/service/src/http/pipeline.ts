@@ -4,7 +4,7 @@ import type { Channel } from '../catalog/channels/channel.js';
 import { type Answer, described, success, type WrittenAnswer } from '../platform/answers/answer.js';
 import { serializer } from '../platform/answers/serialize.js';
 import type { Clock } from '../platform/clock.js';
-import type { Shares } from '../platform/db/sharing/shares.js';
+import type { ConnectionShares } from '../platform/db/sharing/shares.js';
 import type { Once, onceRunner } from '../platform/idempotency/once.js';
 import { type Origin, TRACEPARENT, usableTraceparent } from '../platform/tracing.js';
 import { type AnswerPlaces, RequestPlace } from './limits/answer-places.js';
@@ -33,7 +33,7 @@ declare module 'fastify' {
 
 export interface PipelineDeps {
   readonly load: NodeLoad;
-  readonly shares: Shares;
+  readonly shares: ConnectionShares;
   readonly clock: Clock;
   readonly failures: CallerFailures;
   readonly bodies: LargeBodies;
@@ -112,7 +112,7 @@ export function pipeline(
     const readBody = () => validate(readJsonObject(raw, request.headers['content-encoding']));
     const body = isLarge(raw) ? await bodies.inTurn(readBody) : readBody();
     const { channelId } = channel;
-    const database = shares.of(channelId, visit);
+    const database = shares.databaseFor(channelId, visit);
     const onceRequest = {
       database,
       caller: visit,
@@ -133,7 +133,7 @@ export function pipeline(
     try {
       const result = await place.whenFree(() => runOnce(onceRequest, act));
       // What is left is to tell it, for as long as the caller takes to read.
-      visit.carryThrough();
+      visit.markBegun();
       visit.leave();
       return await answers.send(reply, withData(result, channel), place);
     } catch (error) {

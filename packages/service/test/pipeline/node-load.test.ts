@@ -132,7 +132,7 @@ describe('how many requests a node takes in', () => {
     const visits = [enter(), enter(), enter()];
     expect(load.mayEnter('channel')).toBe(false);
     let answer = () => {};
-    const waiting = visits[0]?.outside(
+    const waiting = visits[0]?.waitOutside(
       () =>
         new Promise<void>((resolve) => {
           answer = resolve;
@@ -176,7 +176,7 @@ describe('a caller', () => {
   it('waits for two seconds', () => {
     const { enter, pass } = aNode();
     const caller = enter();
-    expect([caller.isWaiting(), caller.patienceLeft()]).toEqual([true, 2_000]);
+    expect([caller.isWaiting(), caller.waitLeftMs()]).toEqual([true, 2_000]);
     pass(2_001);
     expect(caller.isWaiting()).toBe(false);
   });
@@ -191,8 +191,8 @@ describe('a caller', () => {
   it('is waited with to the end once something was begun for it', () => {
     const { enter, pass } = aNode();
     const caller = enter();
-    caller.carryThrough();
+    caller.markBegun();
     pass(10_000);
-    expect([caller.isWaiting(), caller.patienceLeft()]).toEqual([true, Number.POSITIVE_INFINITY]);
+    expect([caller.isWaiting(), caller.waitLeftMs()]).toEqual([true, Number.POSITIVE_INFINITY]);
   });
 });

@@ -96,7 +96,7 @@ export function answerPlaces(limits: PlaceLimits) {
           waiting.splice(waiting.indexOf(one), 1);
           reject(refusal(channelId));
         },
-        Math.min(limits.longAnswerWait, caller.patienceLeft()),
+        Math.min(limits.longAnswerWait, caller.waitLeftMs()),
       );
       waiting.push(one);
     });
@@ -143,7 +143,7 @@ export class RequestPlace {
   }
 
   async take(): Promise<void> {
-    this.place ??= await this.caller.outside(() => this.places.take(this.channelId, this.caller));
+    this.place ??= await this.caller.waitOutside(() => this.places.take(this.channelId, this.caller));
   }
 
   release(): void {

@@ -112,19 +112,19 @@ export function nodeLoad(given: Partial<LoadLimits> = {}, now: () => number = ()
       return this.isCarriedThrough || (!this.socket.destroyed && now() < this.beginBy);
     }
 
-    patienceLeft(): number {
+    waitLeftMs(): number {
       return this.isCarriedThrough ? Number.POSITIVE_INFINITY : this.beginBy - now();
     }
 
-    hasCompany(): boolean {
+    isNodeBusy(): boolean {
       return inside >= BUSY;
     }
 
-    carryThrough(): void {
+    markBegun(): void {
       this.isCarriedThrough = true;
     }
 
-    async outside<T>(work: () => Promise<T>): Promise<T> {
+    async waitOutside<T>(work: () => Promise<T>): Promise<T> {
       if (!this.isHere || this.isOutside) return work();
       this.isOutside = true;
       this.count(-1, now());

@@ -5,7 +5,7 @@ import type { ChannelRegistry } from '../../catalog/channels/registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Queryable } from '../../platform/db/database.js';
 import type { Caller } from '../../platform/db/sharing/caller.js';
-import type { Shares } from '../../platform/db/sharing/shares.js';
+import type { ConnectionShares } from '../../platform/db/sharing/shares.js';
 import { isFormToken } from '../../redeem/form-token.js';
 import { type Fields, formLinkOf, linkOf, readFields, type SignedLink } from '../../redeem/link.js';
 import { ASSETS } from '../../redeem/page/assets.js';
@@ -28,7 +28,7 @@ import { formFields, isCrossSite, MOST_FORM_BYTES } from './redeem-form.js';
 
 export interface RedeemDeps {
   readonly database: Queryable;
-  readonly shares: Shares;
+  readonly shares: ConnectionShares;
   readonly channels: ChannelRegistry;
   readonly clock: Clock;
   readonly log: Logger;
@@ -89,9 +89,9 @@ export function redeemRoutes(
       })
     );
   }
-  const orderFor = (channelId: number, orderNo: number) => readOrder(shares.of(channelId), channelId, orderNo);
+  const orderFor = (channelId: number, orderNo: number) => readOrder(shares.databaseFor(channelId), channelId, orderNo);
   const pageFor = (from: BenefitReference | undefined) => (channelId: number, orderNo: number) =>
-    readPage(shares.of(channelId), channelId, orderNo, clock.now(), from);
+    readPage(shares.databaseFor(channelId), channelId, orderNo, clock.now(), from);
 
   async function sendRedeemPage(reply: FastifyReply, { link, from }: Asked, status = 200, notice?: string) {
     const frame = frameOf(reply.request);
@@ -103,7 +103,7 @@ export function redeemRoutes(
 
   /** Whose tries are used up is not asked again until there are new ones. */
   async function lockOf({ channel, link }: Visit): Promise<Tried | undefined> {
-    const { lockedSeconds } = await findTries(shares.of(channel.channelId), channel.channelId, link.channelUserId);
+    const { lockedSeconds } = await findTries(shares.databaseFor(channel.channelId), channel.channelId, link.channelUserId);
     return lockedSeconds === null ? undefined : { kind: 'locked', seconds: lockedSeconds };
   }
 
@@ -174,7 +174,7 @@ export function redeemRoutes(
       const { channel, link } = visited;
       const asked = { ...benefit, orderNo: link.orderNo };
       const asking = { origin: { requestId: request.id }, caller: callers.get(request) };
-      const outcome = await deps.claim(shares.of(channel.channelId), channel, asked, asking);
+      const outcome = await deps.claim(shares.databaseFor(channel.channelId), channel, asked, asking);
       const frame = frameOf(request);
       const notice = claimNotice(frame.texts, outcome);
       const from = referenceOf(fields.get('from'));
@@ -192,7 +192,7 @@ export function redeemRoutes(
       const tried: Tried =
         digits === undefined
           ? { kind: 'not-digits' }
-          : await deps.unsubscribe(shares.of(visited.channel.channelId), visited.channel, visited.link.orderNo, digits);
+          : await deps.unsubscribe(shares.databaseFor(visited.channel.channelId), visited.channel, visited.link.orderNo, digits);
       if (tried.kind === 'ended') return seeOther(reply, pageAddress(frameOf(request), visited.link));
       return sendUnsubscribePage(reply, visited, TRIED_STATUS[tried.kind], tried);
     });

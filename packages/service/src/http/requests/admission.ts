@@ -5,7 +5,7 @@ import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/registry.js';
 import { type Database, sqlState } from '../../platform/db/database.js';
 import type { Caller } from '../../platform/db/sharing/caller.js';
-import { gather } from '../../platform/db/sharing/gather.js';
+import { createBatcher } from '../../platform/db/sharing/gather.js';
 import type { IdempotencyRow } from '../../platform/idempotency/sql.js';
 import { RateLimited } from '../answers/address-limit.js';
 import type { SignedHeaders } from './signed-headers.js';
@@ -38,7 +38,7 @@ const slotOf = (timestamp: string) => Math.floor(Number(timestamp) / NONCE_WINDO
 
 /** Signature, nonce, address, suspension, rate, token: in this order, with one shared statement to the database. */
 export function admission({ database, channels, tokens, observeBatch }: AdmissionDeps) {
-  const ask = gather({
+  const ask = createBatcher({
     maxBatch: 64,
     slots: 2,
     channelOf: (asked) => asked.channelId,

@@ -83,7 +83,7 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
       for (let row = request.known; ; row = await findAnswer(database, id.channelId, key)) {
         const twin = running.get(name);
         if (twin) {
-          await caller.outside(() => patience.wait(twin));
+          await caller.waitOutside(() => patience.wait(twin));
           continue;
         }
         if (row) {
@@ -91,7 +91,7 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
             throw new Rejection('IDEMPOTENCY_CONFLICT');
           if (row.state !== 'RUNNING') return replay(row);
           if (row.leased) {
-            await caller.outside(() => patience.wait(delay(POLL_MS)));
+            await caller.waitOutside(() => patience.wait(delay(POLL_MS)));
             continue;
           }
         }
@@ -114,7 +114,7 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
     orInProgress: ReturnType<typeof lockWaits>,
   ): Promise<Answer | undefined> {
     if (interrupted && !(await takeOver(database, id, leaseSeconds))) return undefined;
-    if (interrupted) caller.carryThrough();
+    if (interrupted) caller.markBegun();
     let begun = interrupted !== undefined;
     let finished = false;
     const once: Once = {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from '@opentelemetry/api';
 import { findTracing } from '../../tracing.js';
-import { type Caller, NotBegun, PATIENT } from './caller.js';
+import { type Caller, NotBegun, BACKGROUND_CALLER } from './caller.js';
 
 /**
  * Lets calls that wait at the same time share a round trip. A call goes at once while nothing is under way; what comes
@@ -12,7 +12,7 @@ import { type Caller, NotBegun, PATIENT } from './caller.js';
  * channel has its turn: one that sends very much at once does not stand before the others. What nobody waits for any more
  * when its turn comes is not begun.
  */
-export interface GatherOptions<Item, Answer> {
+export interface BatcherOptions<Item, Answer> {
   readonly maxBatch: number;
   /** Whose item it is. Unset: nobody's in particular. */
   readonly channelOf?: (item: Item) => number;
@@ -23,16 +23,16 @@ export interface GatherOptions<Item, Answer> {
 }
 
 /** Several times what a batch takes. */
-const LATE_MS = 25;
+const SLOW_BATCH_MS = 25;
 /** A batch of fewer waits for so long, where many others wait: measured over a bridge, 172 to 214 creations a second. */
-const FEW = 8;
-const COMPANY_MS = 10;
+const SMALL_BATCH = 8;
+const FILL_MS = 10;
 /** In one turn of the event loop: what each does next would else come before all that has arrived meanwhile. */
-const TOLD_TOGETHER = 16;
+const RESOLVED_AT_ONCE = 16;
 /** How often those are looked for whom nobody waits for any more. */
 const SWEEP_MS = 100;
 
-export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: GatherOptions<Item, Answer>) {
+export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }: BatcherOptions<Item, Answer>) {
   interface Waiting {
     readonly item: Item;
     readonly caller: Caller;
@@ -43,29 +43,29 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
   const tracing = findTracing();
   let queue: Waiting[] = [];
   let running = 0;
-  let late = 0;
-  let scheduled = false;
-  let company: NodeJS.Timeout | undefined;
+  let slow = 0;
+  let isScheduled = false;
+  let fillTimer: NodeJS.Timeout | undefined;
   let isSweeping = false;
 
-  const mayStart = () => queue.length > 0 && running < slots && (running === late || queue.length >= maxBatch);
+  const mayStart = () => queue.length > 0 && running < slots && (running === slow || queue.length >= maxBatch);
 
   function schedule(): void {
-    if (scheduled || !mayStart()) return;
-    scheduled = true;
+    if (isScheduled || !mayStart()) return;
+    isScheduled = true;
     // One turn of the event loop: what arrived in the same read of the sockets goes together.
     setImmediate(() => {
-      if (queue.length < FEW && queue.some(({ caller }) => caller.hasCompany()))
-        company = setTimeout(start, COMPANY_MS);
+      if (queue.length < SMALL_BATCH && queue.some(({ caller }) => caller.isNodeBusy()))
+        fillTimer = setTimeout(start, FILL_MS);
       else start();
     });
   }
 
   function start(): void {
-    clearTimeout(company);
-    company = undefined;
-    scheduled = false;
-    while (mayStart()) void flush(nextBatch().filter(isStillWanted));
+    clearTimeout(fillTimer);
+    fillTimer = undefined;
+    isScheduled = false;
+    while (mayStart()) void runBatch(nextBatch().filter(keepIfWaiting));
   }
 
   /** The first of each channel, then the second of each, and so on; those of one channel in the order in which they came. */
@@ -89,59 +89,59 @@ export function gather<Item, Answer>({ maxBatch, slots, channelOf, run }: Gather
   }
 
   /** Whoever waits in vain is told so in time, not when its turn comes. */
-  function sweep(): void {
+  function rejectAbandonedSoon(): void {
     if (isSweeping || queue.length === 0) return;
     isSweeping = true;
     setTimeout(() => {
       isSweeping = false;
-      queue = queue.filter(isStillWanted);
-      sweep();
+      queue = queue.filter(keepIfWaiting);
+      rejectAbandonedSoon();
     }, SWEEP_MS).unref();
   }
 
-  function isStillWanted({ caller, reject }: Waiting): boolean {
+  function keepIfWaiting({ caller, reject }: Waiting): boolean {
     if (caller.isWaiting()) return true;
     reject(new NotBegun());
     return false;
   }
 
-  async function tell(batch: readonly Waiting[], answers: readonly Answer[]): Promise<void> {
+  async function resolveAll(batch: readonly Waiting[], answers: readonly Answer[]): Promise<void> {
     for (const [position, waiting] of batch.entries()) {
-      if (position > 0 && position % TOLD_TOGETHER === 0) await nextTurn();
+      if (position > 0 && position % RESOLVED_AT_ONCE === 0) await nextTurn();
       waiting.resolve(answers[position] as Answer);
     }
   }
 
-  async function flush(batch: readonly Waiting[]): Promise<void> {
+  async function runBatch(batch: readonly Waiting[]): Promise<void> {
     if (batch.length === 0) return;
     running += 1;
-    let isLate = false;
+    let isSlow = false;
     const timer = setTimeout(() => {
-      isLate = true;
-      late += 1;
+      isSlow = true;
+      slow += 1;
       schedule();
-    }, LATE_MS);
+    }, SLOW_BATCH_MS);
     try {
       const items = batch.map((waiting) => waiting.item);
       const context = batch[0]?.context;
       // In a trace, the batch belongs to the first who waited for it.
       const answers = await (tracing && context ? tracing.within({ context }, () => run(items)) : run(items));
-      void tell(batch, answers);
+      void resolveAll(batch, answers);
     } catch (error) {
       for (const waiting of batch) waiting.reject(error);
     } finally {
       clearTimeout(timer);
       running -= 1;
-      if (isLate) late -= 1;
+      if (isSlow) slow -= 1;
       schedule();
     }
   }
 
-  return (item: Item, caller = PATIENT): Promise<Answer> =>
+  return (item: Item, caller = BACKGROUND_CALLER): Promise<Answer> =>
     new Promise((resolve, reject) => {
       queue.push({ item, caller, resolve, reject, context: tracing?.current() });
-      if (company && queue.length >= FEW) start();
+      if (fillTimer && queue.length >= SMALL_BATCH) start();
       else schedule();
-      if (running > 0) sweep();
+      if (running > 0) rejectAbandonedSoon();
     });
 }

@@ -1,40 +1,40 @@
 import { relayQuery, type Transactional, Unavailable } from '../database.js';
-import { type Caller, PATIENT } from './caller.js';
-import { TooManyAtOnce, type TurnLimits, turns } from './turns.js';
+import { type Caller, BACKGROUND_CALLER } from './caller.js';
+import { TooManyAtOnce, type ChannelQueueLimits, createChannelQueue } from './turns.js';
 
-export interface Shares {
+export interface ConnectionShares {
   /** What one request of this channel asks the database with. A transaction that has begun is carried through. */
-  of(channelId: number, caller?: Caller): Transactional;
+  databaseFor(channelId: number, caller?: Caller): Transactional;
   /** Requests that wait, of all channels. */
   readonly waiting: number;
 }
 
 /** As long as one waits for a connection of the pool. */
-const WAIT_MS = 5_000;
+const CONNECTION_WAIT_MS = 5_000;
 
 /**
  * A third of the connections for one channel, at least 2, and two thirds for all channels together; never the last one. The
  * rest is for the statements that requests share, and for what no request asks for.
  */
-export function shareLimits(
+export function connectionShareLimits(
   pool: number,
   perChannel = Math.max(Math.floor(pool / 3), Math.min(2, pool - 1)),
-): TurnLimits {
-  return { perChannel, together: Math.max(Math.floor((pool * 2) / 3), perChannel), waitMs: WAIT_MS };
+): ChannelQueueLimits {
+  return { perChannel, total: Math.max(Math.floor((pool * 2) / 3), perChannel), waitMs: CONNECTION_WAIT_MS };
 }
 
 /**
  * Limits what each channel uses of a node's connections, before one is taken (docs/decisions/0002-admission.md). One is held
  * for a statement or a transaction, never between two, and whoever is in a transaction asks for no other.
  */
-export function channelShares(database: Transactional, limits: TurnLimits): Shares {
-  const line = turns(limits);
+export function createConnectionShares(database: Transactional, limits: ChannelQueueLimits): ConnectionShares {
+  const queue = createChannelQueue(limits);
   return {
-    of(channelId, caller = PATIENT) {
+    databaseFor(channelId, caller = BACKGROUND_CALLER) {
       let hasBegun = false;
-      async function within<T>(work: () => Promise<T>): Promise<T> {
+      async function runInQueue<T>(work: () => Promise<T>): Promise<T> {
         try {
-          return await line.take(
+          return await queue.run(
             channelId,
             () => {
               hasBegun = true;
@@ -50,16 +50,16 @@ export function channelShares(database: Transactional, limits: TurnLimits): Shar
         }
       }
       return {
-        query: relayQuery(database, within),
+        query: relayQuery(database, runInQueue),
         transaction: (work, options) =>
-          within(() => {
-            caller.carryThrough();
+          runInQueue(() => {
+            caller.markBegun();
             return database.transaction(work, options);
           }),
       };
     },
     get waiting() {
-      return line.waiting;
+      return queue.waiting;
     },
   };
 }

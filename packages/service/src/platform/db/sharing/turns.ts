@@ -1,21 +1,21 @@
 import { Rejection } from '@perennial/wire';
-import { type Caller, NotBegun, PATIENT } from './caller.js';
+import { type Caller, NotBegun, BACKGROUND_CALLER } from './caller.js';
 
-export interface TurnLimits {
+export interface ChannelQueueLimits {
   /** How many of one channel may be under way. */
   readonly perChannel: number;
   /** How many of all channels together. Unset: any number. */
-  readonly together?: number;
+  readonly total?: number;
   /** How long one waits for its turn. */
   readonly waitMs: number;
 }
 
-export interface Turns {
+export interface ChannelQueue {
   /**
    * Does the work when its turn has come; until then nothing is held. Throws TooManyAtOnce, or NotBegun when the caller has
    * gone meanwhile.
    */
-  take<T>(channelId: number, work: () => Promise<T>, caller?: Caller): Promise<T>;
+  run<T>(channelId: number, work: () => Promise<T>, caller?: Caller): Promise<T>;
   /** How many wait, of all channels. */
   readonly waiting: number;
 }
@@ -28,7 +28,7 @@ export class TooManyAtOnce extends Rejection {
 }
 
 /** Beyond this many of a channel, the next one is refused without waiting: memory is not for one channel to fill. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 
 /** One that waits for its turn. */
 interface Waiting {
@@ -47,10 +47,10 @@ interface Line {
  * So many at a time of each channel, in the order in which they came. Where all together are limited too, each channel has
  * its turn: what waits of one does not stand before another's. In the memory of this node.
  */
-export function turns({ perChannel, together = Number.POSITIVE_INFINITY, waitMs }: TurnLimits): Turns {
+export function createChannelQueue({ perChannel, total: together = Number.POSITIVE_INFINITY, waitMs }: ChannelQueueLimits): ChannelQueue {
   const lines = new Map<number, Line>();
   /** Lines in which somebody waits; the first has waited longest for its turn. */
-  const inTurn = new Set<Line>();
+  const waitingLines = new Set<Line>();
   let underWay = 0;
 
   const hasRoom = (line: Line) => underWay < together && line.underWay < perChannel;
@@ -63,11 +63,11 @@ export function turns({ perChannel, together = Number.POSITIVE_INFINITY, waitMs 
   function end(line: Line): void {
     line.underWay -= 1;
     underWay -= 1;
-    for (const next of inTurn) {
+    for (const next of waitingLines) {
       if (!hasRoom(next)) continue;
-      const first = nextStillThere(next);
-      inTurn.delete(next);
-      if (next.waiting.length > 0) inTurn.add(next);
+      const first = shiftStillWaiting(next);
+      waitingLines.delete(next);
+      if (next.waiting.length > 0) waitingLines.add(next);
       if (!first) continue;
       begin(next);
       first.start();
@@ -75,24 +75,24 @@ export function turns({ perChannel, together = Number.POSITIVE_INFINITY, waitMs 
     }
   }
 
-  function nextStillThere({ waiting }: Line): Waiting | undefined {
+  function shiftStillWaiting({ waiting }: Line): Waiting | undefined {
     for (let one = waiting.shift(); one; one = waiting.shift()) {
       if (one.caller.isWaiting()) return one;
-      one.giveUp(one.caller.patienceLeft() > 0 ? new NotBegun() : new TooManyAtOnce());
+      one.giveUp(one.caller.waitLeftMs() > 0 ? new NotBegun() : new TooManyAtOnce());
     }
     return undefined;
   }
 
   function wait(line: Line, caller: Caller): Promise<void> {
-    if (line.waiting.length >= MOST_WAITING) throw new TooManyAtOnce();
+    if (line.waiting.length >= MAX_WAITING) throw new TooManyAtOnce();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
         () => {
           line.waiting.splice(line.waiting.indexOf(one), 1);
-          if (line.waiting.length === 0) inTurn.delete(line);
+          if (line.waiting.length === 0) waitingLines.delete(line);
           reject(new TooManyAtOnce());
         },
-        Math.min(waitMs, caller.patienceLeft()),
+        Math.min(waitMs, caller.waitLeftMs()),
       );
       const one: Waiting = {
         caller,
@@ -106,12 +106,12 @@ export function turns({ perChannel, together = Number.POSITIVE_INFINITY, waitMs 
         },
       };
       line.waiting.push(one);
-      inTurn.add(line);
+      waitingLines.add(line);
     });
   }
 
   return {
-    async take(channelId, work, caller = PATIENT) {
+    async run(channelId, work, caller = BACKGROUND_CALLER) {
       let line = lines.get(channelId);
       if (!line) {
         line = { underWay: 0, waiting: [] };
@@ -128,7 +128,7 @@ export function turns({ perChannel, together = Number.POSITIVE_INFINITY, waitMs 
     },
     get waiting() {
       let count = 0;
-      for (const line of inTurn) count += line.waiting.length;
+      for (const line of waitingLines) count += line.waiting.length;
       return count;
     },
   };

@@ -5,7 +5,7 @@ import type { Fulfilments } from '../../../fulfilment/registry.js';
 import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable, Transactional } from '../../../platform/db/database.js';
-import { type Caller, PATIENT } from '../../../platform/db/sharing/caller.js';
+import { type Caller, BACKGROUND_CALLER } from '../../../platform/db/sharing/caller.js';
 import type { BusinessCounts, CountedClaim } from '../../../platform/metrics/counts.js';
 import type { Origin } from '../../../platform/tracing.js';
 import { sealCode } from '../../domain/benefits/claim-code.js';
@@ -66,13 +66,13 @@ export function claimer(deps: ClaimDeps): Claimer {
     }
   }
 
-  return async (database, channel, benefit, { origin, caller = PATIENT } = {}) => {
+  return async (database, channel, benefit, { origin, caller = BACKGROUND_CALLER } = {}) => {
     const claimed = await database.transaction((tx) => claimIn(tx, deps, channel, benefit));
     if ('supplier' in claimed) {
       const toCall = origin ? { ...claimed, claim: { ...claimed.claim, origin } } : claimed;
       underWay.set(claimed.claim.claimNo, call(database, channel, benefit, toCall));
     } else counts?.claim(claimed.counted);
-    await caller.outside(async () => underWay.get(claimNoOf(benefit)));
+    await caller.waitOutside(async () => underWay.get(claimNoOf(benefit)));
     return 'supplier' in claimed ? 'CLAIMED' : claimed.outcome;
   };
 }

@@ -148,7 +148,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       };
       const gateway = await gateways.of(agreement.paymentChannelCode);
       const request = debitRequest(attempt, channel, agreement.institutionNo, context.origin);
-      const said = await caller.outside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
+      const said = await caller.waitOutside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
       const outcome = await rejectWrongAmount(database, attempt, said);
       if (outcome.kind === 'pending' || outcome.kind === 'unknown') {
         deps.counts?.debit(attempt.paymentChannelCode, outcome.kind);
@@ -165,7 +165,7 @@ export function createDeduct(deps: DeductDeps): CreateDeduct {
       const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
       const gateway = await gateways.of(attempt.paymentChannelCode);
       const request = debitRequest(attempt, channel, institutionNo, context.origin);
-      const outcome = await caller.outside(() => askDebit(gateway, request, deps.debitDeadlineMs));
+      const outcome = await caller.waitOutside(() => askDebit(gateway, request, deps.debitDeadlineMs));
       return conclude(context, attempt, await rejectWrongAmount(database, attempt, outcome));
     },
   };

@@ -10,7 +10,7 @@ import {
 } from '../../../platform/db/database.js';
 import { moveSequences } from '../../../platform/db/sequences.js';
 import type { Caller } from '../../../platform/db/sharing/caller.js';
-import { gather } from '../../../platform/db/sharing/gather.js';
+import { createBatcher } from '../../../platform/db/sharing/gather.js';
 import { KeyTaken } from '../../../platform/idempotency/once.js';
 import { NumberOfAnotherChannel } from '../../store/agreements/shared.js';
 import {
@@ -37,7 +37,7 @@ const MOST_OUT_OF_TIME = 1;
  * order's own Rejection or KeyTaken; what is wrong with another order in the batch is never this one's business.
  */
 export function orderStore(database: Database): StoreOrder {
-  const store = gather<NewOrderRow, Verdict>({
+  const store = createBatcher<NewOrderRow, Verdict>({
     maxBatch: 32,
     slots: 3,
     channelOf: (row) => row.channel_id,
@@ -45,7 +45,7 @@ export function orderStore(database: Database): StoreOrder {
   });
   return async (row, caller) => {
     const verdict = await store(row, caller);
-    caller.carryThrough();
+    caller.markBegun();
     if (verdict instanceof Error) throw verdict;
     if (verdict === 'KEY_TAKEN') throw new KeyTaken();
     if (verdict === 'NUMBER_OF_ANOTHER_CHANNEL') throw new NumberOfAnotherChannel();

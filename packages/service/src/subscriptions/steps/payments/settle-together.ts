@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/clock.js';
 import { type Database, isAway } from '../../../platform/db/database.js';
-import { gather } from '../../../platform/db/sharing/gather.js';
+import { createBatcher } from '../../../platform/db/sharing/gather.js';
 import type { BusinessCounts } from '../../../platform/metrics/counts.js';
 import { type Settled, type Settlement, settle } from './settle.js';
 
@@ -23,7 +23,7 @@ export function settleTogether(database: Database, clock: Clock, counts?: Busine
       return error instanceof Error ? error : new Error(String(error));
     }
   };
-  const together = gather<Settlement, Settled | Error>({
+  const together = createBatcher<Settlement, Settled | Error>({
     maxBatch: 64,
     slots: 2,
     async run(settlements) {
