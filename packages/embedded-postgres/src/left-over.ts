@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run } from './run.js';
+import { runProgram } from './run.js';
 
 /**
  * Whether processes are left of a server that was killed. PostgreSQL asks the same before it starts: the file that the
@@ -8,7 +8,7 @@ import { run } from './run.js';
  * belongs to another uid; this does.
  */
 export async function hasProcessesLeft(data: string): Promise<boolean> {
-  if (process.platform !== 'linux') return worksIn(data);
+  if (process.platform !== 'linux') return hasProcessesIn(data);
   const file = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '');
   const [, id] = (file.split('\n')[6] ?? '').trim().split(/\s+/);
   const pieces = await readFile('/proc/sysvipc/shm', 'utf8').catch(() => '');
@@ -19,8 +19,10 @@ export async function hasProcessesLeft(data: string): Promise<boolean> {
 }
 
 /** Where /proc does not tell: a server's processes have its folder as their working directory. */
-async function worksIn(data: string): Promise<boolean> {
+async function hasProcessesIn(data: string): Promise<boolean> {
   // It ends with 1 when there is nothing to list.
-  const { stdout } = await run('lsof', ['-a', '-c', 'postgres', '-d', 'cwd', '-F', 'n']).catch(() => ({ stdout: '' }));
+  const { stdout } = await runProgram('lsof', ['-a', '-c', 'postgres', '-d', 'cwd', '-F', 'n']).catch(() => ({
+    stdout: '',
+  }));
   return stdout.split('\n').includes(`n${data}`);
 }

@@ -26,17 +26,17 @@ export const isOwnUid = (uid: number): boolean => RANGES.some((range) => isIn(ra
  * Under whom root has the server run: the owner of the data folder, so that starting once with sudo spoils nothing for
  * an ordinary user, and a uid of its own where that is root.
  */
-export async function serverUser(dataDir: string, owner: Owner): Promise<Owner> {
-  return owner.uid !== 0 ? owner : ownUid(dataDir);
+export async function chooseServerUser(dataDir: string, owner: Owner): Promise<Owner> {
+  return owner.uid !== 0 ? owner : findOwnUid(dataDir);
 }
 
 /**
  * A uid that no account has, and so nobody but root can take, with the group of the same number. It follows from the
  * folder's path: all who start the server at the same time must come to the same one, and a copy of the folder to another.
  */
-async function ownUid(dataDir: string): Promise<Owner> {
-  const { first, count } = await rangeOfThisMachine();
-  const forUsers = await idsForUsers();
+async function findOwnUid(dataDir: string): Promise<Owner> {
+  const { first, count } = await findUidRange();
+  const forUsers = await readNamespaceIds();
   const start = createHash('sha256').update(dataDir).digest().readUInt32BE();
   for (let step = 0; step < count; step += 1) {
     const uid = first + ((start + step) % count);
@@ -47,19 +47,19 @@ async function ownUid(dataDir: string): Promise<Owner> {
   );
 }
 
-async function rangeOfThisMachine(): Promise<Range> {
+async function findUidRange(): Promise<Range> {
   const [many, few] = RANGES;
   const text = await readFile('/proc/self/uid_map', 'utf8').catch(() => '0 0 4294967295');
-  const mapped = rangesIn(text, /^\s*(\d+)\s+\d+\s+(\d+)$/gm);
+  const mapped = parseRanges(text, /^\s*(\d+)\s+\d+\s+(\d+)$/gm);
   return mapped.some((range) => isIn(range, many.first) && isIn(range, many.first + many.count - 1)) ? many : few;
 }
 
 /** Ids that users may take in user namespaces of their own. */
-async function idsForUsers(): Promise<Range[]> {
+async function readNamespaceIds(): Promise<Range[]> {
   const files = ['/etc/subuid', '/etc/subgid'].map((path) => readFile(path, 'utf8').catch(() => ''));
-  return rangesIn((await Promise.all(files)).join('\n'), /^[^:]*:(\d+):(\d+)$/gm);
+  return parseRanges((await Promise.all(files)).join('\n'), /^[^:]*:(\d+):(\d+)$/gm);
 }
 
-function rangesIn(text: string, line: RegExp): Range[] {
+function parseRanges(text: string, line: RegExp): Range[] {
   return [...text.matchAll(line)].map(([, first, count]) => ({ first: Number(first), count: Number(count) }));
 }

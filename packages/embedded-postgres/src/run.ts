@@ -10,7 +10,7 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
 const execute = promisify(execFile);
 
 /** Runs a program of the system to its end. */
-export async function run(
+export async function runProgram(
   program: string,
   args: readonly string[],
   options: Pick<ExecFileOptions, 'cwd' | 'uid' | 'gid'> = {},

@@ -18,11 +18,11 @@ import { listAuthorizedPaymentChannels } from './catalog/payment-channels/sql.js
 import { catalog } from './catalog/products/catalog.js';
 import { listAuthorizedProducts } from './catalog/products/sql.js';
 import type { Gateways } from './gateways/registry.js';
-import { describedRoute, type Route, route } from './http/routes.js';
+import { createDescribedRoute, createRoute, type Route } from './http/routes.js';
 import type { Clock } from './platform/clock.js';
 import type { Database } from './platform/db/database.js';
 import type { BusinessCounts } from './platform/metrics/counts.js';
-import type { LookUp } from './platform/secrets/look-up.js';
+import type { KeyedHasher } from './platform/secrets/look-up.js';
 import type { Environment } from './platform/settings.js';
 import { agreementNumbers } from './subscriptions/domain/agreements/numbers.js';
 import { orderNumbers } from './subscriptions/domain/orders/numbers.js';
@@ -37,8 +37,8 @@ export interface InterfaceDeps {
   readonly database: Database;
   readonly tokens: AccessTokens;
   readonly gateways: Gateways;
-  readonly institutionNumbers: LookUp;
-  readonly bankMobiles: LookUp;
+  readonly institutionNumbers: KeyedHasher;
+  readonly bankMobiles: KeyedHasher;
   readonly clock: Clock;
   readonly log: Logger;
   readonly environment: Environment;
@@ -62,26 +62,30 @@ export function interfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): 
     store: orderStore(database),
   };
   return [
-    route(ENDPOINTS['auth/token'], authToken(tokens)),
-    route(
+    createRoute(ENDPOINTS['auth/token'], authToken(tokens)),
+    createRoute(
       ENDPOINTS['products/list'],
       provisionedList('products/list', ({ productCode }) => productCode, listAuthorizedProducts),
     ),
-    route(
+    createRoute(
       ENDPOINTS['payment-channels/list'],
       provisionedList('payment-channels/list', ({ code }) => code, listAuthorizedPaymentChannels),
     ),
-    route(ENDPOINTS['agreements/bind-sms'], bindSms(shared)),
-    route(ENDPOINTS['agreements/bind-confirm'], bindConfirm(shared)),
-    route(ENDPOINTS['agreements/user-data'], userData()),
-    describedRoute(ENDPOINTS['agreements/replace'], replaceAgreement(shared), renderReplaced),
-    describedRoute(ENDPOINTS['orders/create'], createOrder({ ...shared, deduct: createDeduct(shared) }), renderOrder),
-    route(ENDPOINTS['orders/query'], queryOrder(shared)),
-    route(ENDPOINTS['orders/list'], listUserOrders(shared)),
-    describedRoute(ENDPOINTS['orders/unsubscribe'], unsubscribe(clock), renderOrder),
-    route(ENDPOINTS['payments/query'], queryPayment(clock)),
-    route(ENDPOINTS['events/list'], listChannelEvents()),
-    route(ENDPOINTS['events/replay'], replayChannelEvents()),
-    describedRoute(ENDPOINTS['sandbox/orders/advance'], advanceOrder(shared), renderOrder),
+    createRoute(ENDPOINTS['agreements/bind-sms'], bindSms(shared)),
+    createRoute(ENDPOINTS['agreements/bind-confirm'], bindConfirm(shared)),
+    createRoute(ENDPOINTS['agreements/user-data'], userData()),
+    createDescribedRoute(ENDPOINTS['agreements/replace'], replaceAgreement(shared), renderReplaced),
+    createDescribedRoute(
+      ENDPOINTS['orders/create'],
+      createOrder({ ...shared, deduct: createDeduct(shared) }),
+      renderOrder,
+    ),
+    createRoute(ENDPOINTS['orders/query'], queryOrder(shared)),
+    createRoute(ENDPOINTS['orders/list'], listUserOrders(shared)),
+    createDescribedRoute(ENDPOINTS['orders/unsubscribe'], unsubscribe(clock), renderOrder),
+    createRoute(ENDPOINTS['payments/query'], queryPayment(clock)),
+    createRoute(ENDPOINTS['events/list'], listChannelEvents()),
+    createRoute(ENDPOINTS['events/replay'], replayChannelEvents()),
+    createDescribedRoute(ENDPOINTS['sandbox/orders/advance'], advanceOrder(shared), renderOrder),
   ].filter(({ endpoint }) => deps.environment === 'sandbox' || !endpoint.sandboxOnly);
 }

@@ -5,8 +5,8 @@ import type { BindOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import type { Clock } from '../platform/clock.js';
 import { type Queryable, type Transactional, Unavailable } from '../platform/db/database.js';
-import type { Once } from '../platform/idempotency/once.js';
-import type { LookUp } from '../platform/secrets/look-up.js';
+import type { IdempotentRun } from '../platform/idempotency/once.js';
+import type { KeyedHasher } from '../platform/secrets/look-up.js';
 import type { Environment } from '../platform/settings.js';
 import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
 import { agreementAfter } from '../subscriptions/domain/agreements/states.js';
@@ -28,7 +28,7 @@ import {
 
 export interface BindConfirmDeps {
   readonly gateways: Gateways;
-  readonly institutionNumbers: LookUp;
+  readonly institutionNumbers: KeyedHasher;
   readonly clock: Clock;
   readonly environment: Environment;
 }
@@ -63,7 +63,7 @@ export function bindConfirm({ gateways, institutionNumbers, clock, environment }
   async function begin(
     database: Transactional,
     channel: Channel,
-    once: Once,
+    once: IdempotentRun,
     bindOrderNo: string,
   ): Promise<BindingRow> {
     return database.transaction(async (tx) => {

@@ -6,7 +6,7 @@ import type { BindCodeOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
-import type { LookUp } from '../platform/secrets/look-up.js';
+import type { KeyedHasher } from '../platform/secrets/look-up.js';
 import type { Environment } from '../platform/settings.js';
 import { effectivePaymentChannel, requireBank } from '../subscriptions/domain/agreements/payment-channel.js';
 import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
@@ -28,7 +28,7 @@ import { bindUserMobile, checkUserMobile } from '../subscriptions/store/users/mo
 export interface BindSmsDeps {
   readonly catalog: Catalog;
   readonly gateways: Gateways;
-  readonly bankMobiles: LookUp;
+  readonly bankMobiles: KeyedHasher;
   readonly clock: Clock;
   readonly environment: Environment;
 }
@@ -91,7 +91,9 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
     const bindOrderNo = String(sending.agreementId);
     const { appId } = channel;
     const { bankCode } = request;
-    const outcome = await caller.waitOutside(() => gateway.sendBindCode({ appId, origin, bindOrderNo, bankCode, card }));
+    const outcome = await caller.waitOutside(() =>
+      gateway.sendBindCode({ appId, origin, bindOrderNo, bankCode, card }),
+    );
 
     return database.transaction(async (tx) => {
       const failReason = await store(tx, sending, outcome);

@@ -1,16 +1,16 @@
 import { OrdersListData, type OrdersListRequest } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
-import { type Pieces, success } from '../platform/answers/answer.js';
-import { aroundItems } from '../platform/answers/serialize.js';
-import { areNumbers, type List, readPage } from '../platform/lists/page.js';
+import { successAnswer, type TextPieces } from '../platform/answers/answer.js';
+import { createTextAroundItems } from '../platform/answers/serialize.js';
+import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/page.js';
 import { type ReadDeps, readOrder } from '../subscriptions/steps/orders/read-order.js';
 import { type ListedOrder, listOrderTexts, type OrderKey } from '../subscriptions/store/orders/list-sql.js';
 
-const aroundOrders = aroundItems(OrdersListData, 'orders');
+const aroundOrders = createTextAroundItems(OrdersListData, 'orders');
 
-const LIST: List<ListedOrder, OrderKey> = {
+const LIST: ListDefinition<ListedOrder, OrderKey> = {
   endpoint: 'orders/list',
-  isKey: areNumbers(2),
+  isKey: isNumberKey(2),
   keyOf: ({ createdMicros, order }) => [createdMicros, order.orderNo],
 };
 
@@ -19,10 +19,10 @@ export function listUserOrders(deps: ReadDeps): Action<OrdersListRequest, Orders
   return async ({ channel, database }, request) => {
     const { channelId } = channel;
     const filter = { channelUserId: request.channelUserId, cycles: request.cycleType };
-    const { rows, paging } = await readPage(LIST, { database, channelId }, filter, request, (db, limit, place) =>
+    const { rows, paging } = await readListPage(LIST, { database, channelId }, filter, request, (db, limit, place) =>
       listOrderTexts(db, channelId, filter, clock.now(), limit, place),
     );
-    return success(listPieces(paging, rows, (one) => readOrder(deps, database, channel, one)));
+    return successAnswer(listPieces(paging, rows, (one) => readOrder(deps, database, channel, one)));
   };
 }
 
@@ -30,7 +30,7 @@ export function listUserOrders(deps: ReadDeps): Action<OrdersListRequest, Orders
 async function* listPieces<One>(
   rest: Omit<OrdersListData, 'orders'>,
   orders: readonly One[],
-  textOf: (one: One) => string | Pieces,
+  textOf: (one: One) => string | TextPieces,
 ): AsyncGenerator<string> {
   let before = aroundOrders.before(rest);
   for (const one of orders) {

@@ -1,6 +1,6 @@
 import { type MainOrder, type OrdersQueryRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
-import { success } from '../platform/answers/answer.js';
+import { successAnswer } from '../platform/answers/answer.js';
 import type { Queryable } from '../platform/db/database.js';
 import { createBatcher } from '../platform/db/sharing/gather.js';
 import { type ReadDeps, readOrder } from '../subscriptions/steps/orders/read-order.js';
@@ -23,6 +23,6 @@ export function queryOrder(deps: QueryDeps): Action<OrdersQueryRequest, MainOrde
   return async ({ channel, caller, database }, request) => {
     const found = await find({ channelId: channel.channelId, reference: orderReference(request) }, caller);
     if (!found) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-    return success(readOrder(deps, database, channel, found));
+    return successAnswer(readOrder(deps, database, channel, found));
   };
 }

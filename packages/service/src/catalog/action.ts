@@ -1,7 +1,7 @@
 import type { Answer } from '../platform/answers/answer.js';
 import type { Transactional } from '../platform/db/database.js';
 import type { Caller } from '../platform/db/sharing/caller.js';
-import type { Once } from '../platform/idempotency/once.js';
+import type { IdempotentRun } from '../platform/idempotency/once.js';
 import type { Origin } from '../platform/tracing.js';
 import type { Channel } from './channels/channel.js';
 
@@ -14,7 +14,7 @@ export interface ActionContext<Data> {
   /** What the action asks the database with: the channel's share of this node's connections. */
   readonly database: Transactional;
   /** For endpoints that write: records the answer with the effects. */
-  readonly once: Once;
+  readonly once: IdempotentRun;
   /** A success with this data, or with what this describes. */
   readonly answer: (data: Data) => Answer;
   readonly place: {

@@ -67,7 +67,7 @@ export function startEngine(engine: EngineDeps) {
   const mendTimes = every(CLOCK_SECONDS, 'times of limits', log, () => mendFutureTimes(database));
   /** What depends on the time is begun only by a node that knows it. */
   const inTime = (job: () => Promise<unknown>) => async () => {
-    await clockWatch.looked;
+    await clockWatch.firstLook;
     return clockWatch.isRight() ? job() : undefined;
   };
   const failed = (job: string) => (err: unknown, code: string) =>

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/db/database.js';
-import { EVENTS_RETENTION_DAYS } from '../platform/settings.js';
+import { DEFAULT_EVENTS_RETENTION_DAYS } from '../platform/settings.js';
 import { benefitExpiry } from './housekeeping/expired-benefits.js';
 import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
 import {
@@ -23,7 +23,7 @@ export interface HousekeepingDeps {
  * Forgets what no request can ask for any more, and makes room for what is coming. Safe from many nodes: each chore is
  * harmless when done twice, and works in steps of bounded size. Tokens are not stored, so none is left over.
  */
-export function housekeeping({ log, eventsRetentionDays = EVENTS_RETENTION_DAYS, ...deps }: HousekeepingDeps) {
+export function housekeeping({ log, eventsRetentionDays = DEFAULT_EVENTS_RETENTION_DAYS, ...deps }: HousekeepingDeps) {
   const database = patient(deps.database);
   const chores = {
     strayEventsDeleted: () => deleteOldStrays(database, EVENTS, eventsRetentionDays),

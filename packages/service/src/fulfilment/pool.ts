@@ -1,6 +1,6 @@
 import { type Sealing, sealing } from '../catalog/channels/sealing.js';
 import type { Queryable } from '../platform/db/database.js';
-import { installationKey } from '../platform/secrets/look-up.js';
+import { readOrCreateInstallationKey } from '../platform/secrets/look-up.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { AtOnce } from './fulfilment.js';
 import { type NewCode, takeCodes } from './pool-sql.js';
@@ -12,7 +12,7 @@ export interface PoolCodes {
 }
 
 export async function poolCodes(db: Queryable, vault: Vault): Promise<PoolCodes> {
-  const own: Sealing = sealing(await installationKey(db, vault, 'pool codes'));
+  const own: Sealing = sealing(await readOrCreateInstallationKey(db, vault, 'pool codes'));
   return {
     sealed: (benefitCode, code) => ({
       hash: own.hash(code, 'pool code'),

@@ -1,4 +1,4 @@
-import { type Clock, perSecond } from '../platform/clock.js';
+import { type Clock, createPerSecondLimit } from '../platform/clock.js';
 import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gateway.js';
 import { type Gateways, NoSuchGateway } from './registry.js';
@@ -31,14 +31,14 @@ const LIST_CODES = statement({
  */
 export function noticeVerifier(db: Queryable, gateways: Gateways, clock: Clock): NoticeVerifier {
   const known = new Map<string, Known>();
-  const mayReadCodes = perSecond(READS_PER_SECOND, clock);
+  const mayReadCodes = createPerSecondLimit(READS_PER_SECOND, clock);
 
   /** All at once, so that it does not matter which of many unknown codes was the one to be looked up. */
   async function find(code: string): Promise<Known> {
     if (!known.has(code) && mayReadCodes()) {
       for (const row of await db.query(LIST_CODES)) {
         if (!known.has(row.code))
-          known.set(row.code, { mayRead: perSecond(READS_PER_SECOND, clock), gateway: undefined });
+          known.set(row.code, { mayRead: createPerSecondLimit(READS_PER_SECOND, clock), gateway: undefined });
       }
     }
     const found = known.get(code);

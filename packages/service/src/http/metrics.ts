@@ -8,7 +8,7 @@ import { VERSION } from '../platform/version.js';
 const { INTERNAL_ERROR } = CODES;
 
 /** No label ever holds a channel, an order or anything else that grows or identifies somebody. */
-export function serviceMetrics(database: Database, shares: ConnectionShares) {
+export function createServiceMetrics(database: Database, shares: ConnectionShares) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -93,4 +93,4 @@ export function serviceMetrics(database: Database, shares: ConnectionShares) {
   };
 }
 
-export type ServiceMetrics = ReturnType<typeof serviceMetrics>;
+export type ServiceMetrics = ReturnType<typeof createServiceMetrics>;

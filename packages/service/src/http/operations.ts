@@ -4,11 +4,11 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Clock } from '../platform/clock.js';
 import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
-import { ClockWrong, Draining, refusalOf, Starting, sendAnswer } from './answers/respond.js';
+import { NodeClockWrong, NodeDraining, NodeStarting, sendAnswer, toRefusal } from './answers/respond.js';
 import type { ServiceMetrics } from './metrics.js';
-import { usableRequestId } from './requests/signed-headers.js';
+import { readRequestId } from './requests/signed-headers.js';
 
-export interface OperationsDeps {
+export interface MonitoringDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly clockWatch: ClockWatch;
@@ -24,37 +24,37 @@ export interface OperationsDeps {
 const PING_MS = 1_500;
 
 /** What machines ask: may traffic be sent here. */
-export function readinessRoute(
+export function addReadinessRoute(
   app: FastifyInstance,
-  { database, clock, clockWatch, isLeaving, readsOnly }: OperationsDeps,
+  { database, clock, clockWatch, isLeaving, readsOnly }: MonitoringDeps,
 ): void {
   app.get('/readyz', async (_request, reply) => {
-    if (isLeaving()) throw new Draining();
-    if (clockWatch.isWrong()) throw new ClockWrong();
+    if (isLeaving()) throw new NodeDraining();
+    if (clockWatch.isWrong()) throw new NodeClockWrong();
     await database.ping(PING_MS);
-    return sendAnswer(reply, 200, status('ready', { engine: readsOnly ? 'off' : 'on' }), formatTime(clock.now()));
+    return sendAnswer(reply, 200, statusAnswer('ready', { engine: readsOnly ? 'off' : 'on' }), formatTime(clock.now()));
   });
 }
 
 /** Is the process alive: it tells nothing else, and probes have no token, so it wants none. */
-function livenessRoute(app: FastifyInstance, clock: Clock): void {
-  app.get('/healthz', (_request, reply) => sendAnswer(reply, 200, status('alive'), formatTime(clock.now())));
+function addLivenessRoute(app: FastifyInstance, clock: Clock): void {
+  app.get('/healthz', (_request, reply) => sendAnswer(reply, 200, statusAnswer('alive'), formatTime(clock.now())));
 }
 
 /** And: how is it doing. */
-export function monitoringRoutes(app: FastifyInstance, { clock, metrics, metricsToken }: OperationsDeps): void {
+export function addMonitoringRoutes(app: FastifyInstance, { clock, metrics, metricsToken }: MonitoringDeps): void {
   const onRequest = metricsToken === undefined ? [] : [requireToken(metricsToken)];
-  livenessRoute(app, clock);
+  addLivenessRoute(app, clock);
   app.get('/metrics', { onRequest }, async (_request, reply) =>
     reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
 }
 
 /** All of it on a listener of its own. */
-export function createOperationsApp(deps: OperationsDeps): FastifyInstance {
-  const app = appForMachines(deps.clock);
-  readinessRoute(app, deps);
-  monitoringRoutes(app, deps);
+export function createMonitoringApp(deps: MonitoringDeps): FastifyInstance {
+  const app = createPlainApp(deps.clock);
+  addReadinessRoute(app, deps);
+  addMonitoringRoutes(app, deps);
   return app;
 }
 
@@ -63,23 +63,23 @@ export function createOperationsApp(deps: OperationsDeps): FastifyInstance {
  * clock, and gives its port up to the node itself.
  */
 export function createStartingApp(clock: Clock): FastifyInstance {
-  const app = appForMachines(clock);
-  livenessRoute(app, clock);
+  const app = createPlainApp(clock);
+  addLivenessRoute(app, clock);
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.url !== '/healthz') throw new Starting();
+    if (request.routeOptions.url !== '/healthz') throw new NodeStarting();
   });
   return app;
 }
 
-function appForMachines(clock: Clock): FastifyInstance {
+function createPlainApp(clock: Clock): FastifyInstance {
   const app = fastify({
     logger: false,
     requestTimeout: 10_000,
     forceCloseConnections: true,
-    genReqId: (request) => usableRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
+    genReqId: (request) => readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
   });
   const refuse = (error: unknown, reply: FastifyReply) => {
-    const { result, http = result.http, message, headers } = refusalOf(error);
+    const { result, http = result.http, message, headers } = toRefusal(error);
     const answer = { code: result.code, message, data: 'null' };
     return sendAnswer(reply.headers(headers), http, answer, formatTime(clock.now()));
   };
@@ -88,7 +88,10 @@ function appForMachines(clock: Clock): FastifyInstance {
   return app;
 }
 
-const status = (text: string, more = {}) => ({ ...CODES.SUCCESS, data: JSON.stringify({ status: text, ...more }) });
+const statusAnswer = (text: string, more = {}) => ({
+  ...CODES.SUCCESS,
+  data: JSON.stringify({ status: text, ...more }),
+});
 
 /** Compared by their hashes, which takes as long for any text. */
 function requireToken(token: string): (request: FastifyRequest) => Promise<void> {

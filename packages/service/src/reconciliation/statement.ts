@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { formatTime } from '@perennial/wire';
 import type { Gateway, StatementLine } from '../gateways/gateway.js';
-import { refusedAt } from '../platform/csv/refused.js';
+import { refuseLine } from '../platform/csv/refused.js';
 import { parseAttemptNo } from '../subscriptions/domain/orders/numbers.js';
 import { parseRefundNo } from '../subscriptions/domain/payments/refund-numbers.js';
 import type { StagedLine } from './compare-sql.js';
@@ -58,7 +58,7 @@ async function keep(lines: AsyncIterable<NumberedLine>, day: string, file: FileH
   };
   for await (const { at, line } of lines) {
     const bookedAt = formatTime(line.bookedAt);
-    if (!bookedAt.startsWith(day)) throw refusedAt(at, `it was booked at ${bookedAt}, which is not on ${day}`);
+    if (!bookedAt.startsWith(day)) throw refuseLine(at, `it was booked at ${bookedAt}, which is not on ${day}`);
     batch.push(staged(line));
     count += 1;
     if (batch.length === BATCH) await flush();

@@ -1,7 +1,7 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
 
 /** Wrong digits in a row, and for how long. On the database's clock, which all nodes share. */
-const MOST_WRONG = 5;
+const MAX_WRONG = 5;
 const LOCKED_FOR = `interval '1 hour'`;
 
 export interface Tries {
@@ -43,18 +43,18 @@ export async function lockTries(tx: Queryable, channelId: number, channelUserId:
 }
 
 const COUNT_WRONG = statement({
-  text: `update unsubscribe_tries set wrong = (wrong + 1) % ${MOST_WRONG},
-       locked_until = case when wrong + 1 >= ${MOST_WRONG} then clock_timestamp() + ${LOCKED_FOR} end
+  text: `update unsubscribe_tries set wrong = (wrong + 1) % ${MAX_WRONG},
+       locked_until = case when wrong + 1 >= ${MAX_WRONG} then clock_timestamp() + ${LOCKED_FOR} end
      where channel_id = $1 and user_key = key_of($2) returning wrong`,
   parameters: ['bigint', 'text'],
   columns: columns<{ wrong: number }>({ wrong: 'smallint' }),
 });
 
 /** Counts one more; with the last one allowed the lock begins and the count with it. Answers how many are left. */
-export async function countWrong(tx: Queryable, channelId: number, channelUserId: string): Promise<number> {
+export async function countWrongDigits(tx: Queryable, channelId: number, channelUserId: string): Promise<number> {
   const [row] = await tx.query(COUNT_WRONG, [channelId, channelUserId]);
   const wrong = row?.wrong ?? 0;
-  return wrong === 0 ? 0 : MOST_WRONG - wrong;
+  return wrong === 0 ? 0 : MAX_WRONG - wrong;
 }
 
 const FORGET_TRIES = statement({

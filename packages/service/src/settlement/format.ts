@@ -1,4 +1,4 @@
-import { jsonText as json } from '../platform/visible.js';
+import { toVisibleJson as json } from '../platform/visible.js';
 import type { SettlementLine } from './lines-sql.js';
 import type { SettlementSummary } from './report.js';
 

@@ -74,7 +74,7 @@ export async function* settlementLines(
   { from, to }: Bounds,
 ): AsyncGenerator<SettlementLine[]> {
   // All lines are going to be read: the plan may take its time, and may read whole tables.
-  await tx.allow(600_000);
+  await tx.setStatementLimit(600_000);
   await tx.query('set local enable_seqscan = on');
   await tx.query('set local cursor_tuple_fraction = 1');
   await tx.query(`declare settlement_lines no scroll cursor for ${LIST_LINES.text}`, [channelId, from, to]);

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { NotBegun, BACKGROUND_CALLER } from '../../src/platform/db/sharing/caller.js';
+import { BACKGROUND_CALLER, NotBegun } from '../../src/platform/db/sharing/caller.js';
 import { createBatcher } from '../../src/platform/db/sharing/gather.js';
 
 /** Batches that end when the test says so. */

@@ -3,12 +3,12 @@ import { channelRegistry } from '../../dist/catalog/channels/registry.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { deliverer } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock } from '../../dist/platform/clock.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 
 const settings = readSettings();
-const { database, vault } = await openFromSettings(settings, { role: 'service', log: () => {} });
+const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => {} });
 const sending = deliverer({
   database,
   channels: channelRegistry(database, vault),

@@ -1,5 +1,5 @@
 import { instantOfMicros, micros } from '../../platform/db/time-sql.js';
-import type { Place } from '../../platform/lists/page.js';
+import type { ListPosition } from '../../platform/lists/page.js';
 
 /** When it was authorized, in Unix microseconds, and its code. */
 export type AuthorizationKey = readonly [authorizedMicros: number, code: string];
@@ -20,5 +20,5 @@ export const authorizedSql = (code: string) => ({
 
 export const AUTHORIZED_PARAMETERS = ['bigint', 'bigint', 'bigint', 'bigint', 'text'] as const;
 
-export const authorizedValues = (channelId: number, limit: number, { after, offset }: Place<AuthorizationKey>) =>
+export const authorizedValues = (channelId: number, limit: number, { after, offset }: ListPosition<AuthorizationKey>) =>
   [channelId, limit, offset, after?.[0] ?? null, after?.[1] ?? ''] as const;

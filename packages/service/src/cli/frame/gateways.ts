@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.js';
 import type { OpenedDatabase } from '../../platform/installation/open.js';
 
 /** Those that the payment channels name. Loaded when one is asked for: most commands need no HTTP client. */
-export function gatewaysOnDemand(
+export function createGatewaysOnDemand(
   { database, vault }: OpenedDatabase,
   { clock, readsOnly }: { readonly clock: Clock; readonly readsOnly: boolean },
 ): Gateways & { close(): Promise<void> } {

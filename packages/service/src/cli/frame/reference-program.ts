@@ -4,22 +4,22 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PlainError } from '../../platform/plain-error.js';
 import { stopOnSignals } from '../../platform/stop-signals.js';
-import { type Shown, terminalText } from './shown.js';
+import { type SafeText, toTerminalText } from './shown.js';
 
 /** What the reference programs have in common: their key, their end, what they say. */
 
-export async function askedToStop(): Promise<void> {
+export async function waitForStopSignal(): Promise<void> {
   const stopping = new AbortController();
   stopOnSignals(stopping);
   await once(stopping.signal, 'abort');
 }
 
-export async function readOrMakeKey(file: string): Promise<Buffer> {
-  return (await readKey(file)) ?? makeKey(file);
+export async function readOrCreateKeyFile(file: string): Promise<Buffer> {
+  return (await readKeyFile(file)) ?? createKeyFile(file);
 }
 
 /** Nothing when there is no such file. */
-export async function readKey(file: string): Promise<Buffer | undefined> {
+export async function readKeyFile(file: string): Promise<Buffer | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw new PlainError(`the key cannot be read: ${error.message}`);
@@ -33,14 +33,14 @@ export async function readKey(file: string): Promise<Buffer | undefined> {
   return key;
 }
 
-async function makeKey(file: string): Promise<Buffer> {
+async function createKeyFile(file: string): Promise<Buffer> {
   const key = randomBytes(32);
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   await writeFile(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
   return key;
 }
 
-export function explained(error: unknown): unknown {
+export function explainListenError(error: unknown): unknown {
   const failed = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
   if (!(error instanceof Error)) return error;
   if (failed === 'listen') return new PlainError(`cannot listen: ${error.message}; set --port or --host`);
@@ -49,6 +49,6 @@ export function explained(error: unknown): unknown {
 }
 
 /** As the service does: what is told to people goes to stderr. */
-export function say(text: string | Shown): void {
-  process.stderr.write(`${terminalText(text)}\n`);
+export function printToStderr(text: string | SafeText): void {
+  process.stderr.write(`${toTerminalText(text)}\n`);
 }

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import { shown } from '../frame/shown.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import { safeText } from '../frame/shown.js';
 
 // Loaded when it is needed, as the actions on orders are.
 const agreements = () => import('../../operator/orders/agreements.js');
 
-export function addAgreement(program: Command, { performWithEngine }: CommandLine): void {
+export function addAgreementCommands(program: Command, { performWithEngine }: CommandLine): void {
   const agreement = program.command('agreement').description('agreements that debits are made on');
 
-  verb(agreement, 'cancel <agreement-no>', 'end an agreement, and every active order on it', [
+  addCommand(agreement, 'cancel <agreement-no>', 'end an agreement, and every active order on it', [
     'cancel AG200000000001 --reason "asked for by the user"',
   ])
     .option('--reason <text>', 'why, kept with each order')
@@ -20,7 +20,7 @@ export function addAgreement(program: Command, { performWithEngine }: CommandLin
         ({ changed, unsubscribed }) => {
           if (!changed) return `${agreementNo} was canceled already`;
           const orders = unsubscribed.length === 0 ? 'no order ran on it' : `unsubscribed: ${unsubscribed.join(', ')}`;
-          return shown`${agreementNo} is canceled, and its institution is told in the background\n${orders}`;
+          return safeText`${agreementNo} is canceled, and its institution is told in the background\n${orders}`;
         },
       );
     });

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import { acknowledgeAlert, listAlerts } from '../../operator/alerts.js';
 import type { AlertView } from '../../platform/alerts/raise-sql.js';
-import type { TestOutcome } from '../../platform/alerts/test-messages.js';
+import type { TestMessageOutcome } from '../../platform/alerts/test-messages.js';
 import { systemClock } from '../../platform/clock.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import type { Shown } from '../frame/shown.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import type { SafeText } from '../frame/shown.js';
 import { table } from '../frame/table.js';
 
-export function addAlert(program: Command, { perform, performList, settings, show }: CommandLine): void {
+export function addAlertCommands(program: Command, { perform, performList, settings, show }: CommandLine): void {
   const alert = program.command('alert').description('what a person has to look at');
 
-  verb(alert, 'list', 'alerts that are open and that nobody has acknowledged, the latest first', [
+  addCommand(alert, 'list', 'alerts that are open and that nobody has acknowledged, the latest first', [
     'list',
     'list --all --json',
   ])
@@ -19,7 +19,7 @@ export function addAlert(program: Command, { perform, performList, settings, sho
       await performList(options, (operator) => listAlerts(operator, { all }), alertTable);
     });
 
-  verb(alert, 'acknowledge <kind> <subject>', 'put an alert aside until it happens again', [
+  addCommand(alert, 'acknowledge <kind> <subject>', 'put an alert aside until it happens again', [
     'acknowledge refund-refused R100000001000000101',
   ]).action(async (kind: string, subject: string, options: JsonOption) => {
     await perform(
@@ -32,17 +32,22 @@ export function addAlert(program: Command, { perform, performList, settings, sho
     );
   });
 
-  verb(alert, 'test', 'send a test message by each way that is set, and say what came of it', ['test']).action(
+  addCommand(alert, 'test', 'send a test message by each way that is set, and say what came of it', ['test']).action(
     async (options: JsonOption) => {
       // Loaded here: most commands need neither an HTTP client nor a mailer.
-      const { sendTests } = await import('../../platform/alerts/test-messages.js');
-      const items = await sendTests(settings(), systemClock);
-      show(options, { items }, testText, () => items.length > 0 && items.every(({ failure }) => failure === null));
+      const { sendTestMessages } = await import('../../platform/alerts/test-messages.js');
+      const items = await sendTestMessages(settings(), systemClock);
+      show(
+        options,
+        { items },
+        testOutcomeText,
+        () => items.length > 0 && items.every(({ failure }) => failure === null),
+      );
     },
   );
 }
 
-function testText({ items }: { readonly items: readonly TestOutcome[] }): string | Shown {
+function testOutcomeText({ items }: { readonly items: readonly TestMessageOutcome[] }): string | SafeText {
   if (items.length === 0) return 'no way is set: see ALERT_WEBHOOK_URL and SMTP_URL';
   return table(
     ['WAY', 'RESULT'],
@@ -50,7 +55,7 @@ function testText({ items }: { readonly items: readonly TestOutcome[] }): string
   );
 }
 
-export function alertTable(alerts: readonly AlertView[]): Shown {
+export function alertTable(alerts: readonly AlertView[]): SafeText {
   return table(
     ['KIND', 'SUBJECT', 'DETAIL', 'SEEN', 'FIRST', 'LAST', 'ACKNOWLEDGED', 'RESOLVED'],
     alerts.map((one) => [

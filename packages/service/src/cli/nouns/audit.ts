@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import { type AuditRecord, listAudit } from '../../operator/audit.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import { wholeNumber } from '../frame/options.js';
-import type { Shown } from '../frame/shown.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import { parseWholeNumber } from '../frame/options.js';
+import type { SafeText } from '../frame/shown.js';
 import { table } from '../frame/table.js';
 
-export function addAudit(program: Command, { performList }: CommandLine): void {
+export function addAuditCommands(program: Command, { performList }: CommandLine): void {
   const audit = program.command('audit').description('who changed what, and when');
 
-  verb(audit, 'list', 'changes, newest first', ['list --limit 20', 'list --subject test_demo --json'])
+  addCommand(audit, 'list', 'changes, newest first', ['list --limit 20', 'list --subject test_demo --json'])
     .option('--subject <code>', 'only of this app id, product or payment channel')
-    .option('--limit <n>', 'at most this many, 1 to 1000 (default: 50)', wholeNumber)
+    .option('--limit <n>', 'at most this many, 1 to 1000 (default: 50)', parseWholeNumber)
     .action(async ({ subject, limit, ...options }: AuditOptions) => {
       const input = { ...(subject === undefined ? {} : { subject }), ...(limit === undefined ? {} : { limit }) };
-      await performList(options, (operator) => listAudit(operator, input), listText);
+      await performList(options, (operator) => listAudit(operator, input), auditTable);
     });
 }
 
@@ -22,7 +22,7 @@ interface AuditOptions extends JsonOption {
   readonly limit?: number;
 }
 
-function listText(records: readonly AuditRecord[]): Shown {
+function auditTable(records: readonly AuditRecord[]): SafeText {
   return table(
     ['WHEN', 'WHO', 'WHAT', 'SUBJECT', 'DETAIL'],
     records.map(({ at, actor, action, subject, detail }) => [at, actor, action, subject, JSON.stringify(detail)]),

@@ -9,15 +9,15 @@ import {
   showBenefit,
 } from '../../operator/provisioning/benefits.js';
 import type { BenefitFulfilmentView } from '../../operator/provisioning/benefits-sql.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import { readKey } from '../frame/reference-program.js';
-import { paragraphs, type Shown, shown } from '../frame/shown.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import { readKeyFile } from '../frame/reference-program.js';
+import { paragraphs, type SafeText, safeText } from '../frame/shown.js';
 import { record, table } from '../frame/table.js';
 
-export function addBenefit(program: Command, { perform, performList }: CommandLine): void {
+export function addBenefitCommands(program: Command, { perform, performList }: CommandLine): void {
   const benefit = program.command('benefit').description('where the codes of claimed benefits come from');
 
-  verb(benefit, 'set-fulfilment <benefit-code>', 'where the codes come from, for claims from now on', [
+  addCommand(benefit, 'set-fulfilment <benefit-code>', 'where the codes come from, for claims from now on', [
     'set-fulfilment COUPON --kind pool',
     'set-fulfilment VIP_PASS --kind supplier --url https://supplier.example/codes --key-file supplier.key',
   ])
@@ -25,7 +25,7 @@ export function addBenefit(program: Command, { perform, performList }: CommandLi
     .option('--url <url>', 'address of the supplier')
     .option('--key-file <file>', 'key shared with the supplier, 32 bytes in base64')
     .action(async (benefitCode: string, { kind, url, keyFile, ...options }: SetOptions) => {
-      const key = keyFile === undefined ? undefined : await keyIn(keyFile);
+      const key = keyFile === undefined ? undefined : await requireKeyFile(keyFile);
       const input = {
         benefitCode,
         kind,
@@ -35,24 +35,27 @@ export function addBenefit(program: Command, { perform, performList }: CommandLi
       await perform(
         options,
         (operator) => setFulfilment(operator, input),
-        (set) => (set.changed ? describe(set) : shown`${describe(set)}\n\nIt was so already.`),
+        (set) => (set.changed ? benefitText(set) : safeText`${benefitText(set)}\n\nIt was so already.`),
       );
     });
 
-  verb(benefit, 'import-codes <benefit-code> <file>', 'add codes to the pool: one on each line, or a column code', [
-    'import-codes COUPON codes.csv',
-  ]).action(async (benefitCode: string, file: string, options: JsonOption) => {
-    const input = { benefitCode, file: bytesOf(file) };
+  addCommand(
+    benefit,
+    'import-codes <benefit-code> <file>',
+    'add codes to the pool: one on each line, or a column code',
+    ['import-codes COUPON codes.csv'],
+  ).action(async (benefitCode: string, file: string, options: JsonOption) => {
+    const input = { benefitCode, file: readCodeFile(file) };
     await perform(options, (operator) => importCodes(operator, input), importText);
   });
 
-  verb(benefit, 'list', 'all benefits', ['list', 'list --json']).action(async (options: JsonOption) => {
-    await performList(options, listBenefits, listText);
+  addCommand(benefit, 'list', 'all benefits', ['list', 'list --json']).action(async (options: JsonOption) => {
+    await performList(options, listBenefits, benefitTable);
   });
 
-  verb(benefit, 'show <benefit-code>', 'one benefit with its codes and claims that wait', ['show COUPON']).action(
+  addCommand(benefit, 'show <benefit-code>', 'one benefit with its codes and claims that wait', ['show COUPON']).action(
     async (benefitCode: string, options: JsonOption) => {
-      await perform(options, (operator) => showBenefit(operator, { benefitCode }), describe);
+      await perform(options, (operator) => showBenefit(operator, { benefitCode }), benefitText);
     },
   );
 }
@@ -63,13 +66,13 @@ interface SetOptions extends JsonOption {
   readonly keyFile?: string;
 }
 
-async function keyIn(file: string): Promise<Buffer> {
-  const key = await readKey(file);
+async function requireKeyFile(file: string): Promise<Buffer> {
+  const key = await readKeyFile(file);
   if (key === undefined) throw new OperatorError(`there is no file ${file}`);
   return key;
 }
 
-async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+async function* readCodeFile(file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(file);
   } catch (error) {
@@ -77,19 +80,19 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-function importText({ imported, knownBefore, repeated, served, ...benefit }: ImportedCodes): Shown {
+function importText({ imported, knownBefore, repeated, served, ...benefit }: ImportedCodes): SafeText {
   const counts = record([
     ['Imported', `${imported}`],
     ['Imported before', `${knownBefore}`],
     ['Repeated in the file', `${repeated}`],
     ['Given to waiting claims', `${served}`],
   ]);
-  const parts = [counts, describe(benefit)];
-  if (benefit.kind !== 'POOL') parts.push(shown`${benefit.benefitCode} does not take its codes from the pool.`);
+  const parts = [counts, benefitText(benefit)];
+  if (benefit.kind !== 'POOL') parts.push(safeText`${benefit.benefitCode} does not take its codes from the pool.`);
   return paragraphs(parts);
 }
 
-function listText(benefits: readonly BenefitFulfilmentView[]): Shown {
+function benefitTable(benefits: readonly BenefitFulfilmentView[]): SafeText {
   return table(
     ['BENEFIT', 'KIND', 'SUPPLIER', 'PRODUCTS', 'CODES LEFT', 'GIVEN', 'WAITING'],
     benefits.map((one) => [
@@ -104,7 +107,7 @@ function listText(benefits: readonly BenefitFulfilmentView[]): Shown {
   );
 }
 
-function describe(one: BenefitFulfilmentView): Shown {
+function benefitText(one: BenefitFulfilmentView): SafeText {
   return record([
     ['Benefit', one.benefitCode],
     ['Kind', one.kind],

@@ -4,10 +4,10 @@ import {
   withdrawPaymentChannel,
 } from '../../operator/provisioning/payment-channel-authorizations.js';
 import { authorizeProduct, withdrawProduct } from '../../operator/provisioning/products.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
 
-export function addChannelAuthorizations(channel: Command, { perform }: CommandLine): void {
-  verb(channel, 'authorize-product <app-id> <product-code>', 'let a channel sell a product', [
+export function addChannelAuthorizationCommands(channel: Command, { perform }: CommandLine): void {
+  addCommand(channel, 'authorize-product <app-id> <product-code>', 'let a channel sell a product', [
     'authorize-product test_demo TEST_SPU_001',
   ]).action(async (appId: string, productCode: string, options: JsonOption) => {
     await perform(
@@ -17,7 +17,7 @@ export function addChannelAuthorizations(channel: Command, { perform }: CommandL
     );
   });
 
-  verb(channel, 'withdraw-product <app-id> <product-code>', 'end a channel’s right to sell a product', [
+  addCommand(channel, 'withdraw-product <app-id> <product-code>', 'end a channel’s right to sell a product', [
     'withdraw-product test_demo TEST_SPU_001',
   ]).action(async (appId: string, productCode: string, options: JsonOption) => {
     await perform(
@@ -27,7 +27,7 @@ export function addChannelAuthorizations(channel: Command, { perform }: CommandL
     );
   });
 
-  verb(
+  addCommand(
     channel,
     'authorize-payment-channel <app-id> <code>',
     'let a channel use a payment channel, or change the flags of one that it uses',
@@ -56,7 +56,7 @@ export function addChannelAuthorizations(channel: Command, { perform }: CommandL
       );
     });
 
-  verb(channel, 'withdraw-payment-channel <app-id> <code>', 'end a channel’s use of a payment channel', [
+  addCommand(channel, 'withdraw-payment-channel <app-id> <code>', 'end a channel’s use of a payment channel', [
     'withdraw-payment-channel test_demo MOCKBANK',
   ]).action(async (appId: string, code: string, options: JsonOption) => {
     await perform(

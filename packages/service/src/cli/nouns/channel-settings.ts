@@ -10,11 +10,11 @@ import {
   setLimits,
   setVoidedPeriodEvents,
 } from '../../operator/provisioning/channel-settings.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import { commaList, onOff, wholeNumber } from '../frame/options.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import { parseList, parseOnOff, parseWholeNumber } from '../frame/options.js';
 
-export function addChannelSettings(channel: Command, { perform }: CommandLine): void {
-  verb(channel, 'set-callback <app-id> [url]', 'where its events are sent', [
+export function addChannelSettingCommands(channel: Command, { perform }: CommandLine): void {
+  addCommand(channel, 'set-callback <app-id> [url]', 'where its events are sent', [
     'set-callback test_demo https://partner.example/events',
     'set-callback test_demo https://partner.example/payments --event payment.status.changed',
     'set-callback test_demo --event payment.status.changed --remove',
@@ -22,7 +22,7 @@ export function addChannelSettings(channel: Command, { perform }: CommandLine): 
     .option('--event <type>', `${CALLBACK_EVENT_TYPES.join(', ')} (default: *, the types without their own)`)
     .option('--remove', 'take the address away')
     .action(async (appId: string, url: string | undefined, { event, remove, ...options }: CallbackOptions) => {
-      exactlyOne(url !== undefined, remove === true, 'an address', '--remove');
+      requireExactlyOne(url !== undefined, remove === true, 'an address', '--remove');
       const input = {
         appId,
         ...(event === undefined ? {} : { eventType: event }),
@@ -38,23 +38,25 @@ export function addChannelSettings(channel: Command, { perform }: CommandLine): 
       );
     });
 
-  verb(channel, 'set-ip-list <app-id> [ranges...]', 'the only addresses that may call, as a whole new list', [
+  addCommand(channel, 'set-ip-list <app-id> [ranges...]', 'the only addresses that may call, as a whole new list', [
     'set-ip-list test_demo 203.0.113.7 198.51.100.0/24 2001:db8::/32',
     'set-ip-list test_demo --clear',
   ])
     .option('--clear', 'let every address call')
     .action(async (appId: string, given: readonly string[], { clear, ...options }: ClearOption) => {
-      exactlyOne(given.length > 0, clear === true, 'addresses', '--clear');
+      requireExactlyOne(given.length > 0, clear === true, 'addresses', '--clear');
       await perform(
         options,
-        (operator) => setIpAllowList(operator, { appId, ranges: given.flatMap(commaList) }),
+        (operator) => setIpAllowList(operator, { appId, ranges: given.flatMap(parseList) }),
         ({ ipAllowList }) => `${appId} may be called from: ${ipAllowList.join(', ') || 'every address'}`,
       );
     });
 
-  verb(channel, 'set-limits <app-id>', 'how many requests it may make', ['set-limits test_demo --rate 100 --burst 300'])
-    .requiredOption('--rate <n>', 'requests per second', wholeNumber)
-    .option('--burst <n>', 'requests at once (default: twice the rate)', wholeNumber)
+  addCommand(channel, 'set-limits <app-id>', 'how many requests it may make', [
+    'set-limits test_demo --rate 100 --burst 300',
+  ])
+    .requiredOption('--rate <n>', 'requests per second', parseWholeNumber)
+    .option('--burst <n>', 'requests at once (default: twice the rate)', parseWholeNumber)
     .action(async (appId: string, { rate, burst, ...options }: LimitOptions) => {
       const input = { appId, ratePerSecond: rate, ...(burst === undefined ? {} : { rateBurst: burst }) };
       await perform(
@@ -64,13 +66,13 @@ export function addChannelSettings(channel: Command, { perform }: CommandLine): 
       );
     });
 
-  verb(
+  addCommand(
     channel,
     'set-voided-period-events <app-id>',
     'whether an unsubscribe also sends a CANCELED event for each period it voids',
     ['set-voided-period-events test_demo off'],
   )
-    .addArgument(new Argument('<on-or-off>', 'on or off').argParser(onOff))
+    .addArgument(new Argument('<on-or-off>', 'on or off').argParser(parseOnOff))
     .action(async (appId: string, send: boolean, options: JsonOption) => {
       await perform(
         options,
@@ -79,7 +81,7 @@ export function addChannelSettings(channel: Command, { perform }: CommandLine): 
       );
     });
 
-  verb(
+  addCommand(
     channel,
     'set-frame-origins <app-id> [origins...]',
     'whose pages may hold the redemption page in a frame, as a whole new list',
@@ -87,16 +89,16 @@ export function addChannelSettings(channel: Command, { perform }: CommandLine): 
   )
     .option('--clear', 'let nobody')
     .action(async (appId: string, given: readonly string[], { clear, ...options }: ClearOption) => {
-      exactlyOne(given.length > 0, clear === true, 'origins', '--clear');
+      requireExactlyOne(given.length > 0, clear === true, 'origins', '--clear');
       await perform(
         options,
-        (operator) => setFrameOrigins(operator, { appId, origins: given.flatMap(commaList) }),
+        (operator) => setFrameOrigins(operator, { appId, origins: given.flatMap(parseList) }),
         ({ frameOrigins }) =>
           `the redemption page of ${appId} may be framed by: ${frameOrigins.join(', ') || 'nobody'}`,
       );
     });
 
-  verb(channel, 'set-encryption <app-id>', 'which forms of encrypted fields it is sent, and may send', [
+  addCommand(channel, 'set-encryption <app-id>', 'which forms of encrypted fields it is sent, and may send', [
     'set-encryption test_demo --answers v2',
     'set-encryption test_demo --answers v2 --refuse-v1',
   ])
@@ -143,6 +145,6 @@ interface LimitOptions extends JsonOption {
 }
 
 /** An empty list or a missing address must be meant, not forgotten. */
-function exactlyOne(first: boolean, second: boolean, firstName: string, secondName: string): void {
+function requireExactlyOne(first: boolean, second: boolean, firstName: string, secondName: string): void {
   if (first === second) throw new OperatorError(`give either ${firstName} or ${secondName}`);
 }

@@ -3,32 +3,32 @@ import type { ChannelView } from '../../catalog/channels/provisioning-sql.js';
 import {
   createChannel,
   listChannels,
+  type OneTimeCredentials,
   resetCredentials,
   resumeChannel,
   revokeTokens,
-  type ShownCredentials,
   showChannel,
   suspendChannel,
 } from '../../operator/provisioning/channels.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import { collect, wholeNumber } from '../frame/options.js';
-import { type Shown, shown } from '../frame/shown.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import { appendList, parseWholeNumber } from '../frame/options.js';
+import { type SafeText, safeText } from '../frame/shown.js';
 import { record, table } from '../frame/table.js';
-import { addChannelAuthorizations } from './channel-authorizations.js';
-import { addChannelSettings, encryptionText } from './channel-settings.js';
+import { addChannelAuthorizationCommands } from './channel-authorizations.js';
+import { addChannelSettingCommands, encryptionText } from './channel-settings.js';
 
-export function addChannel(program: Command, commandLine: CommandLine): void {
+export function addChannelCommands(program: Command, commandLine: CommandLine): void {
   const { perform, performList } = commandLine;
   const channel = program.command('channel').description('partner platforms: credentials, authorizations, limits');
 
-  verb(channel, 'create', 'make a channel and show its credentials, this one time', [
+  addCommand(channel, 'create', 'make a channel and show its credentials, this one time', [
     'create --name "Partner One"',
     'create --name "Partner One" --app-id test_partner_one --rate 100 --burst 300',
   ])
     .requiredOption('--name <text>', 'name of the channel')
     .option('--app-id <id>', 'its app id (default: made at random)')
-    .option('--rate <n>', 'requests per second (default: 50 in the sandbox, 200 in production)', wholeNumber)
-    .option('--burst <n>', 'requests at once (default: twice the rate)', wholeNumber)
+    .option('--rate <n>', 'requests per second (default: 50 in the sandbox, 200 in production)', parseWholeNumber)
+    .option('--burst <n>', 'requests at once (default: twice the rate)', parseWholeNumber)
     .action(async ({ json = false, name, appId, rate, burst }: CreateOptions) => {
       const input = {
         name,
@@ -39,31 +39,31 @@ export function addChannel(program: Command, commandLine: CommandLine): void {
       await perform(
         { json },
         (operator) => createChannel(operator, input),
-        (made) => shown`${describe(made)}\n\n${showCredentials(made)}`,
+        (made) => safeText`${channelText(made)}\n\n${credentialsText(made)}`,
       );
     });
 
-  verb(channel, 'list', 'all channels', ['list', 'list --json']).action(async (options: JsonOption) => {
-    await performList(options, listChannels, listText);
+  addCommand(channel, 'list', 'all channels', ['list', 'list --json']).action(async (options: JsonOption) => {
+    await performList(options, listChannels, channelTable);
   });
 
-  verb(channel, 'show <app-id>', 'one channel with its settings and authorizations', ['show test_demo']).action(
+  addCommand(channel, 'show <app-id>', 'one channel with its settings and authorizations', ['show test_demo']).action(
     async (appId: string, options: JsonOption) => {
-      await perform(options, (operator) => showChannel(operator, { appId }), describe);
+      await perform(options, (operator) => showChannel(operator, { appId }), channelText);
     },
   );
 
-  verb(channel, 'suspend <app-id>', 'refuse all its requests, at once and on every node', ['suspend test_demo']).action(
-    async (appId: string, options: JsonOption) => {
-      await perform(
-        options,
-        (operator) => suspendChannel(operator, { appId }),
-        ({ changed }) => (changed ? `${appId} is suspended` : `${appId} was suspended already`),
-      );
-    },
-  );
+  addCommand(channel, 'suspend <app-id>', 'refuse all its requests, at once and on every node', [
+    'suspend test_demo',
+  ]).action(async (appId: string, options: JsonOption) => {
+    await perform(
+      options,
+      (operator) => suspendChannel(operator, { appId }),
+      ({ changed }) => (changed ? `${appId} is suspended` : `${appId} was suspended already`),
+    );
+  });
 
-  verb(channel, 'resume <app-id>', 'end a suspension', ['resume test_demo']).action(
+  addCommand(channel, 'resume <app-id>', 'end a suspension', ['resume test_demo']).action(
     async (appId: string, options: JsonOption) => {
       await perform(
         options,
@@ -73,23 +73,23 @@ export function addChannel(program: Command, commandLine: CommandLine): void {
     },
   );
 
-  verb(
+  addCommand(
     channel,
     'reset-credentials <app-id>',
     'new secrets, shown this one time; the old ones and all live tokens end at once on every node',
     ['reset-credentials test_demo', 'reset-credentials test_demo --only callbackSecret'],
   )
-    .option('--only <names>', 'some of appSecret, aesKey, callbackSecret (default: all three)', collect)
+    .option('--only <names>', 'some of appSecret, aesKey, callbackSecret (default: all three)', appendList)
     .action(async (appId: string, { only, ...options }: JsonOption & { readonly only?: readonly string[] }) => {
       const input = { appId, ...(only === undefined ? {} : { names: only }) };
       await perform(
         options,
         (operator) => resetCredentials(operator, input),
-        (reset) => shown`${appId} has new credentials\n\n${showCredentials(reset)}`,
+        (reset) => safeText`${appId} has new credentials\n\n${credentialsText(reset)}`,
       );
     });
 
-  verb(channel, 'revoke-tokens <app-id>', 'end all its live access tokens; its credentials stay', [
+  addCommand(channel, 'revoke-tokens <app-id>', 'end all its live access tokens; its credentials stay', [
     'revoke-tokens test_demo',
   ]).action(async (appId: string, options: JsonOption) => {
     await perform(
@@ -99,8 +99,8 @@ export function addChannel(program: Command, commandLine: CommandLine): void {
     );
   });
 
-  addChannelAuthorizations(channel, commandLine);
-  addChannelSettings(channel, commandLine);
+  addChannelAuthorizationCommands(channel, commandLine);
+  addChannelSettingCommands(channel, commandLine);
 }
 
 interface CreateOptions extends JsonOption {
@@ -110,14 +110,14 @@ interface CreateOptions extends JsonOption {
   readonly burst?: number;
 }
 
-function listText(channels: readonly ChannelView[]): Shown {
+function channelTable(channels: readonly ChannelView[]): SafeText {
   return table(
     ['APP ID', 'NAME', 'STATUS', 'LIMITS', 'PRODUCTS', 'PAYMENT CHANNELS', 'CREATED'],
     channels.map((channel) => [
       channel.appId,
       channel.name,
       channel.status,
-      limits(channel),
+      limitsText(channel),
       `${channel.products.length}`,
       `${channel.paymentChannels.length}`,
       channel.createdAt,
@@ -125,11 +125,11 @@ function listText(channels: readonly ChannelView[]): Shown {
   );
 }
 
-function limits({ ratePerSecond, rateBurst }: ChannelView): string {
+function limitsText({ ratePerSecond, rateBurst }: ChannelView): string {
   return `${ratePerSecond}/s, burst ${rateBurst}`;
 }
 
-function describe(channel: ChannelView): Shown {
+function channelText(channel: ChannelView): SafeText {
   const paymentChannels = channel.paymentChannels.map(({ code, isDefault, shareEnabled }) => {
     const flags = [...(isDefault ? ['default'] : []), ...(shareEnabled ? ['share'] : [])];
     return flags.length === 0 ? code : `${code} (${flags.join(', ')})`;
@@ -139,9 +139,9 @@ function describe(channel: ChannelView): Shown {
     ['Name', channel.name],
     ['Channel id', channel.channelId],
     ['Status', channel.status],
-    ['Limits', limits(channel)],
+    ['Limits', limitsText(channel)],
     ['IP list', channel.ipAllowList.join(', ') || 'every address'],
-    ...several(
+    ...repeatName(
       'Callback',
       channel.callbackUrls.map(({ eventType, url }) => `${url} (${eventType})`),
     ),
@@ -155,14 +155,14 @@ function describe(channel: ChannelView): Shown {
   ]);
 }
 
-function several(name: string, values: readonly string[]): [string, string][] {
+function repeatName(name: string, values: readonly string[]): [string, string][] {
   return values.length === 0 ? [[name, 'none']] : values.map((value) => [name, value]);
 }
 
-function showCredentials({ appSecret, aesKey, callbackSecret }: Partial<ShownCredentials>): Shown {
+function credentialsText({ appSecret, aesKey, callbackSecret }: Partial<OneTimeCredentials>): SafeText {
   const secrets: [string, string][] = [];
   if (appSecret !== undefined) secrets.push(['appSecret', appSecret]);
   if (aesKey !== undefined) secrets.push(['aesKey', aesKey]);
   if (callbackSecret !== undefined) secrets.push(['callbackSecret', callbackSecret]);
-  return shown`${record(secrets)}\n\nKeep them now: they are not shown again.`;
+  return safeText`${record(secrets)}\n\nKeep them now: they are not shown again.`;
 }

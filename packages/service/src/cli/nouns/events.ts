@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import type { EventRow } from '../../delivery/history/history-sql.js';
-import type { EventView } from '../../operator/events.js';
+import type { EventWithPushes } from '../../operator/events.js';
 import { OperatorError } from '../../operator/operator.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import { wholeNumber } from '../frame/options.js';
-import { paragraphs, type Shown } from '../frame/shown.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import { parseWholeNumber } from '../frame/options.js';
+import { paragraphs, type SafeText } from '../frame/shown.js';
 import { record, table } from '../frame/table.js';
 
 // Loaded by the command that needs it: with it come the interface's schemas, which take longer than all the rest.
-const actions = () => import('../../operator/events.js');
+const loadActions = () => import('../../operator/events.js');
 
-export function addEvents(program: Command, { perform, performList, performWithEngine }: CommandLine): void {
+export function addEventCommands(program: Command, { perform, performList, performWithEngine }: CommandLine): void {
   const events = program.command('events').description('what channels are told, and whether it has arrived');
 
-  verb(events, 'list <app-id>', 'events of a channel, newest first', [
+  addCommand(events, 'list <app-id>', 'events of a channel, newest first', [
     'list test_demo',
     'list test_demo --status GIVE_UP --from 2026-01-31',
     'list test_demo --order 100000001000 --json',
@@ -23,7 +23,7 @@ export function addEvents(program: Command, { perform, performList, performWithE
     .option('--status <status>', 'PENDING, DELIVERED, GIVE_UP or NO_CALLBACK')
     .option('--from <time>', 'written at this time or later')
     .option('--to <time>', 'written before this time')
-    .option('--limit <n>', 'how many at most (default: 100)', wholeNumber)
+    .option('--limit <n>', 'how many at most (default: 100)', parseWholeNumber)
     .action(async (appId: string, { order, event, ...options }: ListOptions) => {
       const { json: _, ...filter } = options;
       const input = {
@@ -32,16 +32,24 @@ export function addEvents(program: Command, { perform, performList, performWithE
         ...(order === undefined ? {} : { orderNo: order }),
         ...(event === undefined ? {} : { eventType: event }),
       };
-      await performList(options, async (operator) => (await actions()).listChannelEvents(operator, input), listText);
+      await performList(
+        options,
+        async (operator) => (await loadActions()).listEventsOfChannel(operator, input),
+        eventTable,
+      );
     });
 
-  verb(events, 'show <app-id> <event-id>', 'one event with every push of it', ['show test_demo 4711']).action(
+  addCommand(events, 'show <app-id> <event-id>', 'one event with every push of it', ['show test_demo 4711']).action(
     async (appId: string, eventId: string, options: JsonOption) => {
-      await perform(options, async (operator) => (await actions()).showEvent(operator, { appId, eventId }), eventText);
+      await perform(
+        options,
+        async (operator) => (await loadActions()).showEvent(operator, { appId, eventId }),
+        eventText,
+      );
     },
   );
 
-  verb(events, 'replay <app-id> [event-ids...]', 'send again, under the same eventId', [
+  addCommand(events, 'replay <app-id> [event-ids...]', 'send again, under the same eventId', [
     'replay test_demo 4711 4712',
     'replay test_demo --given-up --from 2026-01-31 --to 2026-02-01',
   ])
@@ -57,14 +65,16 @@ export function addEvents(program: Command, { perform, performList, performWithE
       await performWithEngine(
         options,
         async (operator) => {
-          const { replayGivenUp, replayNamed } = await actions();
-          return givenUp ? replayGivenUp(operator, { appId, ...range }) : replayNamed(operator, { appId, eventIds });
+          const { replayGivenUpEvents, replayNamedEvents } = await loadActions();
+          return givenUp
+            ? replayGivenUpEvents(operator, { appId, ...range })
+            : replayNamedEvents(operator, { appId, eventIds });
         },
         ({ replayed }) => `${replayed} to be sent again`,
       );
     });
 
-  verb(events, 'pause <app-id>', 'hold deliveries back', [
+  addCommand(events, 'pause <app-id>', 'hold deliveries back', [
     'pause test_demo',
     'pause test_demo --event order.status.changed',
   ])
@@ -73,18 +83,18 @@ export function addEvents(program: Command, { perform, performList, performWithE
       const input = { appId, ...(event === undefined ? {} : { eventType: event }) };
       await perform(
         options,
-        async (operator) => (await actions()).pauseEvents(operator, input),
+        async (operator) => (await loadActions()).pauseEvents(operator, input),
         ({ changed }) => `deliveries to ${appId} ${changed ? 'are paused' : 'were paused already'} (${event ?? '*'})`,
       );
     });
 
-  verb(events, 'resume <app-id>', 'go on with deliveries that were held back', ['resume test_demo'])
+  addCommand(events, 'resume <app-id>', 'go on with deliveries that were held back', ['resume test_demo'])
     .option('--event <type>', 'as it was paused (default: *, all)')
     .action(async (appId: string, { event, ...options }: PauseOptions) => {
       const input = { appId, ...(event === undefined ? {} : { eventType: event }) };
       await perform(
         options,
-        async (operator) => (await actions()).resumeEvents(operator, input),
+        async (operator) => (await loadActions()).resumeEvents(operator, input),
         ({ changed }) => `deliveries to ${appId} ${changed ? 'go on' : 'were not paused'} (${event ?? '*'})`,
       );
     });
@@ -109,7 +119,7 @@ interface PauseOptions extends JsonOption {
   readonly event?: string;
 }
 
-function listText(rows: readonly EventRow[]): Shown {
+function eventTable(rows: readonly EventRow[]): SafeText {
   return table(
     ['EVENT', 'TYPE', 'ORDER', 'WRITTEN', 'STATUS', 'PUSHES', 'LAST PUSH'],
     rows.map((row) => [
@@ -124,7 +134,7 @@ function listText(rows: readonly EventRow[]): Shown {
   );
 }
 
-function eventText(event: EventView): Shown {
+function eventText(event: EventWithPushes): SafeText {
   const facts = record([
     ['Event', idText(event)],
     ['Type', event.eventType],

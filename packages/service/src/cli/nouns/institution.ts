@@ -2,9 +2,14 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../../platform/clock.js';
 import { PlainError } from '../../platform/plain-error.js';
-import { wholeNumber } from '../frame/options.js';
-import { askedToStop, explained, readOrMakeKey, say } from '../frame/reference-program.js';
-import { indented, paragraphs, shown } from '../frame/shown.js';
+import { parseWholeNumber } from '../frame/options.js';
+import {
+  explainListenError,
+  printToStderr,
+  readOrCreateKeyFile,
+  waitForStopSignal,
+} from '../frame/reference-program.js';
+import { indent, paragraphs, safeText } from '../frame/shown.js';
 import { record, table } from '../frame/table.js';
 
 const EXAMPLES = `
@@ -21,11 +26,11 @@ interface Options {
   readonly control?: boolean;
 }
 
-export function addInstitution(perennial: Command): void {
+export function addInstitutionCommand(perennial: Command): void {
   perennial
     .command('institution')
     .description('run the reference payment institution until Ctrl-C; it needs no database')
-    .option('--port <n>', 'port to listen on, 0 for any that is free', wholeNumber, 8090)
+    .option('--port <n>', 'port to listen on, 0 for any that is free', parseWholeNumber, 8090)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--data-dir <folder>', 'where its ledger is kept', path.join('data', 'institution'))
     .option(
@@ -44,7 +49,7 @@ async function run({ port, host, dataDir, keyFile, noticeUrl, control = false }:
   const { FAULTS, startInstitution } = await import('@perennial/reference-peers');
   const folder = path.resolve(dataDir);
   const keyPath = path.resolve(keyFile ?? path.join(folder, 'bridge.key'));
-  const key = await readOrMakeKey(keyPath);
+  const key = await readOrCreateKeyFile(keyPath);
   const institution = await startInstitution({
     dataDir: folder,
     port,
@@ -54,7 +59,7 @@ async function run({ port, host, dataDir, keyFile, noticeUrl, control = false }:
     control,
     clock: systemClock,
   }).catch((error: unknown) => {
-    throw explained(error);
+    throw explainListenError(error);
   });
 
   const rows: [string, string][] = [
@@ -66,11 +71,11 @@ async function run({ port, host, dataDir, keyFile, noticeUrl, control = false }:
   ];
   const faults = FAULTS.map(({ tail, name, does }) => [tail, name, does]);
   const tails = table(['TAIL', 'FAULT', 'WHAT IT DOES'], faults);
-  const aTail = shown`A tail is the last four characters of the bound card, or of a shared agreement number.`;
-  say(shown`\nThe reference institution is ready. It moves no money.\n\n${indented(record(rows))}\n`);
-  say(shown`${indented(paragraphs([tails, aTail]))}\n`);
+  const aTail = safeText`A tail is the last four characters of the bound card, or of a shared agreement number.`;
+  printToStderr(safeText`\nThe reference institution is ready. It moves no money.\n\n${indent(record(rows))}\n`);
+  printToStderr(safeText`${indent(paragraphs([tails, aTail]))}\n`);
 
-  await askedToStop();
-  say('Stopping.');
+  await waitForStopSignal();
+  printToStderr('Stopping.');
   await institution.stop();
 }

@@ -1,21 +1,24 @@
 import type { Command } from 'commander';
-import { type MasterKeyStatus, masterKeyStatus, rewrapKeys } from '../../operator/copies/master-key.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import { paragraphs, type Shown, shown } from '../frame/shown.js';
+import { type MasterKeyStatus, readMasterKeyStatus, rewrapKeys } from '../../operator/copies/master-key.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import { paragraphs, type SafeText, safeText } from '../frame/shown.js';
 import { record, table } from '../frame/table.js';
 
-export function addMasterKey(perennial: Command, { perform }: CommandLine): void {
+export function addMasterKeyCommands(perennial: Command, { perform }: CommandLine): void {
   const masterKey = perennial.command('master-key').description('the key that protects all others');
 
-  verb(masterKey, 'status', 'which master key protects what, and whether all of it can be opened', ['status']).action(
-    async (options: JsonOption) => {
-      await perform(options, masterKeyStatus, statusText, ({ allOpen }) => allOpen);
-    },
-  );
-
-  verb(masterKey, 'rewrap', 'protect every other key with the current MASTER_KEY, so that the previous one can go', [
-    'rewrap',
+  addCommand(masterKey, 'status', 'which master key protects what, and whether all of it can be opened', [
+    'status',
   ]).action(async (options: JsonOption) => {
+    await perform(options, readMasterKeyStatus, statusText, ({ allOpen }) => allOpen);
+  });
+
+  addCommand(
+    masterKey,
+    'rewrap',
+    'protect every other key with the current MASTER_KEY, so that the previous one can go',
+    ['rewrap'],
+  ).action(async (options: JsonOption) => {
     await perform(
       options,
       rewrapKeys,
@@ -25,7 +28,7 @@ export function addMasterKey(perennial: Command, { perform }: CommandLine): void
   });
 }
 
-function statusText(status: MasterKeyStatus): Shown {
+function statusText(status: MasterKeyStatus): SafeText {
   const { currentKeyId, previousKeyIds, keys, channelSecrets, allOpen, isRewrapped } = status;
   const secrets = [
     'secrets of channels',
@@ -40,11 +43,11 @@ function statusText(status: MasterKeyStatus): Shown {
       ['Previous keys', previousKeyIds.join(', ') || 'none'],
     ]),
     table(['WHAT', 'MASTER KEY', 'COUNT', 'OPENED'], [...rows, secrets]),
-    shown`${verdict(allOpen, isRewrapped)}`,
+    safeText`${verdictText(allOpen, isRewrapped)}`,
   ]);
 }
 
-function verdict(allOpen: boolean, isRewrapped: boolean): string {
+function verdictText(allOpen: boolean, isRewrapped: boolean): string {
   if (!allOpen) return 'NOT ALL OPEN: the master key of what does not open must be in MASTER_KEY_PREVIOUS';
   return isRewrapped
     ? 'ALL OPEN: everything is under the current key'

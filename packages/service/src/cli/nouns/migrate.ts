@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { claimInstallation } from '../../platform/installation/installation.js';
 import type { OpenedDatabase } from '../../platform/installation/open.js';
 import { PlainError } from '../../platform/plain-error.js';
-import { type Migrated, migrate } from '../../platform/schema/migrate.js';
+import { type MigrationResult, migrate } from '../../platform/schema/migrate.js';
 import { readSchema } from '../../platform/schema/schema.js';
-import { type CommandLine, type JsonOption, openForCommand } from '../frame/command.js';
-import type { Shown } from '../frame/shown.js';
+import { type CommandLine, type JsonOption, openDatabaseForCommand } from '../frame/command.js';
+import type { SafeText } from '../frame/shown.js';
 import { table } from '../frame/table.js';
 
 const EXAMPLES = `
@@ -19,7 +19,7 @@ interface Options extends JsonOption {
   readonly contract?: boolean;
 }
 
-export function addMigrate(perennial: Command, commandLine: CommandLine): void {
+export function addMigrateCommand(perennial: Command, commandLine: CommandLine): void {
   perennial
     .command('migrate')
     .description('bring the schema up to this build, while nodes of this version and the one before run on it')
@@ -37,7 +37,7 @@ async function run(
   if (status && contract) throw new PlainError('--status changes nothing: leave --contract out');
   const settings = commandLine.settings();
   const log = progress(options);
-  const opened = await openForCommand(settings, log, { anySchema: true });
+  const opened = await openDatabaseForCommand(settings, log, { anySchema: true });
   try {
     if (status) {
       show(options, { items: await listMigrations(opened) }, ({ items }) => statusText(items));
@@ -75,14 +75,18 @@ async function listMigrations({ database }: OpenedDatabase): Promise<MigrationSt
   });
 }
 
-function statusText(migrations: readonly MigrationStatus[]): Shown {
+function statusText(migrations: readonly MigrationStatus[]): SafeText {
   return table(
     ['MIGRATION', 'KIND', 'STATE', 'APPLIED AT'],
     migrations.map(({ name, kind, state, appliedAt }) => [name, kind, state, appliedAt ?? '']),
   );
 }
 
-function migratedText({ version, applied, waiting }: Migrated & { readonly waiting: readonly string[] }): string {
+function migratedText({
+  version,
+  applied,
+  waiting,
+}: MigrationResult & { readonly waiting: readonly string[] }): string {
   const done = applied.length === 0 ? 'nothing was missing' : `migrations applied: ${applied.length}`;
   const later = waiting.length === 0 ? '' : `; ${waiting.join(', ')} waits for --contract, once no older node runs`;
   return `${done}; the schema is at ${version}${later}`;

@@ -1,14 +1,14 @@
-import { money } from '../../operator/money.js';
+import { formatCents } from '../../operator/money.js';
 import type { OrderView } from '../../operator/orders/order-view.js';
-import { paragraphs, type Shown, shown } from '../frame/shown.js';
+import { paragraphs, type SafeText, safeText } from '../frame/shown.js';
 import { record, table } from '../frame/table.js';
 import { alertTable } from './alert.js';
 
 /** An order for people: its fields, then one table for each kind of thing that belongs to it. */
-export function describeOrder(order: OrderView): Shown {
+export function orderText(order: OrderView): SafeText {
   const { payments, events, alerts } = order;
   return paragraphs([
-    fields(order),
+    orderFields(order),
     section('Periods', periodTable(order)),
     ...(payments.some(({ attempts }) => attempts.length > 0) ? [section('Attempts', attemptTable(order))] : []),
     ...(payments.some(({ refunds }) => refunds.length > 0) ? [section('Refunds', refundTable(order))] : []),
@@ -18,10 +18,10 @@ export function describeOrder(order: OrderView): Shown {
   ]);
 }
 
-const section = (title: string, text: Shown) => shown`${title}\n${text}`;
-const none = (text: string | null) => text ?? '';
+const section = (title: string, text: SafeText) => safeText`${title}\n${text}`;
+const orEmpty = (text: string | null) => text ?? '';
 
-function fields(order: OrderView): Shown {
+function orderFields(order: OrderView): SafeText {
   const { agreement } = order;
   return record([
     ['Order', order.orderNo],
@@ -31,13 +31,13 @@ function fields(order: OrderView): Shown {
     ['Product', order.productCode],
     ['Settlement mode', order.settlementMode],
     ['Status', order.orderStatus],
-    ['Cycle', `${order.totalCycles} x ${order.period} ${order.periodType}, ${money(order.amountCent)} each`],
-    ['Paid', money(order.totalPaidAmountCent)],
-    ['Refunded', money(order.totalRefundAmountCent)],
+    ['Cycle', `${order.totalCycles} x ${order.period} ${order.periodType}, ${formatCents(order.amountCent)} each`],
+    ['Paid', formatCents(order.totalPaidAmountCent)],
+    ['Refunded', formatCents(order.totalRefundAmountCent)],
     ['Created', order.createTime],
     ['Active since', order.orderSuccessTime ?? 'never'],
     ['Next payment', order.nextPayTime ?? 'none'],
-    ...(order.unsubscribeTime === null ? [] : [ended(order)]),
+    ...(order.unsubscribeTime === null ? [] : [unsubscribedField(order)]),
     ...(agreement === null
       ? []
       : [
@@ -51,12 +51,16 @@ function fields(order: OrderView): Shown {
   ]);
 }
 
-function ended({ unsubscribeTime, unsubscribeSource, unsubscribeReason }: OrderView): readonly [string, string] {
+function unsubscribedField({
+  unsubscribeTime,
+  unsubscribeSource,
+  unsubscribeReason,
+}: OrderView): readonly [string, string] {
   const reason = unsubscribeReason === null ? '' : `: ${unsubscribeReason}`;
   return ['Unsubscribed', `${unsubscribeTime} by ${unsubscribeSource}${reason}`];
 }
 
-function periodTable({ payments }: OrderView): Shown {
+function periodTable({ payments }: OrderView): SafeText {
   return table(
     ['PERIOD', 'NUMBER', 'STATUS', 'DUE', 'PAID', 'AMOUNT', 'REFUNDED'],
     payments.map((one) => [
@@ -64,14 +68,14 @@ function periodTable({ payments }: OrderView): Shown {
       one.paymentOrderNo,
       one.paymentStatus,
       one.expectPayTime,
-      none(one.paidAt),
-      money(one.amountCent),
-      money(one.refundAmountCent),
+      orEmpty(one.paidAt),
+      formatCents(one.amountCent),
+      formatCents(one.refundAmountCent),
     ]),
   );
 }
 
-function attemptTable({ payments }: OrderView): Shown {
+function attemptTable({ payments }: OrderView): SafeText {
   return table(
     ['PERIOD', 'ATTEMPT', 'STATUS', 'STARTED', 'SETTLED', 'THROUGH', 'REASON'],
     payments.flatMap(({ attempts }) =>
@@ -80,15 +84,15 @@ function attemptTable({ payments }: OrderView): Shown {
         one.attemptNo,
         one.status,
         one.startedAt,
-        none(one.settledAt),
+        orEmpty(one.settledAt),
         one.paymentChannelCode,
-        none(one.reason),
+        orEmpty(one.reason),
       ]),
     ),
   );
 }
 
-function refundTable({ payments }: OrderView): Shown {
+function refundTable({ payments }: OrderView): SafeText {
   return table(
     ['PERIOD', 'REFUND', 'STATUS', 'AMOUNT', 'STARTED', 'REFUNDED', 'BY', 'KEY', 'NOTE OR REASON'],
     payments.flatMap(({ refunds }) =>
@@ -96,18 +100,18 @@ function refundTable({ payments }: OrderView): Shown {
         `${one.cycleNo}`,
         one.refundNo,
         one.status,
-        money(one.amountCent),
+        formatCents(one.amountCent),
         one.startedAt,
-        none(one.refundedAt),
+        orEmpty(one.refundedAt),
         one.requestedBy,
-        none(one.key),
-        one.reason ?? none(one.note),
+        orEmpty(one.key),
+        one.reason ?? orEmpty(one.note),
       ]),
     ),
   );
 }
 
-function benefitTable({ payments }: OrderView): Shown {
+function benefitTable({ payments }: OrderView): SafeText {
   return table(
     ['PERIOD', 'BENEFIT', 'NAME', 'VALUE', 'STATUS', 'EXPIRES', 'CLAIMED'],
     payments.flatMap(({ benefits }) =>
@@ -115,16 +119,16 @@ function benefitTable({ payments }: OrderView): Shown {
         `${one.cycleNo}`,
         one.benefitCode,
         one.name,
-        money(one.faceValueCent),
+        formatCents(one.faceValueCent),
         one.status,
         one.expiresAt,
-        `${none(one.claimedAt)}${one.codeStatus === 'PENDING' ? ', waits for its code' : ''}`,
+        `${orEmpty(one.claimedAt)}${one.codeStatus === 'PENDING' ? ', waits for its code' : ''}`,
       ]),
     ),
   );
 }
 
-function eventTable(events: OrderView['events']): Shown {
+function eventTable(events: OrderView['events']): SafeText {
   return table(
     ['WHEN', 'EVENT', 'PERIOD', 'STATUS'],
     events.map(({ occurredAt, eventType, cycleNo, cycleTo, status }) => [

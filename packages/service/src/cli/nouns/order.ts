@@ -1,25 +1,26 @@
 import { Argument, type Command } from 'commander';
-import { money } from '../../operator/money.js';
+import { formatCents } from '../../operator/money.js';
 import { type Changed, OperatorError } from '../../operator/operator.js';
 import type { RefundedPeriod } from '../../operator/orders/refunds.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import { wholeNumber } from '../frame/options.js';
-import { lines, type Shown } from '../frame/shown.js';
-import { addOrderAdvance } from './order-advance.js';
-import { describeOrder } from './order-text.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import { parseWholeNumber } from '../frame/options.js';
+import { type SafeText, safeLines } from '../frame/shown.js';
+import { addOrderAdvanceCommand } from './order-advance.js';
+import { orderText } from './order-text.js';
 
 // Loaded by the command that needs them: with them come the interface's schemas, which take longer than all the rest.
-const view = () => import('../../operator/orders/order-view.js');
-const orders = () => import('../../operator/orders/orders.js');
-const refunds = () => import('../../operator/orders/refunds.js');
+const loadView = () => import('../../operator/orders/order-view.js');
+const loadOrders = () => import('../../operator/orders/orders.js');
+const loadRefunds = () => import('../../operator/orders/refunds.js');
 
-const cycleNo = () => new Argument('<cycle-no>', 'number of the period, from 1').argParser(wholeNumber);
+const createCycleNoArgument = () =>
+  new Argument('<cycle-no>', 'number of the period, from 1').argParser(parseWholeNumber);
 
-export function addOrder(program: Command, commandLine: CommandLine): void {
+export function addOrderCommands(program: Command, commandLine: CommandLine): void {
   const { perform, performWithEngine } = commandLine;
   const order = program.command('order').description('subscriptions of all channels: look, refund, end, try again');
 
-  verb(order, 'show [order-no]', 'everything about one order but secrets', [
+  addCommand(order, 'show [order-no]', 'everything about one order but secrets', [
     'show 100000001000',
     'show --external ORDER-0001 --json',
   ])
@@ -29,15 +30,15 @@ export function addOrder(program: Command, commandLine: CommandLine): void {
       if (!input || (orderNo !== undefined && external !== undefined)) {
         throw new OperatorError('give either an order number or --external');
       }
-      await perform(options, async (operator) => (await view()).showOrder(operator, input), describeOrder);
+      await perform(options, async (operator) => (await loadView()).showOrder(operator, input), orderText);
     });
 
-  verb(order, 'refund <order-no>', 'give the money of one period back, or a part of it; mode SVC_DEDUCT alone', [
+  addCommand(order, 'refund <order-no>', 'give the money of one period back, or a part of it; mode SVC_DEDUCT alone', [
     'refund 100000001000 1',
     'refund 100000001000 1 --amount-cent 490 --key ticket-4711 --note "late delivery"',
   ])
-    .addArgument(cycleNo())
-    .option('--amount-cent <n>', 'in cents (default: all that is left)', wholeNumber)
+    .addArgument(createCycleNoArgument())
+    .option('--amount-cent <n>', 'in cents (default: all that is left)', parseWholeNumber)
     .option('--key <text>', 'a name of your own: given again, it is the same refund and not another')
     .option('--note <text>', 'why')
     .action(async (orderNo: string, period: number, { amountCent, key, note, ...options }: RefundOptions) => {
@@ -50,12 +51,12 @@ export function addOrder(program: Command, commandLine: CommandLine): void {
       };
       await performWithEngine(
         options,
-        async (operator) => (await refunds()).refundPayment(operator, input),
+        async (operator) => (await loadRefunds()).refundPayment(operator, input),
         refundText,
       );
     });
 
-  verb(order, 'unsubscribe <order-no>', 'end an active order, with the events about it', [
+  addCommand(order, 'unsubscribe <order-no>', 'end an active order, with the events about it', [
     'unsubscribe 100000001000 --reason "asked for by phone"',
   ])
     .option('--reason <text>', 'why, kept with the order')
@@ -63,24 +64,24 @@ export function addOrder(program: Command, commandLine: CommandLine): void {
       const input = { orderNo, ...(reason === undefined ? {} : { reason }) };
       await performWithEngine(
         options,
-        async (operator) => (await orders()).unsubscribeOrder(operator, input),
+        async (operator) => (await loadOrders()).unsubscribeOrder(operator, input),
         ({ orderStatus, changed }) => `order ${orderNo} ${changed ? 'is' : 'was already'} ${orderStatus}`,
       );
     });
 
-  verb(order, 'retry <order-no>', 'try a period that has failed for now at once', ['retry 100000001000 3'])
-    .addArgument(cycleNo())
+  addCommand(order, 'retry <order-no>', 'try a period that has failed for now at once', ['retry 100000001000 3'])
+    .addArgument(createCycleNoArgument())
     .action(async (orderNo: string, period: number, options: JsonOption) => {
       await performWithEngine(
         options,
-        async (operator) => (await orders()).retryPeriod(operator, { orderNo, cycleNo: period }),
+        async (operator) => (await loadOrders()).retryPeriod(operator, { orderNo, cycleNo: period }),
         ({ changed }) =>
           `period ${period} of order ${orderNo} ${changed ? 'is due now' : 'was due already'}: a running service debits ` +
           'it as soon as its payment channel may be used',
       );
     });
 
-  addOrderAdvance(order, commandLine);
+  addOrderAdvanceCommand(order, commandLine);
 }
 
 interface ShowOptions extends JsonOption {
@@ -100,16 +101,16 @@ function refundText({
   cycleNo: period,
   payment,
   changed,
-}: Changed<RefundedPeriod>): string | Shown {
+}: Changed<RefundedPeriod>): string | SafeText {
   if (status === 'STARTED') {
-    return lines([
-      `refund ${refundNo} of ${money(amountCent)} is on its way: the institution has not said yet, and is asked again`,
+    return safeLines([
+      `refund ${refundNo} of ${formatCents(amountCent)} is on its way: the institution has not said yet, and is asked again`,
       'No benefit is revoked before it has.',
     ]);
   }
-  const sums = `${money(payment.refundAmountCent)} of ${money(payment.amountCent)}`;
-  return lines([
-    `refund ${refundNo}: ${money(amountCent)} is refunded`,
+  const sums = `${formatCents(payment.refundAmountCent)} of ${formatCents(payment.amountCent)}`;
+  return safeLines([
+    `refund ${refundNo}: ${formatCents(amountCent)} is refunded`,
     `period ${period} is ${payment.paymentStatus}, ${sums} in all`,
     ...benefitLines(payment.benefits),
     ...(changed ? [] : ['It was so already.']),
@@ -121,7 +122,7 @@ function benefitLines(benefits: RefundedPeriod['payment']['benefits']): string[]
   if (benefits.length === 0) return [];
   const revoked = benefits.filter(({ status }) => status === 'REVOKED');
   const stay = benefits.filter(({ status }) => status !== 'REVOKED');
-  const worth = (cents: number) => `(${money(cents)})`;
+  const worth = (cents: number) => `(${formatCents(cents)})`;
   const taken = revoked.map((one) => `${one.benefitCode} ${worth(one.faceValueCent)}`).join(', ');
   const left = stay.map((one) => `${one.benefitCode} ${one.status} ${worth(one.faceValueCent)}`).join(', ');
   return [`benefits revoked: ${taken || 'none'}`, ...(left === '' ? [] : [`benefits that stay: ${left}`])];

@@ -3,59 +3,67 @@ import type { PaymentChannelFields, PaymentChannelView } from '../../catalog/pay
 import {
   createPaymentChannel,
   listPaymentChannels,
+  type OneTimeGatewayKey,
   resetGatewayKey,
-  type ShownGatewayKey,
   updatePaymentChannel,
 } from '../../operator/provisioning/payment-channels.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import { commaList, hours, type OrNone, wholeNumberOrNone } from '../frame/options.js';
-import { type Shown, shown } from '../frame/shown.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import { type OrNone, parseHours, parseList, parseWholeNumberOrNone } from '../frame/options.js';
+import { type SafeText, safeText } from '../frame/shown.js';
 import { record, table } from '../frame/table.js';
 
-export function addPaymentChannel(program: Command, { perform, performList }: CommandLine): void {
+export function addPaymentChannelCommands(program: Command, { perform, performList }: CommandLine): void {
   const paymentChannel = program
     .command('payment-channel')
     .description('payment institutions: banks, gateway and pacing of debits');
 
-  withFields(
-    verb(paymentChannel, 'create <code>', 'make a payment channel', [
+  addFieldOptions(
+    addCommand(paymentChannel, 'create <code>', 'make a payment channel', [
       'create MOCKPAY --name "Mock Pay" --gateway sandbox --banks "*"',
       'create UNIPAY --name "Uni Pay" --gateway bridge --gateway-url https://bridge.example/uni \\\n' +
         '      --banks ICBC,CCB --bank-code-required --debits-per-second 50 --debit-hours 8-22',
     ])
       .requiredOption('--name <text>', 'name shown to end users')
       .requiredOption('--gateway <gateway>', 'sandbox (charges nobody, sandbox only) or bridge')
-      .requiredOption('--banks <codes>', '* for any, or bank codes with commas', commaList),
+      .requiredOption('--banks <codes>', '* for any, or bank codes with commas', parseList),
   ).action(async (code: string, options: FieldOptions & RequiredFields) => {
     const { name: displayName, gateway, banks: supportedBanks } = options;
-    const input = { ...fieldsOf(options), code, gateway, displayName, supportedBanks };
-    await perform(options, (operator) => createPaymentChannel(operator, input), withKey);
+    const input = { ...readFieldOptions(options), code, gateway, displayName, supportedBanks };
+    await perform(options, (operator) => createPaymentChannel(operator, input), paymentChannelTextWithKey);
   });
 
-  withFields(
-    verb(paymentChannel, 'update <code>', 'change what is given and leave the rest; holds at once on every node', [
-      'update UNIPAY --name "Uni Pay Plus" --banks ICBC,CCB,ABC',
-      'update UNIPAY --debits-per-second none --debit-hours none',
-    ])
+  addFieldOptions(
+    addCommand(
+      paymentChannel,
+      'update <code>',
+      'change what is given and leave the rest; holds at once on every node',
+      [
+        'update UNIPAY --name "Uni Pay Plus" --banks ICBC,CCB,ABC',
+        'update UNIPAY --debits-per-second none --debit-hours none',
+      ],
+    )
       .option('--name <text>', 'name shown to end users')
-      .option('--banks <codes>', '* for any, or bank codes with commas', commaList),
+      .option('--banks <codes>', '* for any, or bank codes with commas', parseList),
   ).action(async (code: string, options: FieldOptions) => {
     await perform(
       options,
-      (operator) => updatePaymentChannel(operator, { code, ...fieldsOf(options) }),
-      (updated) => (updated.changed ? describe(updated) : shown`${describe(updated)}\n\nIt was so already.`),
+      (operator) => updatePaymentChannel(operator, { code, ...readFieldOptions(options) }),
+      (updated) =>
+        updated.changed ? paymentChannelText(updated) : safeText`${paymentChannelText(updated)}\n\nIt was so already.`,
     );
   });
 
-  verb(paymentChannel, 'reset-key <code>', 'a new key for its bridge; the old one stops working at once', [
+  addCommand(paymentChannel, 'reset-key <code>', 'a new key for its bridge; the old one stops working at once', [
     'reset-key UNIPAY',
   ]).action(async (code: string, options: JsonOption) => {
-    await perform(options, (operator) => resetGatewayKey(operator, { code }), withKey);
+    await perform(options, (operator) => resetGatewayKey(operator, { code }), paymentChannelTextWithKey);
   });
 
-  verb(paymentChannel, 'list', 'all payment channels', ['list', 'list --json']).action(async (options: JsonOption) => {
-    await performList(options, listPaymentChannels, listText);
-  });
+  addCommand(paymentChannel, 'list', 'all payment channels', ['list', 'list --json']).action(
+    async (options: JsonOption) => {
+      await performList(options, listPaymentChannels, paymentChannelTable);
+    },
+  );
 }
 
 interface FieldOptions extends JsonOption {
@@ -74,18 +82,22 @@ interface RequiredFields {
   readonly banks: readonly string[];
 }
 
-function withFields(command: Command): Command {
+function addFieldOptions(command: Command): Command {
   return command
     .option('--gateway-url <url>', 'address of the bridge gateway')
     .option('--bank-code-required', 'a binding must name the bank')
     .option('--no-bank-code-required', 'a binding need not name the bank (default)')
-    .option('--debits-per-second <n>', 'pace of renewals, or none (default)', wholeNumberOrNone)
-    .option('--debit-hours <from-to>', 'hours of the day, UTC+8, for renewals, such as 8-22, or none (default)', hours)
+    .option('--debits-per-second <n>', 'pace of renewals, or none (default)', parseWholeNumberOrNone)
+    .option(
+      '--debit-hours <from-to>',
+      'hours of the day, UTC+8, for renewals, such as 8-22, or none (default)',
+      parseHours,
+    )
     .option('--common-numbers', 'several channels may share the same agreement number')
     .option('--no-common-numbers', "an agreement number is one channel's alone (default)");
 }
 
-function fieldsOf(options: FieldOptions): Partial<PaymentChannelFields> {
+function readFieldOptions(options: FieldOptions): Partial<PaymentChannelFields> {
   const { name, banks, gatewayUrl, bankCodeRequired, debitsPerSecond, debitHours, commonNumbers } = options;
   return {
     ...(name === undefined ? {} : { displayName: name }),
@@ -102,7 +114,7 @@ function orNull<T>(value: OrNone<T>): T | null {
   return value === 'none' ? null : value;
 }
 
-function listText(paymentChannels: readonly PaymentChannelView[]): Shown {
+function paymentChannelTable(paymentChannels: readonly PaymentChannelView[]): SafeText {
   return table(
     ['CODE', 'NAME', 'GATEWAY', 'BANKS', 'BANK CODE', 'DEBITS/S', 'HOURS', 'NUMBERS', 'CHANNELS'],
     paymentChannels.map((one) => [
@@ -111,8 +123,8 @@ function listText(paymentChannels: readonly PaymentChannelView[]): Shown {
       one.gateway,
       one.supportedBanks.join(', '),
       one.bankCodeRequired ? 'required' : 'optional',
-      pace(one),
-      window(one),
+      paceText(one),
+      hoursText(one),
       one.commonNumbers ? 'common' : 'own',
       `${one.channels.length}`,
     ]),
@@ -120,30 +132,30 @@ function listText(paymentChannels: readonly PaymentChannelView[]): Shown {
 }
 
 /** The key is shown this once; a gateway without one has nothing to show. */
-function withKey({ gatewayKey, ...one }: PaymentChannelView & ShownGatewayKey): Shown {
-  if (gatewayKey === undefined) return describe(one);
-  return shown`${describe(one)}\n\nKey of the bridge, shown this once:\n\n  ${gatewayKey}`;
+function paymentChannelTextWithKey({ gatewayKey, ...one }: PaymentChannelView & OneTimeGatewayKey): SafeText {
+  if (gatewayKey === undefined) return paymentChannelText(one);
+  return safeText`${paymentChannelText(one)}\n\nKey of the bridge, shown this once:\n\n  ${gatewayKey}`;
 }
 
-function describe(one: PaymentChannelView): Shown {
+function paymentChannelText(one: PaymentChannelView): SafeText {
   return record([
     ['Code', one.code],
     ['Name', one.displayName],
     ['Gateway', one.gatewayUrl === null ? one.gateway : `${one.gateway} at ${one.gatewayUrl}`],
     ['Banks', one.supportedBanks.join(', ')],
     ['Bank code', one.bankCodeRequired ? 'required' : 'optional'],
-    ['Debits per second', pace(one)],
-    ['Debit hours', window(one)],
+    ['Debits per second', paceText(one)],
+    ['Debit hours', hoursText(one)],
     ['Shared numbers', one.commonNumbers ? 'common to channels' : 'of one channel each'],
     ['Channels', one.channels.join(', ') || 'none'],
     ['Created', one.createdAt],
   ]);
 }
 
-function pace({ debitsPerSecond }: PaymentChannelView): string {
+function paceText({ debitsPerSecond }: PaymentChannelView): string {
   return debitsPerSecond === null ? 'any' : `${debitsPerSecond}`;
 }
 
-function window({ debitHours }: PaymentChannelView): string {
+function hoursText({ debitHours }: PaymentChannelView): string {
   return debitHours === null ? 'any' : `${debitHours.from}-${debitHours.to}`;
 }

@@ -1,31 +1,35 @@
 import type { Command } from 'commander';
 import type { BenefitView, ProductView } from '../../catalog/products/provisioning-sql.js';
-import { money } from '../../operator/money.js';
+import { formatCents } from '../../operator/money.js';
 import { createProduct, listProducts, showProduct } from '../../operator/provisioning/products.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import { benefit, collect, duration, durations, wholeNumber } from '../frame/options.js';
-import type { Shown } from '../frame/shown.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import { appendBenefit, appendList, formatDuration, parseDurations, parseWholeNumber } from '../frame/options.js';
+import type { SafeText } from '../frame/shown.js';
 import { record, table } from '../frame/table.js';
 
-export function addProduct(program: Command, { perform, performList }: CommandLine): void {
+export function addProductCommands(program: Command, { perform, performList }: CommandLine): void {
   const product = program.command('product').description('what is sold: cycle, price, settlement modes, benefits');
 
-  verb(product, 'create <product-code>', 'make a product; it never changes afterwards', [
+  addCommand(product, 'create <product-code>', 'make a product; it never changes afterwards', [
     'create VIP_MONTHLY --name "VIP, monthly" --mode SVC_DEDUCT --period-type MONTH --cycles 12 \\\n' +
       '      --amount-cent 1990 --benefit "VIP_PASS:1500:VIP pass" --benefit COUPON:490',
     'create DAY_7 --name "Seven days" --mode CHANNEL_COLLECT --period-type DAY --cycles 7 --amount-cent 100',
   ])
     .requiredOption('--name <text>', 'name of the product')
-    .requiredOption('--mode <mode>', 'SVC_DEDUCT or CHANNEL_COLLECT; in the sandbox also both, with a comma', collect)
+    .requiredOption(
+      '--mode <mode>',
+      'SVC_DEDUCT or CHANNEL_COLLECT; in the sandbox also both, with a comma',
+      appendList,
+    )
     .requiredOption('--period-type <type>', 'DAY or MONTH (calendar months)')
-    .option('--period <n>', 'days or months in one period (default: 1)', wholeNumber)
-    .requiredOption('--cycles <n>', 'number of periods, at most 9999', wholeNumber)
-    .requiredOption('--amount-cent <n>', 'price of one period, in cents', wholeNumber)
-    .option('--benefit <code:cents[:name]>', 'a benefit of every period; may be repeated', benefit)
+    .option('--period <n>', 'days or months in one period (default: 1)', parseWholeNumber)
+    .requiredOption('--cycles <n>', 'number of periods, at most 9999', parseWholeNumber)
+    .requiredOption('--amount-cent <n>', 'price of one period, in cents', parseWholeNumber)
+    .option('--benefit <code:cents[:name]>', 'a benefit of every period; may be repeated', appendBenefit)
     .option(
       '--retry <delays>',
       'when a failed debit is tried again, or none (default: 1h,3h,6h,12h for DAY, 1d,3d,5d,7d for MONTH)',
-      durations,
+      parseDurations,
     )
     .action(async (productCode: string, options: CreateOptions) => {
       const input = {
@@ -39,16 +43,16 @@ export function addProduct(program: Command, { perform, performList }: CommandLi
         benefits: options.benefit ?? [],
         ...(options.retry === undefined ? {} : { retryDelays: options.retry }),
       };
-      await perform(options, (operator) => createProduct(operator, input), describe);
+      await perform(options, (operator) => createProduct(operator, input), productText);
     });
 
-  verb(product, 'list', 'all products', ['list', 'list --json']).action(async (options: JsonOption) => {
-    await performList(options, listProducts, listText);
+  addCommand(product, 'list', 'all products', ['list', 'list --json']).action(async (options: JsonOption) => {
+    await performList(options, listProducts, productTable);
   });
 
-  verb(product, 'show <product-code>', 'one product', ['show TEST_SPU_001']).action(
+  addCommand(product, 'show <product-code>', 'one product', ['show TEST_SPU_001']).action(
     async (productCode: string, options: JsonOption) => {
-      await perform(options, (operator) => showProduct(operator, { productCode }), describe);
+      await perform(options, (operator) => showProduct(operator, { productCode }), productText);
     },
   );
 }
@@ -64,38 +68,38 @@ interface CreateOptions extends JsonOption {
   readonly retry?: readonly number[];
 }
 
-function listText(products: readonly ProductView[]): Shown {
+function productTable(products: readonly ProductView[]): SafeText {
   return table(
     ['CODE', 'NAME', 'MODES', 'CYCLE', 'AMOUNT', 'BENEFITS', 'CHANNELS'],
     products.map((product) => [
       product.productCode,
       product.productName,
       product.settlementModes.join(', '),
-      cycle(product),
-      money(product.amountCent),
+      cycleText(product),
+      formatCents(product.amountCent),
       product.benefits.map(({ benefitCode }) => benefitCode).join(', '),
       `${product.channels.length}`,
     ]),
   );
 }
 
-function describe(product: ProductView): Shown {
+function productText(product: ProductView): SafeText {
   const benefits = product.benefits.map(
-    ({ benefitCode, name, faceValueCent }) => `${benefitCode} ${money(faceValueCent)} (${name})`,
+    ({ benefitCode, name, faceValueCent }) => `${benefitCode} ${formatCents(faceValueCent)} (${name})`,
   );
   return record([
     ['Code', product.productCode],
     ['Name', product.productName],
     ['Settlement modes', product.settlementModes.join(', ')],
-    ['Cycle', cycle(product)],
-    ['Amount', `${money(product.amountCent)} per period`],
+    ['Cycle', cycleText(product)],
+    ['Amount', `${formatCents(product.amountCent)} per period`],
     ...(benefits.length === 0 ? ['none'] : benefits).map((line): [string, string] => ['Benefit', line]),
-    ['Retries after', product.retryDelays.map(duration).join(', ') || 'none'],
+    ['Retries after', product.retryDelays.map(formatDuration).join(', ') || 'none'],
     ['Channels', product.channels.join(', ') || 'none'],
     ['Created', product.createdAt],
   ]);
 }
 
-function cycle({ period, periodType, totalCycles }: ProductView): string {
+function cycleText({ period, periodType, totalCycles }: ProductView): string {
   return `${totalCycles} x ${period} ${periodType}`;
 }

@@ -1,23 +1,23 @@
 import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
-import { money } from '../../operator/money.js';
+import { formatCents } from '../../operator/money.js';
 import { OperatorError } from '../../operator/operator.js';
 import type { DifferenceView } from '../../reconciliation/differences-sql.js';
 import type { ReconciliationView } from '../../reconciliation/runs-sql.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import { wholeNumber } from '../frame/options.js';
-import type { Shown } from '../frame/shown.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import { parseWholeNumber } from '../frame/options.js';
+import type { SafeText } from '../frame/shown.js';
 import { record, table } from '../frame/table.js';
 
 /** Loaded when a command needs it: the interface's schemas come with it. */
-const actions = () => import('../../operator/books/reconciliation.js');
+const loadActions = () => import('../../operator/books/reconciliation.js');
 
-export function addReconciliation(program: Command, { perform, performList }: CommandLine): void {
+export function addReconciliationCommands(program: Command, { perform, performList }: CommandLine): void {
   const reconciliation = program
     .command('reconciliation')
     .description('institutions’ statements of a day against what is known here');
 
-  verb(reconciliation, 'run', 'compare a day’s statement, of the bridge or a file; may be repeated', [
+  addCommand(reconciliation, 'run', 'compare a day’s statement, of the bridge or a file; may be repeated', [
     'run --payment-channel UNIPAY --day 2026-01-31',
     'run --payment-channel UNIPAY --day 2026-01-31 --csv statement.csv',
   ])
@@ -28,52 +28,59 @@ export function addReconciliation(program: Command, { perform, performList }: Co
       await perform(
         options,
         async (operator) =>
-          (await actions()).runReconciliation(operator, {
+          (await loadActions()).runReconciliation(operator, {
             paymentChannelCode: paymentChannel,
             day,
-            ...(csv === undefined ? {} : { csv: bytesOf(csv) }),
+            ...(csv === undefined ? {} : { csv: readStatementFile(csv) }),
           }),
-        describe,
+        reconciliationText,
       );
     });
 
-  verb(reconciliation, 'list', 'days that were compared, the latest first', ['list', 'list --payment-channel UNIPAY'])
+  addCommand(reconciliation, 'list', 'days that were compared, the latest first', [
+    'list',
+    'list --payment-channel UNIPAY',
+  ])
     .option('--payment-channel <code>', 'only of this one')
-    .option('--limit <n>', 'at most this many, 1 to 1000 (default: 50)', wholeNumber)
+    .option('--limit <n>', 'at most this many, 1 to 1000 (default: 50)', parseWholeNumber)
     .action(async ({ paymentChannel, limit, ...options }: ListOptions) => {
-      const input = filter(paymentChannel, limit);
-      await performList(options, async (operator) => (await actions()).listReconciliations(operator, input), daysText);
+      const input = pickFilter(paymentChannel, limit);
+      await performList(
+        options,
+        async (operator) => (await loadActions()).listReconciliations(operator, input),
+        dayTable,
+      );
     });
 
-  verb(reconciliation, 'differences', 'what does not agree and nobody has closed, the latest day first', [
+  addCommand(reconciliation, 'differences', 'what does not agree and nobody has closed, the latest day first', [
     'differences',
     'differences --payment-channel UNIPAY --day 2026-01-31 --all --json',
   ])
     .option('--all', 'those that are closed too')
     .option('--payment-channel <code>', 'only of this one')
     .option('--day <day>', 'only of this day, such as 2026-01-31')
-    .option('--limit <n>', 'at most this many, 1 to 10000 (default: 100)', wholeNumber)
+    .option('--limit <n>', 'at most this many, 1 to 10000 (default: 100)', parseWholeNumber)
     .action(async ({ paymentChannel, limit, all, day, ...options }: DifferencesOptions) => {
       const input = {
-        ...filter(paymentChannel, limit),
+        ...pickFilter(paymentChannel, limit),
         ...(all === undefined ? {} : { all }),
         ...(day === undefined ? {} : { day }),
       };
       await performList(
         options,
-        async (operator) => (await actions()).listDifferences(operator, input),
-        differencesText,
+        async (operator) => (await loadActions()).listDifferences(operator, input),
+        differenceTable,
       );
     });
 
-  verb(reconciliation, 'close <difference-no>', 'say that a difference is dealt with, and how', [
+  addCommand(reconciliation, 'close <difference-no>', 'say that a difference is dealt with, and how', [
     'close 17 --note "refunded at the counter, ticket 4711"',
   ])
     .requiredOption('--note <text>', 'what was found out, and what was done')
     .action(async (differenceNo: string, { note, ...options }: JsonOption & { readonly note: string }) => {
       await perform(
         options,
-        async (operator) => (await actions()).closeDifference(operator, { differenceNo, note }),
+        async (operator) => (await loadActions()).closeDifference(operator, { differenceNo, note }),
         ({ changed, closedBy }) =>
           changed
             ? `difference ${differenceNo} is closed`
@@ -98,7 +105,7 @@ interface DifferencesOptions extends ListOptions {
   readonly day?: string;
 }
 
-function filter(paymentChannelCode: string | undefined, limit: number | undefined) {
+function pickFilter(paymentChannelCode: string | undefined, limit: number | undefined) {
   return {
     ...(paymentChannelCode === undefined ? {} : { paymentChannelCode }),
     ...(limit === undefined ? {} : { limit }),
@@ -106,7 +113,7 @@ function filter(paymentChannelCode: string | undefined, limit: number | undefine
 }
 
 /** Opened when it is read, so that a file that cannot be is told as everything else is. */
-async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+async function* readStatementFile(file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(file);
   } catch (error) {
@@ -114,7 +121,7 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-function describe(one: ReconciliationView): Shown {
+function reconciliationText(one: ReconciliationView): SafeText {
   return record([
     ['Payment channel', one.paymentChannelCode],
     ['Day', one.day],
@@ -124,7 +131,7 @@ function describe(one: ReconciliationView): Shown {
   ]);
 }
 
-function daysText(days: readonly ReconciliationView[]): Shown {
+function dayTable(days: readonly ReconciliationView[]): SafeText {
   return table(
     ['DAY', 'PAYMENT CHANNEL', 'LINES', 'DIFFERENCES', 'OPEN', 'FROM', 'RUN BY', 'RUN AT'],
     days.map((one) => [
@@ -140,7 +147,7 @@ function daysText(days: readonly ReconciliationView[]): Shown {
   );
 }
 
-function differencesText(differences: readonly DifferenceView[]): Shown {
+function differenceTable(differences: readonly DifferenceView[]): SafeText {
   return table(
     ['NO', 'DAY', 'PAYMENT CHANNEL', 'KIND', 'LINE', 'NUMBER', 'HERE', 'THERE', 'FIRST SEEN', 'CLOSED'],
     differences.map((one) => [
@@ -150,14 +157,14 @@ function differencesText(differences: readonly DifferenceView[]): Shown {
       one.kind,
       one.lineKind,
       one.number,
-      side(one.hereStatus, one.hereAmountCent),
-      side(one.thereStatus, one.thereAmountCent),
+      sideText(one.hereStatus, one.hereAmountCent),
+      sideText(one.thereStatus, one.thereAmountCent),
       one.firstSeenAt,
       one.closedAt === null ? '' : `${one.closedBy}: ${one.closingNote}`,
     ]),
   );
 }
 
-function side(status: string | null, amountCent: number | null): string {
-  return amountCent === null ? 'nothing' : `${status} ${money(amountCent)}`;
+function sideText(status: string | null, amountCent: number | null): string {
+  return amountCent === null ? 'nothing' : `${status} ${formatCents(amountCent)}`;
 }

@@ -6,19 +6,19 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { SettlementReportInput } from '../../operator/books/settlement-reports.js';
-import { money } from '../../operator/money.js';
+import { formatCents } from '../../operator/money.js';
 import { OperatorError, type OperatorWithClock } from '../../operator/operator.js';
 import { requireOneOf } from '../../operator/rules.js';
 import { REPORT_FORMATS } from '../../settlement/format.js';
 import type { SettlementSummary, Sums } from '../../settlement/report.js';
-import { type CommandLine, type JsonOption, verb } from '../frame/command.js';
-import { paragraphs, type Shown, shown } from '../frame/shown.js';
+import { addCommand, type CommandLine, type JsonOption } from '../frame/command.js';
+import { paragraphs, type SafeText, safeText } from '../frame/shown.js';
 import { table } from '../frame/table.js';
 
-export function addSettlement(program: Command, { operate, perform, stdout }: CommandLine): void {
+export function addSettlementCommands(program: Command, { operate, perform, stdout }: CommandLine): void {
   const settlement = program.command('settlement').description('what was collected, refunded and billed');
 
-  verb(settlement, 'report', 'a channel’s month, line by line and in sums', [
+  addCommand(settlement, 'report', 'a channel’s month, line by line and in sums', [
     'report --channel test_demo --month 2026-01',
     'report --channel test_demo --month 2026-01 --format csv --output january.csv',
   ])
@@ -36,8 +36,8 @@ export function addSettlement(program: Command, { operate, perform, stdout }: Co
         // Byte for byte what channels wrote, which a terminal may obey; JSON has escapes for that.
         throw new OperatorError('a CSV report is not for a terminal: give --output, or send it on to a program');
       }
-      if (output === undefined) return operate(options, (operator) => print(operator, input, stdout));
-      await perform(options, (operator) => save(operator, input, path.resolve(output)), summaryText);
+      if (output === undefined) return operate(options, (operator) => printReport(operator, input, stdout));
+      await perform(options, (operator) => saveReport(operator, input, path.resolve(output)), summaryText);
     });
 }
 
@@ -49,11 +49,11 @@ interface ReportOptions extends JsonOption {
 }
 
 /** To a file first: whoever reads stdout may be slow, and nothing is printed of a report that fails. */
-async function print(operator: OperatorWithClock, input: SettlementReportInput, stdout: Writable): Promise<void> {
+async function printReport(operator: OperatorWithClock, input: SettlementReportInput, stdout: Writable): Promise<void> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-report-'));
   try {
     const file = path.join(folder, 'report');
-    await writeTo(operator, input, file);
+    await writeReport(operator, input, file);
     await pipeline(createReadStream(file), stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
       // `| head` has seen what it wanted to see.
       if (error.code !== 'EPIPE') throw error;
@@ -67,7 +67,7 @@ async function print(operator: OperatorWithClock, input: SettlementReportInput, 
  * Beside its place first: a file of that name is a whole report, or what it was before. It is a new file, which nobody else
  * may read, whatever the old one's mode was.
  */
-async function save(
+async function saveReport(
   operator: OperatorWithClock,
   input: SettlementReportInput,
   file: string,
@@ -77,7 +77,7 @@ async function save(
   }
   const unfinished = `${file}.${process.pid}.unfinished`;
   try {
-    const summary = await writeTo(operator, input, unfinished);
+    const summary = await writeReport(operator, input, unfinished);
     await rename(unfinished, file);
     return summary;
   } catch (error) {
@@ -87,7 +87,7 @@ async function save(
   }
 }
 
-async function writeTo(
+async function writeReport(
   operator: OperatorWithClock,
   input: SettlementReportInput,
   file: string,
@@ -104,22 +104,22 @@ async function writeTo(
   }
 }
 
-function summaryText({ appId, month, monthIsOver, unsettled, products, totals }: SettlementSummary): Shown {
-  const rows = products.map((one) => [one.productCode, one.settlementMode, ...cells(one)]);
+function summaryText({ appId, month, monthIsOver, unsettled, products, totals }: SettlementSummary): SafeText {
+  const rows = products.map((one) => [one.productCode, one.settlementMode, ...sumCells(one)]);
   const sums = table(
     ['PRODUCT', 'MODE', 'COLLECTED', 'REFUNDED', 'BILLED'],
-    [...rows, ['Total', '', ...cells(totals)]],
+    [...rows, ['Total', '', ...sumCells(totals)]],
   );
   const open = unsettled.debits + unsettled.refunds;
   return paragraphs([
-    shown`${appId}, ${month}${monthIsOver ? '' : ' (not over yet)'}`,
+    safeText`${appId}, ${month}${monthIsOver ? '' : ' (not over yet)'}`,
     sums,
-    ...(open === 0 ? [] : [shown`${open} debits or refunds have no result yet: the month may still change.`]),
+    ...(open === 0 ? [] : [safeText`${open} debits or refunds have no result yet: the month may still change.`]),
   ]);
 }
 
-function cells(sums: Sums): string[] {
-  const cell = (cents: number, count: number) => (count === 0 ? '-' : `${money(cents)} (${count})`);
+function sumCells(sums: Sums): string[] {
+  const cell = (cents: number, count: number) => (count === 0 ? '-' : `${formatCents(cents)} (${count})`);
   return [
     cell(sums.collectedCent, sums.collectedCount),
     cell(sums.refundedCent, sums.refundedCount),

@@ -2,9 +2,14 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../../platform/clock.js';
 import { PlainError } from '../../platform/plain-error.js';
-import { wholeNumber } from '../frame/options.js';
-import { askedToStop, explained, readOrMakeKey, say } from '../frame/reference-program.js';
-import { indented, shown } from '../frame/shown.js';
+import { parseWholeNumber } from '../frame/options.js';
+import {
+  explainListenError,
+  printToStderr,
+  readOrCreateKeyFile,
+  waitForStopSignal,
+} from '../frame/reference-program.js';
+import { indent, safeText } from '../frame/shown.js';
 import { record } from '../frame/table.js';
 
 const EXAMPLES = `
@@ -20,11 +25,11 @@ interface Options {
   readonly control?: boolean;
 }
 
-export function addSupplier(perennial: Command): void {
+export function addSupplierCommand(perennial: Command): void {
   perennial
     .command('supplier')
     .description('run the reference supplier of codes until Ctrl-C; it needs no database')
-    .option('--port <n>', 'port to listen on, 0 for any that is free', wholeNumber, 8091)
+    .option('--port <n>', 'port to listen on, 0 for any that is free', parseWholeNumber, 8091)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--data-dir <folder>', 'where its ledger is kept', path.join('data', 'supplier'))
     .option(
@@ -42,10 +47,10 @@ async function run({ port, host, dataDir, keyFile, control = false }: Options): 
   const { startSupplier } = await import('@perennial/reference-peers');
   const folder = path.resolve(dataDir);
   const keyPath = path.resolve(keyFile ?? path.join(folder, 'supplier.key'));
-  const key = await readOrMakeKey(keyPath);
+  const key = await readOrCreateKeyFile(keyPath);
   const supplier = await startSupplier({ dataDir: folder, port, host, key, control, clock: systemClock }).catch(
     (error: unknown) => {
-      throw explained(error);
+      throw explainListenError(error);
     },
   );
   const rows: [string, string][] = [
@@ -54,9 +59,9 @@ async function run({ port, host, dataDir, keyFile, control = false }: Options): 
     ['Ledger', folder],
     ['Control', control ? `${supplier.url}/control, ${supplier.url}/ledger` : 'off'],
   ];
-  say(shown`\nThe reference supplier is ready. Its codes buy nothing.\n\n${indented(record(rows))}\n`);
+  printToStderr(safeText`\nThe reference supplier is ready. Its codes buy nothing.\n\n${indent(record(rows))}\n`);
 
-  await askedToStop();
-  say('Stopping.');
+  await waitForStopSignal();
+  printToStderr('Stopping.');
   await supplier.stop();
 }

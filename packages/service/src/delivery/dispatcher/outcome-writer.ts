@@ -138,7 +138,7 @@ export class OutcomeWriter {
       try {
         if (batch.some(isLastPush)) {
           const givenUp = await writeWithAlerts(database, batch, skipLocked);
-          counts?.givenUp(givenUp);
+          counts?.countGivenUp(givenUp);
         } else await finishPushes(database, batch, skipLocked);
         return skipLocked ? await findUnfinished(database, batch) : [];
       } catch (err) {

@@ -1,4 +1,10 @@
-import { type Database, type FreeText, PATIENT_MS, sqlState, type Transaction } from '../../platform/db/database.js';
+import {
+  type Database,
+  LONG_STATEMENT_MS,
+  sqlState,
+  type Transaction,
+  type UncheckedSql,
+} from '../../platform/db/database.js';
 
 /** Rows per step: a step never holds locks or writes for long, whatever has piled up. */
 export const STEP = 1000;
@@ -19,8 +25,8 @@ export async function inSteps(step: () => Promise<number>): Promise<number> {
 /** Nobody waits for a chore: its statements may take longer than those of requests. */
 export const patient = (database: Database): Database => {
   const transaction: Database['transaction'] = (work, options) =>
-    database.transaction(work, { statementMs: PATIENT_MS, ...options });
-  const query = (text: FreeText, values?: readonly unknown[]) => transaction((tx) => tx.query(text, values));
+    database.transaction(work, { statementMs: LONG_STATEMENT_MS, ...options });
+  const query = (text: UncheckedSql, values?: readonly unknown[]) => transaction((tx) => tx.query(text, values));
   return { ...database, transaction, query: query as Database['query'] };
 };
 

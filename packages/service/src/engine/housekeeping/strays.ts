@@ -63,7 +63,7 @@ async function strayWeeks(tx: Queryable, table: WeeklyTable): Promise<StrayWeek[
 
 /** However long it takes: given up half-way, it would take as long the next time. */
 async function moveIntoWeek(tx: Transaction, table: WeeklyTable, { name, from, to }: StrayWeek): Promise<void> {
-  await tx.allow(0);
+  await tx.setStatementLimit(0);
   await tx.query(`create table ${name} (like ${table.name} including all)`);
   await tx.query(
     `with moved as (delete from ${table.name}_default where ${table.by} >= $1 and ${table.by} < $2 returning *)

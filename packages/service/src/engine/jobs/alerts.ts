@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import type { Sender } from '../../platform/alerts/message.js';
-import { resolveWhatIsGone } from '../../platform/alerts/resolve-sql.js';
-import { sendMessages, writeMessages } from '../../platform/alerts/tell.js';
-import type { AlertWay } from '../../platform/alerts/way.js';
+import type { AlertSender } from '../../platform/alerts/message.js';
+import { resolveEndedAlerts } from '../../platform/alerts/resolve-sql.js';
+import { sendAlertMessages, writeAlertMessages } from '../../platform/alerts/tell.js';
+import type { AlertTransport } from '../../platform/alerts/way.js';
 import type { Database } from '../../platform/db/database.js';
 import { every } from '../timer.js';
 
@@ -10,8 +10,8 @@ export interface AlertingDeps {
   readonly database: Database;
   readonly log: Logger;
   /** None: alerts are in the list alone. */
-  readonly alertWays?: readonly AlertWay[];
-  readonly alertSender?: () => Sender;
+  readonly alertWays?: readonly AlertTransport[];
+  readonly alertSender?: () => AlertSender;
   readonly alertSeconds?: AlertSeconds;
 }
 
@@ -29,13 +29,17 @@ export function alerting(deps: AlertingDeps) {
   const stopping = new AbortController();
   const sender = alertSender ?? (() => ({ environment: '', service: '' }));
   const jobs = [
-    every(resolved, 'resolved alerts', log, () => resolveWhatIsGone(database)),
+    every(resolved, 'resolved alerts', log, () => resolveEndedAlerts(database)),
     ...(ways.length === 0
       ? []
-      : [every(messages, 'alert messages', log, () => writeMessages({ database, ways, sender }), { atOnce: true })]),
+      : [
+          every(messages, 'alert messages', log, () => writeAlertMessages({ database, ways, sender }), {
+            atOnce: true,
+          }),
+        ]),
     ...ways.map((way) =>
       every(messages, `alerts by ${way.way.toLowerCase()}`, log, () =>
-        sendMessages({ database, log }, way, stopping.signal),
+        sendAlertMessages({ database, log }, way, stopping.signal),
       ),
     ),
   ];

@@ -1,5 +1,5 @@
 import { raiseAlertOnce } from '../../platform/alerts/raise-sql.js';
-import { type Database, PATIENT_MS, sqlState } from '../../platform/db/database.js';
+import { type Database, LONG_STATEMENT_MS, sqlState } from '../../platform/db/database.js';
 import { BILLING_LANES, billLane, firstDue, takeLane } from '../../subscriptions/store/orders/bill-sql.js';
 import { type DueCursor, FROM_THE_START } from '../../subscriptions/store/orders/due-sql.js';
 
@@ -32,7 +32,7 @@ async function billAll(database: Database, lane: number, stopping: () => boolean
     try {
       const billed = await database.transaction(
         async (tx) => ((await takeLane(tx, lane)) ? await billLane(tx, lane, from, limit) : undefined),
-        { statementMs: PATIENT_MS },
+        { statementMs: LONG_STATEMENT_MS },
       );
       total += billed?.orders ?? 0;
       after = billed?.last;

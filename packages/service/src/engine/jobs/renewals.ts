@@ -118,7 +118,7 @@ async function renew(
       await settle({ attempt: renewal, outcome });
       return;
     }
-    deps.counts?.debit(renewal.paymentChannelCode, outcome.kind);
+    deps.counts?.countDebit(renewal.paymentChannelCode, outcome.kind);
     await askAgainIn(database, renewal, namedAskSeconds(outcome, clock.now()) || FIRST_ASK_SECONDS);
   } catch (err) {
     const number = attemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);

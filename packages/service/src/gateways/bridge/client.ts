@@ -12,7 +12,7 @@ import {
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
 import { PlainError } from '../../platform/plain-error.js';
-import { failSpan, findTracing, type Origin, TRACEPARENT, traceparentOf } from '../../platform/tracing.js';
+import { failSpan, findTracing, type Origin, TRACEPARENT, toTraceparent } from '../../platform/tracing.js';
 
 export interface ClientOptions {
   /** Of the bridge: the operations' names are put behind its path. */
@@ -84,12 +84,12 @@ export function bridgeClient({ url, key, clock, connections, log, peer = 'bridge
     async call(call) {
       const callId = randomUUID();
       const { operation, number, origin } = call;
-      const span = tracing?.call(`${peer} ${operation}`, {
+      const span = tracing?.startCall(`${peer} ${operation}`, {
         'server.address': address,
         'perennial.operation': operation,
       }).span;
       try {
-        const fields = await exchange(call, callId, span ? traceparentOf(span) : origin?.traceparent);
+        const fields = await exchange(call, callId, span ? toTraceparent(span) : origin?.traceparent);
         span?.end();
         return fields;
       } catch (error) {

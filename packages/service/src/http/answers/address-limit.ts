@@ -32,7 +32,7 @@ const MINUTE_MS = 60_000;
 /** Whoever has more addresses than this is not stopped by counting them. */
 const MAX_REMEMBERED = 10_000;
 
-export function minuteLimit(perMinute: number, clock: Clock): MinuteLimit {
+export function createMinuteLimit(perMinute: number, clock: Clock): MinuteLimit {
   // In the order in which they were first counted.
   const allowances = new Map<string, Allowance>();
 

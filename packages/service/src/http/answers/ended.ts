@@ -8,10 +8,10 @@ const waiting = new WeakMap<Socket, Set<() => void>>();
  * Calls back, once, when an answer has ended: it has gone out, or its connection has ended. Node says nothing of the end of
  * an answer that still waited for its turn on the connection, behind the answers to earlier requests.
  */
-export function whenEnded({ raw, request }: FastifyReply, act: () => void): void {
+export function onAnswerEnd({ raw, request }: FastifyReply, act: () => void): void {
   if (raw.socket) return void raw.once('close', act);
   const { socket } = request.raw;
-  const ends = endsOf(socket);
+  const ends = endListeners(socket);
   const once = () => {
     if (ends.delete(once)) act();
   };
@@ -21,7 +21,7 @@ export function whenEnded({ raw, request }: FastifyReply, act: () => void): void
 }
 
 /** One listener for a connection, whatever number of requests a caller has sent in one go. */
-function endsOf(socket: Socket): Set<() => void> {
+function endListeners(socket: Socket): Set<() => void> {
   const known = waiting.get(socket);
   if (known) return known;
   const ends = new Set<() => void>();
@@ -33,6 +33,6 @@ function endsOf(socket: Socket): Set<() => void> {
 }
 
 /** Whether nobody is there any more to take an answer. */
-export function hasEnded({ raw, request }: FastifyReply): boolean {
+export function isAnswerEnded({ raw, request }: FastifyReply): boolean {
   return raw.destroyed || request.raw.socket.destroyed;
 }

@@ -10,36 +10,40 @@ import { addressGroup, type MinuteLimit } from '../answers/address-limit.js';
  * none, since anybody can invent any number of them. Requests with a live access token of the channel count apart: a
  * stranger has none, and whatever a stranger sends under a channel's name, the channel's own requests go on.
  */
-export interface CallerFailures {
+export interface AuthenticationFailures {
   /** Throws RateLimited; a promise only where it takes a while to know. */
   check(request: FastifyRequest): Promise<void> | undefined;
-  failed(request: FastifyRequest): Promise<void>;
+  countFailure(request: FastifyRequest): Promise<void>;
   /** The app id that a request names, if this node knows it: all others have one name, since anybody can invent any number. */
-  channelOf(request: Pick<FastifyRequest, 'headers'>): string;
+  knownChannel(request: Pick<FastifyRequest, 'headers'>): string;
 }
 
-export interface CallerFailuresDeps {
+export interface AuthenticationFailuresDeps {
   readonly limit: MinuteLimit;
   readonly channels: ChannelRegistry;
   readonly tokens: AccessTokens;
 }
 
 /** No app id: they hold no space. */
-const UNKNOWN = 'an unknown channel';
+const UNKNOWN_CHANNEL = 'an unknown channel';
 const BEARER = /^Bearer ([\x21-\x7e]{1,1024})$/i;
 
-export function callerFailures({ limit, channels, tokens }: CallerFailuresDeps): CallerFailures {
-  function channelOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
+export function createAuthenticationFailures({
+  limit,
+  channels,
+  tokens,
+}: AuthenticationFailuresDeps): AuthenticationFailures {
+  function knownChannel({ headers }: Pick<FastifyRequest, 'headers'>): string {
     const appId = headers[HEADER_KEYS.appId];
-    return typeof appId === 'string' && channels.known(appId) ? appId : UNKNOWN;
+    return typeof appId === 'string' && channels.known(appId) ? appId : UNKNOWN_CHANNEL;
   }
 
-  function namesOf(request: FastifyRequest): { withToken: string; without: string } {
-    const without = `${addressGroup(request.ip)} ${channelOf(request)}`;
+  function limitNames(request: FastifyRequest): { withToken: string; without: string } {
+    const without = `${addressGroup(request.ip)} ${knownChannel(request)}`;
     return { withToken: `${without} with a token`, without };
   }
 
-  async function holdsToken({ headers }: FastifyRequest): Promise<boolean> {
+  async function hasLiveToken({ headers }: FastifyRequest): Promise<boolean> {
     const [, token] = BEARER.exec(headers.authorization ?? '') ?? [];
     // Whether it is genuine is known without the database, and whose it is after one look at that. So nobody has anything
     // looked up here by the names that they send, which may be as many as they like.
@@ -51,17 +55,17 @@ export function callerFailures({ limit, channels, tokens }: CallerFailuresDeps):
   }
 
   return {
-    channelOf,
+    knownChannel,
     check(request) {
       // Nearly always.
       if (!limit.isUsed) return undefined;
-      const { withToken, without } = namesOf(request);
+      const { withToken, without } = limitNames(request);
       if (!limit.isReached(without) && !limit.isReached(withToken)) return undefined;
-      return holdsToken(request).then((isHolder) => limit.check(isHolder ? withToken : without));
+      return hasLiveToken(request).then((isHolder) => limit.check(isHolder ? withToken : without));
     },
-    async failed(request) {
-      const { withToken, without } = namesOf(request);
-      const isHolder = await holdsToken(request).catch(() => false);
+    async countFailure(request) {
+      const { withToken, without } = limitNames(request);
+      const isHolder = await hasLiveToken(request).catch(() => false);
       limit.count(isHolder ? withToken : without);
     },
   };

@@ -10,7 +10,13 @@ import { RateLimited } from '../answers/address-limit.js';
 /** Runs what a request asks for; a field of it that cannot be read is counted before anybody is told. */
 export type FieldLimit = <T>(channel: Channel, act: () => Promise<T>) => Promise<T>;
 
-export function fieldLimit({ database, clock }: { readonly database: Database; readonly clock: Clock }): FieldLimit {
+export function createFieldLimit({
+  database,
+  clock,
+}: {
+  readonly database: Database;
+  readonly clock: Clock;
+}): FieldLimit {
   return async ({ channelId, appId, fieldFailures }, act) => {
     fieldFailures.renew(clock.now());
     try {
@@ -18,7 +24,7 @@ export function fieldLimit({ database, clock }: { readonly database: Database; r
     } catch (error) {
       if (error instanceof FieldFailure) {
         fieldFailures.begin(clock.now());
-        const counted = await count(channelId, appId);
+        const counted = await countFailure(channelId, appId);
         fieldFailures.learn(counted, clock.now());
         if (counted.failures <= MAX_FIELD_FAILURES) throw error;
       } else if (!(error instanceof FieldsSlowed)) throw error;
@@ -26,7 +32,7 @@ export function fieldLimit({ database, clock }: { readonly database: Database; r
     }
   };
 
-  function count(channelId: number, appId: string): Promise<CountedFailure> {
+  function countFailure(channelId: number, appId: string): Promise<CountedFailure> {
     return database.transaction(async (tx) => {
       const counted = await countFieldFailure(tx, channelId);
       if (counted.failures === MAX_FIELD_FAILURES) {

@@ -2,8 +2,8 @@
  * Lines in the log that strangers can cause: one for each of them in a minute, and a second at its end that says how many
  * more there were.
  */
-export interface HeldBackLines {
-  line(who: string, write: () => void, writeMore: (heldBack: number) => void): void;
+export interface ThrottledLines {
+  write(who: string, write: () => void, writeMore: (heldBack: number) => void): void;
   /** Writes what is due at the end of the minute. */
   flush(): void;
 }
@@ -13,10 +13,10 @@ const MINUTE_MS = 60_000;
 const MAX_REMEMBERED = 1000;
 const OTHERS = 'others';
 
-export function heldBackLines(): HeldBackLines {
+export function createThrottledLines(): ThrottledLines {
   const minutes = new Map<string, { heldBack: number; readonly end: () => void }>();
   return {
-    line(who, write, writeMore) {
+    write(who, write, writeMore) {
       const name = minutes.has(who) || minutes.size < MAX_REMEMBERED ? who : OTHERS;
       const running = minutes.get(name);
       if (running) {

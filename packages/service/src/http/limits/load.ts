@@ -1,24 +1,24 @@
 import type { Socket } from 'node:net';
 import type { Caller } from '../../platform/db/sharing/caller.js';
-import { Busy } from '../answers/respond.js';
+import { NodeBusy } from '../answers/respond.js';
 
 export interface LoadLimits {
   /** What is inside may take so long, at the rate at which requests have been served. */
   readonly backlogMs: number;
   /** With fewer inside, nobody is refused. */
-  readonly fewest: number;
+  readonly alwaysAllowed: number;
   /** With fewer inside, nobody is refused as long as that rate is not known. */
   readonly unmeasured: number;
   /** How long a caller waits for its request to be begun. */
   readonly patienceMs: number;
 }
 
-const LIMITS: LoadLimits = { backlogMs: 800, fewest: 50, unmeasured: 1_000, patienceMs: 2_000 };
+const DEFAULT_LIMITS: LoadLimits = { backlogMs: 800, alwaysAllowed: 50, unmeasured: 1_000, patienceMs: 2_000 };
 
 /** A request that this node has taken in, and whoever waits for its answer. */
-export interface Visit extends Caller {
+export interface TakenRequest extends Caller {
   /** It has proved who it is, and been given its turn: what it takes counts. */
-  admitted(): void;
+  markAdmitted(): void;
   /** Leaving twice is leaving once. */
   leave(): void;
 }
@@ -30,11 +30,11 @@ export interface Visit extends Caller {
  */
 export interface NodeLoad {
   /** Whether whoever comes may enter. */
-  hasRoom(): boolean;
+  hasRoomForAnybody(): boolean;
   /** `who`: the channel that it claims to be of. */
   mayEnter(who: string): boolean;
   /** Throws Busy unless it may. */
-  enter(who: string, socket: Pick<Socket, 'destroyed'>): Visit;
+  enter(who: string, socket: Pick<Socket, 'destroyed'>): TakenRequest;
   counts(): { readonly inside: number; readonly most: number };
 }
 
@@ -43,47 +43,47 @@ const TICKS_PER_SECOND = 1_000 / TICK_MS;
 /** Of so many ticks, the last ones that were busy make the rate; with less than a second of them it stays as it was. */
 const TICKS = 8;
 /** Always so many inside: then what is served is what can be served. */
-const BUSY = 16;
+const BUSY_INSIDE = 16;
 /** In one tick, at most. */
-const FALLS_TO = 0.9;
+const MAX_FALL = 0.9;
 /** After so long without a busy second, the rate says nothing any more. */
 const FORGET_MS = 60_000;
 /** So many times as many as all may be, while those of a channel that has less than its part are let in. */
-const AT_MOST = 3;
+const CHANNEL_OVERFLOW = 3;
 
 /** Those inside of one channel. */
 interface ChannelInside {
   count: number;
 }
 
-export function nodeLoad(given: Partial<LoadLimits> = {}, now: () => number = () => performance.now()): NodeLoad {
-  const limits = { ...LIMITS, ...given };
+export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => number = () => performance.now()): NodeLoad {
+  const limits = { ...DEFAULT_LIMITS, ...given };
   const insideOf = new Map<string, ChannelInside>();
   let inside = 0;
   /** Channels that have any inside. */
   let channels = 0;
-  const rate = measuredRate(now, () => inside);
+  const rate = createRateMeter(now, () => inside);
 
   function most(): number {
     const perSecond = rate.perSecond();
     return perSecond === undefined
-      ? Math.max(limits.fewest, limits.unmeasured)
-      : Math.max(limits.fewest, (perSecond * limits.backlogMs) / 1_000);
+      ? Math.max(limits.alwaysAllowed, limits.unmeasured)
+      : Math.max(limits.alwaysAllowed, (perSecond * limits.backlogMs) / 1_000);
   }
 
   /** A channel has its part for as long as the node has more to do than it can: one that floods it displaces no other. */
-  function hasPartLeft(who: string, mostInside: number): boolean {
+  function hasShareLeft(who: string, mostInside: number): boolean {
     const own = insideOf.get(who)?.count ?? 0;
-    return inside < mostInside * AT_MOST && own < mostInside / (own === 0 ? channels + 1 : channels);
+    return inside < mostInside * CHANNEL_OVERFLOW && own < mostInside / (own === 0 ? channels + 1 : channels);
   }
 
   function mayEnter(who: string): boolean {
-    if (inside < limits.fewest) return true;
+    if (inside < limits.alwaysAllowed) return true;
     const mostInside = most();
-    return inside < mostInside || hasPartLeft(who, mostInside);
+    return inside < mostInside || hasShareLeft(who, mostInside);
   }
 
-  function ofChannel(who: string): ChannelInside {
+  function insideOfChannel(who: string): ChannelInside {
     const known = insideOf.get(who);
     if (known) return known;
     const fresh = { count: 0 };
@@ -92,8 +92,8 @@ export function nodeLoad(given: Partial<LoadLimits> = {}, now: () => number = ()
   }
 
   /** Fields in place of closures: there is one for every request, for as long as it takes. */
-  class RequestVisit implements Visit {
-    private isCarriedThrough = false;
+  class CountedRequest implements TakenRequest {
+    private isBegun = false;
     private isAdmitted = false;
     private isHere = true;
     private isOutside = false;
@@ -109,19 +109,19 @@ export function nodeLoad(given: Partial<LoadLimits> = {}, now: () => number = ()
     }
 
     isWaiting(): boolean {
-      return this.isCarriedThrough || (!this.socket.destroyed && now() < this.beginBy);
+      return this.isBegun || (!this.socket.destroyed && now() < this.beginBy);
     }
 
     waitLeftMs(): number {
-      return this.isCarriedThrough ? Number.POSITIVE_INFINITY : this.beginBy - now();
+      return this.isBegun ? Number.POSITIVE_INFINITY : this.beginBy - now();
     }
 
     isNodeBusy(): boolean {
-      return inside >= BUSY;
+      return inside >= BUSY_INSIDE;
     }
 
     markBegun(): void {
-      this.isCarriedThrough = true;
+      this.isBegun = true;
     }
 
     async waitOutside<T>(work: () => Promise<T>): Promise<T> {
@@ -136,7 +136,7 @@ export function nodeLoad(given: Partial<LoadLimits> = {}, now: () => number = ()
       }
     }
 
-    admitted(): void {
+    markAdmitted(): void {
       this.isAdmitted = true;
     }
 
@@ -159,11 +159,11 @@ export function nodeLoad(given: Partial<LoadLimits> = {}, now: () => number = ()
   }
 
   return {
-    hasRoom: () => inside < limits.fewest,
+    hasRoomForAnybody: () => inside < limits.alwaysAllowed,
     mayEnter,
     enter(who, socket) {
-      if (!mayEnter(who)) throw new Busy();
-      return new RequestVisit(ofChannel(who), socket);
+      if (!mayEnter(who)) throw new NodeBusy();
+      return new CountedRequest(insideOfChannel(who), socket);
     },
     counts: () => ({ inside, most: Math.floor(most()) }),
   };
@@ -179,7 +179,7 @@ function perSecondOf(ticks: readonly Tick[]): number {
 }
 
 /** Requests served in a second while there is always something to do. */
-function measuredRate(now: () => number, inside: () => number) {
+function createRateMeter(now: () => number, inside: () => number) {
   let began = now();
   let served = 0;
   let fewest = 0;
@@ -188,7 +188,7 @@ function measuredRate(now: () => number, inside: () => number) {
   let knownAt = 0;
 
   function endTick(at: number): void {
-    ticks = [...ticks.slice(1 - TICKS), { served, isBusy: fewest >= BUSY }];
+    ticks = [...ticks.slice(1 - TICKS), { served, isBusy: fewest >= BUSY_INSIDE }];
     served = 0;
     fewest = inside();
     const quiet = ticks.findLastIndex(({ isBusy }) => !isBusy);
@@ -196,7 +196,7 @@ function measuredRate(now: () => number, inside: () => number) {
     const lastSecond = perSecondOf(ticks.slice(-TICKS_PER_SECOND));
     if (busy.length >= TICKS_PER_SECOND) {
       // What has just come in is not served yet, so that the first second of a flood says little.
-      known = Math.max(perSecondOf(busy), (known ?? 0) * FALLS_TO);
+      known = Math.max(perSecondOf(busy), (known ?? 0) * MAX_FALL);
       knownAt = at;
     } else if (known !== undefined && lastSecond > known) {
       // It can do at least what it just did; in less than a second, that is chance: orders end in batches.

@@ -5,7 +5,7 @@ import { CODES, envelopeText, formatTime, HEADER_KEYS, type ResultCode } from '@
 import type { Clock } from '../../platform/clock.js';
 import { JSON_TYPE } from '../answers/respond.js';
 import { endThenLinger } from './linger.js';
-import { usableRequestId } from './signed-headers.js';
+import { readRequestId } from './signed-headers.js';
 
 interface Malformed {
   /** What came, as docs/errors.md says it. */
@@ -60,7 +60,7 @@ export const MALFORMED_HTTP: readonly Malformed[] = [
 const refused = new WeakSet<Socket>();
 
 /** What is not readable as HTTP never reaches a route, and still gets the envelope. */
-export function malformedHttpHandler(clock: Clock, lingerMs: number) {
+export function createMalformedHttpHandler(clock: Clock, lingerMs: number) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (refused.has(socket)) return;
     refused.add(socket);
@@ -70,15 +70,15 @@ export function malformedHttpHandler(clock: Clock, lingerMs: number) {
     }
     afterEarlierAnswers(socket, (unfinished) => {
       if (!socket.writable || unfinished?.headersSent) socket.destroy();
-      else endThenLinger(socket, answerTo(error.code ?? '', unfinished, clock), lingerMs);
+      else endThenLinger(socket, createAnswer(error.code ?? '', unfinished, clock), lingerMs);
     });
   };
 }
 
-function answerTo(code: string, unfinished: ServerResponse | undefined, clock: Clock): string {
+function createAnswer(code: string, unfinished: ServerResponse | undefined, clock: Clock): string {
   const row = MALFORMED_HTTP.find(({ errors }) => errors.test(code));
   if (!row) throw new Error('the last row knows every name');
-  const requestId = usableRequestId(unfinished?.req.headers[HEADER_KEYS.requestId]) ?? randomUUID();
+  const requestId = readRequestId(unfinished?.req.headers[HEADER_KEYS.requestId]) ?? randomUUID();
   const body = envelopeText(row.result, row.message, 'null', requestId, formatTime(clock.now()));
   return (
     `HTTP/1.1 ${row.http} ${STATUS_CODES[row.http]}\r\nContent-Type: ${JSON_TYPE}\r\n` +

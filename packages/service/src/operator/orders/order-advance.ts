@@ -9,7 +9,7 @@ import { findStanding } from '../../subscriptions/store/orders/advance-sql.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
 import { quoted, requireInteger, requireOneOf } from '../rules.js';
-import { lockedOrder } from './orders.js';
+import { requireLockedOrder } from './orders.js';
 import { findOrderOfAnyChannel } from './orders-sql.js';
 
 export interface AdvanceInput {
@@ -38,29 +38,29 @@ export interface StepView {
 }
 
 /** Time travel, as the channel's own call does it. */
-export async function advanceOrder(
+export async function advanceOrderOfAnyChannel(
   operator: OperatorWithGateways,
   input: AdvanceInput,
 ): Promise<Changed<AdvancedOrder>> {
   if (operator.environment !== 'sandbox') {
     throw new OperatorError('time travels in the sandbox alone: in production every period waits for its day');
   }
-  const asked = requireAsked(input);
+  const asked = requireAdvance(input);
   const { database, vault } = operator;
-  const { order, journey } = await inTransaction(operator, (tx) => begin(operator, tx, input, asked));
+  const { order, journey } = await inTransaction(operator, (tx) => beginAdvance(operator, tx, input, asked));
   const channel = () => channelRegistry(database, vault).byId(order.channelId);
   const steps = await advancePeriods({ ...operator, channel }, journey, asked.outcomes);
   const after = await findOrderOfAnyChannel(database, { orderNo: order.orderNo });
-  return { ...viewOf(after ?? order, steps), changed: steps.length > 0 };
+  return { ...describeAdvancedOrder(after ?? order, steps), changed: steps.length > 0 };
 }
 
-async function begin(
+async function beginAdvance(
   { actor }: OperatorWithGateways,
   tx: Queryable,
   { orderNo: subject, ...detail }: AdvanceInput,
   asked: Asked,
 ): Promise<{ order: Order; journey: Journey }> {
-  const order = await lockedOrder(tx, subject);
+  const order = await requireLockedOrder(tx, subject);
   const standing = await findStanding(tx, order.orderNo);
   try {
     const journey = planJourney(order, standing, asked);
@@ -73,9 +73,9 @@ async function begin(
   }
 }
 
-const MOST_CYCLES = 9999;
+const MAX_CYCLES = 9999;
 
-function requireAsked({ cycles, to, outcomes = [] }: AdvanceInput): Asked {
+function requireAdvance({ cycles, to, outcomes = [] }: AdvanceInput): Asked {
   if ((cycles === undefined) === (to === undefined)) {
     throw new OperatorError('give either a number of cycles or a time to go to');
   }
@@ -85,12 +85,12 @@ function requireAsked({ cycles, to, outcomes = [] }: AdvanceInput): Asked {
     if (time === undefined) throw new OperatorError(`the time must be like "2026-12-31 23:59:59", not ${quoted(to)}`);
     return { to: { time }, outcomes: chosen };
   }
-  const count = requireInteger('the number of cycles', cycles ?? 0, 1, MOST_CYCLES);
+  const count = requireInteger('the number of cycles', cycles ?? 0, 1, MAX_CYCLES);
   if (chosen.length > count) throw new OperatorError(`${chosen.length} outcomes are more than ${count} cycles`);
   return { to: { cycles: count }, outcomes: chosen };
 }
 
-function viewOf(order: Order, steps: readonly Step[]): AdvancedOrder {
+function describeAdvancedOrder(order: Order, steps: readonly Step[]): AdvancedOrder {
   return {
     orderNo: String(order.orderNo),
     externalOrderNo: order.externalOrderNo,

@@ -11,14 +11,14 @@ import { type AgreementView, findAgreement } from './agreements-sql.js';
 import {
   type AttemptView,
   type BenefitOfPeriod,
-  type EventView,
   findAttempts,
-  findBenefits,
+  findBenefitsOfOrder,
   findLatestEvents,
   findOrderOfAnyChannel,
-  type OperatorsOrder,
+  type OrderEventView,
+  type OrderOfAnyChannel,
 } from './orders-sql.js';
-import { type RefundView, viewOfRefund } from './refunds.js';
+import { describeRefund, type RefundView } from './refunds.js';
 
 export interface PeriodView {
   readonly paymentOrderNo: string;
@@ -59,7 +59,7 @@ export interface OrderView {
   /** Those that were started. */
   readonly payments: readonly PeriodView[];
   /** The latest first. */
-  readonly events: readonly EventView[];
+  readonly events: readonly OrderEventView[];
   readonly alerts: readonly AlertView[];
 }
 
@@ -73,20 +73,20 @@ const EVENTS_SHOWN = 20;
 export async function showOrder({ database }: Operator, input: ShowOrderInput): Promise<OrderView> {
   return database.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read, read only');
-    const order = await orderOf(tx, input);
+    const order = await requireOrder(tx, input);
     const agreement = order.agreementId === null ? undefined : await findAgreement(tx, order.agreementId);
     const agreementNo = agreement?.agreementNo ?? null;
     return {
-      ...viewOf(order),
+      ...describeFields(order),
       agreement: agreement ?? null,
-      payments: await periodsOf(tx, order.orderNo),
+      payments: await readPeriods(tx, order.orderNo),
       events: await findLatestEvents(tx, order.orderNo, EVENTS_SHOWN),
       alerts: await findAlertsAbout(tx, { orderNo: order.orderNo, agreementNo }),
     };
   });
 }
 
-async function orderOf(tx: Queryable, input: ShowOrderInput): Promise<OperatorsOrder> {
+async function requireOrder(tx: Queryable, input: ShowOrderInput): Promise<OrderOfAnyChannel> {
   if (input.orderNo === undefined) {
     const { externalOrderNo } = input;
     const order = await findOrderOfAnyChannel(tx, { externalOrderNo });
@@ -99,7 +99,7 @@ async function orderOf(tx: Queryable, input: ShowOrderInput): Promise<OperatorsO
   return order;
 }
 
-function viewOf(order: OperatorsOrder): Omit<OrderView, 'agreement' | 'payments' | 'events' | 'alerts'> {
+function describeFields(order: OrderOfAnyChannel): Omit<OrderView, 'agreement' | 'payments' | 'events' | 'alerts'> {
   return {
     orderNo: String(order.orderNo),
     externalOrderNo: order.externalOrderNo,
@@ -124,11 +124,11 @@ function viewOf(order: OperatorsOrder): Omit<OrderView, 'agreement' | 'payments'
   };
 }
 
-async function periodsOf(tx: Queryable, orderNo: number): Promise<PeriodView[]> {
+async function readPeriods(tx: Queryable, orderNo: number): Promise<PeriodView[]> {
   const payments = await findPayments(tx, orderNo);
-  const attempts = byPeriod(await findAttempts(tx, orderNo));
-  const refunds = byPeriod(await findRefundsOfOrder(tx, orderNo));
-  const benefits = byPeriod(await findBenefits(tx, orderNo));
+  const attempts = groupByPeriod(await findAttempts(tx, orderNo));
+  const refunds = groupByPeriod(await findRefundsOfOrder(tx, orderNo));
+  const benefits = groupByPeriod(await findBenefitsOfOrder(tx, orderNo));
   return payments.map((payment: Payment) => ({
     paymentOrderNo: paymentOrderNo(orderNo, payment.cycleNo),
     cycleNo: payment.cycleNo,
@@ -142,12 +142,12 @@ async function periodsOf(tx: Queryable, orderNo: number): Promise<PeriodView[]> 
       attemptNo: attemptNo(orderNo, one.cycleNo, one.tryNo),
       ...one,
     })),
-    refunds: refunds(payment.cycleNo).map(viewOfRefund),
+    refunds: refunds(payment.cycleNo).map(describeRefund),
     benefits: benefits(payment.cycleNo),
   }));
 }
 
-function byPeriod<T extends { readonly cycleNo: number }>(rows: readonly T[]): (cycleNo: number) => readonly T[] {
+function groupByPeriod<T extends { readonly cycleNo: number }>(rows: readonly T[]): (cycleNo: number) => readonly T[] {
   const groups = new Map<number, T[]>();
   for (const row of rows) {
     const group = groups.get(row.cycleNo);

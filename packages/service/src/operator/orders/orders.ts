@@ -27,7 +27,7 @@ export async function unsubscribeOrder(
 ): Promise<Changed<UnsubscribedOrder>> {
   const reason = input.reason === undefined ? null : requireName('the reason', input.reason);
   return inTransaction(operator, async (tx) => {
-    const order = await lockedOrder(tx, input.orderNo);
+    const order = await requireLockedOrder(tx, input.orderNo);
     if (order.status === 'INITIALIZING') {
       throw new OperatorError(`order ${order.orderNo} waits for its first debit; try again when that is known`);
     }
@@ -65,7 +65,7 @@ export interface RetriedPeriod {
 export async function retryPeriod(operator: Operator, input: RetryInput): Promise<Changed<RetriedPeriod>> {
   const cycleNo = requireInteger('the period', input.cycleNo, 1, 9999);
   return inTransaction(operator, async (tx) => {
-    const order = await lockedOrder(tx, input.orderNo);
+    const order = await requireLockedOrder(tx, input.orderNo);
     const payment = paymentAt(order, await findPayments(tx, order.orderNo), cycleNo);
     if (!payment) throw new OperatorError(`order ${order.orderNo} has no period ${cycleNo}`);
     if (payment.status !== 'FAIL_RETRY') {
@@ -83,7 +83,7 @@ export async function retryPeriod(operator: Operator, input: RetryInput): Promis
 }
 
 /** Of whichever channel, under its row lock. */
-export async function lockedOrder(tx: Queryable, text: string): Promise<Order> {
+export async function requireLockedOrder(tx: Queryable, text: string): Promise<Order> {
   const orderNo = parseOrderNo(text);
   const order = orderNo === undefined ? undefined : await lockOrderByNumber(tx, orderNo);
   if (!order) throw new OperatorError(`there is no order ${quoted(text)}`);

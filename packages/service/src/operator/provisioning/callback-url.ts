@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isPublicAddress } from '../../catalog/channels/public-address.js';
 
 /** What a callback address may be, decided without any lookup. Names are judged again at each connection. */
-const MOST_CHARACTERS = 1024;
+const MAX_CHARACTERS = 1024;
 
 const PRIVATE_NAME = /(^|\.)(localhost|localdomain|local|internal|home\.arpa)$/;
 const THIS_MACHINE = new Set(['localhost', '127.0.0.1']);
@@ -14,7 +14,7 @@ export interface CallbackUrlRules {
 
 /** The address as it is stored, or in one line why it is refused. */
 export function checkCallbackUrl(text: string, { local }: CallbackUrlRules): { url: string } | { refusal: string } {
-  if (text.length > MOST_CHARACTERS) return { refusal: `it has more than ${MOST_CHARACTERS} characters` };
+  if (text.length > MAX_CHARACTERS) return { refusal: `it has more than ${MAX_CHARACTERS} characters` };
   // The URL parser would quietly drop these.
   if (/[\s\p{Cc}]/u.test(text)) return { refusal: 'it holds white space or control characters' };
   if (!URL.canParse(text)) return { refusal: 'it is not a complete address such as https://example.com/callback' };

@@ -29,11 +29,11 @@ export async function changeChannel(
       await raiseVersion(tx, channel.channelId);
       await recordAudit(tx, { actor: operator.actor, action, subject: appId, detail });
     }
-    return { ...(await viewOf(tx, appId)), changed: detail !== undefined };
+    return { ...(await requireChannelView(tx, appId)), changed: detail !== undefined };
   });
 }
 
-export async function viewOf(db: Queryable, appId: string): Promise<ChannelView> {
+export async function requireChannelView(db: Queryable, appId: string): Promise<ChannelView> {
   const [channel] = await describeChannels(db, appId);
   if (!channel) throw noChannel(appId);
   return channel;

@@ -2,7 +2,7 @@ import type { Environment } from '../../platform/settings.js';
 import { OperatorError } from '../operator.js';
 import { quoted, requireAtMost, requireUnique } from '../rules.js';
 
-const MOST_ORIGINS = 20;
+const MAX_ORIGINS = 20;
 const THIS_MACHINE = new Set(['localhost', '127.0.0.1']);
 
 /**
@@ -10,7 +10,7 @@ const THIS_MACHINE = new Set(['localhost', '127.0.0.1']);
  * may get in.
  */
 export function requireFrameOrigins(values: readonly string[], environment: Environment): string[] {
-  requireAtMost('origins', values, MOST_ORIGINS);
+  requireAtMost('origins', values, MAX_ORIGINS);
   const origins = values.map((value) => {
     const url = URL.canParse(value) ? new URL(value) : undefined;
     const local = environment === 'sandbox' && url?.protocol === 'http:' && THIS_MACHINE.has(url.hostname);

@@ -3,11 +3,11 @@ import ipaddr from 'ipaddr.js';
 import { OperatorError } from '../operator.js';
 import { quoted, requireAtMost, requireUnique } from '../rules.js';
 
-const MOST_RANGES = 500;
+const MAX_RANGES = 500;
 
 /** Addresses and CIDR ranges as PostgreSQL's cidr writes them: always with the number of network bits. */
 export function requireIpRanges(values: readonly string[]): string[] {
-  requireAtMost('addresses in an IP list', values, MOST_RANGES);
+  requireAtMost('addresses in an IP list', values, MAX_RANGES);
   const ranges = values.map(requireIpRange);
   requireUnique('address', ranges);
   return ranges;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { domainToASCII } from 'node:url';
 import { createTransport } from 'nodemailer';
-import { mailText } from './message.js';
-import { type AlertWay, NotTaken, NotTakenBy, plainReason, SENDING_MS } from './way.js';
+import { toMailText } from './message.js';
+import { AlertNotTaken, AlertRefusedFor, type AlertTransport, describeFailure, MAX_SENDING_MS } from './way.js';
 
 export interface EmailSettings {
   /** smtp:// or smtps://, with user and password where the server wants them. */
@@ -12,14 +12,14 @@ export interface EmailSettings {
 }
 
 /** Taken means taken by the mail server, for each of the people. */
-export function emailWay({ url, from, to }: EmailSettings): AlertWay {
+export function createEmailTransport({ url, from, to }: EmailSettings): AlertTransport {
   const transport = createTransport({
-    requireTLS: wouldTellPassword(url),
+    requireTLS: mustEncrypt(url),
     // What it says itself goes before the line above.
     url,
-    connectionTimeout: SENDING_MS / 2,
-    greetingTimeout: SENDING_MS / 2,
-    socketTimeout: SENDING_MS / 2,
+    connectionTimeout: MAX_SENDING_MS / 2,
+    greetingTimeout: MAX_SENDING_MS / 2,
+    socketTimeout: MAX_SENDING_MS / 2,
     // A message is made of texts alone.
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -30,7 +30,7 @@ export function emailWay({ url, from, to }: EmailSettings): AlertWay {
       // Whoever is not written to any more has nothing to wait for.
       const people = to.filter((address) => message.onlyTo?.includes(address) ?? true);
       if (people.length === 0) return;
-      const limit = AbortSignal.timeout(SENDING_MS);
+      const limit = AbortSignal.timeout(MAX_SENDING_MS);
       const aborted = once(signal ? AbortSignal.any([limit, signal]) : limit, 'abort').then(() =>
         limit.throwIfAborted(),
       );
@@ -39,54 +39,54 @@ export function emailWay({ url, from, to }: EmailSettings): AlertWay {
           from,
           to: [...people],
           subject: `[Perennial ${message.environment}] ${message.text}`,
-          text: mailText(message),
+          text: toMailText(message),
           // The same when it is sent again, so that a mailbox can tell.
-          messageId: `<alert-${messageId}@${hostOf(message.service)}>`,
+          messageId: `<alert-${messageId}@${messageHost(message.service)}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
         });
         const sent = await Promise.race([sending, aborted]);
-        if (!sent) throw new NotTaken('the node is stopping');
+        if (!sent) throw new AlertNotTaken('the node is stopping');
         if (sent.rejected.length > 0) {
-          const takers = new Set(sent.accepted.map(String).map(asSent));
-          const others = people.filter((address) => !takers.has(asSent(address)));
-          throw new NotTakenBy(others, statusesOf(sent.rejectedErrors));
+          const takers = new Set(sent.accepted.map(String).map(spellAddress));
+          const others = people.filter((address) => !takers.has(spellAddress(address)));
+          throw new AlertRefusedFor(others, smtpStatuses(sent.rejectedErrors));
         }
       } catch (error) {
-        if (error instanceof NotTaken) throw error;
+        if (error instanceof AlertNotTaken) throw error;
         const refusals = error instanceof Error && 'rejectedErrors' in error ? error.rejectedErrors : undefined;
-        if (Array.isArray(refusals)) throw new NotTakenBy(people, statusesOf(refusals));
-        throw new NotTaken(smtpReason(error));
+        if (Array.isArray(refusals)) throw new AlertRefusedFor(people, smtpStatuses(refusals));
+        throw new AlertNotTaken(describeSmtpFailure(error));
       }
     },
     close: async () => transport.close(),
   };
 }
 
-function hostOf(service: string): string {
+function messageHost(service: string): string {
   return URL.canParse(service) ? new URL(service).hostname.replace(/[^\w.-]/g, '') : 'perennial';
 }
 
 /** smtp:// is encrypted only if the server offers it, and whoever is in between can leave that out. */
-function wouldTellPassword(url: string): boolean {
+function mustEncrypt(url: string): boolean {
   const { protocol, password, hostname } = new URL(url);
   const isThisMachine = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
   return protocol === 'smtp:' && password !== '' && !isThisMachine;
 }
 
 /** An address as the mailer spells it. */
-function asSent(address: string): string {
+function spellAddress(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   const domain = address.slice(at);
   return address.slice(0, at) + (domainToASCII(domain) || domain.toLowerCase());
 }
 
 /** The server's own words may repeat who was to log in or to be written to: only its number is kept. */
-function smtpReason(error: unknown): string {
-  const reason = plainReason(error);
-  return `${reason === 'ETLS' ? 'ETLS: no TLS to the mail server' : reason}${statusesOf([error])}`;
+function describeSmtpFailure(error: unknown): string {
+  const reason = describeFailure(error);
+  return `${reason === 'ETLS' ? 'ETLS: no TLS to the mail server' : reason}${smtpStatuses([error])}`;
 }
 
-function statusesOf(errors: readonly unknown[] = []): string {
+function smtpStatuses(errors: readonly unknown[] = []): string {
   const statuses = errors.flatMap((error) =>
     error instanceof Error && 'responseCode' in error && typeof error.responseCode === 'number'
       ? [error.responseCode]

@@ -77,11 +77,11 @@ export async function raiseAlertOnChange(
 }
 
 /** What an alert becomes whose cause is gone. Its end is told to whoever was told of it. */
-export const resolved = (because: string) => `resolved_at = now(), resolved_because = ${because},
+export const resolvedColumns = (because: string) => `resolved_at = now(), resolved_because = ${because},
   to_tell = case when alerts.told_at is not null then 'RESOLVED' end`;
 
 const RESOLVE_ALERT = statement({
-  text: `update alerts set ${resolved('$3')} where kind = $1 and subject = $2 and resolved_at is null`,
+  text: `update alerts set ${resolvedColumns('$3')} where kind = $1 and subject = $2 and resolved_at is null`,
   parameters: ['text', 'text', 'text'],
 });
 
@@ -161,7 +161,7 @@ export async function lockAlert(tx: Queryable, kind: string, subject: string): P
   return alert;
 }
 
-const STORE_ACKNOWLEDGED = statement({
+const STORE_ACKNOWLEDGEMENT = statement({
   text: `update alerts set acknowledged_by = $3, acknowledged_at = now(),
        to_tell = case when to_tell = 'RESOLVED' then to_tell end
      where kind = $1 and subject = $2
@@ -170,8 +170,13 @@ const STORE_ACKNOWLEDGED = statement({
   columns: ALERT_VIEW_COLUMNS,
 });
 
-export async function storeAcknowledged(tx: Queryable, kind: string, subject: string, by: string): Promise<AlertView> {
-  const [alert] = await tx.query(STORE_ACKNOWLEDGED, [kind, subject, by]);
+export async function storeAcknowledgement(
+  tx: Queryable,
+  kind: string,
+  subject: string,
+  by: string,
+): Promise<AlertView> {
+  const [alert] = await tx.query(STORE_ACKNOWLEDGEMENT, [kind, subject, by]);
   if (!alert) throw new Error('an alert that is locked has a row');
   return alert;
 }

@@ -1,9 +1,9 @@
 import type { AlertMessage } from './message.js';
-import type { Way } from './messages-sql.js';
+import type { AlertWay } from './messages-sql.js';
 
 /** One way by which alerts reach people. */
-export interface AlertWay {
-  readonly way: Way;
+export interface AlertTransport {
+  readonly way: AlertWay;
   /** Resolves when the receiver has taken it; `NotTaken` otherwise. The same id is the same message, sent again. */
   send(messageId: string, message: AlertMessage, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -13,10 +13,10 @@ export interface AlertWay {
  * Its message says why, for the log and the operator: never the address of a server, which may hold a secret, nor what was
  * sent.
  */
-export class NotTaken extends Error {}
+export class AlertNotTaken extends Error {}
 
 /** Some have not taken it, because of themselves and not of the way there: only they are to get it again. */
-export class NotTakenBy extends NotTaken {
+export class AlertRefusedFor extends AlertNotTaken {
   constructor(
     readonly people: readonly string[],
     why: string,
@@ -26,12 +26,12 @@ export class NotTakenBy extends NotTaken {
 }
 
 /** Longer than any receiver should take, and shorter than the time after which another node would try. */
-export const SENDING_MS = 20_000;
+export const MAX_SENDING_MS = 20_000;
 
 /** The code of a failed connection, or the kind of error. */
-export function plainReason(error: unknown): string {
+export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
-  if (error.name === 'TimeoutError') return `no answer within ${SENDING_MS / 1000} s`;
+  if (error.name === 'TimeoutError') return `no answer within ${MAX_SENDING_MS / 1000} s`;
   const coded = [error, error.cause].find(
     (one) => one instanceof Error && 'code' in one && typeof one.code === 'string',
   );

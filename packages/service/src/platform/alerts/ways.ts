@@ -1,11 +1,14 @@
 import type { Clock } from '../clock.js';
 import type { Settings } from '../settings.js';
-import type { AlertWay } from './way.js';
+import type { AlertTransport } from './way.js';
 
 /** Those that are set; the others are not even loaded, which is part of every start. */
-export async function alertWays({ alertWebhook, alertEmail }: Settings, clock: Clock): Promise<AlertWay[]> {
-  const ways: AlertWay[] = [];
-  if (alertWebhook) ways.push((await import('./webhook.js')).webhookWay(alertWebhook, clock));
-  if (alertEmail) ways.push((await import('./email.js')).emailWay(alertEmail));
+export async function loadAlertTransports(
+  { alertWebhook, alertEmail }: Settings,
+  clock: Clock,
+): Promise<AlertTransport[]> {
+  const ways: AlertTransport[] = [];
+  if (alertWebhook) ways.push((await import('./webhook.js')).createWebhookTransport(alertWebhook, clock));
+  if (alertEmail) ways.push((await import('./email.js')).createEmailTransport(alertEmail));
   return ways;
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
 import type { Clock } from '../clock.js';
-import { type AlertWay, NotTaken, plainReason, SENDING_MS } from './way.js';
+import { AlertNotTaken, type AlertTransport, describeFailure, MAX_SENDING_MS } from './way.js';
 
 export interface WebhookSettings {
   readonly url: string;
@@ -12,19 +12,19 @@ export interface WebhookSettings {
  * What a receiver compares with the header: HMAC-SHA256 over the time in the other header, a dot, and the body's bytes.
  * The time is signed, so that nobody can send an old message again as a new one.
  */
-export function signatureOf(secret: string, timestamp: string, body: string): string {
+export function signAlert(secret: string, timestamp: string, body: string): string {
   return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 }
 
 /** To the operator's own address, wherever that is. Any 2xx means that it was taken. */
-export function webhookWay({ url, secret }: WebhookSettings, clock: Clock): AlertWay {
+export function createWebhookTransport({ url, secret }: WebhookSettings, clock: Clock): AlertTransport {
   const dispatcher = new Agent({ connections: 1, pipelining: 0 });
   return {
     way: 'WEBHOOK',
     async send(messageId, message, signal) {
       const timestamp = String(Math.floor(clock.now() / 1000));
       const body = JSON.stringify({ messageId, ...message });
-      const limit = AbortSignal.timeout(SENDING_MS);
+      const limit = AbortSignal.timeout(MAX_SENDING_MS);
       let status: number;
       try {
         const answer = await request(url, {
@@ -33,7 +33,7 @@ export function webhookWay({ url, secret }: WebhookSettings, clock: Clock): Aler
           headers: {
             'content-type': 'application/json; charset=utf-8',
             'x-perennial-timestamp': timestamp,
-            'x-perennial-signature': signatureOf(secret, timestamp, body),
+            'x-perennial-signature': signAlert(secret, timestamp, body),
           },
           body,
           signal: signal ? AbortSignal.any([limit, signal]) : limit,
@@ -42,9 +42,9 @@ export function webhookWay({ url, secret }: WebhookSettings, clock: Clock): Aler
         // What it says beyond that matters to nobody; a connection whose answer is not read could not be used again.
         await answer.body.dump({ limit: 65_536 });
       } catch (error) {
-        throw new NotTaken(plainReason(error));
+        throw new AlertNotTaken(describeFailure(error));
       }
-      if (status < 200 || status > 299) throw new NotTaken(`HTTP ${status}`);
+      if (status < 200 || status > 299) throw new AlertNotTaken(`HTTP ${status}`);
     },
     close: () => dispatcher.destroy(),
   };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { SettingsError } from '../settings.js';
-import { isOwnSetting, type SessionSettings } from './session.js';
+import { isSetByService, type SessionSettings } from './session.js';
 
 export interface DatabaseAddress {
   readonly host: string;
@@ -19,21 +19,21 @@ const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey
 type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>;
 
 /** Reads DATABASE_URL. No message repeats more of it than the name of a parameter, or a value that is no secret. */
-export function readAddress(url: string): DatabaseAddress {
+export function readDatabaseUrl(url: string): DatabaseAddress {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
-  const parameters = knownParameters(searchParams);
+  const parameters = readParameters(searchParams);
   return {
-    host: parameters.host ?? decoded(hostname.replace(/^\[(.+)\]$/, '$1')),
-    port: portOf(parameters.port ?? port),
-    user: decoded(username) || undefined,
-    password: decoded(password) || undefined,
-    database: decoded(pathname.slice(1)) || undefined,
-    ssl: tlsOf(parameters),
-    settings: settingsOf(parameters.options ?? ''),
+    host: parameters.host ?? decodePercent(hostname.replace(/^\[(.+)\]$/, '$1')),
+    port: readPort(parameters.port ?? port),
+    user: decodePercent(username) || undefined,
+    password: decodePercent(password) || undefined,
+    database: decodePercent(pathname.slice(1)) || undefined,
+    ssl: readTlsOptions(parameters),
+    settings: readSessionSettings(parameters.options ?? ''),
   };
 }
 
-function knownParameters(searchParams: URLSearchParams): Parameters {
+function readParameters(searchParams: URLSearchParams): Parameters {
   const parameters: Parameters = {};
   for (const [name, value] of searchParams) {
     const known = PARAMETERS.find((one) => one === name);
@@ -43,33 +43,35 @@ function knownParameters(searchParams: URLSearchParams): Parameters {
   return parameters;
 }
 
-function portOf(text: string): number {
+function readPort(text: string): number {
   if (text === '') return 5432;
   const port = Number(text);
   return /^\d+$/.test(text) && port > 0 && port < 65_536 ? port : refuse('port must be a number from 1 to 65535');
 }
 
 /** As libpq has the four modes, and without its others, which leave open whether a connection is encrypted. */
-function tlsOf({ sslmode, sslrootcert, sslcert, sslkey }: Parameters): false | ConnectionOptions {
+function readTlsOptions({ sslmode, sslrootcert, sslcert, sslkey }: Parameters): false | ConnectionOptions {
   const files = { sslrootcert, sslcert, sslkey };
-  const named = Object.entries(files).find(([, file]) => file !== undefined)?.[0];
+  const nameOfFile = Object.entries(files).find(([, file]) => file !== undefined)?.[0];
   const mode = SSL_MODES.find((one) => one === (sslmode ?? 'disable'));
   if (mode === undefined) refuse(`sslmode must be one of ${SSL_MODES.join(', ')}`);
   if (mode === 'disable') {
-    return named === undefined ? false : refuse(`${named} needs an sslmode of ${SSL_MODES.slice(1).join(', ')}`);
+    return nameOfFile === undefined
+      ? false
+      : refuse(`${nameOfFile} needs an sslmode of ${SSL_MODES.slice(1).join(', ')}`);
   }
   if (mode === 'verify-ca' && sslrootcert === undefined) refuse('sslmode=verify-ca needs sslrootcert');
   if ((sslcert === undefined) !== (sslkey === undefined)) refuse('sslcert and sslkey go together');
   return {
-    ...(sslrootcert === undefined ? {} : { ca: contentOf('sslrootcert', sslrootcert) }),
-    ...(sslcert === undefined ? {} : { cert: contentOf('sslcert', sslcert) }),
-    ...(sslkey === undefined ? {} : { key: contentOf('sslkey', sslkey) }),
+    ...(sslrootcert === undefined ? {} : { ca: readTlsFile('sslrootcert', sslrootcert) }),
+    ...(sslcert === undefined ? {} : { cert: readTlsFile('sslcert', sslcert) }),
+    ...(sslkey === undefined ? {} : { key: readTlsFile('sslkey', sslkey) }),
     rejectUnauthorized: mode !== 'require' || sslrootcert !== undefined,
     ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
   };
 }
 
-function contentOf(parameter: string, file: string): Buffer {
+function readTlsFile(parameter: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
@@ -78,7 +80,7 @@ function contentOf(parameter: string, file: string): Buffer {
 }
 
 /** `-c name=value`, `-cname=value` and `--name=value`, as PostgreSQL reads them: a backslash keeps what follows it. */
-function settingsOf(options: string): SessionSettings {
+function readSessionSettings(options: string): SessionSettings {
   const words = options.match(/(?:\\.|[^\s\\])+/gs)?.map((word) => word.replace(/\\(.)/gs, '$1')) ?? [];
   const settings: Record<string, string> = {};
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
@@ -89,13 +91,13 @@ function settingsOf(options: string): SessionSettings {
     if (name === undefined || value === undefined || !/^(-c|--)/.test(word)) {
       refuse('options must be settings such as -c search_path=perennial');
     }
-    if (isOwnSetting(name)) refuse(`options must not have ${name}, which the service sets itself`);
+    if (isSetByService(name)) refuse(`options must not have ${name}, which the service sets itself`);
     settings[name] = value;
   }
   return settings;
 }
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

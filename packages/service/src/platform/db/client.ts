@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 
 /** A connection over a socket of our own, which can be destroyed whatever the driver is doing. */
-export class OwnSocketClient extends pg.Client {
+export class DestroyableClient extends pg.Client {
   readonly #socket: Socket;
 
   constructor(config: pg.ClientConfig = {}) {

@@ -2,7 +2,7 @@
  * As PostgreSQL reads an array of numbers, times or words, in which nothing has to be escaped. For long ones: the driver
  * looks at each element for what has to be.
  */
-export function plainArray<Item>(
+export function toArrayText<Item>(
   items: readonly Item[],
   value: (item: Item) => number | string | null | undefined,
 ): string {

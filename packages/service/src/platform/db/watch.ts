@@ -1,10 +1,10 @@
 import type pg from 'pg';
-import { OwnSocketClient } from './client.js';
-import { type Backend, STARTED_AT } from './session.js';
+import { DestroyableClient } from './client.js';
+import { BACKEND_STARTED_AT, type Backend } from './session.js';
 
 /** A connection, as far as it is watched. It has one statement at a time. */
-export interface Watched {
-  readonly client: OwnSocketClient;
+export interface WatchedConnection {
+  readonly client: DestroyableClient;
   /** The process behind it, once it is known. */
   readonly backend: Backend | undefined;
   /** In turns of the watch: when its statement began, and how long it may take. 0: no statement, or one without a limit. */
@@ -12,25 +12,25 @@ export interface Watched {
   limit: number;
 }
 
-export interface WatchOptions {
+export interface StatementWatchOptions {
   /** How a connection of the watch's own is made. */
   readonly config: pg.ClientConfig;
   /** Told when the database falls silent, and when it answers again. */
-  readonly onSilence?: ((isSilent: boolean) => void) | undefined;
+  readonly onUnresponsive?: ((isUnresponsive: boolean) => void) | undefined;
 }
 
 /**
  * Time is counted in turns of a timer. A process that was stopped, or too busy to read its sockets, has one turn when it goes
  * on, and not all that it has missed: nobody is given up for what is waiting to be read.
  */
-const TURN_MS = 500;
-const turnsIn = (ms: number) => Math.ceil(ms / TURN_MS);
+const TICK_MS = 500;
+const ticksIn = (ms: number) => Math.ceil(ms / TICK_MS);
 
 /** A statement that takes longer is reason to ask whether the database answers at all, and a question is given as long. */
-const SUSPICIOUS = turnsIn(2_000);
+const SLOW_TICKS = ticksIn(2_000);
 
 /** Statements that wait for an answer, and the limit of each. */
-export interface Watch<Connection extends Watched> {
+export interface StatementWatch<Connection extends WatchedConnection> {
   add(connection: Connection): void;
   remove(connection: Connection): void;
   /** A statement without a limit has 0. */
@@ -46,39 +46,39 @@ export interface Watch<Connection extends Watched> {
  * sockets open and says nothing, so each statement is given up here too, some time after the database would have done it. Its
  * connection is destroyed: a late answer must not be taken for that of the next statement.
  */
-export function watchStatements<Connection extends Watched>(
-  { config, onSilence }: WatchOptions,
+export function createStatementWatch<Connection extends WatchedConnection>(
+  { config, onUnresponsive }: StatementWatchOptions,
   giveUp: (connection: Connection) => void,
-): Watch<Connection> {
+): StatementWatch<Connection> {
   const connections = new Set<Connection>();
   /** Processes that still work, or wait, for a statement that was given up. */
   const abandoned: Backend[] = [];
-  let turn = 0;
+  let tick = 0;
   let isSilent = false;
   /** Slow statements are asked about once for each so many turns. */
-  let heardAt = 0;
-  let asking: { readonly client: OwnSocketClient; readonly since: number } | undefined;
+  let answeredAt = 0;
+  let probing: { readonly client: DestroyableClient; readonly since: number } | undefined;
 
   const timer = setInterval(() => {
-    turn += 1;
-    let isSuspicious = false;
+    tick += 1;
+    let hasSlow = false;
     for (const connection of connections) {
       if (connection.limit === 0) continue;
-      const age = turn - connection.since;
-      if (age > connection.limit || (isSilent && age > SUSPICIOUS)) abandon(connection);
-      else isSuspicious ||= age > SUSPICIOUS;
+      const age = tick - connection.since;
+      if (age > connection.limit || (isSilent && age > SLOW_TICKS)) giveUpStatement(connection);
+      else hasSlow ||= age > SLOW_TICKS;
     }
-    if (asking) {
-      if (turn - asking.since > SUSPICIOUS) {
-        asking.client.destroy();
-        asking = undefined;
-        tell(true);
+    if (probing) {
+      if (tick - probing.since > SLOW_TICKS) {
+        probing.client.destroy();
+        probing = undefined;
+        setUnresponsive(true);
       }
-    } else if (isSilent || abandoned.length > 0 || (isSuspicious && turn - heardAt > SUSPICIOUS)) void ask();
-  }, TURN_MS);
+    } else if (isSilent || abandoned.length > 0 || (hasSlow && tick - answeredAt > SLOW_TICKS)) void probe();
+  }, TICK_MS);
   timer.unref();
 
-  function abandon(connection: Connection): void {
+  function giveUpStatement(connection: Connection): void {
     connections.delete(connection);
     giveUp(connection);
     connection.client.destroy();
@@ -86,10 +86,10 @@ export function watchStatements<Connection extends Watched>(
   }
 
   /** Any answer will do, a refusal too: then everybody hears it for himself. */
-  async function ask(): Promise<void> {
-    const client = new OwnSocketClient(config);
-    const question = { client, since: turn };
-    asking = question;
+  async function probe(): Promise<void> {
+    const client = new DestroyableClient(config);
+    const question = { client, since: tick };
+    probing = question;
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -99,24 +99,24 @@ export function watchStatements<Connection extends Watched>(
       // If it was destroyed above, nobody asks about it any more.
     }
     void client.end().catch(() => undefined);
-    if (asking !== question) return;
-    asking = undefined;
-    heardAt = turn;
-    tell(false);
+    if (probing !== question) return;
+    probing = undefined;
+    answeredAt = tick;
+    setUnresponsive(false);
   }
 
-  function tell(now: boolean): void {
+  function setUnresponsive(now: boolean): void {
     if (now === isSilent) return;
     isSilent = now;
-    onSilence?.(now);
+    onUnresponsive?.(now);
   }
 
   return {
     add: (connection) => void connections.add(connection),
     remove: (connection) => void connections.delete(connection),
     begin(connection, limitMs) {
-      connection.since = turn;
-      connection.limit = turnsIn(limitMs);
+      connection.since = tick;
+      connection.limit = ticksIn(limitMs);
     },
     end(connection) {
       connection.limit = 0;
@@ -126,8 +126,8 @@ export function watchStatements<Connection extends Watched>(
     },
     stop() {
       clearInterval(timer);
-      if (asking) asking.client.destroy();
-      asking = undefined;
+      if (probing) probing.client.destroy();
+      probing = undefined;
     },
   };
 }
@@ -137,4 +137,4 @@ export function watchStatements<Connection extends Watched>(
  * would pile up until there are no connections left. And what a frozen one was about to do it does not do when it goes on.
  */
 const END_BACKENDS = `select pg_terminate_backend(a.pid) from pg_stat_activity a
-  where (a.pid, ${STARTED_AT}) in (select * from unnest($1::integer[], $2::bigint[]))`;
+  where (a.pid, ${BACKEND_STARTED_AT}) in (select * from unnest($1::integer[], $2::bigint[]))`;

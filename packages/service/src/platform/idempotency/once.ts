@@ -6,13 +6,13 @@ import { type Queryable, sqlState } from '../db/database.js';
 import type { Caller } from '../db/sharing/caller.js';
 import {
   endLease,
-  findAnswer,
+  findIdempotencyRow,
   type IdempotencyId,
   type IdempotencyRow,
-  insertDone,
-  insertRunning,
+  insertAnswer,
+  insertRunningRow,
   type StoredAnswer,
-  takeOver,
+  takeOverLease,
 } from './sql.js';
 
 /**
@@ -21,22 +21,22 @@ import {
  * with the name of what it is working on, and `finish` in the second; when the process dies in between, the resend
  * gets that name as `interrupted` and goes on from there.
  */
-export interface Once {
+export interface IdempotentRun {
   readonly interrupted: string | undefined;
   /** For an action that writes the row itself, in a statement it shares with others: what the row holds, if there is a key. */
-  readonly row: OnceRow | undefined;
+  readonly row: IdempotentRow | undefined;
   begin(tx: Queryable, subject: string): Promise<void>;
   finish(tx: Queryable, answer: Answer): Promise<Answer>;
 }
 
 /** The action inserts it RUNNING or DONE and says so here; a unique violation on it is `new KeyTaken()`. */
-export interface OnceRow extends IdempotencyId {
+export interface IdempotentRow extends IdempotencyId {
   readonly leaseSeconds: number;
   begun(): void;
   finished(): void;
 }
 
-export interface OnceRequest {
+export interface IdempotentRequest {
   readonly database: Queryable;
   readonly caller: Caller;
   readonly channelId: number;
@@ -47,7 +47,7 @@ export interface OnceRequest {
   readonly known: IdempotencyRow | undefined;
 }
 
-export interface OnceOptions {
+export interface IdempotencyOptions {
   readonly waitMs?: number;
   readonly leaseSeconds?: number;
 }
@@ -55,7 +55,7 @@ export interface OnceOptions {
 /** Thrown inside an action's transaction when another request has the key: it rolls the effects back. */
 export class KeyTaken extends Error {}
 
-const WITHOUT_KEY: Once = {
+const RUN_WITHOUT_KEY: IdempotentRun = {
   interrupted: undefined,
   row: undefined,
   begin: async () => undefined,
@@ -67,23 +67,26 @@ const POLL_MS = 100;
 /** Waits for the row of another node's transaction, each as long as the database waits for a lock: together some 10 s. */
 const LOCK_WAITS = 2;
 
-export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions = {}) {
+export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: IdempotencyOptions = {}) {
   /** The requests of this node: a twin here waits for its twin without holding a connection. */
   const running = new Map<string, Promise<unknown>>();
 
-  return async function runOnce(request: OnceRequest, work: (once: Once) => Promise<Answer>): Promise<Answer> {
+  return async function runOnce(
+    request: IdempotentRequest,
+    work: (once: IdempotentRun) => Promise<Answer>,
+  ): Promise<Answer> {
     const { database, caller, key } = request;
-    if (key === undefined) return work(WITHOUT_KEY);
+    if (key === undefined) return work(RUN_WITHOUT_KEY);
     const { channelId, path, bodySha256 } = request;
     const id: IdempotencyId = { channelId, key, path, bodySha256, owner: randomUUID() };
     const name = `${id.channelId} ${key}`;
-    const patience = patienceOf(waitMs);
-    const orInProgress = lockWaits(LOCK_WAITS);
+    const allowance = createWaitAllowance(waitMs);
+    const orInProgress = createLockWaits(LOCK_WAITS);
     try {
-      for (let row = request.known; ; row = await findAnswer(database, id.channelId, key)) {
+      for (let row = request.known; ; row = await findIdempotencyRow(database, id.channelId, key)) {
         const twin = running.get(name);
         if (twin) {
-          await caller.waitOutside(() => patience.wait(twin));
+          await caller.waitOutside(() => allowance.wait(twin));
           continue;
         }
         if (row) {
@@ -91,7 +94,7 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
             throw new Rejection('IDEMPOTENCY_CONFLICT');
           if (row.state !== 'RUNNING') return replay(row);
           if (row.leased) {
-            await caller.waitOutside(() => patience.wait(delay(POLL_MS)));
+            await caller.waitOutside(() => allowance.wait(delay(POLL_MS)));
             continue;
           }
         }
@@ -102,22 +105,22 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
         if (answer) return answer;
       }
     } finally {
-      patience.end();
+      allowance.end();
     }
   };
 
   async function attempt(
-    { database, caller }: OnceRequest,
+    { database, caller }: IdempotentRequest,
     id: IdempotencyId,
     interrupted: IdempotencyRow | undefined,
-    work: (once: Once) => Promise<Answer>,
-    orInProgress: ReturnType<typeof lockWaits>,
+    work: (once: IdempotentRun) => Promise<Answer>,
+    orInProgress: ReturnType<typeof createLockWaits>,
   ): Promise<Answer | undefined> {
-    if (interrupted && !(await takeOver(database, id, leaseSeconds))) return undefined;
+    if (interrupted && !(await takeOverLease(database, id, leaseSeconds))) return undefined;
     if (interrupted) caller.markBegun();
     let begun = interrupted !== undefined;
     let finished = false;
-    const once: Once = {
+    const once: IdempotentRun = {
       interrupted: interrupted?.subject ?? undefined,
       row: {
         ...id,
@@ -130,11 +133,11 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
         },
       },
       async begin(tx, subject) {
-        if (!(await orInProgress(insertRunning(tx, id, subject, leaseSeconds)))) throw new KeyTaken();
+        if (!(await orInProgress(insertRunningRow(tx, id, subject, leaseSeconds)))) throw new KeyTaken();
         begun = true;
       },
       async finish(tx, answer) {
-        if (!(await orInProgress(insertDone(tx, id, storedAnswer(answer))))) throw new KeyTaken();
+        if (!(await orInProgress(insertAnswer(tx, id, toStoredAnswer(answer))))) throw new KeyTaken();
         finished = true;
         return answer;
       },
@@ -147,7 +150,7 @@ export function onceRunner({ waitMs = 10_000, leaseSeconds = 30 }: OnceOptions =
       if (error instanceof KeyTaken) return undefined;
       if (error instanceof Rejection && error.result.isOutcome) {
         const answer = { code: error.result.code, message: error.message, data: 'null' };
-        return (await insertDone(database, id, storedAnswer(answer))) ? answer : undefined;
+        return (await insertAnswer(database, id, toStoredAnswer(answer))) ? answer : undefined;
       }
       // The resend need not wait for the lease to lapse, nor this caller for a database that may be away.
       if (begun) void endLease(database, id).catch(() => undefined);
@@ -163,7 +166,7 @@ function replay(row: IdempotencyRow): Answer {
 }
 
 /** What the row holds of an answer: the description of its data if there is one, else the data. */
-function storedAnswer(answer: Answer): StoredAnswer {
+function toStoredAnswer(answer: Answer): StoredAnswer {
   const { code, message } = answer;
   if ('description' in answer) return { state: 'DESCRIBED', code, message, data: JSON.stringify(answer.description) };
   if (typeof answer.data !== 'string') throw new Error('an answer in pieces has to be described to be stored');
@@ -174,7 +177,7 @@ function storedAnswer(answer: Answer): StoredAnswer {
  * A row that another node's transaction has not committed yet is waited for by the database, up to lock_timeout. What was done
  * before that is rolled back, and begun again for as many waits as there are.
  */
-function lockWaits(left: number) {
+function createLockWaits(left: number) {
   return async function orInProgress<T>(insert: Promise<T>): Promise<T> {
     try {
       return await insert;
@@ -187,7 +190,7 @@ function lockWaits(left: number) {
 }
 
 /** One allowance of waiting for a whole request, counted from its first wait. */
-function patienceOf(waitMs: number) {
+function createWaitAllowance(waitMs: number) {
   let timer: NodeJS.Timeout | undefined;
   let over: Promise<never> | undefined;
   return {

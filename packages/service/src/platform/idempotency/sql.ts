@@ -29,7 +29,7 @@ export interface IdempotencyId {
   readonly owner: string;
 }
 
-const FIND_ANSWER = statement({
+const FIND_IDEMPOTENCY_ROW = statement({
   name: 'find-idempotent-answer',
   text: `select ${IDEMPOTENCY_COLUMNS} from idempotency i
              where i.channel_id = $1 and i.key = $2 and i.created_at > now() - $3::integer * interval '1 s'`,
@@ -46,8 +46,12 @@ const FIND_ANSWER = statement({
   }),
 });
 
-export async function findAnswer(db: Queryable, channelId: number, key: string): Promise<IdempotencyRow | undefined> {
-  const [row] = await db.query(FIND_ANSWER, [channelId, key, WINDOW_SECONDS]);
+export async function findIdempotencyRow(
+  db: Queryable,
+  channelId: number,
+  key: string,
+): Promise<IdempotencyRow | undefined> {
+  const [row] = await db.query(FIND_IDEMPOTENCY_ROW, [channelId, key, WINDOW_SECONDS]);
   return row;
 }
 
@@ -64,7 +68,7 @@ const INSERT_RUNNING = statement({
 });
 
 /** Work in two steps begins: false when another request has the key. A row past its window counts as absent. */
-export async function insertRunning(
+export async function insertRunningRow(
   tx: Queryable,
   id: IdempotencyId,
   subject: string,
@@ -83,15 +87,15 @@ export async function insertRunning(
   return rows.length === 1;
 }
 
-const TAKE_OVER = statement({
+const TAKE_OVER_LEASE = statement({
   text: `update idempotency set owner = $3, lease_until = now() + $4::double precision * interval '1 s'
      where channel_id = $1 and key = $2 and state = 'RUNNING' and lease_until <= now() returning 1`,
   parameters: ['bigint', 'text', 'uuid', 'double precision'],
 });
 
 /** Somebody else's interrupted work, once nobody is at it any more. */
-export async function takeOver(db: Queryable, id: IdempotencyId, leaseSeconds: number): Promise<boolean> {
-  const rows = await db.query(TAKE_OVER, [id.channelId, id.key, id.owner, leaseSeconds]);
+export async function takeOverLease(db: Queryable, id: IdempotencyId, leaseSeconds: number): Promise<boolean> {
+  const rows = await db.query(TAKE_OVER_LEASE, [id.channelId, id.key, id.owner, leaseSeconds]);
   return rows.length === 1;
 }
 
@@ -116,13 +120,13 @@ export interface StoredAnswer {
  * Beside a description stands a lease without an end. Nodes of the version before know no such state, and what they see is a
  * request that somebody is still at: they answer 409002, and never the description (docs/decisions/0003).
  */
-export const leaseOf = (state: string) => `case when ${state} = 'DESCRIBED' then timestamptz 'infinity' end`;
+export const leaseUntil = (state: string) => `case when ${state} = 'DESCRIBED' then timestamptz 'infinity' end`;
 
-const INSERT_DONE = statement({
+const INSERT_ANSWER = statement({
   name: 'insert-idempotent-done',
   text: `insert into idempotency as i (channel_id, key, path, body_sha256, state, owner, code, message, data,
                lease_until)
-             values ($1, $2, $3, $4, $10, $5, $6, $7, $8, ${leaseOf('$10')})
+             values ($1, $2, $3, $4, $10, $5, $6, $7, $8, ${leaseUntil('$10')})
              on conflict (channel_id, key) do update set path = excluded.path, body_sha256 = excluded.body_sha256,
                state = excluded.state, lease_until = excluded.lease_until, code = excluded.code, message = excluded.message,
                data = excluded.data, owner = excluded.owner,
@@ -134,8 +138,8 @@ const INSERT_DONE = statement({
 });
 
 /** False when another request has the key: then this one's effects must not stay. */
-export async function insertDone(tx: Queryable, id: IdempotencyId, answer: StoredAnswer): Promise<boolean> {
-  const rows = await tx.query(INSERT_DONE, [
+export async function insertAnswer(tx: Queryable, id: IdempotencyId, answer: StoredAnswer): Promise<boolean> {
+  const rows = await tx.query(INSERT_ANSWER, [
     id.channelId,
     id.key,
     id.path,

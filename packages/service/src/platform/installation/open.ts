@@ -2,11 +2,11 @@ import { access, constants, mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedPostgresError, holdsDatabase, openEmbedded } from '@perennial/embedded-postgres';
 import pg from 'pg';
-import { type Database, HeldUp, openDatabase, PATIENT_MS, sqlState, Unavailable } from '../db/database.js';
-import { moveSequences } from '../db/sequences.js';
+import { type Database, HeldUp, LONG_STATEMENT_MS, openDatabase, sqlState, Unavailable } from '../db/database.js';
+import { moveLaggingSequences } from '../db/sequences.js';
 import { UnfitConnection } from '../db/session.js';
 import { PlainError } from '../plain-error.js';
-import { existingMasterKeys, masterKeyPlace, masterKeys } from '../secrets/master-key.js';
+import { describeMasterKeyPlace, readExistingMasterKeys, readOrCreateMasterKeys } from '../secrets/master-key.js';
 import { openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
 import { checkInstallation, checkWrappedKeys, claimInstallation, findInstallation } from './installation.js';
@@ -26,7 +26,7 @@ export interface OpenOptions {
   readonly onWaiting?: (what: string) => void;
   readonly onIdleError?: (error: Error) => void;
   /** The database does not answer, or answers again. */
-  readonly onSilence?: (isSilent: boolean) => void;
+  readonly onUnresponsive?: (isSilent: boolean) => void;
   /** How often an unreachable DATABASE_URL is tried again before giving up; a service never gives up. */
   readonly attempts?: number;
   readonly signal?: AbortSignal;
@@ -42,30 +42,32 @@ export interface OpenedDatabase {
   close(): Promise<void>;
 }
 
-const OLDEST_SERVER = 15;
+const MIN_SERVER_VERSION = 15;
 
 /** The way to a database that is ready for work: reachable, migrated, of this environment and under this master key. */
-export async function openFromSettings(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
+export async function openDatabaseFromSettings(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
   if (options.mustExist) await refuseEmptyFolder(settings);
-  if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await makeFolder(settings.dataDir);
-  const vault = openVault(await masterKeys(settings));
-  const opened = { ...(await connectFromSettings(settings, options)), vault };
-  return onceReady(opened, () => untilFree(options, () => prepareDatabase(opened, settings, options)));
+  if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await createDataFolder(settings.dataDir);
+  const vault = openVault(await readOrCreateMasterKeys(settings));
+  const opened = { ...(await connectToDatabase(settings, options)), vault };
+  return closeUnlessReady(opened, () => retryWhileLocked(options, () => prepareDatabase(opened, settings, options)));
 }
 
 /**
  * A database as it is, for what only looks at it: neither schema nor installation nor master key is made, and nothing is brought up
  * to date. It may be empty.
  */
-export async function openToLook(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
+export async function openExistingDatabase(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
   if (options.mustExist) await refuseEmptyFolder(settings);
-  const keys = await existingMasterKeys(settings);
+  const keys = await readExistingMasterKeys(settings);
   if (!keys) {
-    throw new SettingsError(`there is no master key in ${masterKeyPlace(settings)}: put it there, or set MASTER_KEY`);
+    throw new SettingsError(
+      `there is no master key in ${describeMasterKeyPlace(settings)}: put it there, or set MASTER_KEY`,
+    );
   }
   const vault = openVault(keys);
-  const opened = { ...(await connectFromSettings(settings, options)), vault };
-  return onceReady(opened, async () => {
+  const opened = { ...(await connectToDatabase(settings, options)), vault };
+  return closeUnlessReady(opened, async () => {
     const { database, databaseUrl } = opened;
     const installation = await findInstallation(database);
     if (!installation) return;
@@ -75,13 +77,13 @@ export async function openToLook(settings: Settings, options: OpenOptions): Prom
 }
 
 /** What does not become ready is closed. */
-async function onceReady(opened: OpenedDatabase, prepare: () => Promise<void>): Promise<OpenedDatabase> {
+async function closeUnlessReady(opened: OpenedDatabase, prepare: () => Promise<void>): Promise<OpenedDatabase> {
   try {
     await prepare();
     return opened;
   } catch (error) {
     await opened.close();
-    const lasting = lastingReason(error);
+    const lasting = permanentReason(error);
     throw lasting === undefined ? error : new SettingsError(lasting, { cause: error });
   }
 }
@@ -108,13 +110,17 @@ async function prepareDatabase(
   if (options.role !== 'service') return;
   const warning = await checkWrappedKeys(database, vault);
   if (warning !== undefined) options.log(`Warning: ${warning}`);
-  for (const sequence of await moveSequences(database)) options.log(`sequence ${sequence} was behind its numbers`);
+  for (const sequence of await moveLaggingSequences(database))
+    options.log(`sequence ${sequence} was behind its numbers`);
 }
 
 const LOOK_AGAIN_MS = 1_000;
 
 /** Who restores or changes a database holds its tables for as long as that takes. A service waits for it; a command says so. */
-async function untilFree({ role, log, onWaiting, signal }: OpenOptions, work: () => Promise<void>): Promise<void> {
+async function retryWhileLocked(
+  { role, log, onWaiting, signal }: OpenOptions,
+  work: () => Promise<void>,
+): Promise<void> {
   for (let isSaid = false; ; isSaid = true) {
     signal?.throwIfAborted();
     try {
@@ -130,13 +136,13 @@ async function untilFree({ role, log, onWaiting, signal }: OpenOptions, work: ()
 }
 
 /** A database that can be reached, as it is. */
-export async function connectFromSettings(
+export async function connectToDatabase(
   settings: Settings,
   options: OpenOptions,
 ): Promise<Omit<OpenedDatabase, 'vault'>> {
   const embedded =
     settings.databaseUrl === undefined
-      ? await toldPlainly(
+      ? await withPlainErrors(
           openEmbedded({
             dataDir: settings.dataDir,
             role: options.role,
@@ -151,16 +157,16 @@ export async function connectFromSettings(
     url,
     pool: options.role === 'service' ? settings.databasePool : 2,
     name: options.name ?? `perennial ${options.role}`,
-    ...(options.role === 'tool' ? { statementMs: PATIENT_MS } : {}),
+    ...(options.role === 'tool' ? { statementMs: LONG_STATEMENT_MS } : {}),
     ...(options.onIdleError ? { onIdleError: options.onIdleError } : {}),
-    ...(options.onSilence ? { onSilence: options.onSilence } : {}),
+    ...(options.onUnresponsive ? { onUnresponsive: options.onUnresponsive } : {}),
   });
   const close = async () => {
     await database.close();
-    if (embedded !== undefined) await toldPlainly(embedded.release());
+    if (embedded !== undefined) await withPlainErrors(embedded.release());
   };
   try {
-    await reach(database, options);
+    await waitUntilReachable(database, options);
     return { database, databaseUrl: url, close };
   } catch (error) {
     await close();
@@ -169,7 +175,7 @@ export async function connectFromSettings(
 }
 
 /** What the embedded server says to people, as an error that is shown to them as it is. */
-async function toldPlainly<T>(work: Promise<T>): Promise<T> {
+async function withPlainErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -177,7 +183,7 @@ async function toldPlainly<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-async function makeFolder(dataDir: string): Promise<void> {
+async function createDataFolder(dataDir: string): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -186,24 +192,27 @@ async function makeFolder(dataDir: string): Promise<void> {
   }
 }
 
-async function reach(database: Database, { role, log, onWaiting, attempts, signal }: OpenOptions): Promise<void> {
+async function waitUntilReachable(
+  database: Database,
+  { role, log, onWaiting, attempts, signal }: OpenOptions,
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     try {
       // A command may look at a standby.
       const { version, encoding } = await database.inspect({ mustWrite: role === 'service' });
-      if (version < OLDEST_SERVER) {
-        throw new SettingsError(`DATABASE_URL is PostgreSQL ${version}; ${OLDEST_SERVER} or newer is needed`);
+      if (version < MIN_SERVER_VERSION) {
+        throw new SettingsError(`DATABASE_URL is PostgreSQL ${version}; ${MIN_SERVER_VERSION} or newer is needed`);
       }
       if (encoding !== 'UTF8') {
         throw new SettingsError(`DATABASE_URL: the database has the encoding ${encoding}; UTF8 is needed`);
       }
       return;
     } catch (error) {
-      const lasting = lastingReason(error);
+      const lasting = permanentReason(error);
       if (lasting !== undefined) throw new SettingsError(lasting, { cause: error });
       if (!(error instanceof Unavailable)) throw error;
-      const line = `the database of DATABASE_URL cannot be reached (${reason(error)})`;
+      const line = `the database of DATABASE_URL cannot be reached (${describeUnavailable(error)})`;
       if (attempts !== undefined && attempt >= attempts) throw new SettingsError(line);
       const seconds = Math.min(10, attempt);
       log(`${line}; trying again in ${seconds} s`);
@@ -214,7 +223,7 @@ async function reach(database: Database, { role, log, onWaiting, attempts, signa
 }
 
 /** What the server or the system said, which names no secret. */
-function reason(error: Unavailable): string {
+function describeUnavailable(error: Unavailable): string {
   const { cause } = error;
   return cause instanceof pg.DatabaseError ? cause.message : error.message.replace(/^database unavailable: /, '');
 }
@@ -223,7 +232,7 @@ const CERTIFICATE_CODES =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO)/;
 
 /** What will not mend itself, in one line: a refused password, a missing database, a wrong certificate, a pooler. */
-function lastingReason(error: unknown): string | undefined {
+function permanentReason(error: unknown): string | undefined {
   if (error instanceof UnfitConnection) return error.message;
   const cause = error instanceof Unavailable ? error.cause : error;
   if (!(cause instanceof Error)) return undefined;

@@ -17,7 +17,7 @@ export interface AppliedMigration {
 export class MigrationError extends PlainError {}
 
 /** Empty for a database without a schema. Builds before 000017 kept less about each migration. */
-export async function readApplied(db: Queryable): Promise<Map<number, AppliedMigration>> {
+export async function readAppliedMigrations(db: Queryable): Promise<Map<number, AppliedMigration>> {
   const [table] = await db.query<{ there: boolean }>(`select to_regclass('schema_migrations') is not null as there`);
   if (!table?.there) return new Map();
   const rows = await db.query<AppliedMigration>(
@@ -42,8 +42,8 @@ export interface SchemaState {
 /** Throws for a schema that this build must not touch: one that it cannot run on, or one made from other files. */
 export async function readSchema(db: Queryable, folder?: URL): Promise<SchemaState> {
   const migrations = await readMigrations(folder);
-  const applied = await readApplied(db);
-  refuseSurprises(migrations, applied);
+  const applied = await readAppliedMigrations(db);
+  refuseForeignSchema(migrations, applied);
   const open = migrations.filter(({ version }) => applied.get(version)?.isFinished !== true);
   return {
     isEmpty: applied.size === 0,
@@ -55,7 +55,7 @@ export async function readSchema(db: Queryable, folder?: URL): Promise<SchemaSta
 }
 
 /** A build runs on a schema that is newer, as long as nothing was taken away from it. */
-function refuseSurprises(migrations: readonly Migration[], applied: ReadonlyMap<number, AppliedMigration>): void {
+function refuseForeignSchema(migrations: readonly Migration[], applied: ReadonlyMap<number, AppliedMigration>): void {
   const last = migrations.at(-1)?.version ?? 0;
   const contract = [...applied.values()].find(({ version, isContract }) => version > last && isContract);
   if (contract) {

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { columns, type Queryable, statement } from '../db/database.js';
-import { newKey, type Vault } from './vault.js';
+import { createKey, type Vault } from './vault.js';
 
 /** Finds what is sealed again across channels, by a hash under a key of the installation. */
-export interface LookUp {
+export interface KeyedHasher {
   hash(text: string): Promise<Buffer>;
 }
 
@@ -24,18 +24,22 @@ const FIND_LOOK_UP_KEYS = statement({
  * A key of the whole installation. It is made on first use and stays for good, wrapped under the master key, so that what
  * was made with it outlives a change of that.
  */
-export async function installationKey(db: Queryable, vault: Vault, purpose: KeyPurpose): Promise<Uint8Array> {
-  await db.query(INSERT_LOOK_UP_KEYS, [purpose, vault.wrapKey(newKey())]);
+export async function readOrCreateInstallationKey(
+  db: Queryable,
+  vault: Vault,
+  purpose: KeyPurpose,
+): Promise<Uint8Array> {
+  await db.query(INSERT_LOOK_UP_KEYS, [purpose, vault.wrapKey(createKey())]);
   const [row] = await db.query(FIND_LOOK_UP_KEYS, [purpose]);
   if (!row) throw new Error(`the key for ${purpose} is not there`);
   return vault.unwrapKey(row.wrapped);
 }
 
-export function lookUp(db: Queryable, vault: Vault, purpose: KeyPurpose): LookUp {
+export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpose): KeyedHasher {
   let key: Promise<Uint8Array> | undefined;
   return {
     async hash(text) {
-      key ??= installationKey(db, vault, purpose);
+      key ??= readOrCreateInstallationKey(db, vault, purpose);
       // A failed reading is not remembered.
       key.catch(() => {
         key = undefined;

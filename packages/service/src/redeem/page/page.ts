@@ -1,13 +1,13 @@
-import { formToken } from '../form-token.js';
-import { bytesOf, type Html, html } from '../html.js';
-import { formLinkFields, linkQuery, type SignedLink } from '../link.js';
-import type { BenefitReference, PageRead } from '../page-sql.js';
+import { createFormToken } from '../form-token.js';
+import { countBytes, type Html, html } from '../html.js';
+import { type SignedLink, toFormLinkFields, toLinkQuery } from '../link.js';
+import type { BenefitReference, RedeemPage } from '../page-sql.js';
 import type { Texts } from '../texts/texts.js';
-import { type Elsewhere, type PageView, viewOf } from '../view.js';
+import { type BenefitsElsewhere, createPageView, type PageView } from '../view.js';
 import type { Visit } from '../visit.js';
-import { anchorOf, claimableList, claimedList, goneList } from './benefit-list.js';
-import { documentOf, type Frame } from './layout.js';
-import { subscriptionPanel } from './subscription-panel.js';
+import { benefitAnchor, renderClaimable, renderClaimed, renderGone } from './benefit-list.js';
+import { type Frame, renderDocument } from './layout.js';
+import { renderSubscriptionPanel } from './subscription-panel.js';
 
 /** What a token for claiming is about. */
 export const claimAction = ({ cycleNo, position }: BenefitReference): string => `claim ${cycleNo} ${position}`;
@@ -21,44 +21,44 @@ export interface PageOptions {
 }
 
 /** Of everything but the document around it. */
-const MOST_BYTES = 48_500;
+const MAX_BYTES = 48_500;
 
-export function redeemPage(frame: Frame, visit: Visit<PageRead>, { now, from, notice }: PageOptions): string {
+export function renderRedeemPage(frame: Frame, visit: Visit<RedeemPage>, { now, from, notice }: PageOptions): string {
   const { link } = visit;
-  const view = viewOf(visit, now);
+  const view = createPageView(visit, now);
   const title = `${view.productName} · ${frame.texts.yourBenefits}`;
-  const top = hero(frame, view);
-  const told = html`${notice === undefined ? undefined : noticeBox(notice)}${standingNotices(frame.texts, link, view)}`;
-  const toClaim = claimableSection(frame, visit, view, from);
-  const after = afterCodes(frame, link, view, from);
-  const side = subscriptionPanel(frame, link, view);
-  const others = bytesOf(html`${title}${[top, told, toClaim, after, side]}`);
+  const top = renderHeader(frame, view);
+  const told = html`${notice === undefined ? undefined : renderNotice(notice)}${renderStandingNotices(frame.texts, link, view)}`;
+  const toClaim = renderClaimableSection(frame, visit, view, from);
+  const after = renderAfterCodes(frame, link, view, from);
+  const side = renderSubscriptionPanel(frame, link, view);
+  const others = countBytes(html`${title}${[top, told, toClaim, after, side]}`);
   const body = html`<main class="page">
 ${top}
 <div class="columns">
 <div class="main">
 ${told}${toClaim}
-${codesSection(frame, link, view, from, MOST_BYTES - others)}
+${renderCodesSection(frame, link, view, from, MAX_BYTES - others)}
 ${after}
 </div>
 ${side}
 </div>
 </main>`;
-  return documentOf(frame, title, body);
+  return renderDocument(frame, title, body);
 }
 
-export const noticeBox = (text: string): Html => html`<p class="notice" role="alert">${text}</p>
+export const renderNotice = (text: string): Html => html`<p class="notice" role="alert">${text}</p>
 `;
 
 /** What is so without the user's doing: a payment that failed, and a page that will not open for good. */
-function standingNotices(texts: Texts, link: SignedLink, { order, nextPayAt, claimable }: PageView): Html[] {
+function renderStandingNotices(texts: Texts, link: SignedLink, { order, nextPayAt, claimable }: PageView): Html[] {
   const { status, latestPaymentStatus, cycleNo } = order;
   const told: string[] = [];
   if (latestPaymentStatus === 'FAIL_RETRY' && nextPayAt !== null) {
     told.push(texts.paymentTriedAgain(cycleNo, texts.date.format(nextPayAt)));
   } else if (latestPaymentStatus === 'FAIL' && status !== 'TERMINATED') told.push(texts.paymentFailed(cycleNo));
   // The channel gets no further link for an order that was ended, whatever is left of it.
-  if (status === 'UNSUBSCRIBED' && claimable !== '0') told.push(texts.endedOpenUntil(endOf(texts, link)));
+  if (status === 'UNSUBSCRIBED' && claimable !== '0') told.push(texts.endedOpenUntil(linkEndText(texts, link)));
   return told.map(
     (text) => html`<p class="notice">${text}</p>
 `,
@@ -66,25 +66,25 @@ function standingNotices(texts: Texts, link: SignedLink, { order, nextPayAt, cla
 }
 
 /** Up to when this link opens the page. */
-export const endOf = (texts: Texts, { exp }: SignedLink): string => texts.dateTime.format(exp * 1000);
+export const linkEndText = (texts: Texts, { exp }: SignedLink): string => texts.dateTime.format(exp * 1000);
 
 /** Also for the addresses that a browser is sent back to. */
 export function pageAddress({ root }: Frame, link: SignedLink, from?: BenefitReference): string {
   const more = from ? { from: fromText(from) } : {};
-  return `${root}/redeem?${linkQuery(link, more)}`;
+  return `${root}/redeem?${toLinkQuery(link, more)}`;
 }
 
 const fromText = ({ cycleNo, position }: BenefitReference) => `${cycleNo}-${position}`;
 
 /** A form's values that say whose page it is on. */
-export function linkInputs(link: SignedLink): Html {
-  const inputs = Object.entries(formLinkFields(link)).map(
+export function renderLinkInputs(link: SignedLink): Html {
+  const inputs = Object.entries(toFormLinkFields(link)).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
   return html`${inputs}`;
 }
 
-function hero({ texts }: Frame, { productName, order, periodFrom, periodTo }: PageView): Html {
+function renderHeader({ texts }: Frame, { productName, order, periodFrom, periodTo }: PageView): Html {
   const period = texts.period(order.cycleNo, order.totalCycles);
   return html`<header class="hero">
 <p class="eyebrow"><span>${texts.yourBenefits}</span><span class="chip">${texts.status[order.status]}</span></p>
@@ -94,35 +94,35 @@ function hero({ texts }: Frame, { productName, order, periodFrom, periodTo }: Pa
 </header>`;
 }
 
-function claimableSection(frame: Frame, { channel, link }: Visit, view: PageView, from?: BenefitReference): Html {
+function renderClaimableSection(frame: Frame, { channel, link }: Visit, view: PageView, from?: BenefitReference): Html {
   const { texts } = frame;
   const benefits = view.benefits.filter((one) => one.state === 'CLAIMABLE');
-  const tokenOf = (one: BenefitReference) => formToken(channel.callbackSecret, link, claimAction(one));
-  const more = ({ first, count }: Elsewhere, says: (count: string) => string) =>
-    html`<p class="more"><a class="link" href="${pageFrom(frame, link, first)}">${says(count)}</a></p>
+  const tokenOf = (one: BenefitReference) => createFormToken(channel.callbackSecret, link, claimAction(one));
+  const more = ({ first, count }: BenefitsElsewhere, says: (count: string) => string) =>
+    html`<p class="more"><a class="link" href="${addressFrom(frame, link, first)}">${says(count)}</a></p>
 `;
   return html`<section class="panel" aria-labelledby="to-claim">
 <h2 id="to-claim">${texts.toClaim}${view.claimable === '0' ? undefined : html` <span class="count">${view.claimable}</span>`}</h2>
-<form id="claim" method="post" action="${frame.root}/redeem/claim">${linkInputs(link)}${from && html`<input type="hidden" name="from" value="${fromText(from)}">`}</form>
-${view.newerToClaim && more(view.newerToClaim, texts.newerToClaim)}${benefits.length > 0 ? claimableList(frame, benefits, tokenOf) : undefined}
-${view.olderToClaim && more(view.olderToClaim, texts.olderToClaim)}${view.claimable === '0' ? nothingToClaim(texts, link, view) : undefined}</section>`;
+<form id="claim" method="post" action="${frame.root}/redeem/claim">${renderLinkInputs(link)}${from && html`<input type="hidden" name="from" value="${fromText(from)}">`}</form>
+${view.newerToClaim && more(view.newerToClaim, texts.newerToClaim)}${benefits.length > 0 ? renderClaimable(frame, benefits, tokenOf) : undefined}
+${view.olderToClaim && more(view.olderToClaim, texts.olderToClaim)}${view.claimable === '0' ? renderNothingToClaim(texts, link, view) : undefined}</section>`;
 }
 
 /** While nothing is left the channel gets no link either, so this one's end is the end of the page. */
-function nothingToClaim(texts: Texts, link: SignedLink, { nextPayAt, benefits }: PageView): Html {
+function renderNothingToClaim(texts: Texts, link: SignedLink, { nextPayAt, benefits }: PageView): Html {
   const sentences = [
     texts.nothingToClaim,
     ...(nextPayAt === null ? [] : [texts.nextWith(texts.date.format(nextPayAt))]),
-    ...(benefits.some(({ state }) => state === 'CLAIMED') ? [texts.openUntil(endOf(texts, link))] : []),
+    ...(benefits.some(({ state }) => state === 'CLAIMED') ? [texts.openUntil(linkEndText(texts, link))] : []),
   ];
   return html`<p class="empty">${sentences.join(texts.gap)}</p>`;
 }
 
 /** A page that begins with a benefit, and shows it. */
-const pageFrom = (frame: Frame, link: SignedLink, one: BenefitReference): string =>
-  `${pageAddress(frame, link, one)}#${anchorOf(one)}`;
+const addressFrom = (frame: Frame, link: SignedLink, one: BenefitReference): string =>
+  `${pageAddress(frame, link, one)}#${benefitAnchor(one)}`;
 
-function codesSection(
+function renderCodesSection(
   frame: Frame,
   link: SignedLink,
   { benefits }: PageView,
@@ -139,11 +139,11 @@ function codesSection(
     claimed.some(({ code }) => code === null) &&
     html`<p><a class="link" href="${pageAddress(frame, link, from)}">${texts.checkAgain}</a></p>`;
   return html`<section class="panel" aria-labelledby="codes"><h2 id="codes">${texts.yourCodes}</h2>
-${claimedList(frame, claimed, (one) => pageFrom(frame, link, one), mostBytes)}${again || undefined}</section>`;
+${renderClaimed(frame, claimed, (one) => addressFrom(frame, link, one), mostBytes)}${again || undefined}</section>`;
 }
 
 /** What is over, and the ways to the other pages. */
-function afterCodes(frame: Frame, link: SignedLink, view: PageView, from?: BenefitReference): Html {
+function renderAfterCodes(frame: Frame, link: SignedLink, view: PageView, from?: BenefitReference): Html {
   const { texts } = frame;
   const { older, olderToClaim } = view;
   const gone = view.benefits.filter((one) => one.state === 'EXPIRED' || one.state === 'REVOKED');
@@ -155,6 +155,6 @@ function afterCodes(frame: Frame, link: SignedLink, view: PageView, from?: Benef
     html`<p class="more"><a class="link" href="${pageAddress(frame, link, older)}">${texts.earlier}</a></p>`;
   const newest =
     from && html`<p class="more"><a class="link" href="${pageAddress(frame, link)}">${texts.newest}</a></p>`;
-  return html`${gone.length > 0 ? goneList(frame, gone) : undefined}
+  return html`${gone.length > 0 ? renderGone(frame, gone) : undefined}
 ${earlier || undefined}${newest}`;
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from '@opentelemetry/api';
 import { findTracing } from '../../tracing.js';
-import { type Caller, NotBegun, BACKGROUND_CALLER } from './caller.js';
+import { BACKGROUND_CALLER, type Caller, NotBegun } from './caller.js';
 
 /**
  * Lets calls that wait at the same time share a round trip. A call goes at once while nothing is under way; what comes
@@ -125,7 +125,7 @@ export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }:
       const items = batch.map((waiting) => waiting.item);
       const context = batch[0]?.context;
       // In a trace, the batch belongs to the first who waited for it.
-      const answers = await (tracing && context ? tracing.within({ context }, () => run(items)) : run(items));
+      const answers = await (tracing && context ? tracing.runWithin({ context }, () => run(items)) : run(items));
       void resolveAll(batch, answers);
     } catch (error) {
       for (const waiting of batch) waiting.reject(error);
@@ -139,7 +139,7 @@ export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }:
 
   return (item: Item, caller = BACKGROUND_CALLER): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      queue.push({ item, caller, resolve, reject, context: tracing?.current() });
+      queue.push({ item, caller, resolve, reject, context: tracing?.currentContext() });
       if (fillTimer && queue.length >= SMALL_BATCH) start();
       else schedule();
       if (running > 0) rejectAbandonedSoon();

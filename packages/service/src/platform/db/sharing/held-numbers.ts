@@ -2,21 +2,21 @@
  * Numbers of a sequence that a node holds, so that a row's number is known before the row is stored, and mostly without asking.
  * What is left of them at a restart is never used.
  */
-export interface HeldNumbers {
+export interface NumberSupply {
   next(): Promise<number>;
   /** This one turned out to be used already: those that came with it may be too, and are dropped. */
-  wasTaken(number: number): void;
+  dropBatchOf(number: number): void;
 }
 
 /** How often something is given another number, should those that a node holds be taken: once for each batch under way. */
-export const MOST_NUMBERS = 5;
+export const MAX_NUMBER_TRIES = 5;
 
-export function heldNumbers(fetchSome: () => Promise<readonly number[]>): HeldNumbers {
+export function createNumberSupply(fetchBatch: () => Promise<readonly number[]>): NumberSupply {
   let held: readonly number[] = [];
   let used = 0;
   let fetching: Promise<void> | undefined;
   const fetch = async () => {
-    held = await fetchSome();
+    held = await fetchBatch();
     used = 0;
   };
   return {
@@ -31,7 +31,7 @@ export function heldNumbers(fetchSome: () => Promise<readonly number[]>): HeldNu
         await fetching;
       }
     },
-    wasTaken(number) {
+    dropBatchOf(number) {
       if (held.includes(number)) held = [];
     },
   };

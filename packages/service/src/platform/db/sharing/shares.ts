@@ -1,6 +1,6 @@
-import { relayQuery, type Transactional, Unavailable } from '../database.js';
-import { type Caller, BACKGROUND_CALLER } from './caller.js';
-import { TooManyAtOnce, type ChannelQueueLimits, createChannelQueue } from './turns.js';
+import { type Transactional, Unavailable, wrapQuery } from '../database.js';
+import { BACKGROUND_CALLER, type Caller } from './caller.js';
+import { type ChannelQueueLimits, createChannelQueue, TooManyAtOnce } from './turns.js';
 
 export interface ConnectionShares {
   /** What one request of this channel asks the database with. A transaction that has begun is carried through. */
@@ -50,7 +50,7 @@ export function createConnectionShares(database: Transactional, limits: ChannelQ
         }
       }
       return {
-        query: relayQuery(database, runInQueue),
+        query: wrapQuery(database, runInQueue),
         transaction: (work, options) =>
           runInQueue(() => {
             caller.markBegun();

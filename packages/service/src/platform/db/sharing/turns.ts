@@ -1,10 +1,10 @@
 import { Rejection } from '@perennial/wire';
-import { type Caller, NotBegun, BACKGROUND_CALLER } from './caller.js';
+import { BACKGROUND_CALLER, type Caller, NotBegun } from './caller.js';
 
 export interface ChannelQueueLimits {
   /** How many of one channel may be under way. */
   readonly perChannel: number;
-  /** How many of all channels together. Unset: any number. */
+  /** How many of all channels total. Unset: any number. */
   readonly total?: number;
   /** How long one waits for its turn. */
   readonly waitMs: number;
@@ -44,16 +44,20 @@ interface Line {
 }
 
 /**
- * So many at a time of each channel, in the order in which they came. Where all together are limited too, each channel has
+ * So many at a time of each channel, in the order in which they came. Where all total are limited too, each channel has
  * its turn: what waits of one does not stand before another's. In the memory of this node.
  */
-export function createChannelQueue({ perChannel, total: together = Number.POSITIVE_INFINITY, waitMs }: ChannelQueueLimits): ChannelQueue {
+export function createChannelQueue({
+  perChannel,
+  total = Number.POSITIVE_INFINITY,
+  waitMs,
+}: ChannelQueueLimits): ChannelQueue {
   const lines = new Map<number, Line>();
   /** Lines in which somebody waits; the first has waited longest for its turn. */
   const waitingLines = new Set<Line>();
   let underWay = 0;
 
-  const hasRoom = (line: Line) => underWay < together && line.underWay < perChannel;
+  const hasRoom = (line: Line) => underWay < total && line.underWay < perChannel;
 
   function begin(line: Line): void {
     line.underWay += 1;

@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { type HeldNumbers, heldNumbers } from '../../../platform/db/sharing/held-numbers.js';
+import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/held-numbers.js';
 
 const AT_A_TIME = 100;
 
@@ -10,8 +10,8 @@ const AGREEMENT_NUMBERS = statement({
 });
 
 /** For orders that bring their agreement along. */
-export function agreementNumbers(db: Queryable): HeldNumbers {
-  return heldNumbers(async () => {
+export function agreementNumbers(db: Queryable): NumberSupply {
+  return createNumberSupply(async () => {
     const rows = await db.query(AGREEMENT_NUMBERS);
     return rows.map(({ id }) => id);
   });

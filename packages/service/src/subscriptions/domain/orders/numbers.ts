@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { type HeldNumbers, heldNumbers } from '../../../platform/db/sharing/held-numbers.js';
+import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/held-numbers.js';
 
 /** paymentOrderNo is orderNo x 10,000 + cycleNo: as text, since it may pass 2^53. */
 export function paymentOrderNo(orderNo: number | string, cycleNo: number): string {
@@ -48,8 +48,8 @@ const ORDER_NUMBERS = statement({
   columns: columns<{ first: number }>({ first: 'bigint' }),
 });
 
-export function orderNumbers(db: Queryable): HeldNumbers {
-  return heldNumbers(async () => {
+export function orderNumbers(db: Queryable): NumberSupply {
+  return createNumberSupply(async () => {
     const [row] = await db.query(ORDER_NUMBERS);
     if (!row) throw new Error('a sequence has a next value');
     return Array.from({ length: BLOCK }, (_, n) => row.first + n);

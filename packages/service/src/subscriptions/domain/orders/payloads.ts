@@ -1,10 +1,10 @@
 import { formatTime, OrderPayload, StoredPaymentPayload } from '@perennial/wire';
-import { serializer } from '../../../platform/answers/serialize.js';
+import { createSerializer } from '../../../platform/answers/serialize.js';
 import { paymentOrderNo } from './numbers.js';
 import { nextPayTime, type Order, type Payment, timeOrNull } from './order.js';
 
-const orderText = serializer(OrderPayload);
-const paymentText = serializer(StoredPaymentPayload);
+const orderText = createSerializer(OrderPayload);
+const paymentText = createSerializer(StoredPaymentPayload);
 
 /** What events say of an order, as JSON. `completedPayloadSql` makes the same of the same schema. */
 export function orderPayload(order: Order): string {

@@ -1,7 +1,7 @@
 import { AffectedPayment, type PaymentStatus, ReplaceData } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
-import type { Pieces } from '../../../platform/answers/answer.js';
-import { aroundItems, serializer } from '../../../platform/answers/serialize.js';
+import type { TextPieces } from '../../../platform/answers/answer.js';
+import { createSerializer, createTextAroundItems } from '../../../platform/answers/serialize.js';
 import { paymentOrderNo } from '../../domain/orders/numbers.js';
 import { isLong, stretchesOf } from '../../store/orders/text.js';
 
@@ -13,10 +13,10 @@ export interface ReplaceDescription {
 
 export type AffectedRun = readonly [from: number, to: number, previousStatus: PaymentStatus];
 
-const paymentText = serializer(AffectedPayment);
-const aroundAffected = aroundItems(ReplaceData, 'affectedPayments');
+const paymentText = createSerializer(AffectedPayment);
+const aroundAffected = createTextAroundItems(ReplaceData, 'affectedPayments');
 
-export function renderReplaced(_channel: Channel, { head, affected }: ReplaceDescription): string | Pieces {
+export function renderReplaced(_channel: Channel, { head, affected }: ReplaceDescription): string | TextPieces {
   const periods = affected.reduce((sum, [from, to]) => sum + to - from + 1, 0);
   if (isLong(periods)) return replacedPieces(head, affected);
   return aroundAffected.before(head) + affectedTexts(head.orderNo, affected) + aroundAffected.after(head);

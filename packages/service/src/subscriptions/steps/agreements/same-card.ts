@@ -1,4 +1,4 @@
-import { constraintOf, type Queryable, Unavailable } from '../../../platform/db/database.js';
+import { type Queryable, Unavailable, violatedConstraint } from '../../../platform/db/database.js';
 import { agreementStep } from '../../domain/agreements/states.js';
 import {
   countOrdersOn,
@@ -53,7 +53,7 @@ export async function untilCardIsFree<T>(transaction: () => Promise<T>): Promise
     try {
       return await transaction();
     } catch (error) {
-      if (!(error instanceof CardChanged) && constraintOf(error) !== ONE_PER_CARD) throw error;
+      if (!(error instanceof CardChanged) && violatedConstraint(error) !== ONE_PER_CARD) throw error;
       if (tries === MOST_TRIES) throw new Unavailable('the card is being bound by too many at once', { cause: error });
     }
   }

@@ -5,7 +5,7 @@ import type { Fulfilments } from '../../../fulfilment/registry.js';
 import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable, Transactional } from '../../../platform/db/database.js';
-import { type Caller, BACKGROUND_CALLER } from '../../../platform/db/sharing/caller.js';
+import { BACKGROUND_CALLER, type Caller } from '../../../platform/db/sharing/caller.js';
 import type { BusinessCounts, CountedClaim } from '../../../platform/metrics/counts.js';
 import type { Origin } from '../../../platform/tracing.js';
 import { sealCode } from '../../domain/benefits/claim-code.js';
@@ -61,7 +61,7 @@ export function claimer(deps: ClaimDeps): Claimer {
       // The claim stands, and the supplier is asked about it.
       log.warn({ err, requestId: origin?.requestId, claimNo }, 'the answer about a claim could not be stored');
     } finally {
-      counts?.claim(counted);
+      counts?.countClaim(counted);
       underWay.delete(claim.claimNo);
     }
   }
@@ -71,7 +71,7 @@ export function claimer(deps: ClaimDeps): Claimer {
     if ('supplier' in claimed) {
       const toCall = origin ? { ...claimed, claim: { ...claimed.claim, origin } } : claimed;
       underWay.set(claimed.claim.claimNo, call(database, channel, benefit, toCall));
-    } else counts?.claim(claimed.counted);
+    } else counts?.countClaim(claimed.counted);
     await caller.waitOutside(async () => underWay.get(claimNoOf(benefit)));
     return 'supplier' in claimed ? 'CLAIMED' : claimed.outcome;
   };

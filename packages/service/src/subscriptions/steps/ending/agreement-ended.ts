@@ -1,13 +1,13 @@
 import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Database } from '../../../platform/db/database.js';
-import type { LookUp } from '../../../platform/secrets/look-up.js';
+import type { KeyedHasher } from '../../../platform/secrets/look-up.js';
 import { findByInstitutionNo } from '../../store/agreements/ended-sql.js';
 import { endAgreements, holdAgreements, saidByInstitution } from './end-agreements.js';
 
 export interface AgreementEndedDeps {
   readonly database: Database;
-  readonly institutionNumbers: LookUp;
+  readonly institutionNumbers: KeyedHasher;
   readonly clock: Clock;
 }
 

@@ -1,6 +1,6 @@
 import type { CatalogProduct } from '../../../catalog/products/catalog.js';
 import type { Answer } from '../../../platform/answers/answer.js';
-import type { OnceRow } from '../../../platform/idempotency/once.js';
+import type { IdempotentRow } from '../../../platform/idempotency/once.js';
 import { expiryOf } from '../../domain/benefits/policy.js';
 import { nextStepAt } from '../../domain/orders/calendar.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
@@ -150,7 +150,7 @@ type Recorded =
   | { readonly state: 'DESCRIBED'; readonly answer: Answer }
   | { readonly state: 'RUNNING'; readonly subject: string };
 
-export function idempotencyRow(row: OnceRow | undefined, recorded: Recorded): IdempotencyInsert | null {
+export function idempotencyRow(row: IdempotentRow | undefined, recorded: Recorded): IdempotencyInsert | null {
   if (!row) return null;
   const answer = recorded.state === 'DESCRIBED' ? recorded.answer : undefined;
   if (answer && !('description' in answer)) throw new Error('the answer to a creation is not described');

@@ -1,5 +1,5 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
-import type { Pieces } from '../../../platform/answers/answer.js';
+import type { TextPieces } from '../../../platform/answers/answer.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { derivedRuns, describeOrder } from '../../domain/orders/description.js';
@@ -15,7 +15,12 @@ export interface ReadDeps {
 }
 
 /** An order that a read has found, as its channel sees it. */
-export function readOrder(deps: ReadDeps, database: Queryable, channel: Channel, found: OrderText): string | Pieces {
+export function readOrder(
+  deps: ReadDeps,
+  database: Queryable,
+  channel: Channel,
+  found: OrderText,
+): string | TextPieces {
   const { order, started } = found;
   if (started === null) return readWhole(deps, database, channel, order.orderNo);
   const head = orderHead(order);

@@ -1,14 +1,14 @@
 import { IDEMPOTENCY_WINDOW_MS, Rejection } from '@perennial/wire';
 import {
-  constraintOf,
   type Database,
   HeldUp,
-  isAway,
-  isOutOfTime,
+  isDatabaseAway,
+  isTimeout,
   NumberTaken,
   sqlState,
+  violatedConstraint,
 } from '../../../platform/db/database.js';
-import { moveSequences } from '../../../platform/db/sequences.js';
+import { moveLaggingSequences } from '../../../platform/db/sequences.js';
 import type { Caller } from '../../../platform/db/sharing/caller.js';
 import { createBatcher } from '../../../platform/db/sharing/gather.js';
 import { KeyTaken } from '../../../platform/idempotency/once.js';
@@ -66,7 +66,7 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
     for (const row of some) {
       const before = outOfTime.get(row.channel_id) ?? 0;
       const verdict = before < MOST_OUT_OF_TIME ? await storeAlone(database, row) : new HeldUp('others took too long');
-      if (isOutOfTime(verdict)) outOfTime.set(row.channel_id, before + 1);
+      if (isTimeout(verdict)) outOfTime.set(row.channel_id, before + 1);
       keep([row], [verdict]);
     }
   };
@@ -74,11 +74,11 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
     keep(first, await insertOrders(database, first));
   } catch (error) {
     // Whatever is wrong with one of them is not the others' business; a database that is away is everybody's.
-    if (isAway(error)) throw error;
+    if (isDatabaseAway(error)) throw error;
     const taken = await numberTaken(database, error);
     // Their numbers are of the same block, more or less: each gets another.
     if (taken) for (const row of first) keep([row], [taken]);
-    else if (first.length === 1 && isOutOfTime(error)) keep(first, [error]);
+    else if (first.length === 1 && isTimeout(error)) keep(first, [error]);
     else await storeOneByOne(first);
   }
   // Each sees what the one before it has left.
@@ -96,12 +96,12 @@ async function storeAlone(database: Database, row: NewOrderRow): Promise<Verdict
       const [verdict] = await insertOrders(database, [row]);
       return verdict;
     } catch (error) {
-      if (isAway(error)) throw error;
+      if (isDatabaseAway(error)) throw error;
       const taken = await numberTaken(database, error);
       if (taken) return taken;
       if (sqlState(error) !== '23505' || attempt === 5)
         return error instanceof Error ? error : new Error(String(error));
-      if (constraintOf(error) !== 'idempotency_pkey') continue;
+      if (violatedConstraint(error) !== 'idempotency_pkey') continue;
       const expired = row.idempotency && (await deleteExpiredKey(database, row.channel_id, row.idempotency.key, DAYS));
       if (!expired) return 'KEY_TAKEN';
     }
@@ -110,8 +110,8 @@ async function storeAlone(database: Database, row: NewOrderRow): Promise<Verdict
 
 async function numberTaken(database: Database, error: unknown): Promise<NumberTaken | undefined> {
   if (error instanceof NumberTaken) return error;
-  if (!OF_ITS_NUMBER.test(constraintOf(error) ?? '')) return undefined;
-  await moveSequences(database);
+  if (!OF_ITS_NUMBER.test(violatedConstraint(error) ?? '')) return undefined;
+  await moveLaggingSequences(database);
   return new NumberTaken('rows of that number are there', { cause: error });
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../platform/clock.js';
-import { type Database, isAway } from '../../../platform/db/database.js';
+import { type Database, isDatabaseAway } from '../../../platform/db/database.js';
 import { createBatcher } from '../../../platform/db/sharing/gather.js';
 import type { BusinessCounts } from '../../../platform/metrics/counts.js';
 import { type Settled, type Settlement, settle } from './settle.js';
@@ -19,7 +19,7 @@ export function settleTogether(database: Database, clock: Clock, counts?: Busine
       const [settled] = await settleBatch([settlement]);
       return settled ?? new Error('one settlement has one result');
     } catch (error) {
-      if (isAway(error)) throw error;
+      if (isDatabaseAway(error)) throw error;
       return error instanceof Error ? error : new Error(String(error));
     }
   };
@@ -32,7 +32,7 @@ export function settleTogether(database: Database, clock: Clock, counts?: Busine
         try {
           return await settleBatch(settlements);
         } catch (error) {
-          if (isAway(error)) throw error;
+          if (isDatabaseAway(error)) throw error;
         }
       }
       // Two about one order, or one that fails: each by itself.
@@ -44,7 +44,7 @@ export function settleTogether(database: Database, clock: Clock, counts?: Busine
   return async (settlement) => {
     const result = await together(settlement);
     if (result instanceof Error) throw result;
-    if (result.changed) counts?.debit(settlement.attempt.paymentChannelCode, settlement.outcome.kind);
+    if (result.changed) counts?.countDebit(settlement.attempt.paymentChannelCode, settlement.outcome.kind);
     return result;
   };
 }

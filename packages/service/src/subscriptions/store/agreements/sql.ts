@@ -1,7 +1,7 @@
 import type { AgreementSource, AgreementStatus } from '@perennial/wire';
 import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
 import { instant, ms } from '../../../platform/db/time-sql.js';
-import type { Place } from '../../../platform/lists/page.js';
+import type { ListPosition } from '../../../platform/lists/page.js';
 import { agreementIs } from '../statuses-sql.js';
 
 /** Which card, sealed and hashed under the channel's keys. */
@@ -352,7 +352,7 @@ export async function listBoundAgreements(
   channelId: number,
   filter: AgreementFilter,
   limit: number,
-  { after, offset }: Place<AgreementKey>,
+  { after, offset }: ListPosition<AgreementKey>,
 ): Promise<AgreementRow[]> {
   const asked = { ...filter, after: after?.[0] };
   const values = FILTERS.map(({ field }) => asked[field]);

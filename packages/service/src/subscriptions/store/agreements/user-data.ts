@@ -8,14 +8,14 @@ import {
 } from '@perennial/wire';
 import type { Action } from '../../../catalog/action.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
-import { areNumbers, type List, readPage } from '../../../platform/lists/page.js';
+import { isNumberKey, type ListDefinition, readListPage } from '../../../platform/lists/page.js';
 import { type PlaintextKind, readPlaintext } from '../../domain/agreements/plaintext.js';
 import { cardDetails } from './card.js';
 import { type AgreementKey, type AgreementRow, listBoundAgreements } from './sql.js';
 
-const LIST: List<AgreementRow, AgreementKey> = {
+const LIST: ListDefinition<AgreementRow, AgreementKey> = {
   endpoint: 'agreements/user-data',
-  isKey: areNumbers(1),
+  isKey: isNumberKey(1),
   keyOf: ({ agreementId }) => [agreementId],
 };
 
@@ -31,7 +31,7 @@ export function userData(): Action<UserDataRequest, UserDataData> {
     const { cardHash, certificateHash } = filter;
     // As hashes: a ciphertext is another one each time.
     const asked = { ...filter, cardHash: cardHash?.toString('hex'), certificateHash: certificateHash?.toString('hex') };
-    const { rows, paging } = await readPage(LIST, { database, channelId }, asked, request, (db, limit, place) =>
+    const { rows, paging } = await readListPage(LIST, { database, channelId }, asked, request, (db, limit, place) =>
       listBoundAgreements(db, channelId, filter, limit, place),
     );
     const version = answerVersion(channel, request);

@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { leaseOf } from '../../../platform/idempotency/sql.js';
+import { leaseUntil } from '../../../platform/idempotency/sql.js';
 import { agreementStep } from '../../domain/agreements/states.js';
 import { lockNumber } from '../agreements/number-sql.js';
 import { word } from '../statuses-sql.js';
@@ -188,7 +188,7 @@ with asked as (
 ), new_answers as (
   insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject, code, message, data)
   select a.channel_id, i.key, i.path, decode(i.body_sha256, 'hex'), i.state, i.owner,
-    coalesce(now() + i.lease_seconds * interval '1 s', ${leaseOf('i.state')}), i.subject, i.code, i.message, i.data::text
+    coalesce(now() + i.lease_seconds * interval '1 s', ${leaseUntil('i.state')}), i.subject, i.code, i.message, i.data::text
   from json_to_recordset($4::json) as i(order_no bigint, key text, path text, body_sha256 text, state text, owner uuid,
     lease_seconds double precision, subject text, code text, message text, data json) join accepted a using (order_no)
 )

@@ -1,7 +1,7 @@
 import { formatTime, MainOrder, PaymentRecord, parseTime } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
-import type { Pieces } from '../../../platform/answers/answer.js';
-import { aroundItems, serializer } from '../../../platform/answers/serialize.js';
+import type { TextPieces } from '../../../platform/answers/answer.js';
+import { createSerializer, createTextAroundItems } from '../../../platform/answers/serialize.js';
 import { dueAt } from '../../domain/orders/calendar.js';
 import type { OrderDescription, PeriodRun } from '../../domain/orders/description.js';
 import { paymentOrderNo } from '../../domain/orders/numbers.js';
@@ -22,11 +22,11 @@ export interface OrderParts {
   readonly periods: readonly PeriodRun[];
 }
 
-const recordText = serializer(PaymentRecord);
-const aroundRecords = aroundItems(MainOrder, 'paymentRecords');
+const recordText = createSerializer(PaymentRecord);
+const aroundRecords = createTextAroundItems(MainOrder, 'paymentRecords');
 
 /** The text of an order: in one, or if it is long, in pieces. */
-export function orderText(parts: OrderParts, periods: number): string | Pieces {
+export function orderText(parts: OrderParts, periods: number): string | TextPieces {
   if (isLong(periods)) return orderPieces(parts);
   const { head, redeemUrl, started, periods: runs } = parts;
   const order = { ...head, redeemUrl };
@@ -102,6 +102,6 @@ export function describedParts(
 
 /** What the endpoints that answer with one order give for its description. */
 export function orderRenderer(links: RedeemLinks) {
-  return (channel: Channel, description: OrderDescription): string | Pieces =>
+  return (channel: Channel, description: OrderDescription): string | TextPieces =>
     orderText(describedParts(links, channel, description), description.periods.at(-1)?.[1] ?? 0);
 }

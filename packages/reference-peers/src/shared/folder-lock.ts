@@ -12,7 +12,7 @@ import { PeerError } from './peer-error.js';
  * length of its path is limited.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
-  const file = await lockFile(folder);
+  const file = await lockFilePath(folder);
   const server = (await tryListen(file)) ?? (await takeOver(file));
   if (server === undefined) throw new PeerError(`${folder} is in use by another program of this kind`);
   server.unref();
@@ -22,7 +22,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
 }
 
 /** Stays behind after a kill -9, and is taken over by the next start. */
-export async function lockFile(folder: string): Promise<string> {
+export async function lockFilePath(folder: string): Promise<string> {
   const name = createHash('sha256')
     .update(await realpath(folder))
     .digest('hex');

@@ -1,5 +1,5 @@
 /** Things to be done later, all of which end together. */
-export interface Agenda {
+export interface Timers {
   after(ms: number, act: () => void): void;
   stop(): void;
 }
@@ -7,7 +7,7 @@ export interface Agenda {
 /** Node's timers overflow beyond this and then fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-export function createAgenda(): Agenda {
+export function createTimers(): Timers {
   const timers = new Set<NodeJS.Timeout>();
   let stopped = false;
   return {

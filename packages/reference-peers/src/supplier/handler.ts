@@ -2,24 +2,24 @@ import { randomBytes } from '@perennial/wire';
 import { type Fields, numberOf, positiveOf } from '@perennial/wire/bridge';
 import type { Clock } from '../shared/clock.js';
 import type { Journal } from '../shared/journal.js';
-import { BadMessage, NumberConflict, need, type Prepared } from '../shared/signed-server.js';
+import { BadMessage, NumberConflict, type PreparedRequest, requireField } from '../shared/signed-server.js';
 import type { SupplierFault, SupplierOccasion } from './faults.js';
 import type { ClaimTerms, SupplierEntry, SupplierLedger } from './ledger.js';
 import type { SupplierOperation } from './operations.js';
 
-export interface CounterOptions {
+export interface SupplierHandlerOptions {
   readonly ledger: SupplierLedger;
   readonly journal: Journal;
   readonly clock: Clock;
 }
 
-type PreparedClaim = Prepared<SupplierOccasion, SupplierFault>;
+type PreparedClaim = PreparedRequest<SupplierOccasion, SupplierFault>;
 
 /** Where codes are handed out: one for one claim number, and none before it is on the disk. */
-export class Counter {
-  readonly #options: CounterOptions;
+export class SupplierHandler {
+  readonly #options: SupplierHandlerOptions;
 
-  constructor(options: CounterOptions) {
+  constructor(options: SupplierHandlerOptions) {
     this.#options = options;
   }
 
@@ -29,18 +29,18 @@ export class Counter {
 
   #fulfil(fields: Fields, idempotencyKey: string | undefined): PreparedClaim {
     const claim: ClaimTerms = {
-      claimNo: need(numberOf(fields['claimNo']), 'claimNo'),
-      benefitCode: need(numberOf(fields['benefitCode']), 'benefitCode'),
-      faceValueCent: need(centsOf(fields['faceValueCent']), 'faceValueCent'),
-      orderNo: need(numberOf(fields['orderNo']), 'orderNo'),
-      cycleNo: need(positiveOf(fields['cycleNo']), 'cycleNo'),
+      claimNo: requireField(numberOf(fields['claimNo']), 'claimNo'),
+      benefitCode: requireField(numberOf(fields['benefitCode']), 'benefitCode'),
+      faceValueCent: requireField(readCents(fields['faceValueCent']), 'faceValueCent'),
+      orderNo: requireField(numberOf(fields['orderNo']), 'orderNo'),
+      cycleNo: requireField(positiveOf(fields['cycleNo']), 'cycleNo'),
     };
     const { claimNo, benefitCode } = claim;
     if (idempotencyKey !== claimNo) throw new BadMessage('header Idempotency-Key must be the claimNo');
     return {
       occasion: { operation: 'fulfil', claimNo, benefitCode },
-      run: async (fault) => altered(await this.#handOut(claim, fault), fault),
-      arrive: () => this.#arrived(claimNo),
+      run: async (fault) => alterAnswer(await this.#handOut(claim, fault), fault),
+      recordArrival: () => this.#arrived(claimNo),
     };
   }
 
@@ -68,18 +68,18 @@ export class Counter {
   }
 
   #query(fields: Fields): PreparedClaim {
-    const claimNo = need(numberOf(fields['claimNo']), 'claimNo');
+    const claimNo = requireField(numberOf(fields['claimNo']), 'claimNo');
     const { ledger, journal } = this.#options;
     return {
       occasion: { operation: 'fulfil-query', claimNo, benefitCode: ledger.handedOut.get(claimNo)?.benefitCode },
       run: async (fault) => {
         const code = ledger.handedOut.get(claimNo)?.code;
         const reason = ledger.refused.get(claimNo);
-        await journal.synced();
-        if (code !== undefined) return altered({ claimNo, status: 'FULFILLED', code }, fault);
+        await journal.untilSynced();
+        if (code !== undefined) return alterAnswer({ claimNo, status: 'FULFILLED', code }, fault);
         return reason === undefined ? { claimNo, status: 'UNKNOWN' } : { claimNo, status: 'REFUSED', reason };
       },
-      arrive: async () => undefined,
+      recordArrival: async () => undefined,
     };
   }
 
@@ -95,12 +95,12 @@ export class Counter {
 }
 
 /** A benefit may be worth nothing on paper. */
-function centsOf(value: unknown): number | undefined {
+function readCents(value: unknown): number | undefined {
   return value === 0 ? 0 : positiveOf(value);
 }
 
 /** An answer that is signed rightly, and wrong. */
-function altered(answer: object, fault: SupplierFault | undefined): object {
+function alterAnswer(answer: object, fault: SupplierFault | undefined): object {
   if (fault === 'wrong-claim') return { ...answer, claimNo: 'C1' };
   return fault === 'bad-code' ? { ...answer, code: 'two\nlines' } : answer;
 }

@@ -11,14 +11,14 @@ import {
   textOf,
   timeOf,
 } from '@perennial/wire/bridge';
-import type { Agenda } from '../shared/agenda.js';
 import type { Clock } from '../shared/clock.js';
 import type { Journal } from '../shared/journal.js';
-import { BadMessage, NumberConflict, need, type Prepared as PreparedRequest } from '../shared/signed-server.js';
-import type { FaultName, Occasion } from './faults.js';
-import type { DebitResult, Entry, Ledger, OwedNotice } from './ledger.js';
+import { BadMessage, NumberConflict, type PreparedRequest, requireField } from '../shared/signed-server.js';
+import type { Timers } from '../shared/timers.js';
+import type { FaultName, FaultOccasion } from './faults.js';
+import type { DebitResult, JournalEntry, Ledger, OwedNotice } from './ledger.js';
 import type { NoticeSender } from './notices.js';
-import { debitMessage, debitResult, refundMessage, refundResult } from './results.js';
+import { decideDebit, decideRefund, toDebitMessage, toRefundMessage } from './results.js';
 
 /** How long things take that take long on purpose. */
 export interface Delays {
@@ -32,25 +32,25 @@ export interface Delays {
   readonly longestNoticeRetryMs: number;
 }
 
-export interface DeskOptions {
+export interface InstitutionHandlerOptions {
   readonly ledger: Ledger;
   readonly journal: Journal;
   readonly clock: Clock;
-  readonly agenda: Agenda;
+  readonly timers: Timers;
   readonly delays: () => Delays;
   readonly sender: NoticeSender | undefined;
   readonly pageLines: number;
 }
 
-type Prepared = PreparedRequest<Occasion, FaultName>;
+type Prepared = PreparedRequest<FaultOccasion, FaultName>;
 
 /** What the institution does. Nothing is answered before it is on the disk, or that is not. */
-export class Desk {
-  readonly #options: DeskOptions;
+export class InstitutionHandler {
+  readonly #options: InstitutionHandlerOptions;
   /** Late notices that wait for a query. */
   readonly #held = new Map<string, OwedNotice>();
 
-  constructor(options: DeskOptions) {
+  constructor(options: InstitutionHandlerOptions) {
     this.#options = options;
   }
 
@@ -104,19 +104,19 @@ export class Desk {
   async endAgreement(institutionNo: string, reason: string): Promise<void> {
     const { ledger, clock } = this.#options;
     if (ledger.canceled.has(institutionNo)) return;
-    const noticeNo = `N-A${random()}`;
+    const noticeNo = `N-A${randomCode()}`;
     await this.#record({ type: 'agreement-canceled', at: clock.now(), institutionNo, noticeNo, reason });
     const owed = ledger.owedNotices.get(noticeNo);
     if (owed !== undefined) this.#send(owed);
   }
 
   #bindCode(fields: Fields): Prepared {
-    const bindOrderNo = need(numberOf(fields['bindOrderNo']), 'bindOrderNo');
-    const card = need(fieldsOf(fields['card']), 'card');
-    const bankCardNo = need(textOf(card['bankCardNo'], MAX_TEXT_LENGTH), 'card.bankCardNo');
-    const bankMobile = need(textOf(card['bankMobile'], MAX_TEXT_LENGTH), 'card.bankMobile');
+    const bindOrderNo = requireField(numberOf(fields['bindOrderNo']), 'bindOrderNo');
+    const card = requireField(fieldsOf(fields['card']), 'card');
+    const bankCardNo = requireField(textOf(card['bankCardNo'], MAX_TEXT_LENGTH), 'card.bankCardNo');
+    const bankMobile = requireField(textOf(card['bankMobile'], MAX_TEXT_LENGTH), 'card.bankMobile');
     for (const name of ['certificateNo', 'certType', 'realName']) {
-      need(textOf(card[name], MAX_TEXT_LENGTH), `card.${name}`);
+      requireField(textOf(card[name], MAX_TEXT_LENGTH), `card.${name}`);
     }
     const cardTail = bankCardNo.slice(-4);
     return this.#prepared('bind-code', { tail: cardTail }, async () => {
@@ -125,17 +125,17 @@ export class Desk {
       if (state === 'BOUND') return { status: 'NOT_SENT', reason: 'this binding is finished' };
       if (bankMobile.endsWith('9')) return { status: 'NOT_SENT', reason: 'the number cannot be reached' };
       await this.#record({ type: 'code-sent', at: clock.now(), bindOrderNo, cardTail });
-      return { status: 'SENT', reference: referenceOf(bindOrderNo) };
+      return { status: 'SENT', reference: bindReference(bindOrderNo) };
     });
   }
 
   #bindConfirm(fields: Fields): Prepared {
-    const bindOrderNo = need(numberOf(fields['bindOrderNo']), 'bindOrderNo');
-    const smsCode = need(textOf(fields['smsCode'], MAX_TEXT_LENGTH), 'smsCode');
-    const reference = fields['reference'] ?? referenceOf(bindOrderNo);
+    const bindOrderNo = requireField(numberOf(fields['bindOrderNo']), 'bindOrderNo');
+    const smsCode = requireField(textOf(fields['smsCode'], MAX_TEXT_LENGTH), 'smsCode');
+    const reference = fields['reference'] ?? bindReference(bindOrderNo);
     const binding = this.#options.ledger.bindings.get(bindOrderNo);
     return this.#prepared('bind-confirm', { tail: binding?.cardTail }, async () => {
-      if (binding === undefined || reference !== referenceOf(bindOrderNo)) {
+      if (binding === undefined || reference !== bindReference(bindOrderNo)) {
         return { status: 'REFUSED', reason: 'no code was sent for this binding' };
       }
       if (binding.state === 'CODE_SENT' && smsCode === '000000') {
@@ -145,8 +145,14 @@ export class Desk {
       if (binding.state === 'CODE_SENT' && smsCode === '999999') {
         await this.#record({ type: 'bind-refused', at, bindOrderNo });
       } else if (binding.state === 'CODE_SENT') {
-        await this.#record({ type: 'bound', at, bindOrderNo, institutionNo: `RA${random()}`, ...channelOf(fields) });
-      } else await this.#options.journal.synced();
+        await this.#record({
+          type: 'bound',
+          at,
+          bindOrderNo,
+          institutionNo: `RA${randomCode()}`,
+          ...pickChannel(fields),
+        });
+      } else await this.#options.journal.untilSynced();
       // Asked again after a lost answer, it is the same answer.
       return binding.institutionNo === undefined
         ? { status: 'REFUSED', reason: 'the bank refuses this card' }
@@ -155,15 +161,15 @@ export class Desk {
   }
 
   #debit(fields: Fields, idempotencyKey: string | undefined): Prepared {
-    const attemptNo = need(numberOf(fields['attemptNo']), 'attemptNo');
+    const attemptNo = requireField(numberOf(fields['attemptNo']), 'attemptNo');
     if (idempotencyKey !== attemptNo) throw new BadMessage('header Idempotency-Key must be the attemptNo');
-    const institutionNo = need(textOf(fields['institutionNo'], MAX_TEXT_LENGTH), 'institutionNo');
-    const askedCent = need(positiveOf(fields['amountCent']), 'amountCent');
-    need(numberOf(fields['orderNo']), 'orderNo');
-    need(positiveOf(fields['cycleNo']), 'cycleNo');
-    need(textOf(fields['externalOrderNo'], MAX_TEXT_LENGTH), 'externalOrderNo');
-    need(timeOf(fields['startedAt']), 'startedAt');
-    const channel = channelOf(fields);
+    const institutionNo = requireField(textOf(fields['institutionNo'], MAX_TEXT_LENGTH), 'institutionNo');
+    const askedCent = requireField(positiveOf(fields['amountCent']), 'amountCent');
+    requireField(numberOf(fields['orderNo']), 'orderNo');
+    requireField(positiveOf(fields['cycleNo']), 'cycleNo');
+    requireField(textOf(fields['externalOrderNo'], MAX_TEXT_LENGTH), 'externalOrderNo');
+    requireField(timeOf(fields['startedAt']), 'startedAt');
+    const channel = pickChannel(fields);
     const { ledger, clock, delays } = this.#options;
     const first = !ledger.arrivals.has(attemptNo);
     const target = { tail: ledger.tailOf(institutionNo), number: attemptNo, first };
@@ -176,7 +182,7 @@ export class Desk {
         if (before !== undefined) {
           // This line is behind that of the debit, so once it is on the disk, both are.
           await arrive();
-          if (before.askedCent === askedCent && before.institutionNo === institutionNo) return debitMessage(before);
+          if (before.askedCent === askedCent && before.institutionNo === institutionNo) return toDebitMessage(before);
           throw new NumberConflict('this attemptNo was used for another amount or agreement');
         }
         const at = clock.now();
@@ -185,12 +191,12 @@ export class Desk {
           ? { status: 'DECLINED', decline: 'AGREEMENT_INVALID', reason: 'the agreement has ended' }
           : isForeign
             ? { status: 'DECLINED', decline: 'FINAL', reason: 'the agreement is of another channel' }
-            : debitResult(fault, askedCent, at + delays().settleMs);
+            : decideDebit(fault, askedCent, at + delays().settleMs);
         const ref = this.#nextRef();
         await this.#record({ type: 'debit', at, attemptNo, institutionNo, ...channel, askedCent, ref, result });
         if (result.status === 'PENDING') this.#at(result.dueAt, () => this.settleDebit(attemptNo));
         if (fault === 'agreement-ended') await this.endAgreement(institutionNo, 'ended by the customer');
-        const message = debitMessage(need(ledger.debits.get(attemptNo), 'debit'));
+        const message = toDebitMessage(requireField(ledger.debits.get(attemptNo), 'debit'));
         return fault === 'wrong-amount' && message.status === 'SUCCESS'
           ? { ...message, amountCent: message.amountCent + 1 }
           : message;
@@ -200,27 +206,27 @@ export class Desk {
   }
 
   #debitQuery(fields: Fields): Prepared {
-    const attemptNo = need(numberOf(fields['attemptNo']), 'attemptNo');
-    const { ledger, journal, agenda, delays } = this.#options;
+    const attemptNo = requireField(numberOf(fields['attemptNo']), 'attemptNo');
+    const { ledger, journal, timers, delays } = this.#options;
     const debit = ledger.debits.get(attemptNo);
     const tail = debit === undefined ? undefined : ledger.tailOf(debit.institutionNo);
     return this.#prepared('debit-query', { tail, number: attemptNo }, async () => {
-      await journal.synced();
+      await journal.untilSynced();
       if (debit === undefined) return { attemptNo, status: 'NOT_FOUND' };
       const held = this.#held.get(attemptNo);
       if (held !== undefined) {
         this.#held.delete(attemptNo);
-        agenda.after(delays().lateNoticeMs, () => this.#send(held));
+        timers.after(delays().lateNoticeMs, () => this.#send(held));
       }
-      return debitMessage(debit);
+      return toDebitMessage(debit);
     });
   }
 
   #refund(fields: Fields, idempotencyKey: string | undefined): Prepared {
-    const refundNo = need(numberOf(fields['refundNo']), 'refundNo');
+    const refundNo = requireField(numberOf(fields['refundNo']), 'refundNo');
     if (idempotencyKey !== refundNo) throw new BadMessage('header Idempotency-Key must be the refundNo');
-    const attemptNo = need(numberOf(fields['attemptNo']), 'attemptNo');
-    const amountCent = need(positiveOf(fields['amountCent']), 'amountCent');
+    const attemptNo = requireField(numberOf(fields['attemptNo']), 'attemptNo');
+    const amountCent = requireField(positiveOf(fields['amountCent']), 'amountCent');
     const { ledger, journal, clock, delays } = this.#options;
     const debit = ledger.debits.get(attemptNo);
     const target = {
@@ -231,18 +237,18 @@ export class Desk {
     return this.#prepared('refund', target, async (fault) => {
       const before = ledger.refunds.get(refundNo);
       if (before !== undefined) {
-        await journal.synced();
-        if (before.attemptNo === attemptNo && before.amountCent === amountCent) return refundMessage(before);
+        await journal.untilSynced();
+        if (before.attemptNo === attemptNo && before.amountCent === amountCent) return toRefundMessage(before);
         throw new NumberConflict('this refundNo was used for another debit or amount');
       }
       const at = clock.now();
-      const result = refundResult(debit, amountCent, fault, at + delays().settleMs);
+      const result = decideRefund(debit, amountCent, fault, at + delays().settleMs);
       const ref = this.#nextRef();
       const durable = this.#record({ type: 'refund', at, refundNo, attemptNo, amountCent, ref, result });
-      const refund = need(ledger.refunds.get(refundNo), 'refund');
+      const refund = requireField(ledger.refunds.get(refundNo), 'refund');
       await durable;
       if (result.status === 'PENDING') this.#at(result.dueAt, () => this.#settleRefund(refundNo));
-      const message = refundMessage(refund);
+      const message = toRefundMessage(refund);
       return fault === 'refund-wrong-amount' && message.status === 'SUCCESS'
         ? { ...message, amountCent: message.amountCent + 1 }
         : message;
@@ -250,21 +256,21 @@ export class Desk {
   }
 
   #refundQuery(fields: Fields): Prepared {
-    const refundNo = need(numberOf(fields['refundNo']), 'refundNo');
+    const refundNo = requireField(numberOf(fields['refundNo']), 'refundNo');
     const { ledger, journal } = this.#options;
     return this.#prepared('refund-query', { number: refundNo }, async () => {
       const refund = ledger.refunds.get(refundNo);
-      await journal.synced();
-      return refund === undefined ? { refundNo, status: 'NOT_FOUND' } : refundMessage(refund);
+      await journal.untilSynced();
+      return refund === undefined ? { refundNo, status: 'NOT_FOUND' } : toRefundMessage(refund);
     });
   }
 
   #agreementCancel(fields: Fields): Prepared {
-    const institutionNo = need(textOf(fields['institutionNo'], MAX_TEXT_LENGTH), 'institutionNo');
-    need(numberOf(fields['agreementNo']), 'agreementNo');
+    const institutionNo = requireField(textOf(fields['institutionNo'], MAX_TEXT_LENGTH), 'institutionNo');
+    requireField(numberOf(fields['agreementNo']), 'agreementNo');
     const { ledger, journal, clock } = this.#options;
     return this.#prepared('agreement-cancel', { tail: ledger.tailOf(institutionNo) }, async (fault) => {
-      if (ledger.canceled.has(institutionNo)) await journal.synced();
+      if (ledger.canceled.has(institutionNo)) await journal.untilSynced();
       else if (fault === 'cancel-refused') return { status: 'REFUSED', reason: 'the bank keeps this agreement' };
       else {
         const reason = 'canceled by the service';
@@ -282,7 +288,7 @@ export class Desk {
     const { ledger, journal, pageLines } = this.#options;
     return this.#prepared('statement', {}, async (): Promise<StatementMessage> => {
       const { lines, next } = ledger.statement(day, Number(cursor), pageLines);
-      await journal.synced();
+      await journal.untilSynced();
       return { day, lines, nextCursor: next === undefined ? null : String(next) };
     });
   }
@@ -294,7 +300,7 @@ export class Desk {
     arrive: () => Promise<void> = async () => undefined,
   ): Prepared {
     const { tail, number, first = true } = target;
-    return { occasion: { operation, tail, number, first }, run, arrive };
+    return { occasion: { operation, tail, number, first }, run, recordArrival: arrive };
   }
 
   async #settleRefund(refundNo: string): Promise<void> {
@@ -307,21 +313,21 @@ export class Desk {
     const { sender, clock } = this.#options;
     const message: NoticeMessage =
       'debit' in about
-        ? { kind: 'DEBIT', noticeNo, ...debitMessage(about.debit) }
+        ? { kind: 'DEBIT', noticeNo, ...toDebitMessage(about.debit) }
         : { kind: 'AGREEMENT_CANCELED', noticeNo, institutionNo: about.institutionNo, reason: about.reason };
     sender?.send(message, manner, () => this.#record({ type: 'notice-accepted', at: clock.now(), noticeNo }));
   }
 
   /** In memory at once, so that the next request sees it; whoever answers waits for the disk. */
-  #record(entry: Entry): Promise<void> {
+  #record(entry: JournalEntry): Promise<void> {
     this.#options.ledger.apply(entry);
     return this.#options.journal.append(entry);
   }
 
   #at(due: number, act: () => Promise<unknown>): void {
-    const { agenda, clock } = this.#options;
+    const { timers, clock } = this.#options;
     // A journal that fails is told to everybody who asks; here there is nobody.
-    agenda.after(due - clock.now(), () => void act().catch(() => undefined));
+    timers.after(due - clock.now(), () => void act().catch(() => undefined));
   }
 
   #nextRef(): string {
@@ -331,15 +337,15 @@ export class Desk {
 }
 
 /** The channel that a request is for. A service from before the protocol named it says nothing. */
-function channelOf(fields: Fields): { readonly appId?: string } {
+function pickChannel(fields: Fields): { readonly appId?: string } {
   const appId = numberOf(fields['appId']);
   return appId === undefined ? {} : { appId };
 }
 
-function referenceOf(bindOrderNo: string): string {
+function bindReference(bindOrderNo: string): string {
   return `RC-${bindOrderNo}`;
 }
 
-function random(): string {
+function randomCode(): string {
   return Buffer.from(randomBytes(8)).toString('hex').toUpperCase();
 }
