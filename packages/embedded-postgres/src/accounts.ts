@@ -1,4 +1,4 @@
-import { runProgram } from './run.js';
+import { runProgram } from './run-program.js';
 
 /** Whether the uid has a name: in /etc/passwd, or in whatever else this machine asks. */
 export async function hasAccount(uid: number): Promise<boolean> {

@@ -9,9 +9,9 @@ import { errorCode, messageOf, type Owner } from './files.js';
 import { type Folder, openFolder, rememberPort } from './folder.js';
 import { createOwnIdentity, findIdentityForRoot, type Identity, type RootMethod } from './identity.js';
 import { checkVersion, ensureCluster, removeHalfMade, SERVER_USER } from './initdb.js';
-import { chooseServerUser, isOwnUid } from './own-uid.js';
+import { chooseServerUser, isOwnUid } from './server-user.js';
 import { choosePort, findPostmaster, startServer, stopServer } from './postmaster.js';
-import { connectToServer, DATABASE, ensureDatabase, isTemporary, type Role, releaseLocks, takeLocks } from './users.js';
+import { connectToServer, DATABASE, ensureDatabase, isTemporary, type Role, releaseLocks, takeLocks } from './server-locks.js';
 
 export interface EmbeddedDatabase {
   /** postgres://perennial:PASSWORD@127.0.0.1:PORT/perennial. Holds the password: not for logs. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { EmbeddedPostgresError } from './error.js';
 import { errorCode, exists, giveToOwnerOf, makeOpenFolder, type Owner, syncFolder } from './files.js';
 import { failureToEnter, hasProcCwd, SHARED_PLACES } from './identity.js';
-import { chooseServerUser } from './own-uid.js';
+import { chooseServerUser } from './server-user.js';
 
 /** What the launcher keeps in DATA_DIR. */
 export interface Folder {

@@ -3,7 +3,7 @@ import { findUidOfNobody, hasAccount } from './accounts.js';
 import { type Binaries, copyBinaries } from './binaries.js';
 import { EmbeddedPostgresError } from './error.js';
 import { exists, messageOf, type Owner } from './files.js';
-import { ENVIRONMENT, runProgram } from './run.js';
+import { ENVIRONMENT, runProgram } from './run-program.js';
 
 /** PostgreSQL refuses to run as root; these are the ways to run it when we are root. */
 export type RootMethod = 'uid' | 'namespace';

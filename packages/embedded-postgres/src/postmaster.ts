@@ -9,8 +9,8 @@ import { EmbeddedPostgresError } from './error.js';
 import { changeOwner, errorCode } from './files.js';
 import { type Folder, openLog, readRememberedPort } from './folder.js';
 import type { Identity } from './identity.js';
-import { hasProcessesLeft } from './left-over.js';
-import { runProgram } from './run.js';
+import { hasProcessesLeft } from './leftover-processes.js';
+import { runProgram } from './run-program.js';
 
 /** The server of this folder, as its postmaster.pid tells. */
 export interface Postmaster {

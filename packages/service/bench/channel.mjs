@@ -4,7 +4,7 @@ import { createChannel } from '../dist/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../dist/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel, updatePaymentChannel } from '../dist/operator/provisioning/payment-channels.js';
 import { authorizeProduct, listProducts } from '../dist/operator/provisioning/products.js';
-import { openDatabaseFromSettings } from '../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../dist/platform/installation/open-database.js';
 import { readSettings } from '../dist/platform/settings.js';
 import { BRIDGE, rowNamed } from './rows.mjs';
 import { call } from './signed.mjs';

@@ -22,7 +22,7 @@ import { createDescribedRoute, createRoute, type Route } from './http/routes.js'
 import type { Clock } from './platform/clock.js';
 import type { Database } from './platform/db/database.js';
 import type { BusinessCounts } from './platform/metrics/counts.js';
-import type { KeyedHasher } from './platform/secrets/look-up.js';
+import type { KeyedHasher } from './platform/secrets/keyed-hasher.js';
 import type { Environment } from './platform/settings.js';
 import { agreementNumbers } from './subscriptions/domain/agreements/numbers.js';
 import { orderNumbers } from './subscriptions/domain/orders/numbers.js';

@@ -12,7 +12,7 @@ import { createReceiverRegistry } from '../../dist/delivery/receivers/receivers.
 import { DEADLINE_MS, RETRY_DELAYS_SECONDS } from '../../dist/delivery/schedule.js';
 import { isAccepted } from '../../dist/delivery/transport/push-result.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
-import { openDatabaseFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { answer } from '../renewals/answer.mjs';
 

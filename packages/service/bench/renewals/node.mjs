@@ -8,7 +8,7 @@ import { fulfilmentRegistry } from '../../dist/fulfilment/registry.js';
 import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
 import { gatewayRegistry } from '../../dist/gateways/registry.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
-import { openDatabaseFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { settleTogether } from '../../dist/subscriptions/steps/payments/settle-together.js';

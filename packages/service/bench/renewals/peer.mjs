@@ -7,7 +7,7 @@ import { channelRegistry } from '../../dist/catalog/channels/registry.js';
 import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
 import { gatewayRegistry } from '../../dist/gateways/registry.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
-import { openDatabaseFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { RENEWAL_LEASE_SECONDS } from '../../dist/subscriptions/domain/payments/policy.js';
 import { debitRequest, sendDebit } from '../../dist/subscriptions/steps/payments/debit.js';

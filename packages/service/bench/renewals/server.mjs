@@ -4,7 +4,7 @@ import { openEmbedded } from '@perennial/embedded-postgres';
 import pg from 'pg';
 import { channelRegistry } from '../../dist/catalog/channels/registry.js';
 import { createProduct } from '../../dist/operator/provisioning/products.js';
-import { openDatabaseFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { provisionChannel } from '../channel.mjs';
 import { CAN_MEASURE, cpuOfDescendants, cpuOfEnded, cpuOfProcess } from '../cpu.mjs';

@@ -9,7 +9,7 @@ import { createChannel } from '../../dist/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../dist/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../dist/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../dist/operator/provisioning/products.js';
-import { openDatabaseFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { createChildren } from './children.mjs';
 import { dataDirsIn, startCluster } from './cluster.mjs';

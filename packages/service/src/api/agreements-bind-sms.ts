@@ -6,7 +6,7 @@ import type { BindCodeOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/registry.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
-import type { KeyedHasher } from '../platform/secrets/look-up.js';
+import type { KeyedHasher } from '../platform/secrets/keyed-hasher.js';
 import type { Environment } from '../platform/settings.js';
 import { effectivePaymentChannel, requireBank } from '../subscriptions/domain/agreements/payment-channel.js';
 import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';

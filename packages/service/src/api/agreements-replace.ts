@@ -4,7 +4,7 @@ import type { Action } from '../catalog/action.js';
 import type { Catalog } from '../catalog/products/catalog.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
-import type { KeyedHasher } from '../platform/secrets/look-up.js';
+import type { KeyedHasher } from '../platform/secrets/keyed-hasher.js';
 import { requireShareable } from '../subscriptions/domain/agreements/payment-channel.js';
 import { derivedRuns } from '../subscriptions/domain/orders/description.js';
 import { paymentOrderNo } from '../subscriptions/domain/orders/numbers.js';

@@ -3,7 +3,7 @@ import type { Action } from '../catalog/action.js';
 import type { AuthorizationKey, Authorized } from '../catalog/channels/authorized-sql.js';
 import type { Answer } from '../platform/answers/answer.js';
 import type { Queryable } from '../platform/db/database.js';
-import { type ListDefinition, type ListPosition, type PageData, readListPage } from '../platform/lists/page.js';
+import { type ListDefinition, type ListPosition, type PageData, readListPage } from '../platform/lists/list-page.js';
 
 type ProvisionedPage<Item> = PageData & { items: Item[] };
 

@@ -3,7 +3,7 @@ import type { Action } from '../catalog/action.js';
 import type { EventKey } from '../delivery/history/candidates-sql.js';
 import { type ListedEvent, listEvents } from '../delivery/history/list-sql.js';
 import { timeRange } from '../delivery/history/time-range.js';
-import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/page.js';
+import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
 import { orderReference } from '../subscriptions/store/orders/reference.js';
 import { findOrderNo } from '../subscriptions/store/orders/sql.js';
 

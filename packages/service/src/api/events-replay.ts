@@ -5,7 +5,7 @@ import { parseEventIds } from '../delivery/event-id.js';
 import { timeRange } from '../delivery/history/time-range.js';
 import { isOnlyReplay, replayEvents, replayUndelivered } from '../delivery/queue/replay-sql.js';
 import type { Queryable } from '../platform/db/database.js';
-import { createChannelQueue, TooManyAtOnce } from '../platform/db/sharing/turns.js';
+import { createChannelQueue, TooManyAtOnce } from '../platform/db/sharing/channel-queue.js';
 
 /** By a range of time, so many rows in one call: a channel that has more asks again. */
 const MOST = 10_000;

@@ -1,5 +1,5 @@
 import type { Notice } from '../gateways/gateway.js';
-import { raiseAlert } from '../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../platform/alerts/alerts-sql.js';
 import type { Database } from '../platform/db/database.js';
 import { parseAttemptNo } from '../subscriptions/domain/orders/numbers.js';
 import { rejectWrongAmount } from '../subscriptions/steps/payments/debit.js';

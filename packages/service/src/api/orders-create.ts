@@ -4,7 +4,7 @@ import type { Catalog, CatalogProduct } from '../catalog/products/catalog.js';
 import type { Answer } from '../platform/answers/answer.js';
 import type { Clock } from '../platform/clock.js';
 import { NumberTaken } from '../platform/db/database.js';
-import { MAX_NUMBER_TRIES, type NumberSupply } from '../platform/db/sharing/held-numbers.js';
+import { MAX_NUMBER_TRIES, type NumberSupply } from '../platform/db/sharing/number-supply.js';
 import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/description.js';
 import { type CollectedCustomer, readCustomer } from '../subscriptions/steps/agreements/for-order.js';
 import type { CreateDeduct } from '../subscriptions/steps/orders/create-deduct.js';

@@ -2,7 +2,7 @@ import { OrdersListData, type OrdersListRequest } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import { successAnswer, type TextPieces } from '../platform/answers/answer.js';
 import { createTextAroundItems } from '../platform/answers/serialize.js';
-import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/page.js';
+import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
 import { type ReadDeps, readOrder } from '../subscriptions/steps/orders/read-order.js';
 import { type ListedOrder, listOrderTexts, type OrderKey } from '../subscriptions/store/orders/list-sql.js';
 

@@ -2,7 +2,7 @@ import { type MainOrder, type OrdersQueryRequest, Rejection } from '@perennial/w
 import type { Action } from '../catalog/action.js';
 import { successAnswer } from '../platform/answers/answer.js';
 import type { Queryable } from '../platform/db/database.js';
-import { createBatcher } from '../platform/db/sharing/gather.js';
+import { createBatcher } from '../platform/db/sharing/batcher.js';
 import { type ReadDeps, readOrder } from '../subscriptions/steps/orders/read-order.js';
 import { findOrderTexts, type OrderAsked, type OrderText } from '../subscriptions/store/orders/query-sql.js';
 import { orderReference } from '../subscriptions/store/orders/reference.js';

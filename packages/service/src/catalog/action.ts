@@ -1,7 +1,7 @@
 import type { Answer } from '../platform/answers/answer.js';
 import type { Transactional } from '../platform/db/database.js';
 import type { Caller } from '../platform/db/sharing/caller.js';
-import type { IdempotentRun } from '../platform/idempotency/once.js';
+import type { IdempotentRun } from '../platform/idempotency/run-once.js';
 import type { Origin } from '../platform/tracing.js';
 import type { Channel } from './channels/channel.js';
 

@@ -1,22 +1,22 @@
 import { Command } from 'commander';
 import { VERSION } from '../platform/version.js';
 import type { CommandLine } from './frame/command.js';
-import { addAgreementCommands } from './nouns/agreement.js';
-import { addAlertCommands } from './nouns/alert.js';
-import { addAuditCommands } from './nouns/audit.js';
-import { addBackupCommands } from './nouns/backup.js';
-import { addBenefitCommands } from './nouns/benefit.js';
-import { addChannelCommands } from './nouns/channel.js';
-import { addEventCommands } from './nouns/events.js';
-import { addInstitutionCommand } from './nouns/institution.js';
-import { addMasterKeyCommands } from './nouns/master-key.js';
-import { addMigrateCommand } from './nouns/migrate.js';
-import { addOrderCommands } from './nouns/order.js';
-import { addPaymentChannelCommands } from './nouns/payment-channel.js';
-import { addProductCommands } from './nouns/product.js';
-import { addReconciliationCommands } from './nouns/reconciliation.js';
-import { addSettlementCommands } from './nouns/settlement.js';
-import { addSupplierCommand } from './nouns/supplier.js';
+import { addAgreementCommands } from './commands/orders/agreement.js';
+import { addAlertCommands } from './commands/notifications/alert.js';
+import { addAuditCommands } from './commands/installation/audit.js';
+import { addBackupCommands } from './commands/installation/backup.js';
+import { addBenefitCommands } from './commands/provisioning/benefit.js';
+import { addChannelCommands } from './commands/provisioning/channel.js';
+import { addEventCommands } from './commands/notifications/events.js';
+import { addInstitutionCommand } from './commands/reference-programs/institution.js';
+import { addMasterKeyCommands } from './commands/installation/master-key.js';
+import { addMigrateCommand } from './commands/installation/migrate.js';
+import { addOrderCommands } from './commands/orders/order.js';
+import { addPaymentChannelCommands } from './commands/provisioning/payment-channel.js';
+import { addProductCommands } from './commands/provisioning/product.js';
+import { addReconciliationCommands } from './commands/books/reconciliation.js';
+import { addSettlementCommands } from './commands/books/settlement.js';
+import { addSupplierCommand } from './commands/reference-programs/supplier.js';
 
 /** Every command that there is. `showHelp`: for help that nobody asked for. */
 export function createProgram(commandLine: CommandLine, showHelp: (help: string) => void): Command {

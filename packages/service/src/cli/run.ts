@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
-import { toVisibleJson } from '../platform/visible.js';
+import { toVisibleJson } from '../platform/escape-invisible.js';
 import { createCommandLine, type Terminal } from './frame/command.js';
-import { toTerminalText } from './frame/shown.js';
+import { toTerminalText } from './frame/safe-text.js';
 import { createProgram } from './program.js';
 
 /** Runs one command, and answers its exit code. */

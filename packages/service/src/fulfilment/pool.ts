@@ -1,6 +1,6 @@
 import { type Sealing, sealing } from '../catalog/channels/sealing.js';
 import type { Queryable } from '../platform/db/database.js';
-import { readOrCreateInstallationKey } from '../platform/secrets/look-up.js';
+import { readOrCreateInstallationKey } from '../platform/secrets/keyed-hasher.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { AtOnce } from './fulfilment.js';
 import { type NewCode, takeCodes } from './pool-sql.js';

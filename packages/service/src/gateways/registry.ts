@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
-import { createBatcher } from '../platform/db/sharing/gather.js';
+import { createBatcher } from '../platform/db/sharing/batcher.js';
 import type { Gateway } from './gateway.js';
 
 /** The gateway of each payment channel, by its code. */

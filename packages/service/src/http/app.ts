@@ -7,7 +7,7 @@ import type { Clock } from '../platform/clock.js';
 import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import { findTracing } from '../platform/tracing.js';
-import { isAnswerEnded, onAnswerEnd } from './answers/ended.js';
+import { isAnswerEnded, onAnswerEnd } from './answers/answer-end.js';
 import {
   createBodyTooLargeRefusal,
   JSON_TYPE,
@@ -16,19 +16,19 @@ import {
   type Refusal,
   toRefusal,
 } from './answers/respond.js';
-import { createUnreadCloser } from './answers/unread.js';
+import { createUnreadCloser } from './answers/unread-closer.js';
 import { createAnswerPlaces } from './limits/answer-places.js';
 import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
 import { createAnswerSender } from './long-answers/long-answers.js';
 import type { ServiceMetrics } from './metrics.js';
 import { addNoticeRoutes, type NoticeRouteDeps } from './notices.js';
-import { addMonitoringRoutes, addReadinessRoute, createMonitoringApp } from './operations.js';
-import { addRedeemRoutes, type RedeemDeps } from './pages/redeem.js';
+import { addMonitoringRoutes, addReadinessRoute, createMonitoringApp } from './monitoring.js';
+import { addRedeemRoutes, type RedeemDeps } from './pages/redeem-routes.js';
 import { createPipeline, type PipelineDeps } from './pipeline.js';
 import { createEarlyRefusal } from './refuse-early.js';
 import { traceRequests } from './request-spans.js';
-import { createMalformedHttpHandler } from './requests/client-error.js';
-import { limitPipelinedRequests } from './requests/in-one-go.js';
+import { createMalformedHttpHandler } from './requests/malformed-http.js';
+import { limitPipelinedRequests } from './requests/pipelined-requests.js';
 import { answerThenLinger } from './requests/linger.js';
 import { createBodyReader } from './requests/read-body.js';
 import { readRequestId } from './requests/signed-headers.js';

@@ -2,7 +2,7 @@ import { CODES } from '@perennial/wire';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { businessMetrics } from '../engine/metrics/business.js';
 import type { Database } from '../platform/db/database.js';
-import type { ConnectionShares } from '../platform/db/sharing/shares.js';
+import type { ConnectionShares } from '../platform/db/sharing/connection-shares.js';
 import { VERSION } from '../platform/version.js';
 
 const { INTERNAL_ERROR } = CODES;

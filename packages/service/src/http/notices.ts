@@ -4,9 +4,9 @@ import type { Logger } from 'pino';
 import { type Notice, NoticeRefused } from '../gateways/gateway.js';
 import type { NoticeVerifier } from '../gateways/notice-verifier.js';
 import type { Clock } from '../platform/clock.js';
-import { addressGroup, type MinuteLimit } from './answers/address-limit.js';
+import { addressGroup, type MinuteLimit } from './answers/minute-limit.js';
 import { NodeReadsOnly, type Refusal, sendAnswer, toRefusal } from './answers/respond.js';
-import { createThrottledLines } from './limits/held-back.js';
+import { createThrottledLines } from './limits/throttled-lines.js';
 import type { LargeBodies } from './limits/large-bodies.js';
 
 export interface NoticeRouteDeps {

@@ -1,4 +1,4 @@
-import { type AlertView, findAlerts, lockAlert, storeAcknowledgement } from '../platform/alerts/raise-sql.js';
+import { type AlertView, findAlerts, lockAlert, storeAcknowledgement } from '../platform/alerts/alerts-sql.js';
 import { recordAudit } from './audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
 import { quoted } from './rules.js';

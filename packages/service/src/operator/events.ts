@@ -12,7 +12,7 @@ import { recordAudit } from './audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
 import { changeChannel } from './provisioning/channel-change.js';
 import { CALLBACK_EVENT_TYPES } from './provisioning/channel-settings.js';
-import { quoted, requireInteger, requireOneOf } from './rules.js';
+import { createNotFound, quoted, requireInteger, requireOneOf } from './rules.js';
 
 /** When the events were written, from inclusive, to exclusive. */
 export interface TimeRange {
@@ -128,7 +128,7 @@ export async function resumeEvents(operator: Operator, input: PauseInput): Promi
 
 async function requireChannelId({ database }: Operator, appId: string): Promise<number> {
   const channel = await findChannel(database, appId);
-  if (!channel) throw new OperatorError(`there is no channel ${quoted(appId)}`);
+  if (!channel) throw createNotFound('channel', appId);
   return channel.channelId;
 }
 

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { formatTime } from '@perennial/wire';
 import type { Gateway, StatementLine } from '../gateways/gateway.js';
-import { refuseLine } from '../platform/csv/refused.js';
+import { refuseLine } from '../platform/csv/csv.js';
 import { parseAttemptNo } from '../subscriptions/domain/orders/numbers.js';
 import { parseRefundNo } from '../subscriptions/domain/payments/refund-numbers.js';
 import type { StagedLine } from './compare-sql.js';

@@ -6,7 +6,7 @@ import { endOrder } from '../subscriptions/steps/ending/end.js';
 import { lockOrderByNumber } from '../subscriptions/store/orders/sql.js';
 import { userMobile } from '../subscriptions/store/users/mobile.js';
 import { findUser } from '../subscriptions/store/users/sql.js';
-import { countWrongDigits, forgetTries, lockTries } from './tries-sql.js';
+import { countWrongDigits, forgetTries, lockTries } from './unsubscribe-tries-sql.js';
 
 export type UnsubscribeOutcome =
   | { readonly kind: 'ended' }

@@ -1,4 +1,4 @@
-import { toVisibleJson as json } from '../platform/visible.js';
+import { toVisibleJson as json } from '../platform/escape-invisible.js';
 import type { SettlementLine } from './lines-sql.js';
 import type { SettlementSummary } from './report.js';
 

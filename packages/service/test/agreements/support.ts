@@ -17,8 +17,8 @@ import { authorizePaymentChannel } from '../../src/operator/provisioning/payment
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
-import type { IdempotencyOptions } from '../../src/platform/idempotency/once.js';
-import { createKeyedHasher, type KeyedHasher } from '../../src/platform/secrets/look-up.js';
+import type { IdempotencyOptions } from '../../src/platform/idempotency/run-once.js';
+import { createKeyedHasher, type KeyedHasher } from '../../src/platform/secrets/keyed-hasher.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import type { Environment } from '../../src/platform/settings.js';
 import { createService, type Service } from '../../src/service.js';

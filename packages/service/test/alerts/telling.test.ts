@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { acknowledgeAlert } from '../../src/operator/alerts.js';
-import { createEmailTransport } from '../../src/platform/alerts/email.js';
-import { raiseAlert, raiseAlertOnce, resolveAlert } from '../../src/platform/alerts/raise-sql.js';
-import { sendAlertMessages, writeAlertMessages } from '../../src/platform/alerts/tell.js';
-import type { AlertTransport } from '../../src/platform/alerts/way.js';
-import { createWebhookTransport } from '../../src/platform/alerts/webhook.js';
+import { createEmailTransport } from '../../src/platform/alerts/email-transport.js';
+import { raiseAlert, raiseAlertOnce, resolveAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { sendAlertMessages, writeAlertMessages } from '../../src/platform/alerts/send-messages.js';
+import type { AlertTransport } from '../../src/platform/alerts/transport.js';
+import { createWebhookTransport } from '../../src/platform/alerts/webhook-transport.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { perennial } from '../cli/perennial.js';
 import { operatorOn } from '../operator/support.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/platform/db/database.js';
-import { openDatabaseFromSettings } from '../../src/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { perennialProcess } from '../cli/perennial.js';
 import { dump } from '../operator/support.js';

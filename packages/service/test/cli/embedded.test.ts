@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { showChannel } from '../../src/operator/provisioning/channels.js';
-import { openDatabaseFromSettings } from '../../src/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { perennialProcess } from './perennial.js';
 

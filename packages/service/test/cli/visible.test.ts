@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { paragraphs, SafeText, safeText, toTerminalText } from '../../src/cli/frame/shown.js';
+import { paragraphs, SafeText, safeText, toTerminalText } from '../../src/cli/frame/safe-text.js';
 import { record, table } from '../../src/cli/frame/table.js';
-import { escapeInvisible, toVisibleJson } from '../../src/platform/visible.js';
+import { escapeInvisible, toVisibleJson } from '../../src/platform/escape-invisible.js';
 
 describe('a text from outside', () => {
   it.each([

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { openDatabaseFromSettings } from '../../src/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { type ChannelCredentials, channelClient, isToBeSentAgain, type Reply } from '../support/channel-client.js';
 import { killEverything, LEDGER_NODE, ledgerPort, type Running, start } from '../support/processes.js';

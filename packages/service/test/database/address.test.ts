@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readDatabaseUrl } from '../../src/platform/db/address.js';
+import { readDatabaseUrl } from '../../src/platform/db/database-url.js';
 import { openDatabase } from '../../src/platform/db/database.js';
 import { SettingsError } from '../../src/platform/settings.js';
 import { freshDatabase } from '../support/database.js';

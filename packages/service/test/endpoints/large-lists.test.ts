@@ -3,7 +3,7 @@ import type { AuthorizationKey } from '../../src/catalog/channels/authorized-sql
 import { listAuthorizedPaymentChannels } from '../../src/catalog/payment-channels/sql.js';
 import { listAuthorizedProducts } from '../../src/catalog/products/sql.js';
 import type { Queryable } from '../../src/platform/db/database.js';
-import type { ListPosition } from '../../src/platform/lists/page.js';
+import type { ListPosition } from '../../src/platform/lists/list-page.js';
 import {
   type AgreementFilter,
   type AgreementKey,

@@ -123,7 +123,7 @@ describe('a clock that is set back', () => {
   });
 
   it('a user whose tries were used up waits for an hour and not for longer', async () => {
-    const { findTries } = await import('../../src/redeem/tries-sql.js');
+    const { findTries } = await import('../../src/redeem/unsubscribe-tries-sql.js');
     const { database } = service.fresh;
     const [row] = await database.query<{ id: number }>('select channel_id as id from channels limit 1');
     const id = row?.id ?? 0;

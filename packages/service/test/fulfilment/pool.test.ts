@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { orderText } from '../../src/cli/nouns/order-text.js';
+import { orderText } from '../../src/cli/commands/orders/order-text.js';
 import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit.js';
-import { showOrder } from '../../src/operator/orders/order-view.js';
+import { showOrder } from '../../src/operator/orders/show-order.js';
 import { setFulfilment, showBenefit } from '../../src/operator/provisioning/benefits.js';
 import type { Database } from '../../src/platform/db/database.js';
 import type { BenefitReference } from '../../src/subscriptions/domain/benefits/claim-numbers.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { signedHeaders } from '@perennial/wire/bridge';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createThrottledLines } from '../../src/http/limits/held-back.js';
+import { createThrottledLines } from '../../src/http/limits/throttled-lines.js';
 import { createPaymentChannel, resetGatewayKey } from '../../src/operator/provisioning/payment-channels.js';
 import { type Database, wrapQuery } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';

@@ -1,6 +1,6 @@
 // The command as the command line has it, from the compiled code, without the commands beside it.
 import { Command } from 'commander';
-import { addInstitutionCommand } from '../../dist/cli/nouns/institution.js';
+import { addInstitutionCommand } from '../../dist/cli/commands/reference-programs/institution.js';
 
 const perennial = new Command('perennial');
 addInstitutionCommand(perennial);

@@ -5,7 +5,7 @@ import { businessMetrics } from '../../src/engine/metrics/business.js';
 import type { ReadingBounds } from '../../src/engine/metrics/readings-sql.js';
 import { businessReader } from '../../src/engine/readings.js';
 import { pauseEvents } from '../../src/operator/events.js';
-import { raiseAlert } from '../../src/platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';

@@ -6,7 +6,7 @@ import { gatewayRegistry } from '../../src/gateways/registry.js';
 import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
 import { withdrawPaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
-import { createKeyedHasher } from '../../src/platform/secrets/look-up.js';
+import { createKeyedHasher } from '../../src/platform/secrets/keyed-hasher.js';
 import { agreementEnder } from '../../src/subscriptions/steps/ending/agreement-ended.js';
 import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
 import { PRODUCT } from '../operator/support.js';

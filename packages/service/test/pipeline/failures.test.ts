@@ -1,6 +1,6 @@
 import { HEADERS } from '@perennial/wire';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createMinuteLimit } from '../../src/http/answers/address-limit.js';
+import { createMinuteLimit } from '../../src/http/answers/minute-limit.js';
 import { suspendChannel } from '../../src/operator/provisioning/channels.js';
 import { type Database, openDatabase, wrapQuery } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NodeBusy } from '../../src/http/answers/respond.js';
-import { createNodeLoad, type NodeLoad, type TakenRequest } from '../../src/http/limits/load.js';
+import { createNodeLoad, type NodeLoad, type TakenRequest } from '../../src/http/limits/node-load.js';
 
 const SOCKET = { destroyed: false };
 

@@ -5,7 +5,7 @@ import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
 import { gatewayRegistry } from '../../dist/gateways/registry.js';
 import { refundPayment } from '../../dist/operator/orders/refunds.js';
 import { systemClock } from '../../dist/platform/clock.js';
-import { openDatabaseFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
 
 const dies = process.env['REFUND_DIES'];

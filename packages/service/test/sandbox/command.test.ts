@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
-import { advanceOrderOfAnyChannel } from '../../src/operator/orders/order-advance.js';
+import { advanceOrderOfAnyChannel } from '../../src/operator/orders/advance-order.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { perennial } from '../cli/perennial.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { computeMasterKeyChecks } from '../../src/platform/installation/installation.js';
-import { openDatabaseFromSettings } from '../../src/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { createKey, openVault } from '../../src/platform/secrets/vault.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { perennial } from '../cli/perennial.js';

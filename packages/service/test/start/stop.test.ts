@@ -7,7 +7,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { openDatabaseFromSettings } from '../../src/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { channelClient, send } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';

@@ -5,9 +5,9 @@
 import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
 import { gatewayRegistry } from '../../dist/gateways/registry.js';
 import { sandboxGateway } from '../../dist/gateways/sandbox/gateway.js';
-import { loadAlertTransports } from '../../dist/platform/alerts/ways.js';
+import { loadAlertTransports } from '../../dist/platform/alerts/load-transports.js';
 import { systemClock } from '../../dist/platform/clock.js';
-import { openDatabaseFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { createService } from '../../dist/service.js';

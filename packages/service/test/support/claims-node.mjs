@@ -4,7 +4,7 @@
 
 import { fulfilmentRegistry } from '../../dist/fulfilment/registry.js';
 import { systemClock } from '../../dist/platform/clock.js';
-import { openDatabaseFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { createService } from '../../dist/service.js';

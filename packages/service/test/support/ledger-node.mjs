@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto';
 import { CODES, Rejection, Type } from '@perennial/wire';
 import { createDescribedRoute, createRoute } from '../../dist/http/routes.js';
 import { systemClock } from '../../dist/platform/clock.js';
-import { openDatabaseFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { createService } from '../../dist/service.js';

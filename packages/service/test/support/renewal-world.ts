@@ -7,7 +7,7 @@ import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { createProduct } from '../../src/operator/provisioning/products.js';
-import { createKeyedHasher } from '../../src/platform/secrets/look-up.js';
+import { createKeyedHasher } from '../../src/platform/secrets/keyed-hasher.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { agreementNoOf, cardColumns, sealInstitutionNo } from '../../src/subscriptions/store/agreements/card.js';
 import { insertAgreement, nextAgreementId } from '../../src/subscriptions/store/agreements/sql.js';

@@ -3,7 +3,7 @@ import { channelRegistry } from '../../dist/catalog/channels/registry.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { deliverer } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock } from '../../dist/platform/clock.js';
-import { openDatabaseFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 

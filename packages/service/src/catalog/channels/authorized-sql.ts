@@ -1,5 +1,5 @@
 import { instantOfMicros, micros } from '../../platform/db/time-sql.js';
-import type { ListPosition } from '../../platform/lists/page.js';
+import type { ListPosition } from '../../platform/lists/list-page.js';
 
 /** When it was authorized, in Unix microseconds, and its code. */
 export type AuthorizationKey = readonly [authorizedMicros: number, code: string];

@@ -1,6 +1,6 @@
 import type { Product } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import type { ListPosition } from '../../platform/lists/page.js';
+import type { ListPosition } from '../../platform/lists/list-page.js';
 import {
   AUTHORIZED_PARAMETERS,
   type AuthorizationKey,

@@ -3,11 +3,11 @@ import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { OperatorError, type OperatorWithGateways } from '../../operator/operator.js';
 import { systemClock } from '../../platform/clock.js';
-import { type OpenedDatabase, type OpenOptions, openDatabaseFromSettings } from '../../platform/installation/open.js';
+import { type OpenedDatabase, type OpenOptions, openDatabaseFromSettings } from '../../platform/installation/open-database.js';
 import { type Env, readSettings, type Settings } from '../../platform/settings.js';
-import { toVisibleJson } from '../../platform/visible.js';
+import { toVisibleJson } from '../../platform/escape-invisible.js';
 import { createGatewaysOnDemand } from './gateways.js';
-import { type SafeText, toTerminalText } from './shown.js';
+import { type SafeText, toTerminalText } from './safe-text.js';
 
 export interface JsonOption {
   readonly json?: boolean;

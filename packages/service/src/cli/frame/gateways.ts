@@ -1,7 +1,7 @@
 import type { Gateways } from '../../gateways/registry.js';
 import { OperatorError } from '../../operator/operator.js';
 import type { Clock } from '../../platform/clock.js';
-import type { OpenedDatabase } from '../../platform/installation/open.js';
+import type { OpenedDatabase } from '../../platform/installation/open-database.js';
 
 /** Those that the payment channels name. Loaded when one is asked for: most commands need no HTTP client. */
 export function createGatewaysOnDemand(

@@ -1,6 +1,6 @@
 import width from 'string-width';
-import { escapeInvisible } from '../../platform/visible.js';
-import { SafeText } from './shown.js';
+import { escapeInvisible } from '../../platform/escape-invisible.js';
+import { SafeText } from './safe-text.js';
 
 /** Columns under their titles, two spaces apart. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): SafeText {

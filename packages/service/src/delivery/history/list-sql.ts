@@ -1,6 +1,6 @@
 import { columns, joinColumns, type Queryable } from '../../platform/db/database.js';
 import { micros } from '../../platform/db/time-sql.js';
-import type { ListPosition } from '../../platform/lists/page.js';
+import type { ListPosition } from '../../platform/lists/list-page.js';
 import { type EventFilter, type EventKey, newestEvents } from './candidates-sql.js';
 import { COLUMNS, EVENT_ROW, type EventRow, FAILURES, progress, WHOLE } from './history-sql.js';
 

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey } from 'node:crypto';
 import type { EncryptionVersion } from '@perennial/wire/enums';
 import type { ChannelRegistry } from '../../catalog/channels/registry.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { createBatcher } from '../../platform/db/sharing/gather.js';
+import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import { type StoredUser, userMobile } from '../../subscriptions/store/users/mobile.js';
 import { findCallbacks, findVersions } from '../queue/receivers-sql.js';
 

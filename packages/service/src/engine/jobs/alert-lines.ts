@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { takeAlertsToLog } from '../../platform/alerts/raise-sql.js';
+import { takeAlertsToLog } from '../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 
 const BATCH = 100;

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { AlertSender } from '../../platform/alerts/message.js';
 import { resolveEndedAlerts } from '../../platform/alerts/resolve-sql.js';
-import { sendAlertMessages, writeAlertMessages } from '../../platform/alerts/tell.js';
-import type { AlertTransport } from '../../platform/alerts/way.js';
+import { sendAlertMessages, writeAlertMessages } from '../../platform/alerts/send-messages.js';
+import type { AlertTransport } from '../../platform/alerts/transport.js';
 import type { Database } from '../../platform/db/database.js';
 import { every } from '../timer.js';
 

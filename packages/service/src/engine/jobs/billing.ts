@@ -1,4 +1,4 @@
-import { raiseAlertOnce } from '../../platform/alerts/raise-sql.js';
+import { raiseAlertOnce } from '../../platform/alerts/alerts-sql.js';
 import { type Database, LONG_STATEMENT_MS, sqlState } from '../../platform/db/database.js';
 import { BILLING_LANES, billLane, firstDue, takeLane } from '../../subscriptions/store/orders/bill-sql.js';
 import { type DueCursor, FROM_THE_START } from '../../subscriptions/store/orders/due-sql.js';

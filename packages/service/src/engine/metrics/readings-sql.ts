@@ -1,7 +1,7 @@
 import { openPaymentChannels } from '../../catalog/payment-channels/pace-sql.js';
 import { paymentChannelCodes } from '../../catalog/payment-channels/sql.js';
 import { SHARDS } from '../../delivery/queue/shards-sql.js';
-import { ALERT_KINDS } from '../../platform/alerts/raise-sql.js';
+import { ALERT_KINDS } from '../../platform/alerts/alerts-sql.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { BILLING_LANES } from '../../subscriptions/store/orders/bill-sql.js';
 import type { Reading } from './business.js';

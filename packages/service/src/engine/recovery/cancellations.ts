@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../../catalog/channels/registry.js';
 import type { Gateways } from '../../gateways/registry.js';
-import { raiseAlert, resolveAlert } from '../../platform/alerts/raise-sql.js';
+import { raiseAlert, resolveAlert } from '../../platform/alerts/alerts-sql.js';
 import { columns, type Database, type Queryable, statement } from '../../platform/db/database.js';
 import { isInUse } from '../../subscriptions/store/agreements/cancel-sql.js';
 import { institutionNo } from '../../subscriptions/store/agreements/card.js';

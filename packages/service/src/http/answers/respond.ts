@@ -2,9 +2,9 @@ import { CODES, envelopeText, HEADERS, Rejection, type ResultCode } from '@peren
 import type { FastifyReply } from 'fastify';
 import { Unavailable } from '../../platform/db/database.js';
 import { NotBegun } from '../../platform/db/sharing/caller.js';
-import { TooManyAtOnce } from '../../platform/db/sharing/turns.js';
-import { ListTooLong } from '../../platform/lists/page.js';
-import { RateLimited } from './address-limit.js';
+import { TooManyAtOnce } from '../../platform/db/sharing/channel-queue.js';
+import { ListTooLong } from '../../platform/lists/list-page.js';
+import { RateLimited } from './minute-limit.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,5 +1,5 @@
 import { type Caller, NotBegun } from '../../platform/db/sharing/caller.js';
-import { RateLimited } from '../answers/address-limit.js';
+import { RateLimited } from '../answers/minute-limit.js';
 import { NodeBusy } from '../answers/respond.js';
 
 export interface AnswerPlaceLimits {

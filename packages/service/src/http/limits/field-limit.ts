@@ -1,11 +1,11 @@
 import type { Channel } from '../../catalog/channels/channel.js';
 import { MAX_FIELD_FAILURES } from '../../catalog/channels/field-failures.js';
 import { type CountedFailure, countFieldFailure } from '../../catalog/channels/field-failures-sql.js';
-import { raiseAlert } from '../../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { FieldFailure, FieldsSlowed } from '../../subscriptions/domain/agreements/plaintext.js';
-import { RateLimited } from '../answers/address-limit.js';
+import { RateLimited } from '../answers/minute-limit.js';
 
 /** Runs what a request asks for; a field of it that cannot be read is counted before anybody is told. */
 export type FieldLimit = <T>(channel: Channel, act: () => Promise<T>) => Promise<T>;

@@ -1,4 +1,4 @@
-import { addressGroup, RateLimited } from '../answers/address-limit.js';
+import { addressGroup, RateLimited } from '../answers/minute-limit.js';
 
 /**
  * A body of more than 16 KB is nobody's daily business: the longest creation has less, with every field that there is. What

@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.js';
-import { addressGroup, createMinuteLimit, type MinuteLimit } from '../answers/address-limit.js';
+import { addressGroup, createMinuteLimit, type MinuteLimit } from '../answers/minute-limit.js';
 
 /**
  * How often the redemption page may be asked for in a minute. Per node, like the other limits of strangers: they protect

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { TextPieces, WrittenAnswer } from '../../platform/answers/answer.js';
 import type { Clock } from '../../platform/clock.js';
-import { isAnswerEnded, onAnswerEnd } from '../answers/ended.js';
+import { isAnswerEnded, onAnswerEnd } from '../answers/answer-end.js';
 import { JSON_TYPE, sendText, toRefusal } from '../answers/respond.js';
 import type { RequestPlace } from '../limits/answer-places.js';
 

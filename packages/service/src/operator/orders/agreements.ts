@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/db/database.js';
 import { endAgreements, holdAgreements } from '../../subscriptions/steps/ending/end-agreements.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithClock } from '../operator.js';
-import { quoted, requireName } from '../rules.js';
+import { createNotFound, requireName } from '../rules.js';
 import { type AgreementView, findAgreement } from './agreements-sql.js';
 
 export interface CancelAgreementInput {
@@ -59,6 +59,6 @@ function parseAgreementId(agreementNo: string): number {
 
 async function requireAgreement(tx: Queryable, agreementNo: string): Promise<AgreementView> {
   const agreement = await findAgreement(tx, parseAgreementId(agreementNo));
-  if (!agreement) throw new OperatorError(`there is no agreement ${quoted(agreementNo)}`);
+  if (!agreement) throw createNotFound('agreement', agreementNo);
   return agreement;
 }

@@ -5,7 +5,7 @@ import { endOrder } from '../../subscriptions/steps/ending/end.js';
 import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/sql.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
-import { quoted, requireInteger, requireName } from '../rules.js';
+import { createNotFound, requireInteger, requireName } from '../rules.js';
 import { makeDueNow } from './orders-sql.js';
 
 export interface UnsubscribeInput {
@@ -86,6 +86,6 @@ export async function retryPeriod(operator: Operator, input: RetryInput): Promis
 export async function requireLockedOrder(tx: Queryable, text: string): Promise<Order> {
   const orderNo = parseOrderNo(text);
   const order = orderNo === undefined ? undefined : await lockOrderByNumber(tx, orderNo);
-  if (!order) throw new OperatorError(`there is no order ${quoted(text)}`);
+  if (!order) throw createNotFound('order', text);
   return order;
 }

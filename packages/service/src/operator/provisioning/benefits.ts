@@ -8,9 +8,9 @@ import { wholeSeconds } from '../../subscriptions/steps/benefits/claim-supplier.
 import { MOST_SERVED, serveWaiting } from '../../subscriptions/steps/benefits/claim-waiting.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
-import { quoted, requireCode, requireOneOf } from '../rules.js';
+import { requireCode, requireFound, requireOneOf } from '../rules.js';
 import { type BenefitFulfilmentView, describeBenefits } from './benefits-sql.js';
-import { requirePeerUrl } from './peer-url.js';
+import { requirePeerUrl } from './addresses/peer-url.js';
 
 const KINDS = ['generated', 'pool', 'supplier'] as const;
 const KEY_BYTES = 32;
@@ -131,7 +131,5 @@ export async function showBenefit(
 }
 
 async function requireBenefit(db: Queryable, benefitCode: string): Promise<BenefitFulfilmentView> {
-  const [benefit] = await describeBenefits(db, benefitCode);
-  if (!benefit) throw new OperatorError(`there is no benefit ${quoted(benefitCode)}`);
-  return benefit;
+  return requireFound(await describeBenefits(db, benefitCode), 'benefit', benefitCode);
 }

@@ -18,15 +18,17 @@ import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
 import {
+  createNotFound,
   quoted,
   requireAtMost,
   requireCode,
+  requireFound,
   requireInteger,
   requireName,
   requireOneOf,
   requireUnique,
 } from '../rules.js';
-import { requirePeerUrl } from './peer-url.js';
+import { requirePeerUrl } from './addresses/peer-url.js';
 
 /** What is not given: no bank code needed, no pacing, no number common to channels. */
 export interface CreatePaymentChannelInput
@@ -78,7 +80,7 @@ export async function resetGatewayKey(
 ): Promise<PaymentChannelView & OneTimeGatewayKey> {
   const key = createKey();
   return inTransaction(operator, async (tx) => {
-    if (!(await lockPaymentChannel(tx, subject, 'change'))) throw noPaymentChannel(subject);
+    await requireLockedPaymentChannel(tx, subject, 'change');
     const view = await requirePaymentChannelView(tx, subject);
     if (view.gateway !== 'bridge') throw new OperatorError(`the ${view.gateway} gateway has no key`);
     await storeGatewayKey(tx, subject, operator.vault.wrapKey(key));
@@ -102,7 +104,7 @@ export async function updatePaymentChannel(
 ): Promise<Changed<PaymentChannelView>> {
   if (Object.keys(given).length === 0) throw new OperatorError('nothing to change is given');
   return inTransaction(operator, async (tx) => {
-    if (!(await lockPaymentChannel(tx, subject, 'change'))) throw noPaymentChannel(subject);
+    await requireLockedPaymentChannel(tx, subject, 'change');
     const { gateway, ...former } = await requirePaymentChannelView(tx, subject);
     const to = requireFields(operator.environment, gateway, { ...former, ...given });
     const from = pickFields(former);
@@ -120,13 +122,12 @@ export async function listPaymentChannels(operator: Operator): Promise<PaymentCh
 }
 
 async function requirePaymentChannelView(db: Queryable, code: string): Promise<PaymentChannelView> {
-  const [paymentChannel] = await describePaymentChannels(db, code);
-  if (!paymentChannel) throw noPaymentChannel(code);
-  return paymentChannel;
+  return requireFound(await describePaymentChannels(db, code), 'payment channel', code);
 }
 
-export function noPaymentChannel(code: string): OperatorError {
-  return new OperatorError(`there is no payment channel ${quoted(code)}`);
+/** `change`: nobody else changes it meanwhile. `share`: it stays as it is while a channel is authorized for it. */
+export async function requireLockedPaymentChannel(tx: Queryable, code: string, strength: 'change' | 'share') {
+  if (!(await lockPaymentChannel(tx, code, strength))) throw createNotFound('payment channel', code);
 }
 
 function pickFields(fields: PaymentChannelFields): PaymentChannelFields {

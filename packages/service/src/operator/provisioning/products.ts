@@ -14,9 +14,11 @@ import type { Queryable } from '../../platform/db/database.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
 import {
+  createNotFound,
   quoted,
   requireAtMost,
   requireCode,
+  requireFound,
   requireInteger,
   requireName,
   requireOneOf,
@@ -68,7 +70,7 @@ export async function authorizeProduct(
   { appId, productCode }: ProductAuthorizationInput,
 ): Promise<Changed<ChannelView>> {
   return changeChannel(operator, appId, 'channel.authorize-product', async (tx, { channelId }) => {
-    if (!(await productExists(tx, productCode))) throw noProduct(productCode);
+    if (!(await productExists(tx, productCode))) throw createNotFound('product', productCode);
     return (await insertProductAuthorization(tx, channelId, productCode)) ? { productCode } : undefined;
   });
 }
@@ -78,19 +80,13 @@ export async function withdrawProduct(
   { appId, productCode }: ProductAuthorizationInput,
 ): Promise<Changed<ChannelView>> {
   return changeChannel(operator, appId, 'channel.withdraw-product', async (tx, { channelId }) => {
-    if (!(await productExists(tx, productCode))) throw noProduct(productCode);
+    if (!(await productExists(tx, productCode))) throw createNotFound('product', productCode);
     return (await deleteProductAuthorization(tx, channelId, productCode)) ? { productCode } : undefined;
   });
 }
 
 async function requireProductView(db: Queryable, productCode: string): Promise<ProductView> {
-  const [product] = await describeProducts(db, productCode);
-  if (!product) throw noProduct(productCode);
-  return product;
-}
-
-function noProduct(productCode: string): OperatorError {
-  return new OperatorError(`there is no product ${quoted(productCode)}`);
+  return requireFound(await describeProducts(db, productCode), 'product', productCode);
 }
 
 const MAX_AMOUNT_CENT = 100_000_000_000;

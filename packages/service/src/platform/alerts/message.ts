@@ -1,5 +1,5 @@
 import { redactSecrets } from '../log/log.js';
-import { escapeInvisible } from '../visible.js';
+import { escapeInvisible } from '../escape-invisible.js';
 import type { AlertGroup, AlertNews, ReportedAlert } from './messages-sql.js';
 
 /** What a receiver is told: the body of a webhook, and what a mail is written from. docs/operations.md shows one. */

@@ -1,5 +1,5 @@
 import { type Queryable, statement } from '../db/database.js';
-import { type AlertKind, resolvedColumns } from './raise-sql.js';
+import { type AlertKind, resolvedColumns } from './alerts-sql.js';
 
 /** What shows that the cause of an alert called `a` is gone, and how people are told. */
 interface EndCondition {

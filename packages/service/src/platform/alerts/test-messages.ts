@@ -2,8 +2,8 @@ import type { Clock } from '../clock.js';
 import type { Settings } from '../settings.js';
 import { createTestMessage } from './message.js';
 import type { AlertWay } from './messages-sql.js';
-import { AlertNotTaken } from './way.js';
-import { loadAlertTransports } from './ways.js';
+import { AlertNotTaken } from './transport.js';
+import { loadAlertTransports } from './load-transports.js';
 
 export interface TestMessageOutcome {
   readonly way: AlertWay;

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { readDatabaseUrl } from './address.js';
-import { DestroyableClient } from './client.js';
+import { readDatabaseUrl } from './database-url.js';
+import { DestroyableClient } from './destroyable-client.js';
 import {
   DatabaseReadOnly,
   DatabaseUnresponsive,
@@ -23,7 +23,7 @@ import {
   UnfitConnection,
 } from './session.js';
 import { traceStatements } from './statement-spans.js';
-import { createStatementWatch, type WatchedConnection } from './watch.js';
+import { createStatementWatch, type WatchedConnection } from './statement-watch.js';
 
 export {
   DatabaseReadOnly,

@@ -1,7 +1,7 @@
 import { type DestinationStream, type LogFn, type Logger, pino } from 'pino';
 import { DatabaseUnresponsive, isDatabaseAway, sqlState } from '../db/database.js';
+import { escapeInvisible } from '../escape-invisible.js';
 import type { LogFormat, LogLevel } from '../settings.js';
-import { toPrettyLine } from './pretty-lines.js';
 import { createRepeatedLines } from './repeated-lines.js';
 
 /** Names under which a secret, a token or personal data could come by. Redacted wherever they stand. */
@@ -161,4 +161,21 @@ function stackPlaces(stack: string): string {
     .split('\n')
     .filter((line) => /^ +at /.test(line))
     .join('\n');
+}
+
+/** A line of the log for people: time of the day, level, message, then the rest as name=value. An error has its places below. */
+export function toPrettyLine(line: string): string {
+  const { time, level, msg, node: _, err, error, ...rest } = JSON.parse(line) as Record<string, unknown>;
+  const failure = (err ?? error) as { type?: string; message?: string; code?: string; stack?: string } | undefined;
+  const fields = Object.entries(rest).map(([name, value]) => `${name}=${visibleValue(value)}`);
+  const why = failure === undefined ? [] : [`${failure.type}: ${escapeInvisible(failure.message ?? '')}`];
+  const head = [String(time).slice(11, 23), String(level).toUpperCase().padEnd(5), escapeInvisible(String(msg ?? ''))];
+  const places =
+    (failure?.stack || undefined)?.split('\n').map((place) => `\n    ${escapeInvisible(place.trim())}`) ?? [];
+  return `${[...head, ...fields, ...why].join('  ')}${places.join('')}\n`;
+}
+
+function visibleValue(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return escapeInvisible(text);
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Database, HeldUp, openDatabase, type Queryable, sqlState } from '../db/database.js';
 import { buildIndexAtOnce, buildIndexConcurrently, parseConcurrentIndex } from './build-index.js';
 import type { Migration } from './migration-file.js';
-import { MigrationError, readAppliedMigrations, readSchema, type SchemaState } from './schema.js';
+import { MigrationError, readAppliedMigrations, readSchema, type SchemaState } from './schema-state.js';
 
 /** Any number will do, as long as everybody takes the same. */
 const MIGRATION_LOCK = 7_366_373_661;

@@ -1,6 +1,6 @@
 import { countBytes, type Html, html } from '../html.js';
 import { formatYuan } from '../texts/texts.js';
-import type { PageBenefit } from '../view.js';
+import type { PageBenefit } from '../page-view.js';
 import type { Frame } from './layout.js';
 import { renderQrCode } from './qr.js';
 

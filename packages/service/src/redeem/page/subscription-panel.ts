@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.js';
 import { type SignedLink, toLinkQuery } from '../link.js';
 import { formatYuan, type Texts } from '../texts/texts.js';
-import type { PageView } from '../view.js';
+import type { PageView } from '../page-view.js';
 import type { Frame } from './layout.js';
 
 /** What was agreed, what comes next, and the way out. */

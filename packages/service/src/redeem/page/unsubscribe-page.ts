@@ -5,7 +5,7 @@ import { formatYuan, type Texts } from '../texts/texts.js';
 import type { UnsubscribeOutcome } from '../unsubscribe.js';
 import type { Visit } from '../visit.js';
 import { type Frame, renderDocument } from './layout.js';
-import { linkEndText, pageAddress, renderLinkInputs, renderNotice } from './page.js';
+import { linkEndText, pageAddress, renderLinkInputs, renderNotice } from './redeem-page.js';
 
 /** What a token for unsubscribing is about. */
 export const UNSUBSCRIBE_ACTION = 'unsubscribe';

@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/held-numbers.js';
+import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
 
 const AT_A_TIME = 100;
 

@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/held-numbers.js';
+import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
 
 /** paymentOrderNo is orderNo x 10,000 + cycleNo: as text, since it may pass 2^53. */
 export function paymentOrderNo(orderNo: number | string, cycleNo: number): string {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { ClaimToFulfil, Supplier } from '../../../fulfilment/fulfilment.js';
 import type { Fulfilments } from '../../../fulfilment/registry.js';
-import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable, Transactional } from '../../../platform/db/database.js';
 import { BACKGROUND_CALLER, type Caller } from '../../../platform/db/sharing/caller.js';

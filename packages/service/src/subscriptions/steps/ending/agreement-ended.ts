@@ -1,7 +1,7 @@
-import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Database } from '../../../platform/db/database.js';
-import type { KeyedHasher } from '../../../platform/secrets/look-up.js';
+import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
 import { findByInstitutionNo } from '../../store/agreements/ended-sql.js';
 import { endAgreements, holdAgreements, saidByInstitution } from './end-agreements.js';
 

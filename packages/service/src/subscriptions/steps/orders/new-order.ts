@@ -1,6 +1,6 @@
 import type { CatalogProduct } from '../../../catalog/products/catalog.js';
 import type { Answer } from '../../../platform/answers/answer.js';
-import type { IdempotentRow } from '../../../platform/idempotency/once.js';
+import type { IdempotentRow } from '../../../platform/idempotency/run-once.js';
 import { expiryOf } from '../../domain/benefits/policy.js';
 import { nextStepAt } from '../../domain/orders/calendar.js';
 import type { Order, Payment } from '../../domain/orders/order.js';

@@ -10,8 +10,8 @@ import {
 } from '../../../platform/db/database.js';
 import { moveLaggingSequences } from '../../../platform/db/sequences.js';
 import type { Caller } from '../../../platform/db/sharing/caller.js';
-import { createBatcher } from '../../../platform/db/sharing/gather.js';
-import { KeyTaken } from '../../../platform/idempotency/once.js';
+import { createBatcher } from '../../../platform/db/sharing/batcher.js';
+import { KeyTaken } from '../../../platform/idempotency/run-once.js';
 import { NumberOfAnotherChannel } from '../../store/agreements/shared.js';
 import {
   deleteExpiredKey,

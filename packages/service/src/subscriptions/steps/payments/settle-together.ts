@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/clock.js';
 import { type Database, isDatabaseAway } from '../../../platform/db/database.js';
-import { createBatcher } from '../../../platform/db/sharing/gather.js';
+import { createBatcher } from '../../../platform/db/sharing/batcher.js';
 import type { BusinessCounts } from '../../../platform/metrics/counts.js';
 import { type Settled, type Settlement, settle } from './settle.js';
 

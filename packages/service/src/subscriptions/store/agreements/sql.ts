@@ -1,7 +1,7 @@
 import type { AgreementSource, AgreementStatus } from '@perennial/wire';
 import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
 import { instant, ms } from '../../../platform/db/time-sql.js';
-import type { ListPosition } from '../../../platform/lists/page.js';
+import type { ListPosition } from '../../../platform/lists/list-page.js';
 import { agreementIs } from '../statuses-sql.js';
 
 /** Which card, sealed and hashed under the channel's keys. */

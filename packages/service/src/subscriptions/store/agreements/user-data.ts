@@ -8,7 +8,7 @@ import {
 } from '@perennial/wire';
 import type { Action } from '../../../catalog/action.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
-import { isNumberKey, type ListDefinition, readListPage } from '../../../platform/lists/page.js';
+import { isNumberKey, type ListDefinition, readListPage } from '../../../platform/lists/list-page.js';
 import { type PlaintextKind, readPlaintext } from '../../domain/agreements/plaintext.js';
 import { cardDetails } from './card.js';
 import { type AgreementKey, type AgreementRow, listBoundAgreements } from './sql.js';

@@ -1,6 +1,6 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { instantOfMicros, micros } from '../../../platform/db/time-sql.js';
-import type { ListPosition } from '../../../platform/lists/page.js';
+import type { ListPosition } from '../../../platform/lists/list-page.js';
 import type { Order } from '../../domain/orders/order.js';
 import { type OrderText, REDEEMABLE, startedText } from './query-sql.js';
 import { ORDER_COLUMNS } from './sql.js';

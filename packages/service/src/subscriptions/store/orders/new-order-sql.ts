@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { leaseUntil } from '../../../platform/idempotency/sql.js';
+import { leaseUntil } from '../../../platform/idempotency/idempotency-sql.js';
 import { agreementStep } from '../../domain/agreements/states.js';
 import { lockNumber } from '../agreements/number-sql.js';
 import { word } from '../statuses-sql.js';
