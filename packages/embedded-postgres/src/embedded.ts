@@ -7,11 +7,19 @@ import { locateBinaries } from './binaries.js';
 import { EmbeddedPostgresError } from './error.js';
 import { errorCode, messageOf, type Owner } from './files.js';
 import { type Folder, openFolder, rememberPort } from './folder.js';
-import { asOurselves, giveUpRoot, type Identity, type RootMethod } from './identity.js';
-import { checkVersion, ensureCluster, sweep, USER } from './initdb.js';
-import { isOwnUid, serverUser } from './own-uid.js';
-import { choosePort, findPostmaster, start, stop } from './postmaster.js';
-import { connect, DATABASE, ensureDatabase, isPassing, join, leave, type Role } from './users.js';
+import { createOwnIdentity, findIdentityForRoot, type Identity, type RootMethod } from './identity.js';
+import { checkVersion, ensureCluster, removeHalfMade, SERVER_USER } from './initdb.js';
+import { choosePort, findPostmaster, startServer, stopServer } from './postmaster.js';
+import {
+  connectToServer,
+  DATABASE,
+  ensureDatabase,
+  isTemporary,
+  type Role,
+  releaseLocks,
+  takeLocks,
+} from './server-locks.js';
+import { chooseServerUser, isOwnUid } from './server-user.js';
 
 export interface EmbeddedDatabase {
   /** postgres://perennial:PASSWORD@127.0.0.1:PORT/perennial. Holds the password: not for logs. */
@@ -45,19 +53,19 @@ export interface Internals {
 export class FolderInUse extends EmbeddedPostgresError {}
 
 /** How long opening goes on without any sign of a live server. */
-const PATIENCE = 60_000;
+const MAX_SILENCE_MS = 60_000;
 const START_ATTEMPTS = 3;
 const BACKOFF = { first: 200, longest: 5_000 };
 
 export async function openEmbedded(options: EmbeddedOptions, internals: Internals = {}): Promise<EmbeddedDatabase> {
   const folder = await openFolder(options.dataDir, internals);
-  await sweep(folder);
-  const keeper = new Keeper(folder, options, internals);
+  await removeHalfMade(folder);
+  const keeper = new ServerKeeper(folder, options, internals);
   await keeper.open();
   return keeper;
 }
 
-class Keeper implements EmbeddedDatabase {
+class ServerKeeper implements EmbeddedDatabase {
   readonly #folder: Folder;
   readonly #options: EmbeddedOptions;
   readonly #internals: Internals;
@@ -76,7 +84,7 @@ class Keeper implements EmbeddedDatabase {
   }
 
   get url(): string {
-    return `postgres://${USER}:${this.#folder.password}@127.0.0.1:${this.#port}/${DATABASE}`;
+    return `postgres://${SERVER_USER}:${this.#folder.password}@127.0.0.1:${this.#port}/${DATABASE}`;
   }
 
   async open(): Promise<void> {
@@ -92,17 +100,17 @@ class Keeper implements EmbeddedDatabase {
   /** From nothing, a stopped server or a running one to a connection that holds our locks. */
   async #enter(log: (line: string) => void): Promise<void> {
     let client: pg.Client | undefined;
-    const patience = new Patience(PATIENCE);
+    const patience = new Deadline(MAX_SILENCE_MS);
     while (client === undefined) {
       const port = await this.#reachServer(log, patience);
       try {
         client = await this.#joinAt(port);
         this.#port = port;
       } catch (error) {
-        if (!isPassing(error)) throw this.#readable(error);
+        if (!isTemporary(error)) throw this.#readable(error);
         // 57P03 is a live server that is not ready yet, or not any more.
-        if (errorCode(error) === '57P03') patience.renew();
-        else patience.spend(error);
+        if (errorCode(error) === '57P03') patience.restart();
+        else patience.throwIfOver(error);
         await this.#pause(50);
       }
     }
@@ -116,10 +124,10 @@ class Keeper implements EmbeddedDatabase {
   async #joinAt(port: number): Promise<pg.Client> {
     const { role, description, dataDir } = this.#options;
     const name = `perennial ${role} ${description ?? `pid ${process.pid}`}`;
-    const client = await connect(this.#folder, port, name);
+    const client = await connectToServer(this.#folder, port, name);
     try {
       await ensureDatabase(client);
-      const joined = await join(client, role);
+      const joined = await takeLocks(client, role);
       if (joined === true) return client;
       const holder = joined.holder.replace(/^perennial service /, '');
       // The other service may have left in this moment and counted us as a user: then stopping is ours to do.
@@ -134,7 +142,7 @@ class Keeper implements EmbeddedDatabase {
   }
 
   /** The port of a server that says it is ready; starts one where there is none. */
-  async #reachServer(log: (line: string) => void, patience: Patience): Promise<number> {
+  async #reachServer(log: (line: string) => void, patience: Deadline): Promise<number> {
     let failures = 0;
     let waiting = false;
     for (;;) {
@@ -147,7 +155,7 @@ class Keeper implements EmbeddedDatabase {
       }
       if (running !== undefined) {
         // Alive, so recovering from a crash, starting or stopping: that takes as long as it takes.
-        patience.renew();
+        patience.restart();
         await this.#pause(25);
         continue;
       }
@@ -156,7 +164,7 @@ class Keeper implements EmbeddedDatabase {
       await checkVersion(this.#folder, identity);
       log(`starting the database (${identity.description})`);
       const port = this.#port ?? (await choosePort(this.#folder));
-      const started = await start(this.#folder, identity, port, this.#released.signal);
+      const started = await startServer(this.#folder, identity, port, this.#released.signal);
       if (started.state === 'ready') {
         // A convenience, for which a full disk is no reason to fail.
         await rememberPort(this.#folder, port).catch(() => undefined);
@@ -172,7 +180,9 @@ class Keeper implements EmbeddedDatabase {
         log('waiting for another process that has the database');
         waiting = true;
       }
-      patience.spend(new EmbeddedPostgresError(`the database in ${this.#folder.data} is held by another process`));
+      patience.throwIfOver(
+        new EmbeddedPostgresError(`the database in ${this.#folder.data} is held by another process`),
+      );
       await this.#pause(100);
     }
   }
@@ -199,11 +209,11 @@ class Keeper implements EmbeddedDatabase {
   async #findIdentity(): Promise<Identity> {
     const { native, rootMethod, procCwd, sharedPlaces, serverUser: asked } = this.#internals;
     const binaries = await locateBinaries(process.platform, process.arch, native);
-    if (process.getuid?.() !== 0) return asOurselves(binaries);
+    if (process.getuid?.() !== 0) return createOwnIdentity(binaries);
     const { dataDir, data, owner } = this.#folder;
-    return giveUpRoot({
+    return findIdentityForRoot({
       binaries,
-      serverUser: asked ?? (await serverUser(dataDir, owner)),
+      serverUser: asked ?? (await chooseServerUser(dataDir, owner)),
       dataDirOwner: owner,
       parent: dirname(data),
       rootMethod,
@@ -253,18 +263,18 @@ class Keeper implements EmbeddedDatabase {
     }
     // Released in the middle of a recovery: whoever else needs the server brings it back.
     const running = await findPostmaster(this.#folder);
-    if (running !== undefined) await stop(this.#folder, running);
+    if (running !== undefined) await stopServer(this.#folder, running);
   }
 
   /** Ends our use, and the server with it if that was the last. */
   async #depart(client: pg.Client): Promise<void> {
     try {
-      if (await leave(client)) {
+      if (await releaseLocks(client)) {
         const running = await findPostmaster(this.#folder);
-        if (running !== undefined) await stop(this.#folder, running);
+        if (running !== undefined) await stopServer(this.#folder, running);
       }
     } catch (error) {
-      if (!isPassing(error)) throw error; // else it went away by itself, which is what we wanted
+      if (!isTemporary(error)) throw error; // else it went away by itself, which is what we wanted
     } finally {
       await client.end().catch(() => undefined);
     }
@@ -285,7 +295,7 @@ class Keeper implements EmbeddedDatabase {
 }
 
 /** Time that may pass without a sign of life. */
-class Patience {
+class Deadline {
   readonly #limit: number;
   #since = performance.now();
 
@@ -293,12 +303,12 @@ class Patience {
     this.#limit = limit;
   }
 
-  renew(): void {
+  restart(): void {
     this.#since = performance.now();
   }
 
   /** Throws what went wrong last once the time is up. */
-  spend(error: unknown): void {
+  throwIfOver(error: unknown): void {
     if (performance.now() - this.#since > this.#limit) throw error;
   }
 }

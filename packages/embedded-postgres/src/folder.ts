@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { EmbeddedPostgresError } from './error.js';
 import { errorCode, exists, giveToOwnerOf, makeOpenFolder, type Owner, syncFolder } from './files.js';
 import { failureToEnter, hasProcCwd, SHARED_PLACES } from './identity.js';
-import { serverUser } from './own-uid.js';
+import { chooseServerUser } from './server-user.js';
 
 /** What the launcher keeps in DATA_DIR. */
 export interface Folder {
@@ -26,8 +26,8 @@ export async function openFolder(
   const { uid, gid } = await stat(real);
   const owner = { uid, gid };
   try {
-    const password = await keepPassword(real);
-    const data = await placeData(real, owner, internals);
+    const password = await readOrCreatePassword(real);
+    const data = await locateData(real, owner, internals);
     return { dataDir: real, owner, data, log: join(real, 'postgres.log'), password };
   } catch (error) {
     if (errorCode(error) !== 'EACCES' && errorCode(error) !== 'EPERM') throw error;
@@ -52,7 +52,7 @@ export async function holdsDatabase(dataDir: string): Promise<boolean> {
  * The password is durable before there is a server that wants it, and never changes: whoever links it into place first
  * has made it for everybody.
  */
-async function keepPassword(dataDir: string): Promise<string> {
+async function readOrCreatePassword(dataDir: string): Promise<string> {
   const file = join(dataDir, 'postgres-password');
   const read = async (): Promise<string | undefined> => {
     try {
@@ -98,7 +98,7 @@ async function writeSecret(dataDir: string, text: string): Promise<string> {
 }
 
 /** The password for initdb: an open file that has no name any more, and that its reader may open again. */
-export async function passwordHandle(
+export async function openPasswordFile(
   folder: Folder,
   reader: Owner | undefined,
 ): Promise<Awaited<ReturnType<typeof open>>> {
@@ -117,7 +117,7 @@ export async function passwordHandle(
  * DATA_DIR/postgres, except for root where there is no /proc (macOS) and the server's user cannot enter DATA_DIR: then
  * a folder elsewhere, whose place is written down in DATA_DIR/postgres-location.
  */
-async function placeData(
+async function locateData(
   dataDir: string,
   owner: Owner,
   internals: { procCwd?: boolean | undefined; sharedPlaces?: readonly string[] | undefined },
@@ -127,7 +127,7 @@ async function placeData(
   if (await exists(pointer)) return (await readFile(pointer, 'utf8')).trim();
   if (process.getuid?.() !== 0 || (await exists(usual))) return usual;
   if (internals.procCwd ?? (await hasProcCwd())) return usual;
-  const user = await serverUser(dataDir, owner);
+  const user = await chooseServerUser(dataDir, owner);
   const canEnter = async (path: string): Promise<boolean> => (await failureToEnter(path, user)) === undefined;
   if (await canEnter(dataDir)) return usual;
   const [place = '/var/lib/perennial'] = internals.sharedPlaces ?? SHARED_PLACES;
@@ -160,14 +160,14 @@ export async function openLog(folder: Folder): Promise<Awaited<ReturnType<typeof
   return handle;
 }
 
-export async function rememberedPort(folder: Folder): Promise<number | undefined> {
+export async function readRememberedPort(folder: Folder): Promise<number | undefined> {
   const text = await readFile(join(folder.dataDir, 'postgres-port'), 'utf8').catch(() => '');
   const port = Number.parseInt(text, 10);
   return port > 0 && port < 65536 ? port : undefined;
 }
 
 export async function rememberPort(folder: Folder, port: number): Promise<void> {
-  if ((await rememberedPort(folder)) === port) return;
+  if ((await readRememberedPort(folder)) === port) return;
   const path = join(folder.dataDir, 'postgres-port');
   const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   await writeFile(temporary, `${port}\n`, { mode: 0o600 });

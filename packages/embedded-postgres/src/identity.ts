@@ -1,9 +1,9 @@
 import { type ChildProcess, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process';
-import { hasAccount, uidOfNobody } from './accounts.js';
+import { findUidOfNobody, hasAccount } from './accounts.js';
 import { type Binaries, copyBinaries } from './binaries.js';
 import { EmbeddedPostgresError } from './error.js';
 import { exists, messageOf, type Owner } from './files.js';
-import { ENVIRONMENT, run } from './run.js';
+import { ENVIRONMENT, runProgram } from './run-program.js';
 
 /** PostgreSQL refuses to run as root; these are the ways to run it when we are root. */
 export type RootMethod = 'uid' | 'namespace';
@@ -21,9 +21,9 @@ export interface Identity extends Runner {
   /** For people, in the log. */
   readonly description: string;
   /** The name under which the server reaches a folder that is its working directory. */
-  seenAs(folder: string): string;
+  pathFor(folder: string): string;
   /** Who makes the folder: the same user, unless that one has no name, which initdb insists on. */
-  maker(): Promise<Runner>;
+  findMaker(): Promise<Runner>;
 }
 
 export interface RootOptions {
@@ -52,14 +52,14 @@ export async function hasProcCwd(): Promise<boolean> {
 }
 
 /** Under the given uid, if need be from a copy of the binaries; else in a user namespace. */
-export async function giveUpRoot(options: RootOptions): Promise<Identity> {
+export async function findIdentityForRoot(options: RootOptions): Promise<Identity> {
   const { binaries, serverUser: owner, parent, rootMethod } = options;
   const procCwd = options.procCwd ?? (await hasProcCwd());
   const reasons: string[] = [];
 
   const tryUid = async (from: Binaries): Promise<Identity | undefined> => {
     const failure = await failureOf(from.postgres, ['--version'], owner);
-    if (failure === undefined) return asUid(from, owner, procCwd);
+    if (failure === undefined) return createUidIdentity(from, owner, procCwd);
     reasons.push(`as uid ${owner.uid}: ${failure}`);
     return undefined;
   };
@@ -76,7 +76,7 @@ export async function giveUpRoot(options: RootOptions): Promise<Identity> {
   const tryNamespace = async (): Promise<Identity | undefined> => {
     const [program, ...args] = UNSHARE;
     const failure = await failureOf(program, [...args, binaries.postgres, '--version']);
-    if (failure === undefined) return inNamespace(binaries);
+    if (failure === undefined) return createNamespaceIdentity(binaries);
     reasons.push(`in a user namespace: ${failure}`);
     return undefined;
   };
@@ -103,7 +103,7 @@ function credentials(owner: Owner): { uid: number; gid: number } {
 /** One line saying why the program does not run, undefined if it does. */
 async function failureOf(program: string, args: readonly string[], owner?: Owner): Promise<string | undefined> {
   try {
-    await run(program, args, { cwd: '/', ...(owner === undefined ? {} : credentials(owner)) });
+    await runProgram(program, args, { cwd: '/', ...(owner === undefined ? {} : credentials(owner)) });
     return undefined;
   } catch (error) {
     return messageOf(error)
@@ -121,15 +121,21 @@ function spawnOptions(folder: string, stdio: StdioOptions): SpawnOptions {
   return { cwd: folder, stdio, detached: true, env: { ...ENVIRONMENT } };
 }
 
-export function asOurselves(binaries: Binaries): Identity {
+export function createOwnIdentity(binaries: Binaries): Identity {
   const runner: Runner = {
     owner: undefined,
     spawn: (program, args, { folder, stdio }) => spawn(program, args, spawnOptions(folder, stdio)),
   };
-  return { ...runner, binaries, description: 'as this user', seenAs: (folder) => folder, maker: async () => runner };
+  return {
+    ...runner,
+    binaries,
+    description: 'as this user',
+    pathFor: (folder) => folder,
+    findMaker: async () => runner,
+  };
 }
 
-function asUid(binaries: Binaries, owner: Owner, procCwd: boolean): Identity {
+function createUidIdentity(binaries: Binaries, owner: Owner, procCwd: boolean): Identity {
   const under = (user: Owner): Runner => ({
     owner: user,
     spawn: (program, args, { folder, stdio }) =>
@@ -139,10 +145,11 @@ function asUid(binaries: Binaries, owner: Owner, procCwd: boolean): Identity {
     ...under(owner),
     binaries,
     description: `under uid ${owner.uid}`,
-    seenAs: (folder) => (procCwd ? PROC_CWD : folder),
+    pathFor: (folder) => (procCwd ? PROC_CWD : folder),
     // With the server's own group: the other processes of nobody have another one, so they can neither trace this one
     // nor reach its files through /proc.
-    maker: async () => under((await hasAccount(owner.uid)) ? owner : { uid: await uidOfNobody(), gid: owner.gid }),
+    findMaker: async () =>
+      under((await hasAccount(owner.uid)) ? owner : { uid: await findUidOfNobody(), gid: owner.gid }),
   };
 }
 
@@ -150,7 +157,7 @@ function asUid(binaries: Binaries, owner: Owner, procCwd: boolean): Identity {
  * The process is uid 65534 in its own namespace, without any capability, but for the files outside still root: last
  * choice, because it could write what root owns.
  */
-function inNamespace(binaries: Binaries): Identity {
+function createNamespaceIdentity(binaries: Binaries): Identity {
   const [unshare, ...options] = UNSHARE;
   const runner: Runner = {
     owner: { uid: 0, gid: 0 },
@@ -161,7 +168,7 @@ function inNamespace(binaries: Binaries): Identity {
     ...runner,
     binaries,
     description: 'in a user namespace',
-    seenAs: (folder) => folder,
-    maker: async () => runner,
+    pathFor: (folder) => folder,
+    findMaker: async () => runner,
   };
 }

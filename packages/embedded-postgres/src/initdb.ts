@@ -6,10 +6,10 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './error.js';
 import { changeOwner, errorCode, exists, syncFolder } from './files.js';
-import { type Folder, passwordHandle } from './folder.js';
+import { type Folder, openPasswordFile } from './folder.js';
 import type { Identity } from './identity.js';
 
-export const USER = 'perennial';
+export const SERVER_USER = 'perennial';
 
 /** Written into postgresql.conf once: here an operator may change them. What we promise is on the command line. */
 const TUNABLES: Readonly<Record<string, string>> = {
@@ -28,13 +28,13 @@ host    all       all   127.0.0.1/32  scram-sha-256
 `;
 
 /** How long to leave another process alone with its initdb before making a cluster of our own. */
-const PATIENCE = 20_000;
+const MAX_WAIT_MS = 20_000;
 
-const temporaryName = (data: string): string => `${basename(data)}.new-`;
+const halfMadePrefix = (data: string): string => `${basename(data)}.new-`;
 
 /** The processes that are making a cluster beside this data folder, by the names of their half-made folders. */
-async function makers(data: string): Promise<{ name: string; pid: number; alive: boolean }[]> {
-  const prefix = temporaryName(data);
+async function findMakers(data: string): Promise<{ name: string; pid: number; alive: boolean }[]> {
+  const prefix = halfMadePrefix(data);
   const names = await readdir(dirname(data));
   return names
     .filter((name) => name.startsWith(prefix))
@@ -55,8 +55,8 @@ function processExists(pid: number): boolean {
 }
 
 /** Folders that a crash left half-made. */
-export async function sweep(folder: Folder): Promise<void> {
-  for (const { name, alive } of await makers(folder.data)) {
+export async function removeHalfMade(folder: Folder): Promise<void> {
+  for (const { name, alive } of await findMakers(folder.data)) {
     if (alive) continue;
     // An initdb that outlived its parent may still be writing: what stays is removed the next time.
     await rm(join(dirname(folder.data), name), { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
@@ -74,15 +74,15 @@ export async function ensureCluster(
 ): Promise<void> {
   const { data } = folder;
   const parent = dirname(data);
-  const name = `${temporaryName(data)}${process.pid}-${randomBytes(4).toString('hex')}`;
+  const name = `${halfMadePrefix(data)}${process.pid}-${randomBytes(4).toString('hex')}`;
   const mine = join(parent, name);
   const since = performance.now();
   try {
     for (let announced = false; ; ) {
       if (await exists(join(data, 'PG_VERSION'))) return;
-      await sweep(folder);
-      const first = (await makers(data)).find((maker) => maker.alive);
-      const myTurn = first === undefined || first.name === name || performance.now() - since > PATIENCE;
+      await removeHalfMade(folder);
+      const first = (await findMakers(data)).find((maker) => maker.alive);
+      const myTurn = first === undefined || first.name === name || performance.now() - since > MAX_WAIT_MS;
       if (announced && myTurn) break;
       if (myTurn) {
         // Announce, then look once more: of several that announce at the same time the first name goes ahead.
@@ -111,7 +111,7 @@ export async function ensureCluster(
 /** Makes the cluster inside a folder that only its makers can enter, and gives it to the server's user. */
 async function initdb(folder: Folder, within: string, identity: Identity): Promise<string> {
   const { owner } = identity;
-  const maker = await identity.maker();
+  const maker = await identity.findMaker();
   const target = join(within, 'cluster');
   await mkdir(target, { mode: 0o700 });
   if (owner !== undefined && maker.owner !== undefined) {
@@ -119,11 +119,11 @@ async function initdb(folder: Folder, within: string, identity: Identity): Promi
     await chown(within, owner.uid, owner.gid);
     await chmod(within, 0o710); // they share the group
   }
-  const password = await passwordHandle(folder, maker.owner);
+  const password = await openPasswordFile(folder, maker.owner);
   try {
     const args = [
-      `--pgdata=${identity.seenAs(target)}`,
-      `--username=${USER}`,
+      `--pgdata=${identity.pathFor(target)}`,
+      `--username=${SERVER_USER}`,
       `--pwfile=${process.platform === 'linux' ? '/proc/self/fd/3' : '/dev/fd/3'}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',

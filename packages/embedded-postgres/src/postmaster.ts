@@ -7,10 +7,10 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './error.js';
 import { changeOwner, errorCode } from './files.js';
-import { type Folder, openLog, rememberedPort } from './folder.js';
+import { type Folder, openLog, readRememberedPort } from './folder.js';
 import type { Identity } from './identity.js';
-import { hasProcessesLeft } from './left-over.js';
-import { run } from './run.js';
+import { hasProcessesLeft } from './leftover-processes.js';
+import { runProgram } from './run-program.js';
 
 /** The server of this folder, as its postmaster.pid tells. */
 export interface Postmaster {
@@ -20,8 +20,8 @@ export interface Postmaster {
   readonly status: string;
 }
 
-const POLL = 20;
-const STOP_LIMIT = 60_000;
+const POLL_MS = 20;
+const MAX_STOP_MS = 60_000;
 
 /** Named in the server's command line, so that people and the next start can tell whose server a process is. */
 const marker = (data: string): string => `perennial.folder=${data}`;
@@ -45,12 +45,12 @@ export async function findPostmaster(folder: Folder): Promise<Postmaster | undef
   }
   // PostgreSQL takes any live process of that number for the old server (numbers are given again after a reboot) and
   // would refuse to start for ever.
-  if (signal(pid, 0)) await discard(file, text);
+  if (sendSignal(pid, 0)) await discardStaleFile(file, text);
   return undefined;
 }
 
 /** Removes the stale file, and puts it back if a new server has written its own meanwhile. */
-async function discard(file: string, stale: string): Promise<void> {
+async function discardStaleFile(file: string, stale: string): Promise<void> {
   const aside = `${file}.stale-${randomBytes(4).toString('hex')}`;
   try {
     await rename(file, aside);
@@ -62,13 +62,13 @@ async function discard(file: string, stale: string): Promise<void> {
 }
 
 /** A power cut can leave the file empty; so does, for a moment, a server that is just starting. */
-async function discardEmpty(folder: Folder): Promise<void> {
+async function discardEmptyFile(folder: Folder): Promise<void> {
   const file = join(folder.data, 'postmaster.pid');
   await pause(2000);
-  if ((await readFile(file, 'utf8').catch(() => undefined)) === '') await discard(file, '');
+  if ((await readFile(file, 'utf8').catch(() => undefined)) === '') await discardStaleFile(file, '');
 }
 
-function signal(pid: number, what: NodeJS.Signals | 0): boolean {
+function sendSignal(pid: number, what: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, what);
     return true;
@@ -78,9 +78,9 @@ function signal(pid: number, what: NodeJS.Signals | 0): boolean {
 }
 
 async function isServerOf(data: string, pid: number): Promise<boolean> {
-  if (!signal(pid, 0)) return false;
+  if (!sendSignal(pid, 0)) return false;
   if (process.platform !== 'linux') {
-    const command = await run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(
+    const command = await runProgram('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(
       ({ stdout }) => stdout,
       () => '',
     );
@@ -104,7 +104,7 @@ async function isServerOf(data: string, pid: number): Promise<boolean> {
   );
 }
 
-export type Start =
+export type StartResult =
   | { readonly state: 'ready' }
   /** Another server, or what is left of one, has the folder: look again. */
   | { readonly state: 'rival' }
@@ -113,23 +113,28 @@ export type Start =
   | { readonly state: 'failed'; readonly reason: string };
 
 /** Starts the server and stays until it is ready, however long its recovery takes, or has ended. */
-export async function start(folder: Folder, identity: Identity, port: number, givenUp: AbortSignal): Promise<Start> {
-  if (!(await handOver(folder, identity))) return { state: 'rival' };
+export async function startServer(
+  folder: Folder,
+  identity: Identity,
+  port: number,
+  givenUp: AbortSignal,
+): Promise<StartResult> {
+  if (!(await changeFolderOwner(folder, identity))) return { state: 'rival' };
   const log = await openLog(folder);
   try {
     const { size: logStart } = await log.stat();
-    const child = identity.spawn(identity.binaries.postgres, await commandLine(folder, identity, port), {
+    const child = identity.spawn(identity.binaries.postgres, await createArguments(folder, identity, port), {
       folder: folder.data,
       stdio: ['ignore', log.fd, log.fd],
     });
-    const ended = endOf(child);
+    const ended = waitForEnd(child);
     child.unref();
     for (;;) {
-      const end = await Promise.race([ended, pause(POLL)]);
+      const end = await Promise.race([ended, pause(POLL_MS)]);
       if (end !== undefined) {
-        const lines = await linesSince(folder.log, logStart, child.pid);
-        if (lines.some((line) => line.includes('"postmaster.pid" is empty'))) await discardEmpty(folder);
-        return explain(end, lines);
+        const lines = await readLogSince(folder.log, logStart, child.pid);
+        if (lines.some((line) => line.includes('"postmaster.pid" is empty'))) await discardEmptyFile(folder);
+        return explainEnd(end, lines);
       }
       if (givenUp.aborted) return { state: 'given-up' };
       const postmaster = await findPostmaster(folder);
@@ -141,14 +146,14 @@ export async function start(folder: Folder, identity: Identity, port: number, gi
 }
 
 /** The server insists on owning its folder, which may be from a time when it ran under another uid. False when it cannot yet. */
-async function handOver(folder: Folder, { owner }: Identity): Promise<boolean> {
+async function changeFolderOwner(folder: Folder, { owner }: Identity): Promise<boolean> {
   if (owner === undefined || (await stat(folder.data)).uid === owner.uid) return true;
   if (await hasProcessesLeft(folder.data)) return false;
   await changeOwner(folder.data, owner);
   return true;
 }
 
-async function commandLine(folder: Folder, identity: Identity, port: number): Promise<string[]> {
+async function createArguments(folder: Folder, identity: Identity, port: number): Promise<string[]> {
   const settings: Record<string, string> = {
     port: String(port),
     listen_addresses: '127.0.0.1',
@@ -163,16 +168,16 @@ async function commandLine(folder: Folder, identity: Identity, port: number): Pr
     // Statements and the details of errors hold values of rows, and personal data belongs in no log.
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
-    ...(await sharedMemory()),
+    ...(await sharedMemorySettings()),
   };
-  const args = ['-D', identity.seenAs(folder.data)];
+  const args = ['-D', identity.pathFor(folder.data)];
   for (const [key, value] of Object.entries(settings)) args.push('-c', `${key}=${value}`);
   args.push('-c', marker(folder.data));
   return args;
 }
 
 /** Parallel queries share memory through /dev/shm, which some containers do not have or keep at a few megabytes. */
-async function sharedMemory(): Promise<Record<string, string>> {
+async function sharedMemorySettings(): Promise<Record<string, string>> {
   if (process.platform !== 'linux') return {};
   const bytes = await statfs('/dev/shm').then(
     (found) => found.blocks * found.bsize,
@@ -181,14 +186,14 @@ async function sharedMemory(): Promise<Record<string, string>> {
   return bytes < 32 * 1024 * 1024 ? { dynamic_shared_memory_type: 'mmap' } : {};
 }
 
-function endOf(child: ChildProcess): Promise<string> {
+function waitForEnd(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, killedBy) => resolve(killedBy === null ? `ended with ${code}` : `ended by ${killedBy}`));
   });
 }
 
-async function linesSince(path: string, offset: number, pid: number | undefined): Promise<string[]> {
+async function readLogSince(path: string, offset: number, pid: number | undefined): Promise<string[]> {
   const handle = await open(path, 'r');
   try {
     const buffer = Buffer.alloc(64 * 1024);
@@ -201,7 +206,7 @@ async function linesSince(path: string, offset: number, pid: number | undefined)
   }
 }
 
-function explain(end: string, lines: readonly string[]): Start {
+function explainEnd(end: string, lines: readonly string[]): StartResult {
   const text = lines.join('\n');
   if (/lock file "postmaster\.pid" (already exists|is empty)|pre-existing shared memory block/.test(text)) {
     return { state: 'rival' };
@@ -213,16 +218,16 @@ function explain(end: string, lines: readonly string[]): Start {
 }
 
 /** Fast shutdown: open transactions are rolled back, everything committed is on disk; waits for the end of it. */
-export async function stop(folder: Folder, postmaster: Postmaster): Promise<void> {
+export async function stopServer(folder: Folder, postmaster: Postmaster): Promise<void> {
   const since = performance.now();
-  signal(postmaster.pid, 'SIGINT');
+  sendSignal(postmaster.pid, 'SIGINT');
   while (await isServerOf(folder.data, postmaster.pid)) {
-    if (performance.now() - since > STOP_LIMIT) {
+    if (performance.now() - since > MAX_STOP_MS) {
       throw new EmbeddedPostgresError(
-        `the database (pid ${postmaster.pid}) is still stopping after ${STOP_LIMIT / 1000} s, see ${folder.log}`,
+        `the database (pid ${postmaster.pid}) is still stopping after ${MAX_STOP_MS / 1000} s, see ${folder.log}`,
       );
     }
-    await pause(POLL);
+    await pause(POLL_MS);
   }
 }
 
@@ -231,15 +236,15 @@ export async function stop(folder: Folder, postmaster: Postmaster): Promise<void
  * connections: in it, a pool that reconnects to a stopped server can take the server's own port.
  */
 export async function choosePort(folder: Folder): Promise<number> {
-  const remembered = await rememberedPort(folder);
-  if (remembered !== undefined && (await isFree(remembered))) return remembered;
+  const remembered = await readRememberedPort(folder);
+  if (remembered !== undefined && (await isPortFree(remembered))) return remembered;
   for (;;) {
     const port = randomInt(20_000, 32_000);
-    if (await isFree(port)) return port;
+    if (await isPortFree(port)) return port;
   }
 }
 
-function isFree(port: number): Promise<boolean> {
+function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', () => resolve(false));

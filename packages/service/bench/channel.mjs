@@ -4,7 +4,7 @@ import { createChannel } from '../dist/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../dist/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel, updatePaymentChannel } from '../dist/operator/provisioning/payment-channels.js';
 import { authorizeProduct, listProducts } from '../dist/operator/provisioning/products.js';
-import { openFromSettings } from '../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../dist/platform/installation/open-database.js';
 import { readSettings } from '../dist/platform/settings.js';
 import { BRIDGE, rowNamed } from './rows.mjs';
 import { call } from './signed.mjs';
@@ -17,7 +17,7 @@ const RATE = { ratePerSecond: 1_000_000, rateBurst: 10_000_000 };
 export async function openBeside(dataDir) {
   const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
   const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: embedded.url });
-  const { database, vault, close } = await openFromSettings(settings, { role: 'tool', log: () => undefined });
+  const { database, vault, close } = await openDatabaseFromSettings(settings, { role: 'tool', log: () => undefined });
   return {
     database,
     vault,

@@ -4,7 +4,7 @@ import { access, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { PLANS } from '../dist/platform/db/session.js';
+import { PLAN_SETTINGS } from '../dist/platform/db/session.js';
 import { cpuOfDescendants, cpuOfEnded, cpuOfProcess } from './cpu.mjs';
 
 const run = promisify(execFile);
@@ -43,7 +43,7 @@ export function pgbench({ name, program, url, servicePid, scripts }) {
     PGPASSWORD: password,
     PGDATABASE: pathname.slice(1),
     // As the service's own connections, and with the plan that those come to keep from the first transaction on.
-    PGOPTIONS: Object.entries({ ...PLANS, enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' })
+    PGOPTIONS: Object.entries({ ...PLAN_SETTINGS, enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
   };

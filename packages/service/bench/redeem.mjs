@@ -1,5 +1,5 @@
 import { redeemUrl } from '@perennial/wire';
-import { formToken } from '../dist/redeem/form-token.js';
+import { createFormToken } from '../dist/redeem/form-token.js';
 
 /** Orders with two benefits each that nobody has claimed. */
 const FIRST = 810_000_000_001;
@@ -50,7 +50,7 @@ export function claimBenefit(channel) {
   claimed += 1;
   const { searchParams: fields } = linkTo(channel, orderNo);
   const link = { sig: fields.get('sig') };
-  const token = formToken(Buffer.from(channel.callbackSecret, 'base64'), link, `claim 1 ${position}`);
+  const token = createFormToken(Buffer.from(channel.callbackSecret, 'base64'), link, `claim 1 ${position}`);
   fields.set('claim', `1-${position}-${token}`);
   return {
     method: 'POST',

@@ -19,11 +19,11 @@ import { listAuthorizedPaymentChannels } from './catalog/payment-channels/list-p
 import { createCatalog } from './catalog/products/catalog.js';
 import { listAuthorizedProducts } from './catalog/products/list-products-sql.js';
 import type { Gateways } from './gateways/gateway-registry.js';
-import { describedRoute, type Route, route } from './http/routes.js';
+import { createDescribedRoute, createRoute, type Route } from './http/routes.js';
 import type { Clock } from './platform/clock.js';
 import type { Database } from './platform/db/database.js';
 import type { BusinessCounts } from './platform/metrics/counts.js';
-import type { LookUp } from './platform/secrets/look-up.js';
+import type { KeyedHasher } from './platform/secrets/keyed-hasher.js';
 import type { Environment } from './platform/settings.js';
 import { renderReplacement } from './subscriptions/steps/agreements/replacement-text.js';
 import { createDeductedOrderCreator } from './subscriptions/steps/orders/create-deducted-order.js';
@@ -37,8 +37,8 @@ export interface InterfaceDeps {
   readonly database: Database;
   readonly tokens: AccessTokens;
   readonly gateways: Gateways;
-  readonly institutionNumbers: LookUp;
-  readonly bankMobiles: LookUp;
+  readonly institutionNumbers: KeyedHasher;
+  readonly bankMobiles: KeyedHasher;
   readonly clock: Clock;
   readonly log: Logger;
   readonly environment: Environment;
@@ -62,30 +62,30 @@ export function createInterfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceD
     store: createOrderStore(database),
   };
   return [
-    route(ENDPOINTS['auth/token'], createAuthTokenAction(tokens)),
-    route(
+    createRoute(ENDPOINTS['auth/token'], createAuthTokenAction(tokens)),
+    createRoute(
       ENDPOINTS['products/list'],
       createProvisionedListAction('products/list', ({ productCode }) => productCode, listAuthorizedProducts),
     ),
-    route(
+    createRoute(
       ENDPOINTS['payment-channels/list'],
       createProvisionedListAction('payment-channels/list', ({ code }) => code, listAuthorizedPaymentChannels),
     ),
-    route(ENDPOINTS['agreements/bind-sms'], createBindSmsAction(shared)),
-    route(ENDPOINTS['agreements/bind-confirm'], createBindConfirmAction(shared)),
-    route(ENDPOINTS['agreements/user-data'], createUserDataAction()),
-    describedRoute(ENDPOINTS['agreements/replace'], createReplaceAction(shared), renderReplacement),
-    describedRoute(
+    createRoute(ENDPOINTS['agreements/bind-sms'], createBindSmsAction(shared)),
+    createRoute(ENDPOINTS['agreements/bind-confirm'], createBindConfirmAction(shared)),
+    createRoute(ENDPOINTS['agreements/user-data'], createUserDataAction()),
+    createDescribedRoute(ENDPOINTS['agreements/replace'], createReplaceAction(shared), renderReplacement),
+    createDescribedRoute(
       ENDPOINTS['orders/create'],
       createOrdersCreateAction({ ...shared, deduct: createDeductedOrderCreator(shared) }),
       renderOrder,
     ),
-    route(ENDPOINTS['orders/query'], createOrdersQueryAction(shared)),
-    route(ENDPOINTS['orders/list'], createOrdersListAction(shared)),
-    describedRoute(ENDPOINTS['orders/unsubscribe'], createOrdersUnsubscribeAction(clock), renderOrder),
-    route(ENDPOINTS['payments/query'], createPaymentsQueryAction(clock)),
-    route(ENDPOINTS['events/list'], createEventsListAction()),
-    route(ENDPOINTS['events/replay'], createEventsReplayAction()),
-    describedRoute(ENDPOINTS['sandbox/orders/advance'], createOrdersAdvanceAction(shared), renderOrder),
+    createRoute(ENDPOINTS['orders/query'], createOrdersQueryAction(shared)),
+    createRoute(ENDPOINTS['orders/list'], createOrdersListAction(shared)),
+    createDescribedRoute(ENDPOINTS['orders/unsubscribe'], createOrdersUnsubscribeAction(clock), renderOrder),
+    createRoute(ENDPOINTS['payments/query'], createPaymentsQueryAction(clock)),
+    createRoute(ENDPOINTS['events/list'], createEventsListAction()),
+    createRoute(ENDPOINTS['events/replay'], createEventsReplayAction()),
+    createDescribedRoute(ENDPOINTS['sandbox/orders/advance'], createOrdersAdvanceAction(shared), renderOrder),
   ].filter(({ endpoint }) => deps.environment === 'sandbox' || !endpoint.sandboxOnly);
 }

@@ -5,11 +5,11 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { createStartingApp } from './http/operations.js';
+import { createStartingApp } from './http/monitoring.js';
 import { provisionDemo } from './operator/provisioning/demo.js';
-import { alertWays } from './platform/alerts/ways.js';
+import { loadAlertTransports } from './platform/alerts/load-transports.js';
 import { systemClock } from './platform/clock.js';
-import { type OpenedDatabase, openFromSettings } from './platform/installation/open.js';
+import { type OpenedDatabase, openDatabaseFromSettings } from './platform/installation/open-database.js';
 import { createLog } from './platform/log/log.js';
 import { PlainError } from './platform/plain-error.js';
 import { checkNodeSettings, readSettings, type Settings } from './platform/settings.js';
@@ -36,12 +36,12 @@ async function main(): Promise<void> {
   stopOnSignals(stopping);
   stopOnBugs(stopping, log);
   const starting = await answerWhileStarting(settings);
-  const opened = await openFromSettings(settings, {
+  const opened = await openDatabaseFromSettings(settings, {
     role: 'service',
     log: (line) => say(`  ${line}`),
     onWaiting: (what) => log.warn({ cause: what }, 'waiting, and not serving yet'),
     onIdleError: (err) => log.warn({ err, cause: 'idle connections to the database break' }, 'a connection broke'),
-    onSilence: (isSilent) => log.warn(isSilent ? 'the database does not answer' : 'the database answers again'),
+    onUnresponsive: (isSilent) => log.warn(isSilent ? 'the database does not answer' : 'the database answers again'),
     signal: stopping.signal,
     onTakenOver: (error) => {
       say(`perennial: ${error.message}`);
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
     publicUrl: () => publicUrl,
     redeemUrl: () => settings.redeemUrl ?? publicUrl,
     localCallbacks,
-    alertWays: await alertWays(settings, systemClock),
+    alertWays: await loadAlertTransports(settings, systemClock),
     isMonitoredApart: settings.metricsPort !== undefined,
   });
   try {

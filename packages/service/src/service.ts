@@ -9,28 +9,28 @@ import { createBridgeGateway } from './gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry, type Gateways } from './gateways/gateway-registry.js';
 import { createNoticeVerifier } from './gateways/notice-verifier.js';
 import { createSandboxGateway } from './gateways/sandbox/sandbox-gateway.js';
-import { minuteLimit } from './http/answers/address-limit.js';
+import { createMinuteLimit } from './http/answers/minute-limit.js';
 import { type App, createApp, type HttpLimits } from './http/app.js';
-import { callerFailures } from './http/limits/failures.js';
-import { fieldLimit } from './http/limits/field-limit.js';
-import { type LargeBodyLimits, largeBodies } from './http/limits/large-bodies.js';
-import { type LoadLimits, nodeLoad } from './http/limits/load.js';
-import { redeemLimits } from './http/limits/redeem-limits.js';
-import { serviceMetrics } from './http/metrics.js';
-import { admission } from './http/requests/admission.js';
+import { createAuthenticationFailures } from './http/limits/authentication-failures.js';
+import { createFieldLimit } from './http/limits/field-limit.js';
+import { createLargeBodies, type LargeBodyLimits } from './http/limits/large-bodies.js';
+import { createNodeLoad, type LoadLimits } from './http/limits/node-load.js';
+import { createRedeemLimits } from './http/limits/redeem-limits.js';
+import { createServiceMetrics } from './http/metrics.js';
+import { createAdmission } from './http/requests/admission.js';
 import type { Route } from './http/routes.js';
 import { createInterfaceRoutes } from './interface.js';
-import type { AlertWay } from './platform/alerts/way.js';
+import type { AlertTransport } from './platform/alerts/transport.js';
 import type { Clock } from './platform/clock.js';
 import type { Database } from './platform/db/database.js';
-import { channelShares, shareLimits } from './platform/db/sharing/shares.js';
-import type { TurnLimits } from './platform/db/sharing/turns.js';
-import { type OnceOptions, onceRunner } from './platform/idempotency/once.js';
-import { type ClockLimits, clockWatch } from './platform/installation/clock-watch.js';
-import { lookUp } from './platform/secrets/look-up.js';
+import type { ChannelQueueLimits } from './platform/db/sharing/channel-queue.js';
+import { connectionShareLimits, createConnectionShares } from './platform/db/sharing/connection-shares.js';
+import { createIdempotentRunner, type IdempotencyOptions } from './platform/idempotency/run-once.js';
+import { type ClockLimits, createClockWatch } from './platform/installation/clock-watch.js';
+import { createKeyedHasher } from './platform/secrets/keyed-hasher.js';
 import type { Vault } from './platform/secrets/vault.js';
-import { DATABASE_POOL, type Environment, REDEEM_OPENS_PER_MINUTE } from './platform/settings.js';
-import { unsubscriber } from './redeem/unsubscribe.js';
+import { DEFAULT_DATABASE_POOL, DEFAULT_REDEEM_OPENS_PER_MINUTE, type Environment } from './platform/settings.js';
+import { createUnsubscriber } from './redeem/unsubscribe.js';
 import { createClaimer } from './subscriptions/steps/benefits/claim-benefit.js';
 import { createAgreementEnder } from './subscriptions/steps/ending/end-by-institution.js';
 import { createBatchSettler } from './subscriptions/steps/payments/batch-settler.js';
@@ -42,7 +42,7 @@ export interface ServiceDeps {
   /** How many of them one channel may use at a time. */
   readonly databaseShare?: number | undefined;
   /** Replaces the limits that follow from these two, for tests. */
-  readonly shareLimits?: Partial<TurnLimits>;
+  readonly shareLimits?: Partial<ChannelQueueLimits>;
   readonly vault: Vault;
   readonly clock: Clock;
   readonly log: Logger;
@@ -65,7 +65,7 @@ export interface ServiceDeps {
   readonly largeBodies?: Partial<LargeBodyLimits>;
   /** In place of the usual ones, for a test that cannot send as much. */
   readonly load?: Partial<LoadLimits>;
-  readonly idempotency?: OnceOptions;
+  readonly idempotency?: IdempotencyOptions;
   /** In place of those that the payment channels name. */
   readonly gateways?: Gateways;
   /** In place of those that are set for the benefits. */
@@ -85,7 +85,7 @@ export interface ServiceDeps {
   /** Without the engine, and requests that write are refused: for looking at a copy. */
   readonly readsOnly?: boolean;
   /** How alerts reach people, beside the list. */
-  readonly alertWays?: readonly AlertWay[];
+  readonly alertWays?: readonly AlertTransport[];
   /** In place of the usual 30 and 5, for a test that cannot wait. */
   readonly alertSeconds?: AlertSeconds;
 }
@@ -97,16 +97,16 @@ export interface Service extends App {
 /** Puts all parts of a node together. Settings and signals are in main.ts. */
 export function createService(deps: ServiceDeps): Service {
   const { database, vault, clock, log } = deps;
-  const shares = channelShares(database, {
-    ...shareLimits(deps.databasePool ?? DATABASE_POOL, deps.databaseShare),
+  const shares = createConnectionShares(database, {
+    ...connectionShareLimits(deps.databasePool ?? DEFAULT_DATABASE_POOL, deps.databaseShare),
     ...deps.shareLimits,
   });
-  const metrics = serviceMetrics(database, shares);
-  const watch = clockWatch(deps);
+  const metrics = createServiceMetrics(database, shares);
+  const watch = createClockWatch(deps);
   const tokens = createAccessTokens(vault, clock);
   const channels = createChannelRegistry(database, vault);
-  const institutionNumbers = lookUp(database, vault, 'institution numbers');
-  const bankMobiles = lookUp(database, vault, 'bank mobiles');
+  const institutionNumbers = createKeyedHasher(database, vault, 'institution numbers');
+  const bankMobiles = createKeyedHasher(database, vault, 'bank mobiles');
   const gateways =
     deps.gateways ??
     createGatewayRegistry(database, {
@@ -122,7 +122,7 @@ export function createService(deps: ServiceDeps): Service {
       ...createInterfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles, counts }),
       ...(deps.moreRoutes ?? []),
     ],
-    load: nodeLoad(deps.load),
+    load: createNodeLoad(deps.load),
     database,
     shares,
     clock,
@@ -134,11 +134,15 @@ export function createService(deps: ServiceDeps): Service {
     metricsToken: deps.metricsToken,
     isMonitoredApart: deps.isMonitoredApart === true,
     ...(deps.httpLimits ? { httpLimits: deps.httpLimits } : {}),
-    failures: callerFailures({ limit: minuteLimit(deps.authFailuresPerMinute, clock), channels, tokens }),
-    bodies: largeBodies(deps.largeBodies),
-    admit: admission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
-    limitFields: fieldLimit({ database, clock }),
-    runOnce: onceRunner(deps.idempotency),
+    failures: createAuthenticationFailures({
+      limit: createMinuteLimit(deps.authFailuresPerMinute, clock),
+      channels,
+      tokens,
+    }),
+    bodies: createLargeBodies(deps.largeBodies),
+    admit: createAdmission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
+    limitFields: createFieldLimit({ database, clock }),
+    runOnce: createIdempotentRunner(deps.idempotency),
     redeem: {
       database,
       shares,
@@ -146,14 +150,14 @@ export function createService(deps: ServiceDeps): Service {
       clock,
       log,
       redeemUrl,
-      limits: redeemLimits(deps.redeemOpensPerMinute ?? REDEEM_OPENS_PER_MINUTE, clock),
+      limits: createRedeemLimits(deps.redeemOpensPerMinute ?? DEFAULT_REDEEM_OPENS_PER_MINUTE, clock),
       claim: createClaimer({ clock, log, fulfilments, counts }),
-      unsubscribe: unsubscriber(clock),
+      unsubscribe: createUnsubscriber(clock),
     },
     notices: {
       clock,
       verifier: createNoticeVerifier(database, gateways, clock),
-      limit: minuteLimit(deps.authFailuresPerMinute, clock),
+      limit: createMinuteLimit(deps.authFailuresPerMinute, clock),
       accept: createNoticeAcceptor({
         database,
         settle,

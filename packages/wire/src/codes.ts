@@ -172,6 +172,6 @@ export const CODES = Object.fromEntries(resultCodes.map((row) => [row.name, row]
 
 const rowsByCode = new Map<string, ResultCode>(resultCodes.map((row) => [row.code, row]));
 
-export function byCode(code: string): ResultCode | undefined {
+export function findResultCode(code: string): ResultCode | undefined {
   return rowsByCode.get(code);
 }

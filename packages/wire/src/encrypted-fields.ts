@@ -32,7 +32,7 @@ const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
   v1: { ivBytes: 16, key: (aesKey) => aesKey, encrypt: aes256CbcEncrypt, decrypt: aes256CbcDecrypt },
   v2: {
     ivBytes: 12,
-    key: derivedKey,
+    key: deriveKey,
     encrypt: aes256GcmEncrypt,
     decrypt: aes256GcmDecrypt,
   },
@@ -41,12 +41,12 @@ const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
 /** By the bytes they were made from, which nobody changes in place. Making one takes more than half as long as decrypting. */
 const derivedKeys = new WeakMap<Uint8Array, Uint8Array>();
 
-function derivedKey(aesKey: Uint8Array): Uint8Array {
+function deriveKey(aesKey: Uint8Array): Uint8Array {
   const known = derivedKeys.get(aesKey);
   if (known !== undefined) return known;
-  const made = hmacSha256(aesKey, 'svc_aes_v2');
-  derivedKeys.set(aesKey, made);
-  return made;
+  const derived = hmacSha256(aesKey, 'svc_aes_v2');
+  derivedKeys.set(aesKey, derived);
+  return derived;
 }
 
 const KEY_BYTES = 32;
@@ -69,7 +69,7 @@ export function encryptField(
   iv: Uint8Array = randomBytes(SCHEMES[version].ivBytes),
 ): string {
   const scheme = SCHEMES[version];
-  const body = scheme.encrypt(scheme.key(checked(aesKey)), iv, encoder.encode(text));
+  const body = scheme.encrypt(scheme.key(requireKeyLength(aesKey)), iv, encoder.encode(text));
   const bytes = new Uint8Array(iv.length + body.length);
   bytes.set(iv);
   bytes.set(body, iv.length);
@@ -78,7 +78,7 @@ export function encryptField(
 
 /** Reads either form. Every failure is one and the same answer: of v1, whoever could tell them apart could read the text. */
 export function decryptField(value: string, aesKey: Uint8Array): string {
-  checked(aesKey);
+  requireKeyLength(aesKey);
   const version = encryptionVersionOf(value);
   if (version === undefined) throw new Rejection('DECRYPT_FAILED');
   const scheme = SCHEMES[version];
@@ -93,7 +93,7 @@ export function decryptField(value: string, aesKey: Uint8Array): string {
 }
 
 /** A wrong key is a fault of this side and must not be blamed on the channel. HMAC would take one of any length. */
-function checked(aesKey: Uint8Array): Uint8Array {
+function requireKeyLength(aesKey: Uint8Array): Uint8Array {
   if (aesKey.length !== KEY_BYTES) throw new RangeError(`aesKey of ${aesKey.length} bytes`);
   return aesKey;
 }

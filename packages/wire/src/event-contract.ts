@@ -1,7 +1,7 @@
 import type { OrderStatus, PaymentStatus, SettlementMode } from './enums.js';
 
 /** One push, in a word: what changed, and to what. */
-export type ToldEvent =
+export type ContractEvent =
   | { readonly eventType: 'payment.status.changed'; readonly status: PaymentStatus }
   | { readonly eventType: 'order.status.changed'; readonly status: OrderStatus };
 
@@ -11,13 +11,13 @@ export interface EventScenario {
   /** What happens, as the documentation says it. */
   readonly when: string;
   /** In the order in which they are first pushed. */
-  readonly events: readonly ToldEvent[];
+  readonly events: readonly ContractEvent[];
   /** After those, one for each period that will not come any more, unless the channel does not want them. */
-  readonly perVoidedPeriod?: ToldEvent;
+  readonly perVoidedPeriod?: ContractEvent;
 }
 
-const payment = (status: PaymentStatus): ToldEvent => ({ eventType: 'payment.status.changed', status });
-const order = (status: OrderStatus): ToldEvent => ({ eventType: 'order.status.changed', status });
+const payment = (status: PaymentStatus): ContractEvent => ({ eventType: 'payment.status.changed', status });
+const order = (status: OrderStatus): ContractEvent => ({ eventType: 'order.status.changed', status });
 
 /**
  * What a channel is told, action by action: which events, in which order, how many. Tests, the documentation and the console

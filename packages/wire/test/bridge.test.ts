@@ -17,12 +17,12 @@ describe.each(platforms)('messages over a bridge on %s', (_name, platform) => {
     const nonce = headers[wire.BRIDGE_HEADERS.nonce];
     expect(nonce).toMatch(/^[0-9a-f]{32}$/);
     const received = { path, query: '', headers, body, now };
-    expect(wire.checkSigned(received, key)).toEqual({ trusted: true, nonce, requestId: 'request-1' });
+    expect(wire.checkSignature(received, key)).toEqual({ trusted: true, nonce, requestId: 'request-1' });
     for (const changed of [{ path: '/bank/refund' }, { query: 'a=1' }, { body: new Uint8Array() }]) {
-      expect(wire.checkSigned({ ...received, ...changed }, key).trusted).toBe(false);
+      expect(wire.checkSignature({ ...received, ...changed }, key).trusted).toBe(false);
     }
-    expect(wire.checkSigned(received, new Uint8Array(32)).trusted).toBe(false);
-    expect(wire.checkSigned({ ...received, now: now + 300_001 }, key).trusted).toBe(false);
+    expect(wire.checkSignature(received, new Uint8Array(32)).trusted).toBe(false);
+    expect(wire.checkSignature({ ...received, now: now + 300_001 }, key).trusted).toBe(false);
   });
 
   it('are answered with a signature over path, nonce and body', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { byCode, CODES, type CodeName, resultCodes } from '../src/codes.js';
+import { CODES, type CodeName, findResultCode, resultCodes } from '../src/codes.js';
 import { Rejection } from '../src/rejection.js';
 
 /** Transcribed from the interface document and the decisions, not from the registry. */
@@ -66,7 +66,7 @@ describe('the registry of result codes', () => {
     expect(row.http).toBe(httpOf(row.code));
     expect(row.message).not.toBe('');
     expect(CODES[row.name]).toBe(row);
-    expect(byCode(row.code)).toBe(row);
+    expect(findResultCode(row.code)).toBe(row);
   });
 
   it('orders the checks of every request', () => {
@@ -79,9 +79,9 @@ describe('the registry of result codes', () => {
   });
 
   it('knows no other code', () => {
-    expect(byCode('420010')).toBeUndefined();
-    expect(byCode('')).toBeUndefined();
-    expect(byCode('constructor')).toBeUndefined();
+    expect(findResultCode('420010')).toBeUndefined();
+    expect(findResultCode('')).toBeUndefined();
+    expect(findResultCode('constructor')).toBeUndefined();
   });
 });
 

@@ -1,64 +1,52 @@
 import { type Fields, fieldsOf, MAX_TEXT_LENGTH, numberOf, textOf } from '@perennial/wire/bridge';
 import type { FastifyInstance } from 'fastify';
 import type { Journal } from '../shared/journal.js';
-import { localRoutes } from '../shared/local-routes.js';
-import type { Delays, Desk } from './desk.js';
-import { type FaultBook, readFaultRule } from './faults.js';
+import { addLocalRoutes } from '../shared/local-routes.js';
+import { type InstitutionFaults, readFaultRule } from './faults.js';
+import type { Delays, InstitutionHandler } from './handler.js';
 import type { Ledger } from './ledger.js';
 
 export interface ControlOptions {
-  readonly desk: Desk;
+  readonly handler: InstitutionHandler;
   readonly ledger: Ledger;
   readonly journal: Journal;
-  readonly faults: FaultBook;
+  readonly faults: InstitutionFaults;
   readonly setDelays: (changed: Partial<Delays>) => Delays;
 }
 
-const DELAYS = ['settleMs', 'answerMs', 'lateNoticeMs', 'noticeRetryMs', 'longestNoticeRetryMs'] as const;
+const DELAY_NAMES = ['settleMs', 'answerMs', 'lateNoticeMs', 'noticeRetryMs', 'longestNoticeRetryMs'] as const;
 
-/** The unsigned side, for tests and people at the machine itself. */
-export function controlRoutes(app: FastifyInstance, options: ControlOptions): void {
-  const { ledger, journal } = options;
-  localRoutes(app, {
-    async ledger() {
-      const view = ledgerView(ledger);
-      // What is shown is on the disk.
-      await journal.synced();
-      return view;
-    },
+export function addControlRoutes(app: FastifyInstance, options: ControlOptions): void {
+  const { ledger, journal, faults } = options;
+  addLocalRoutes(app, {
+    journal,
+    describeLedger: () => describeLedger(ledger),
+    faults,
+    readFaultRule,
     control: (fields) => control(fields, options),
   });
 }
 
-/** What was done, or what is wrong with the call. */
-async function control(fields: Fields, { desk, faults, setDelays }: ControlOptions): Promise<object | string> {
+async function control(fields: Fields, { handler, setDelays }: ControlOptions): Promise<object | string> {
   switch (fields['action']) {
-    case 'set': {
-      const rule = readFaultRule(fields);
-      if (typeof rule === 'string') return rule;
-      faults.set(rule);
-      return { set: rule };
-    }
-    case 'clear':
-      faults.clear();
-      return { cleared: true };
     case 'settle': {
       const attemptNo = numberOf(fields['attemptNo']);
       if (attemptNo === undefined) return 'attemptNo is needed';
-      return { settled: await desk.settleDebit(attemptNo) };
+      return { settled: await handler.settleDebit(attemptNo) };
     }
     case 'end-agreement': {
       const institutionNo = textOf(fields['institutionNo'], MAX_TEXT_LENGTH);
       if (institutionNo === undefined) return 'institutionNo is needed';
-      await desk.endAgreement(institutionNo, 'ended by the customer');
+      await handler.endAgreement(institutionNo, 'ended by the customer');
       return { ended: institutionNo };
     }
     case 'delays': {
       const given = fieldsOf(fields['delays']) ?? {};
       const wrong = Object.entries(given).find(
-        ([name, value]) => !DELAYS.some((one) => one === name) || !Number.isSafeInteger(value) || Number(value) < 0,
+        ([name, value]) =>
+          !DELAY_NAMES.some((one) => one === name) || !Number.isSafeInteger(value) || Number(value) < 0,
       );
-      if (wrong !== undefined) return `delays are whole milliseconds by name: ${DELAYS.join(', ')}`;
+      if (wrong !== undefined) return `delays are whole milliseconds by name: ${DELAY_NAMES.join(', ')}`;
       return { delays: setDelays(given) };
     }
     default:
@@ -67,7 +55,7 @@ async function control(fields: Fields, { desk, faults, setDelays }: ControlOptio
 }
 
 /** Everything that was debited and refunded, and how often each attempt number came. */
-function ledgerView({ debits, refunds, arrivals, canceled, owedNotices }: Ledger): object {
+function describeLedger({ debits, refunds, arrivals, canceled, owedNotices }: Ledger): object {
   return {
     debits: [...debits.values()].map((debit) => ({
       attemptNo: debit.attemptNo,

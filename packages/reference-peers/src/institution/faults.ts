@@ -1,4 +1,5 @@
 import { OPERATIONS, type Operation } from '@perennial/wire/bridge';
+import { createFaultBook, readRuleFields } from '../shared/fault-book.js';
 
 /**
  * What can go wrong on demand. Each fault has a card tail: the last four characters of the bound card, or of a shared
@@ -83,7 +84,7 @@ export interface FaultRule {
   readonly times?: number;
 }
 
-export interface Occasion {
+export interface FaultOccasion {
   readonly operation: Operation;
   readonly tail: string | undefined;
   readonly number: string | undefined;
@@ -91,77 +92,59 @@ export interface Occasion {
   readonly first: boolean;
 }
 
-export interface FaultBook {
+/** The faults that control calls have set, beside the table of card tails. */
+export interface InstitutionFaults {
   set(rule: FaultRule): void;
   /** Leaves the table of tails as it is. */
   clear(): void;
-  /** The fault for this request. Counts it, so it is asked exactly once for each. */
-  take(occasion: Occasion): FaultName | undefined;
+  /** The fault for this request, undefined when there is none. Counts the request, so it is asked exactly once for each. */
+  take(occasion: FaultOccasion): FaultName | undefined;
 }
 
-export function faultBook(initial: readonly FaultRule[] = []): FaultBook {
-  let rules: { readonly rule: FaultRule; left: number }[] = [];
-  const set = (rule: FaultRule) => {
-    // The latest first.
-    rules.unshift({ rule, left: rule.times ?? Number.POSITIVE_INFINITY });
-  };
+export function createInstitutionFaults(initial: readonly FaultRule[] = []): InstitutionFaults {
+  const { set, clear, take } = createFaultBook(ruleApplies);
   for (const rule of initial) set(rule);
   return {
     set,
-    clear() {
-      rules = [];
-    },
+    clear,
     take(occasion) {
-      const found = rules.find(({ rule }) => applies(rule, occasion));
-      if (found === undefined) return byTail(occasion);
-      found.left -= 1;
-      if (found.left <= 0) rules = rules.filter((one) => one !== found);
-      return found.rule.fault === 'none' ? undefined : found.rule.fault;
+      const rule = take(occasion);
+      if (rule === undefined) return findFaultByTail(occasion);
+      return rule.fault === 'none' ? undefined : rule.fault;
     },
   };
 }
 
-/** A resend gets its answer: otherwise a card could only ever be asked about. */
-function byTail({ operation, tail, first }: Occasion): FaultName | undefined {
+/** Only for the first request of a number: a resend gets its answer, else a debit on such a card could never succeed. */
+function findFaultByTail({ operation, tail, first }: FaultOccasion): FaultName | undefined {
   if (!first) return undefined;
-  return FAULTS.find((fault) => fault.tail === tail && homeOf(fault) === operation)?.name;
+  return FAULTS.find((fault) => fault.tail === tail && defaultOperation(fault) === operation)?.name;
 }
 
-function applies(rule: FaultRule, { operation, tail, number }: Occasion): boolean {
+function ruleApplies(rule: FaultRule, { operation, tail, number }: FaultOccasion): boolean {
   const fault = FAULTS.find(({ name }) => name === rule.fault);
-  const home = fault === undefined ? undefined : homeOf(fault);
+  const usual = fault === undefined ? undefined : defaultOperation(fault);
   return (
-    (rule.operation ?? home ?? operation) === operation &&
+    (rule.operation ?? usual ?? operation) === operation &&
     (rule.tail ?? tail) === tail &&
     (rule.number ?? number) === number
   );
 }
 
-function homeOf({ at }: Fault): Operation {
+function defaultOperation({ at }: Fault): Operation {
   return at === 'any' ? 'debit' : at;
 }
 
-/** A rule as a control call gives it, or what is wrong with it. */
+/** A rule as a control call gives it, or a text that says what is wrong with it. */
 export function readFaultRule(given: Readonly<Record<string, unknown>>): FaultRule | string {
   const fault = FAULTS.find(({ name }) => name === given['fault']);
   const name = given['fault'] === 'none' ? 'none' : fault?.name;
   if (name === undefined) return `fault must be none or one of ${FAULTS.map((one) => one.name).join(', ')}`;
-  const operation = OPERATIONS.find((one) => one === given['operation']);
-  if (given['operation'] !== undefined && operation === undefined) {
-    return `operation must be one of ${OPERATIONS.join(', ')}`;
-  }
+  const fields = readRuleFields(given, OPERATIONS, ['tail', 'number']);
+  if (typeof fields === 'string') return fields;
+  const { operation } = fields;
   if (operation !== undefined && fault !== undefined && fault.at !== 'any' && fault.at !== operation) {
     return `${fault.name} can happen to ${fault.at} alone`;
   }
-  const { tail, number, times } = given;
-  if (tail !== undefined && typeof tail !== 'string') return 'tail must be a string';
-  if (number !== undefined && typeof number !== 'string') return 'number must be a string';
-  if (times !== undefined && !(Number.isSafeInteger(times) && Number(times) > 0)) return 'times must be 1 or more';
-  return {
-    fault: name,
-    ...(operation === undefined ? {} : { operation }),
-    ...(tail === undefined ? {} : { tail }),
-    ...(number === undefined ? {} : { number }),
-    ...(times === undefined ? {} : { times: Number(times) }),
-  };
+  return { fault: name, ...fields };
 }

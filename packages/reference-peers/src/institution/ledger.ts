@@ -24,7 +24,7 @@ export type RefundResult =
   | { readonly status: 'PENDING'; readonly dueAt: number; readonly becomes?: RefusedRefund };
 
 /** A line of the journal. No card number, name or mobile: a tail is all that is kept. */
-export type Entry =
+export type JournalEntry =
   | { readonly type: 'code-sent'; readonly at: number; readonly bindOrderNo: string; readonly cardTail: string }
   | {
       readonly type: 'bound';
@@ -69,12 +69,12 @@ export type Entry =
   | { readonly type: 'notice-accepted'; readonly at: number; readonly noticeNo: string };
 
 /** When something was booked, and where it stands in its day's statement. */
-export interface Place {
+export interface BookedPlace {
   readonly at: number;
   readonly day: string;
   readonly position: number;
 }
-const NOWHERE: Place = { at: 0, day: '', position: -1 };
+const NOT_BOOKED: BookedPlace = { at: 0, day: '', position: -1 };
 
 export interface Debit {
   readonly attemptNo: string;
@@ -84,18 +84,18 @@ export interface Debit {
   readonly ref: string;
   readonly takenAt: number;
   result: DebitResult;
-  booked: Place;
+  booked: BookedPlace;
   /** Successful and pending refunds together. */
   refundedCent: number;
 }
 
-export interface Refund {
+export interface LedgerRefund {
   readonly refundNo: string;
   readonly attemptNo: string;
   readonly amountCent: number;
   readonly ref: string;
   result: RefundResult;
-  booked: Place;
+  booked: BookedPlace;
 }
 
 export interface Binding {
@@ -113,7 +113,7 @@ export interface OwedNotice {
 /** The state that the entries make, whether they are replayed or new. Decides nothing. */
 export class Ledger {
   readonly debits = new Map<string, Debit>();
-  readonly refunds = new Map<string, Refund>();
+  readonly refunds = new Map<string, LedgerRefund>();
   readonly bindings = new Map<string, Binding>();
   readonly arrivals = new Map<string, number>();
   readonly canceled = new Set<string>();
@@ -123,9 +123,9 @@ export class Ledger {
   /** The tails of the cards that were bound here. */
   readonly #tails = new Map<string, string>();
   /** In the order of booking, so that a position in it is a place to go on from. */
-  readonly #days = new Map<string, (Debit | Refund)[]>();
+  readonly #days = new Map<string, (Debit | LedgerRefund)[]>();
 
-  apply(entry: Entry): void {
+  apply(entry: JournalEntry): void {
     switch (entry.type) {
       case 'code-sent':
         this.bindings.set(entry.bindOrderNo, {
@@ -135,7 +135,7 @@ export class Ledger {
         });
         return;
       case 'bound': {
-        const binding = known(this.bindings, entry.bindOrderNo);
+        const binding = requireKnown(this.bindings, entry.bindOrderNo);
         binding.state = 'BOUND';
         binding.institutionNo = entry.institutionNo;
         this.#tails.set(entry.institutionNo, binding.cardTail);
@@ -143,7 +143,7 @@ export class Ledger {
         return;
       }
       case 'bind-refused':
-        known(this.bindings, entry.bindOrderNo).state = 'REFUSED';
+        requireKnown(this.bindings, entry.bindOrderNo).state = 'REFUSED';
         return;
       case 'agreement-canceled': {
         const { institutionNo, noticeNo, reason } = entry;
@@ -164,7 +164,7 @@ export class Ledger {
           ref,
           takenAt: at,
           result,
-          booked: NOWHERE,
+          booked: NOT_BOOKED,
           refundedCent: 0,
         };
         this.debits.set(attemptNo, debit);
@@ -174,7 +174,7 @@ export class Ledger {
         return;
       }
       case 'debit-settled': {
-        const debit = known(this.debits, entry.attemptNo);
+        const debit = requireKnown(this.debits, entry.attemptNo);
         if (debit.result.status !== 'PENDING') throw new PeerError(`the journal settles ${entry.attemptNo} twice`);
         const { becomes, notice } = debit.result;
         debit.result = becomes;
@@ -188,16 +188,16 @@ export class Ledger {
         return;
       case 'refund': {
         const { refundNo, attemptNo, amountCent, ref, result, at } = entry;
-        const refund = { refundNo, attemptNo, amountCent, ref, result, booked: NOWHERE };
+        const refund = { refundNo, attemptNo, amountCent, ref, result, booked: NOT_BOOKED };
         this.refunds.set(refundNo, refund);
-        if (result.status !== 'REFUSED') known(this.debits, attemptNo).refundedCent += amountCent;
+        if (result.status !== 'REFUSED') requireKnown(this.debits, attemptNo).refundedCent += amountCent;
         this.#book(refund, at);
         return;
       }
       case 'refund-settled': {
-        const refund = known(this.refunds, entry.refundNo);
+        const refund = requireKnown(this.refunds, entry.refundNo);
         const refused = refund.result.status === 'PENDING' ? refund.result.becomes : undefined;
-        if (refused !== undefined) known(this.debits, refund.attemptNo).refundedCent -= refund.amountCent;
+        if (refused !== undefined) requireKnown(this.debits, refund.attemptNo).refundedCent -= refund.amountCent;
         refund.result = refused ?? { status: 'SUCCESS' };
         this.#book(refund, entry.at);
         return;
@@ -229,7 +229,7 @@ export class Ledger {
     for (; position < booked.length && lines.length < size; position += 1) {
       const item = booked[position];
       if (item === undefined || item.booked.day !== day || item.booked.position !== position) continue;
-      lines.push('refundNo' in item ? lineOfRefund(item) : lineOfDebit(item));
+      lines.push('refundNo' in item ? toRefundLine(item) : toDebitLine(item));
     }
     return { lines, next: position < booked.length ? position : undefined };
   }
@@ -243,7 +243,7 @@ export class Ledger {
   }
 
   /** What was pending is booked again when it is settled, on that day; the place it had before stays empty. */
-  #book(item: Debit | Refund, at: number): void {
+  #book(item: Debit | LedgerRefund, at: number): void {
     const day = formatTime(at).slice(0, 10);
     const booked = this.#days.get(day) ?? [];
     if (booked.length === 0) this.#days.set(day, booked);
@@ -252,7 +252,7 @@ export class Ledger {
   }
 }
 
-function lineOfDebit({ attemptNo, askedCent, ref, result, booked }: Debit): LineMessage {
+function toDebitLine({ attemptNo, askedCent, ref, result, booked }: Debit): LineMessage {
   return {
     kind: 'DEBIT',
     number: attemptNo,
@@ -263,7 +263,7 @@ function lineOfDebit({ attemptNo, askedCent, ref, result, booked }: Debit): Line
   };
 }
 
-function lineOfRefund({ refundNo, amountCent, ref, result, booked }: Refund): LineMessage {
+function toRefundLine({ refundNo, amountCent, ref, result, booked }: LedgerRefund): LineMessage {
   return {
     kind: 'REFUND',
     number: refundNo,
@@ -274,7 +274,7 @@ function lineOfRefund({ refundNo, amountCent, ref, result, booked }: Refund): Li
   };
 }
 
-function known<T>(items: ReadonlyMap<string, T>, number: string): T {
+function requireKnown<T>(items: ReadonlyMap<string, T>, number: string): T {
   const item = items.get(number);
   if (item === undefined) throw new PeerError(`the journal goes on with ${number}, which it never began`);
   return item;

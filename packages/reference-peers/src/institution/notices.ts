@@ -2,9 +2,9 @@ import { randomBytes } from '@perennial/wire';
 import { CONTENT_TYPE, KEY_BYTES, type NoticeMessage, type SignedHeaders, signedHeaders } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
 import { Pool } from 'undici';
-import type { Agenda } from '../shared/agenda.js';
 import type { Clock } from '../shared/clock.js';
 import { PeerError } from '../shared/peer-error.js';
+import type { Timers } from '../shared/timers.js';
 import type { NoticeManner } from './ledger.js';
 
 /** The pause after the first failure doubles up to the longest. */
@@ -17,7 +17,7 @@ export interface NoticeSenderOptions {
   readonly url: string;
   readonly key: Uint8Array;
   readonly clock: Clock;
-  readonly agenda: Agenda;
+  readonly timers: Timers;
   readonly pauses: () => RetryPauses;
   readonly log: Logger | undefined;
 }
@@ -28,7 +28,7 @@ export interface NoticeSender {
   stop(): Promise<void>;
 }
 
-const AT_ONCE = 16;
+const MAX_SENDING = 16;
 const DEADLINE_MS = 5_000;
 
 interface Waiting {
@@ -38,20 +38,20 @@ interface Waiting {
   tries: number;
 }
 
-export function noticeSender({ url, key, clock, agenda, pauses, log }: NoticeSenderOptions): NoticeSender {
-  const { origin, path } = noticeAddress(url);
-  const pool = new Pool(origin, { connections: AT_ONCE, pipelining: 1, allowH2: false });
+export function createNoticeSender({ url, key, clock, timers, pauses, log }: NoticeSenderOptions): NoticeSender {
+  const { origin, path } = parseNoticeUrl(url);
+  const pool = new Pool(origin, { connections: MAX_SENDING, pipelining: 1, allowH2: false });
   const waiting: Waiting[] = [];
   const sending = new Set<Promise<void>>();
   let stopped = false;
 
-  function next(): void {
-    while (!stopped && sending.size < AT_ONCE) {
+  function startNext(): void {
+    while (!stopped && sending.size < MAX_SENDING) {
       const item = waiting.shift();
       if (item === undefined) return;
       const attempt = deliver(item).finally(() => {
         sending.delete(attempt);
-        next();
+        startNext();
       });
       sending.add(attempt);
     }
@@ -59,7 +59,7 @@ export function noticeSender({ url, key, clock, agenda, pauses, log }: NoticeSen
 
   async function deliver(item: Waiting): Promise<void> {
     const { notice, manner, accepted } = item;
-    if (manner === 'forged' && item.tries === 0) await post(opposite(notice), randomBytes(KEY_BYTES));
+    if (manner === 'forged' && item.tries === 0) await post(oppositeNotice(notice), randomBytes(KEY_BYTES));
     const { ok, again } = await post(notice, key);
     if (ok) {
       // Byte for byte, as somebody would who had recorded it.
@@ -71,9 +71,9 @@ export function noticeSender({ url, key, clock, agenda, pauses, log }: NoticeSen
     const { noticeRetryMs, longestNoticeRetryMs } = pauses();
     const pause = Math.min(noticeRetryMs * 2 ** Math.min(item.tries - 1, 30), longestNoticeRetryMs);
     log?.warn({ noticeNo: notice.noticeNo, tries: item.tries, pause }, 'a notice was not accepted and is sent again');
-    agenda.after(pause, () => {
+    timers.after(pause, () => {
       waiting.push(item);
-      next();
+      startNext();
     });
   }
 
@@ -102,7 +102,7 @@ export function noticeSender({ url, key, clock, agenda, pauses, log }: NoticeSen
   return {
     send(notice, manner, accepted) {
       waiting.push({ notice, manner, accepted, tries: 0 });
-      next();
+      startNext();
     },
     async stop() {
       stopped = true;
@@ -113,7 +113,7 @@ export function noticeSender({ url, key, clock, agenda, pauses, log }: NoticeSen
 }
 
 /** What a thief would like the service to believe. */
-function opposite(notice: NoticeMessage): NoticeMessage {
+function oppositeNotice(notice: NoticeMessage): NoticeMessage {
   if (notice.kind !== 'DEBIT') return notice;
   const { kind, noticeNo, attemptNo } = notice;
   if (notice.status === 'SUCCESS') {
@@ -122,7 +122,7 @@ function opposite(notice: NoticeMessage): NoticeMessage {
   return { kind, noticeNo, attemptNo, status: 'SUCCESS', amountCent: 1, paidAt: 1, institutionRef: 'forged' };
 }
 
-function noticeAddress(text: string): { readonly origin: string; readonly path: string } {
+function parseNoticeUrl(text: string): { readonly origin: string; readonly path: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || `${url.search}${url.hash}` !== '') {
     throw new PeerError('the notice address must start with http:// or https:// and have no query or fragment');

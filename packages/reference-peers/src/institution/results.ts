@@ -1,9 +1,9 @@
 import type { DebitMessage, RefundMessage } from '@perennial/wire/bridge';
 import type { FaultName } from './faults.js';
-import type { Debit, DebitResult, NoticeManner, Refund, RefundResult } from './ledger.js';
+import type { Debit, DebitResult, LedgerRefund, NoticeManner, RefundResult } from './ledger.js';
 
 /** What becomes of a debit that nothing stands against. */
-export function debitResult(fault: FaultName | undefined, amountCent: number, dueAt: number): DebitResult {
+export function decideDebit(fault: FaultName | undefined, amountCent: number, dueAt: number): DebitResult {
   const success = { status: 'SUCCESS', amountCent } as const;
   const retryable = { status: 'DECLINED', decline: 'RETRYABLE', reason: 'insufficient funds' } as const;
   const final = { status: 'DECLINED', decline: 'FINAL', reason: 'the card is blocked' } as const;
@@ -34,7 +34,7 @@ export function debitResult(fault: FaultName | undefined, amountCent: number, du
   }
 }
 
-export function refundResult(
+export function decideRefund(
   debit: Debit | undefined,
   amountCent: number,
   fault: FaultName | undefined,
@@ -57,7 +57,7 @@ export function refundResult(
   }
 }
 
-export function debitMessage({ attemptNo, result, booked, ref }: Debit): DebitMessage {
+export function toDebitMessage({ attemptNo, result, booked, ref }: Debit): DebitMessage {
   switch (result.status) {
     case 'SUCCESS': {
       const { status, amountCent } = result;
@@ -72,7 +72,7 @@ export function debitMessage({ attemptNo, result, booked, ref }: Debit): DebitMe
   }
 }
 
-export function refundMessage({ refundNo, amountCent, result, booked }: Refund): RefundMessage {
+export function toRefundMessage({ refundNo, amountCent, result, booked }: LedgerRefund): RefundMessage {
   if (result.status === 'SUCCESS') return { refundNo, status: 'SUCCESS', amountCent, refundedAt: booked.at };
   if (result.status === 'REFUSED') return { refundNo, status: 'REFUSED', reason: result.reason };
   return { refundNo, status: 'PENDING' };

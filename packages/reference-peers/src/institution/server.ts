@@ -1,28 +1,33 @@
 import { OPERATIONS } from '@perennial/wire/bridge';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Agenda } from '../shared/agenda.js';
 import type { Clock } from '../shared/clock.js';
-import { signedServer } from '../shared/signed-server.js';
-import type { Delays, Desk } from './desk.js';
-import type { FaultBook } from './faults.js';
+import { createSignedServer } from '../shared/signed-server.js';
+import type { Timers } from '../shared/timers.js';
+import type { InstitutionFaults } from './faults.js';
+import type { Delays, InstitutionHandler } from './handler.js';
 
-export interface ServerOptions {
+export interface InstitutionServerOptions {
   readonly key: Uint8Array;
   readonly clock: Clock;
-  readonly desk: Desk;
-  readonly faults: FaultBook;
-  readonly agenda: Agenda;
+  readonly handler: InstitutionHandler;
+  readonly faults: InstitutionFaults;
+  readonly timers: Timers;
   readonly delays: () => Delays;
   readonly log: Logger | undefined;
 }
 
-/** The operations of the bridge, at the institution's desk. */
-export function institutionServer({ desk, faults, delays, ...options }: ServerOptions): FastifyInstance {
-  return signedServer({
+/** The operations of the bridge, at the institution's handler. */
+export function createInstitutionServer({
+  handler,
+  faults,
+  delays,
+  ...options
+}: InstitutionServerOptions): FastifyInstance {
+  return createSignedServer({
     ...options,
     operations: OPERATIONS,
-    prepare: (operation, fields, idempotencyKey) => desk.prepare(operation, fields, idempotencyKey),
+    prepare: (operation, fields, idempotencyKey) => handler.prepare(operation, fields, idempotencyKey),
     takeFault: (occasion) => faults.take(occasion),
     answerMs: () => delays().answerMs,
   });

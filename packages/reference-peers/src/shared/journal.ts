@@ -8,7 +8,7 @@ export interface Journal {
   /** Resolves once this line, and with it every line before, is on the disk. */
   append(entry: object): Promise<void>;
   /** Resolves once everything appended so far is. */
-  synced(): Promise<void>;
+  untilSynced(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,12 +25,12 @@ export async function openJournal(file: string, replay: (entry: unknown) => void
     await handle.close();
     throw error;
   }
-  return groupCommit(handle);
+  return createGroupCommit(handle);
 }
 
 /** Lines that wait are written and synced together: while one sync runs, the next group gathers. */
-function groupCommit(handle: FileHandle): Journal {
-  let gathering = batch();
+function createGroupCommit(handle: FileHandle): Journal {
+  let gathering = createBatch();
   let latest = gathering;
   let flushing = Promise.resolve();
   let running = false;
@@ -40,7 +40,7 @@ function groupCommit(handle: FileHandle): Journal {
     while (gathering.lines.length > 0) {
       const current = gathering;
       latest = current;
-      gathering = batch();
+      gathering = createBatch();
       try {
         // Into the page cache at once, which is quicker than a turn through the thread pool; the sync takes that.
         writeAll(handle.fd, Buffer.from(current.lines.join('')));
@@ -69,7 +69,7 @@ function groupCommit(handle: FileHandle): Journal {
       }
       return written;
     },
-    async synced() {
+    async untilSynced() {
       if (running) await (gathering.lines.length > 0 ? gathering : latest).written;
       if (failure !== undefined) throw failure;
     },
@@ -84,7 +84,7 @@ function writeAll(fd: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
-function batch() {
+function createBatch() {
   let done: () => void = () => undefined;
   let failed: (error: Error) => void = () => undefined;
   const written = new Promise<void>((resolve, reject) => {
@@ -105,7 +105,7 @@ async function recover(handle: FileHandle, file: string, replay: (entry: unknown
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
       line += 1;
-      replay(parsed(rest.subarray(0, end), file, line));
+      replay(parseLine(rest.subarray(0, end), file, line));
       whole += end + 1;
       rest = rest.subarray(end + 1);
     }
@@ -116,7 +116,7 @@ async function recover(handle: FileHandle, file: string, replay: (entry: unknown
   await handle.sync();
 }
 
-function parsed(bytes: Buffer, file: string, line: number): unknown {
+function parseLine(bytes: Buffer, file: string, line: number): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {

@@ -2,7 +2,7 @@ import { randomBytes } from '@perennial/wire';
 import {
   BRIDGE_HEADERS,
   CONTENT_TYPE,
-  checkSigned,
+  checkSignature,
   type Fields,
   KEY_BYTES,
   MAX_MESSAGE_BYTES,
@@ -12,15 +12,15 @@ import {
 } from '@perennial/wire/bridge';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Agenda } from './agenda.js';
 import type { Clock } from './clock.js';
+import type { Timers } from './timers.js';
 
 /** A request that has been read: what a fault could go by, and what happens without one, or with one. */
-export interface Prepared<Occasion, Fault> {
+export interface PreparedRequest<Occasion, Fault> {
   readonly occasion: Occasion;
   run(fault: Fault | undefined): Promise<object>;
   /** Notes that the number came, for a request that is going to fail before anything is done. */
-  arrive(): Promise<void>;
+  recordArrival(): Promise<void>;
 }
 
 /** The body is not what the protocol says. */
@@ -28,7 +28,7 @@ export class BadMessage extends Error {}
 /** The number stands for something else already. */
 export class NumberConflict extends Error {}
 
-export function need<T>(value: T | undefined, name: string): T {
+export function requireField<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw new BadMessage(`${name} is missing or not valid`);
   return value;
 }
@@ -41,19 +41,19 @@ export interface SignedServerOptions<Operation extends string, Occasion, Fault e
     operation: Operation,
     fields: Fields,
     idempotencyKey: string | undefined,
-  ) => Prepared<Occasion, Fault>;
+  ) => PreparedRequest<Occasion, Fault>;
   readonly takeFault: (occasion: Occasion) => Fault | undefined;
-  readonly agenda: Agenda;
+  readonly timers: Timers;
   /** Of the fault `delay`: longer than any deadline of the service. */
   readonly answerMs: () => number;
   readonly log: Logger | undefined;
 }
 
 /** The signed side of a reference program: its operations, and the faults that happen to an answer on its way. */
-export function signedServer<Operation extends string, Occasion, Fault extends string>(
+export function createSignedServer<Operation extends string, Occasion, Fault extends string>(
   options: SignedServerOptions<Operation, Occasion, Fault>,
 ): FastifyInstance {
-  const { key, clock, operations, prepare, takeFault, agenda, answerMs, log } = options;
+  const { key, clock, operations, prepare, takeFault, timers, answerMs, log } = options;
   const app = fastify({
     logger: false,
     bodyLimit: MAX_MESSAGE_BYTES,
@@ -78,7 +78,7 @@ export function signedServer<Operation extends string, Occasion, Fault extends s
   async function serve(operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const [path = '', query = ''] = (request.raw.url ?? '').split('?', 2);
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const checked = checkSigned({ path, query, headers: request.headers, body, now: clock.now() }, key);
+    const checked = checkSignature({ path, query, headers: request.headers, body, now: clock.now() }, key);
     // Not signed: whoever cannot sign gets nothing that is.
     if (!checked.trusted) return refuse(reply, 401, checked.why);
 
@@ -98,13 +98,13 @@ export function signedServer<Operation extends string, Occasion, Fault extends s
       const prepared = prepare(operation, fields, typeof idempotencyKey === 'string' ? idempotencyKey : undefined);
       fault = takeFault(prepared.occasion);
       if (fault === 'error-before') {
-        await prepared.arrive();
-        return answer(500, json({ error: 'internal error' }));
+        await prepared.recordArrival();
+        return answer(500, toJson({ error: 'internal error' }));
       }
       result = await prepared.run(fault);
     } catch (error) {
-      if (error instanceof BadMessage) return answer(400, json({ error: error.message }));
-      if (error instanceof NumberConflict) return answer(409, json({ error: error.message }));
+      if (error instanceof BadMessage) return answer(400, toJson({ error: error.message }));
+      if (error instanceof NumberConflict) return answer(409, toJson({ error: error.message }));
       throw error;
     }
 
@@ -114,27 +114,27 @@ export function signedServer<Operation extends string, Occasion, Fault extends s
         request.raw.socket.destroy();
         return reply;
       case 'error-after':
-        return answer(500, json({ error: 'internal error' }));
+        return answer(500, toJson({ error: 'internal error' }));
       case 'delay':
-        await new Promise<void>((resolve) => agenda.after(answerMs(), resolve));
-        return answer(200, json(result));
+        await new Promise<void>((resolve) => timers.after(answerMs(), resolve));
+        return answer(200, toJson(result));
       case 'forged-answer':
-        return answer(200, json(result), randomBytes(KEY_BYTES));
+        return answer(200, toJson(result), randomBytes(KEY_BYTES));
       case 'garbage-answer':
         return answer(200, Buffer.from('<html>It works!</html>'));
       case 'oversized-answer':
-        return answer(200, json({ ...result, padding: ' '.repeat(MAX_STATEMENT_BYTES) }));
+        return answer(200, toJson({ ...result, padding: ' '.repeat(MAX_STATEMENT_BYTES) }));
       default:
-        return answer(200, json(result));
+        return answer(200, toJson(result));
     }
   }
   return app;
 }
 
 function refuse(reply: FastifyReply, status: number, error: string): FastifyReply {
-  return reply.code(status).header('content-type', CONTENT_TYPE).send(json({ error }));
+  return reply.code(status).header('content-type', CONTENT_TYPE).send(toJson({ error }));
 }
 
-function json(value: object): Buffer {
+function toJson(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }

@@ -1,5 +1,5 @@
-import type { SupplierOperation } from './operations.js';
-import { SUPPLIER_OPERATIONS } from './operations.js';
+import { createFaultBook, type FaultBook, readRuleFields } from '../shared/fault-book.js';
+import { SUPPLIER_OPERATIONS, type SupplierOperation } from './operations.js';
 
 /** What can go wrong on demand. docs/supplier.md has the same table. */
 export const SUPPLIER_FAULTS = [
@@ -31,59 +31,26 @@ export interface SupplierFaultRule {
 export interface SupplierOccasion {
   readonly operation: SupplierOperation;
   readonly claimNo: string;
-  /** Of a question about a claim that nobody has heard of, nothing. */
+  /** Undefined for a question about a claim that is not known. */
   readonly benefitCode: string | undefined;
 }
 
-export interface SupplierFaultBook {
-  set(rule: SupplierFaultRule): void;
-  clear(): void;
-  /** The fault for this request. Counts it, so it is asked exactly once for each. */
-  take(occasion: SupplierOccasion): SupplierFault | undefined;
+/** The faults that control calls have set. */
+export type SupplierFaults = FaultBook<SupplierFaultRule, SupplierOccasion>;
+
+export function createSupplierFaults(): SupplierFaults {
+  return createFaultBook(
+    (rule: SupplierFaultRule, { operation, claimNo, benefitCode }: SupplierOccasion) =>
+      (rule.operation ?? 'fulfil') === operation &&
+      (rule.claimNo ?? claimNo) === claimNo &&
+      (rule.benefitCode ?? benefitCode) === benefitCode,
+  );
 }
 
-export function supplierFaultBook(): SupplierFaultBook {
-  let rules: { readonly rule: SupplierFaultRule; left: number }[] = [];
-  return {
-    set(rule) {
-      // The latest first.
-      rules.unshift({ rule, left: rule.times ?? Number.POSITIVE_INFINITY });
-    },
-    clear() {
-      rules = [];
-    },
-    take({ operation, claimNo, benefitCode }) {
-      const found = rules.find(
-        ({ rule }) =>
-          (rule.operation ?? 'fulfil') === operation &&
-          (rule.claimNo ?? claimNo) === claimNo &&
-          (rule.benefitCode ?? benefitCode) === benefitCode,
-      );
-      if (found === undefined) return undefined;
-      found.left -= 1;
-      if (found.left <= 0) rules = rules.filter((one) => one !== found);
-      return found.rule.fault;
-    },
-  };
-}
-
-/** A rule as a control call gives it, or what is wrong with it. */
+/** A rule as a control call gives it, or a text that says what is wrong with it. */
 export function readSupplierFaultRule(given: Readonly<Record<string, unknown>>): SupplierFaultRule | string {
   const fault = SUPPLIER_FAULTS.find(({ name }) => name === given['fault'])?.name;
   if (fault === undefined) return `fault must be one of ${SUPPLIER_FAULTS.map(({ name }) => name).join(', ')}`;
-  const operation = SUPPLIER_OPERATIONS.find((one) => one === given['operation']);
-  if (given['operation'] !== undefined && operation === undefined) {
-    return `operation must be one of ${SUPPLIER_OPERATIONS.join(', ')}`;
-  }
-  const { benefitCode, claimNo, times } = given;
-  if (benefitCode !== undefined && typeof benefitCode !== 'string') return 'benefitCode must be a string';
-  if (claimNo !== undefined && typeof claimNo !== 'string') return 'claimNo must be a string';
-  if (times !== undefined && !(Number.isSafeInteger(times) && Number(times) > 0)) return 'times must be 1 or more';
-  return {
-    fault,
-    ...(operation === undefined ? {} : { operation }),
-    ...(benefitCode === undefined ? {} : { benefitCode }),
-    ...(claimNo === undefined ? {} : { claimNo }),
-    ...(times === undefined ? {} : { times: Number(times) }),
-  };
+  const fields = readRuleFields(given, SUPPLIER_OPERATIONS, ['benefitCode', 'claimNo']);
+  return typeof fields === 'string' ? fields : { fault, ...fields };
 }

@@ -3,7 +3,7 @@ import { createChannelRegistry } from '../../dist/catalog/channels/channel-regis
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { startDeliveries } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { answer } from '../renewals/answer.mjs';
@@ -14,7 +14,7 @@ let sending;
 answer({
   async open({ url, dataDir }) {
     const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
-    const { database, vault } = await openFromSettings(settings, { role: 'service', log: () => undefined });
+    const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => undefined });
     deps = { database, channels: createChannelRegistry(database, vault), clock, log: createLog('warn') };
   },
   /** A node is there before the events are. */

@@ -12,7 +12,7 @@ import { createReceiverRegistry } from '../../dist/delivery/receivers/receivers.
 import { DEADLINE_MS, RETRY_DELAYS_SECONDS } from '../../dist/delivery/schedule.js';
 import { isAccepted } from '../../dist/delivery/transport/push-result.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { answer } from '../renewals/answer.mjs';
 
@@ -35,7 +35,7 @@ let prepared = 0;
 answer({
   async open({ url, dataDir, name }) {
     const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
-    const opened = await openFromSettings(settings, { role: 'service', log: () => undefined });
+    const opened = await openDatabaseFromSettings(settings, { role: 'service', log: () => undefined });
     database = opened.database;
     receivers = createReceiverRegistry(database, createChannelRegistry(database, opened.vault));
     peer = PEERS[name](url);

@@ -8,7 +8,7 @@ import { createFulfilmentRegistry } from '../../dist/fulfilment/fulfilment-regis
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { createBatchSettler } from '../../dist/subscriptions/steps/payments/batch-settler.js';
@@ -19,7 +19,7 @@ let deps;
 answer({
   async open({ url, dataDir }) {
     const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
-    const { database, vault } = await openFromSettings(settings, { role: 'service', log: () => undefined });
+    const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => undefined });
     const log = createLog('warn');
     const bridge = (address, wrapped) =>
       createBridgeGateway({ url: address, key: vault.unwrapKey(wrapped), clock, log });

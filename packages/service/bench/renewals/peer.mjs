@@ -7,7 +7,7 @@ import { createChannelRegistry } from '../../dist/catalog/channels/channel-regis
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { RENEWAL_LEASE_SECONDS } from '../../dist/subscriptions/domain/payments/debit-policy.js';
 import { createDebitRequest, sendDebit } from '../../dist/subscriptions/steps/payments/send-debit.js';
@@ -33,7 +33,7 @@ let peer;
 answer({
   async open({ url, dataDir, name, mode }) {
     const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url, DATABASE_POOL: String(AT_A_TIME) });
-    const opened = await openFromSettings(settings, { role: 'service', log: () => undefined });
+    const opened = await openDatabaseFromSettings(settings, { role: 'service', log: () => undefined });
     database = opened.database;
     renewal = mode === 'B' ? (orderNo) => billOne(database, orderNo) : debit(opened);
     peer = PEERS[name](url);

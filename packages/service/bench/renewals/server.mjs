@@ -4,7 +4,7 @@ import { openEmbedded } from '@perennial/embedded-postgres';
 import pg from 'pg';
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createProduct } from '../../dist/operator/provisioning/products.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { provisionChannel } from '../channel.mjs';
 import { CAN_MEASURE, cpuOfDescendants, cpuOfEnded, cpuOfProcess } from '../cpu.mjs';
@@ -57,7 +57,7 @@ export async function openServer(dataDir, bin) {
       await admin.query(`create database ${name}`);
       const url = Object.assign(new URL(server.url), { pathname: name }).href;
       const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
-      const opened = await openFromSettings(settings, { role: 'tool', log: () => undefined });
+      const opened = await openDatabaseFromSettings(settings, { role: 'tool', log: () => undefined });
       const { database, vault } = opened;
       const maker = await longWork(url);
       try {

@@ -1,7 +1,7 @@
 // A node of the service, put together as main.ts does it, with one difference: events may go to this machine although the
 // database is not an embedded one. That is decided here, by what is handed to createService, and there is no setting for it.
 import { systemClock } from '../../dist/platform/clock.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { createService } from '../../dist/service.js';
@@ -11,7 +11,7 @@ const log = createLog(settings.logLevel);
 // Nothing has to be saved here: that is the point.
 for (const signal of ['SIGTERM', 'disconnect']) process.once(signal, () => process.exit(0));
 
-const opened = await openFromSettings(settings, {
+const opened = await openDatabaseFromSettings(settings, {
   role: 'service',
   log: (line) => log.warn(line),
   onIdleError: (err) => log.warn({ err }, 'a database connection broke'),

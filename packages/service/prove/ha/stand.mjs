@@ -9,7 +9,7 @@ import { createChannel } from '../../dist/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../dist/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../dist/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../dist/operator/provisioning/products.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { createChildren } from './children.mjs';
 import { dataDirsIn, startCluster } from './cluster.mjs';
@@ -66,7 +66,7 @@ export async function openStand({ logs, interrupted, say }) {
       interrupted,
       /** A connection to the database, as a command of the operator would have it. */
       openDatabase: async () =>
-        openFromSettings(readSettings(env), { role: 'tool', log: () => undefined, attempts: 3 }),
+        openDatabaseFromSettings(readSettings(env), { role: 'tool', log: () => undefined, attempts: 3 }),
       async ledger() {
         const answer = await fetch(`${bankUrl}/ledger`);
         return (await answer.json()).debits;
@@ -116,7 +116,7 @@ async function environment(cluster, folder) {
 
 async function withOperator(env, work) {
   const settings = readSettings(env);
-  const opened = await openFromSettings(settings, { role: 'tool', log: () => undefined });
+  const opened = await openDatabaseFromSettings(settings, { role: 'tool', log: () => undefined });
   try {
     // The receiver is on this machine.
     return await work({ ...opened, environment: settings.environment, actor: 'prove', localCallbacks: true });

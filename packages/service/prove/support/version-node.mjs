@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 const root = process.argv[2];
 const load = (file) => import(pathToFileURL(path.join(root, 'packages/service/dist', file)).href);
 const { systemClock } = await load('clock.js');
-const { openFromSettings } = await load('db/open.js');
+const { openDatabaseFromSettings } = await load('db/open.js');
 const { createLog } = await load('log.js');
 const { provisionDemo } = await load('operator/demo.js');
 const { createService } = await load('service.js');
@@ -14,7 +14,7 @@ const { readSettings } = await load('settings.js');
 
 const settings = readSettings();
 const log = createLog(settings.logLevel);
-const opened = await openFromSettings(settings, { role: 'service', log: () => {} });
+const opened = await openDatabaseFromSettings(settings, { role: 'service', log: () => {} });
 const baseUrl = `http://127.0.0.1:${settings.port}`;
 const service = createService({
   ...settings,

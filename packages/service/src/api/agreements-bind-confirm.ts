@@ -5,8 +5,8 @@ import type { BindOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import { type Queryable, type Transactional, Unavailable } from '../platform/db/database.js';
-import type { Once } from '../platform/idempotency/once.js';
-import type { LookUp } from '../platform/secrets/look-up.js';
+import type { IdempotentRun } from '../platform/idempotency/run-once.js';
+import type { KeyedHasher } from '../platform/secrets/keyed-hasher.js';
 import type { Environment } from '../platform/settings.js';
 import { findAgreementTransition } from '../subscriptions/domain/agreements/agreement-states.js';
 import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
@@ -28,7 +28,7 @@ import { formatAgreementNo, sealInstitutionNo } from '../subscriptions/store/agr
 
 export interface BindConfirmDeps {
   readonly gateways: Gateways;
-  readonly institutionNumbers: LookUp;
+  readonly institutionNumbers: KeyedHasher;
   readonly clock: Clock;
   readonly environment: Environment;
 }
@@ -63,7 +63,7 @@ export function createBindConfirmAction({ gateways, institutionNumbers, clock, e
   async function beginConfirmation(
     database: Transactional,
     channel: Channel,
-    once: Once,
+    once: IdempotentRun,
     bindOrderNo: string,
   ): Promise<BindingRow> {
     return database.transaction(async (tx) => {
@@ -106,7 +106,7 @@ export function createBindConfirmAction({ gateways, institutionNumbers, clock, e
       reference: asked.gatewayReference ?? undefined,
       smsCode,
     };
-    const outcome = await caller.outside(() => gateway.confirmBind(confirmation));
+    const outcome = await caller.waitOutside(() => gateway.confirmBind(confirmation));
     if (outcome.kind !== 'unknown') return outcome;
     await uncountCodeTry(database, asked);
     throw new Unavailable('the institution did not say whether the card is bound');

@@ -6,7 +6,7 @@ import type { BindCodeOutcome } from '../gateways/gateway.js';
 import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
-import type { LookUp } from '../platform/secrets/look-up.js';
+import type { KeyedHasher } from '../platform/secrets/keyed-hasher.js';
 import type { Environment } from '../platform/settings.js';
 import {
   type AgreementTransition,
@@ -31,7 +31,7 @@ import { bindUserMobile, checkUserMobile } from '../subscriptions/store/users/lo
 export interface BindSmsDeps {
   readonly catalog: Catalog;
   readonly gateways: Gateways;
-  readonly bankMobiles: LookUp;
+  readonly bankMobiles: KeyedHasher;
   readonly clock: Clock;
   readonly environment: Environment;
 }
@@ -94,7 +94,9 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
     const bindOrderNo = String(sending.agreementId);
     const { appId } = channel;
     const { bankCode } = request;
-    const outcome = await caller.outside(() => gateway.sendBindCode({ appId, origin, bindOrderNo, bankCode, card }));
+    const outcome = await caller.waitOutside(() =>
+      gateway.sendBindCode({ appId, origin, bindOrderNo, bankCode, card }),
+    );
 
     return database.transaction(async (tx) => {
       const failReason = await storeOutcome(tx, sending, outcome);

@@ -4,7 +4,7 @@ import type { Action } from '../catalog/action.js';
 import type { Catalog } from '../catalog/products/catalog.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
-import type { LookUp } from '../platform/secrets/look-up.js';
+import type { KeyedHasher } from '../platform/secrets/keyed-hasher.js';
 import { requireShareablePaymentChannel } from '../subscriptions/domain/agreements/choose-payment-channel.js';
 import type { Order, Payment } from '../subscriptions/domain/orders/order.js';
 import { unstartedRuns } from '../subscriptions/domain/orders/order-description.js';
@@ -26,7 +26,7 @@ import { startRenewals } from '../subscriptions/store/orders/start-renewals-sql.
 
 export interface ReplaceDeps {
   readonly catalog: Catalog;
-  readonly institutionNumbers: LookUp;
+  readonly institutionNumbers: KeyedHasher;
   readonly clock: Clock;
   readonly log: Logger;
 }

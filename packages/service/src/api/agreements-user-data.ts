@@ -8,7 +8,7 @@ import {
 } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { Channel } from '../catalog/channels/channel.js';
-import { areNumbers, type List, readPage } from '../platform/lists/page.js';
+import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
 import { type PlaintextKind, readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
 import {
   type AgreementKey,
@@ -17,9 +17,9 @@ import {
 } from '../subscriptions/store/agreements/agreements-sql.js';
 import { unsealCard } from '../subscriptions/store/agreements/card.js';
 
-const AGREEMENT_LIST: List<AgreementRow, AgreementKey> = {
+const AGREEMENT_LIST: ListDefinition<AgreementRow, AgreementKey> = {
   endpoint: 'agreements/user-data',
-  isKey: areNumbers(1),
+  isKey: isNumberKey(1),
   keyOf: ({ agreementId }) => [agreementId],
 };
 
@@ -35,7 +35,7 @@ export function createUserDataAction(): Action<UserDataRequest, UserDataData> {
     const { cardHash, certificateHash } = filter;
     // The cursor is tied to hashes of the filters: the same value has another ciphertext each time.
     const asked = { ...filter, cardHash: cardHash?.toString('hex'), certificateHash: certificateHash?.toString('hex') };
-    const { rows, paging } = await readPage(
+    const { rows, paging } = await readListPage(
       AGREEMENT_LIST,
       { database, channelId },
       asked,

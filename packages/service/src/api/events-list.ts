@@ -3,13 +3,13 @@ import type { Action } from '../catalog/action.js';
 import type { EventKey } from '../delivery/history/candidates-sql.js';
 import { type ListedEvent, listEvents } from '../delivery/history/list-sql.js';
 import { timeRange } from '../delivery/history/time-range.js';
-import { areNumbers, type List, readPage } from '../platform/lists/page.js';
+import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
 import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
 import { findOrderNo } from '../subscriptions/store/orders/orders-sql.js';
 
-const EVENT_LIST: List<ListedEvent, EventKey> = {
+const EVENT_LIST: ListDefinition<ListedEvent, EventKey> = {
   endpoint: 'events/list',
-  isKey: areNumbers(2),
+  isKey: isNumberKey(2),
   keyOf: ({ recordedMicros, eventNo }) => [recordedMicros, eventNo],
 };
 
@@ -21,8 +21,12 @@ export function createEventsListAction(): Action<EventsListRequest, EventsListDa
     const orderNo = named ? await findOrderNo(database, channelId, readOrderReference(request)) : undefined;
     if (named && orderNo === undefined) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
     const filter = { orderNo, eventType: request.eventType, status: request.deliveryStatus, ...range };
-    const { rows, paging } = await readPage(EVENT_LIST, { database, channelId }, filter, request, (db, limit, place) =>
-      listEvents(db, channelId, filter, limit, place),
+    const { rows, paging } = await readListPage(
+      EVENT_LIST,
+      { database, channelId },
+      filter,
+      request,
+      (db, limit, place) => listEvents(db, channelId, filter, limit, place),
     );
     return answer({ events: rows.map(toEventRecord), ...paging });
   };

@@ -5,7 +5,7 @@ import { parseEventIds } from '../delivery/event-id.js';
 import { timeRange } from '../delivery/history/time-range.js';
 import { replayEvents, replayUndelivered, tryLockReplays } from '../delivery/queue/replay-sql.js';
 import type { Queryable } from '../platform/db/database.js';
-import { TooManyAtOnce, turns } from '../platform/db/sharing/turns.js';
+import { createChannelQueue, TooManyAtOnce } from '../platform/db/sharing/channel-queue.js';
 
 /** Events that one request by a range of time replays: a channel with more asks again. */
 const MAX_REPLAYED_BY_RANGE = 10_000;
@@ -16,7 +16,7 @@ const PAUSE_MS = 100;
 
 /** events/replay. Replays of a channel run one after another. A replay that waits holds no connection. */
 export function createEventsReplayAction(): Action<EventsReplayRequest, EventsReplayData> {
-  const onThisNode = turns({ perChannel: 1, waitMs: MAX_WAIT_MS });
+  const onThisNode = createChannelQueue({ perChannel: 1, waitMs: MAX_WAIT_MS });
   return async ({ channel, caller, database, once, answer }, request) => {
     const { channelId } = channel;
     const { eventIds } = request;
@@ -38,7 +38,7 @@ export function createEventsReplayAction(): Action<EventsReplayRequest, EventsRe
       }
       throw new TooManyAtOnce();
     };
-    return onThisNode.take(channelId, replayInTurn, caller);
+    return onThisNode.run(channelId, replayInTurn, caller);
   };
 }
 

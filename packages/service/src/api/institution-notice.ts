@@ -1,5 +1,5 @@
 import type { Notice } from '../gateways/gateway.js';
-import { raiseAlert } from '../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../platform/alerts/alerts-sql.js';
 import type { Database } from '../platform/db/database.js';
 import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
 import type { SettleInBatch } from '../subscriptions/steps/payments/batch-settler.js';

@@ -1,10 +1,10 @@
-import { createRequestOf, type OrdersCreateRequest, Rejection, type SettlementMode } from '@perennial/wire';
+import { type OrdersCreateRequest, Rejection, readCreateRequest, type SettlementMode } from '@perennial/wire';
 import type { Action, ActionContext } from '../catalog/action.js';
 import type { Catalog, CatalogProduct } from '../catalog/products/catalog.js';
 import type { Answer } from '../platform/answers/answer.js';
 import type { Clock } from '../platform/clock.js';
 import { NumberTaken } from '../platform/db/database.js';
-import { type HeldNumbers, MOST_NUMBERS } from '../platform/db/sharing/held-numbers.js';
+import { MAX_NUMBER_TRIES, type NumberSupply } from '../platform/db/sharing/number-supply.js';
 import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
 import { type CollectedCustomer, readCustomer } from '../subscriptions/steps/agreements/agreement-for-order.js';
 import type { DeductedOrderCreator } from '../subscriptions/steps/orders/create-deducted-order.js';
@@ -19,7 +19,7 @@ export interface CreateOrderDeps {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly links: RedeemLinks;
-  readonly orderNumbers: HeldNumbers;
+  readonly orderNumbers: NumberSupply;
   readonly store: StoreOrder;
   readonly deduct: DeductedOrderCreator;
 }
@@ -30,7 +30,7 @@ export function createOrdersCreateAction(deps: CreateOrderDeps): Action<OrdersCr
   return async (context, request) => {
     if (context.once.interrupted !== undefined) return deps.deduct.resume(context, context.once.interrupted);
     const { channel, database } = context;
-    const customer = await readCustomer(database, channel, createRequestOf(request));
+    const customer = await readCustomer(database, channel, readCreateRequest(request));
     try {
       const product = await deps.catalog.requireProduct(database, channel, request.productCode);
       requireMatchingProduct(product, request);
@@ -99,8 +99,8 @@ async function createCollectedOrder(
   try {
     await deps.store(row, caller);
   } catch (error) {
-    if (!(error instanceof NumberTaken) || numbersTaken === MOST_NUMBERS) throw error;
-    deps.orderNumbers.wasTaken(orderNo);
+    if (!(error instanceof NumberTaken) || numbersTaken === MAX_NUMBER_TRIES) throw error;
+    deps.orderNumbers.dropBatchOf(orderNo);
     return createCollectedOrder(deps, context, request, customer, product, numbersTaken + 1);
   }
   once.row?.finished();

@@ -1,16 +1,16 @@
 import { OrdersListData, type OrdersListRequest } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
-import { type Pieces, success } from '../platform/answers/answer.js';
-import { aroundItems } from '../platform/answers/serialize.js';
-import { areNumbers, type List, readPage } from '../platform/lists/page.js';
+import { successAnswer, type TextPieces } from '../platform/answers/answer.js';
+import { createTextAroundItems } from '../platform/answers/serialize.js';
+import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
 import { type OrderRenderDeps, renderFoundOrder } from '../subscriptions/steps/orders/render-order.js';
 import { type ListedOrder, listOrderTexts, type OrderKey } from '../subscriptions/store/orders/list-orders-sql.js';
 
-const aroundOrders = aroundItems(OrdersListData, 'orders');
+const aroundOrders = createTextAroundItems(OrdersListData, 'orders');
 
-const ORDER_LIST: List<ListedOrder, OrderKey> = {
+const ORDER_LIST: ListDefinition<ListedOrder, OrderKey> = {
   endpoint: 'orders/list',
-  isKey: areNumbers(2),
+  isKey: isNumberKey(2),
   keyOf: ({ createdMicros, order }) => [createdMicros, order.orderNo],
 };
 
@@ -19,10 +19,14 @@ export function createOrdersListAction(deps: OrderRenderDeps): Action<OrdersList
   return async ({ channel, database }, request) => {
     const { channelId } = channel;
     const filter = { channelUserId: request.channelUserId, cycles: request.cycleType };
-    const { rows, paging } = await readPage(ORDER_LIST, { database, channelId }, filter, request, (db, limit, place) =>
-      listOrderTexts(db, channelId, filter, clock.now(), limit, place),
+    const { rows, paging } = await readListPage(
+      ORDER_LIST,
+      { database, channelId },
+      filter,
+      request,
+      (db, limit, place) => listOrderTexts(db, channelId, filter, clock.now(), limit, place),
     );
-    return success(renderListInPieces(paging, rows, (one) => renderFoundOrder(deps, database, channel, one)));
+    return successAnswer(renderListInPieces(paging, rows, (one) => renderFoundOrder(deps, database, channel, one)));
   };
 }
 
@@ -30,7 +34,7 @@ export function createOrdersListAction(deps: OrderRenderDeps): Action<OrdersList
 async function* renderListInPieces<One>(
   rest: Omit<OrdersListData, 'orders'>,
   orders: readonly One[],
-  textOf: (one: One) => string | Pieces,
+  textOf: (one: One) => string | TextPieces,
 ): AsyncGenerator<string> {
   let before = aroundOrders.before(rest);
   for (const one of orders) {

@@ -1,8 +1,8 @@
 import { type MainOrder, type OrdersQueryRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
-import { success } from '../platform/answers/answer.js';
+import { successAnswer } from '../platform/answers/answer.js';
 import type { Queryable } from '../platform/db/database.js';
-import { gather } from '../platform/db/sharing/gather.js';
+import { createBatcher } from '../platform/db/sharing/batcher.js';
 import { type OrderRenderDeps, renderFoundOrder } from '../subscriptions/steps/orders/render-order.js';
 import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
 import { findOrderTexts, type OrderQuery, type OrderText } from '../subscriptions/store/orders/order-texts-sql.js';
@@ -14,7 +14,7 @@ export interface QueryOrderDeps extends OrderRenderDeps {
 
 export function createOrdersQueryAction(deps: QueryOrderDeps): Action<OrdersQueryRequest, MainOrder> {
   /** Concurrent queries share a statement (measured for each: half the CPU of PostgreSQL and a quarter of the client's). */
-  const find = gather<OrderQuery, OrderText | undefined>({
+  const find = createBatcher<OrderQuery, OrderText | undefined>({
     maxBatch: 32,
     slots: 2,
     channelOf: (asked) => asked.channelId,
@@ -23,6 +23,6 @@ export function createOrdersQueryAction(deps: QueryOrderDeps): Action<OrdersQuer
   return async ({ channel, caller, database }, request) => {
     const found = await find({ channelId: channel.channelId, reference: readOrderReference(request) }, caller);
     if (!found) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-    return success(renderFoundOrder(deps, database, channel, found));
+    return successAnswer(renderFoundOrder(deps, database, channel, found));
   };
 }

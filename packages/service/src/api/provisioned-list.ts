@@ -3,7 +3,7 @@ import type { Action } from '../catalog/action.js';
 import type { AuthorizationKey, Authorized } from '../catalog/channels/authorized-sql.js';
 import type { Answer } from '../platform/answers/answer.js';
 import type { Queryable } from '../platform/db/database.js';
-import { type List, type PageData, type Place, readPage } from '../platform/lists/page.js';
+import { type ListDefinition, type ListPosition, type PageData, readListPage } from '../platform/lists/list-page.js';
 
 type ProvisionedPage<Item> = PageData & { items: Item[] };
 
@@ -14,9 +14,9 @@ type ProvisionedPage<Item> = PageData & { items: Item[] };
 export function createProvisionedListAction<Item extends Authorized>(
   endpoint: EndpointName,
   codeOf: (item: Item) => string,
-  read: (db: Queryable, channelId: number, limit: number, place: Place<AuthorizationKey>) => Promise<Item[]>,
+  read: (db: Queryable, channelId: number, limit: number, place: ListPosition<AuthorizationKey>) => Promise<Item[]>,
 ): Action<PagingRequest, ProvisionedPage<Item>> {
-  const list: List<Item, AuthorizationKey> = {
+  const list: ListDefinition<Item, AuthorizationKey> = {
     endpoint,
     isKey: (parts): parts is AuthorizationKey =>
       parts.length === 2 &&
@@ -32,7 +32,7 @@ export function createProvisionedListAction<Item extends Authorized>(
     const isDefault = cursor === undefined && page === DEFAULT_PAGE && size === DEFAULT_PAGE_SIZE;
     const known = isDefault ? remembered.get(channelId) : undefined;
     if (known?.version === version) return known.answer;
-    const { rows, paging } = await readPage(list, { database, channelId }, {}, request, (db, limit, place) =>
+    const { rows, paging } = await readListPage(list, { database, channelId }, {}, request, (db, limit, place) =>
       read(db, channelId, limit, place),
     );
     const fresh = answer({ items: rows, ...paging });

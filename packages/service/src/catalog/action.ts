@@ -1,7 +1,7 @@
 import type { Answer } from '../platform/answers/answer.js';
 import type { Transactional } from '../platform/db/database.js';
 import type { Caller } from '../platform/db/sharing/caller.js';
-import type { Once } from '../platform/idempotency/once.js';
+import type { IdempotentRun } from '../platform/idempotency/run-once.js';
 import type { Origin } from '../platform/tracing.js';
 import type { Channel } from './channels/channel.js';
 
@@ -14,7 +14,7 @@ export interface ActionContext<Data> {
   /** The database, through the channel's share of this node's connections. */
   readonly database: Transactional;
   /** For endpoints that write: stores the answer in the same transaction as the effects. */
-  readonly once: Once;
+  readonly once: IdempotentRun;
   /** Makes a success answer with this data, or from this description. */
   readonly answer: (data: Data) => Answer;
   readonly place: {

@@ -1,4 +1,4 @@
-import { failure, run } from './run.js';
+import { failureText, runCommand } from './run.js';
 
 const argv = process.argv.slice(2);
 let isHeard = true;
@@ -10,11 +10,11 @@ for (const stream of [process.stdout, process.stderr]) {
     isHeard = false;
     process.exitCode = 1;
     if (stream === process.stdout) {
-      process.stderr.write(failure(`the answer cannot be written: ${error.message}`, argv.includes('--json')));
+      process.stderr.write(failureText(`the answer cannot be written: ${error.message}`, argv.includes('--json')));
     }
   });
 }
 
-const code = await run(argv, process);
+const code = await runCommand(argv, process);
 // A write fails before or after the command has ended.
 process.exitCode = isHeard ? code : 1;

@@ -1,25 +1,25 @@
 import { Command } from 'commander';
 import { VERSION } from '../platform/version.js';
+import { addReconciliationCommands } from './commands/books/reconciliation.js';
+import { addSettlementCommands } from './commands/books/settlement.js';
+import { addAuditCommands } from './commands/installation/audit.js';
+import { addBackupCommands } from './commands/installation/backup.js';
+import { addMasterKeyCommands } from './commands/installation/master-key.js';
+import { addMigrateCommand } from './commands/installation/migrate.js';
+import { addAlertCommands } from './commands/notifications/alert.js';
+import { addEventCommands } from './commands/notifications/events.js';
+import { addAgreementCommands } from './commands/orders/agreement.js';
+import { addOrderCommands } from './commands/orders/order.js';
+import { addBenefitCommands } from './commands/provisioning/benefit.js';
+import { addChannelCommands } from './commands/provisioning/channel.js';
+import { addPaymentChannelCommands } from './commands/provisioning/payment-channel.js';
+import { addProductCommands } from './commands/provisioning/product.js';
+import { addInstitutionCommand } from './commands/reference-programs/institution.js';
+import { addSupplierCommand } from './commands/reference-programs/supplier.js';
 import type { CommandLine } from './frame/command.js';
-import { addAgreement } from './nouns/agreement.js';
-import { addAlert } from './nouns/alert.js';
-import { addAudit } from './nouns/audit.js';
-import { addBackup } from './nouns/backup.js';
-import { addBenefit } from './nouns/benefit.js';
-import { addChannel } from './nouns/channel.js';
-import { addEvents } from './nouns/events.js';
-import { addInstitution } from './nouns/institution.js';
-import { addMasterKey } from './nouns/master-key.js';
-import { addMigrate } from './nouns/migrate.js';
-import { addOrder } from './nouns/order.js';
-import { addPaymentChannel } from './nouns/payment-channel.js';
-import { addProduct } from './nouns/product.js';
-import { addReconciliation } from './nouns/reconciliation.js';
-import { addSettlement } from './nouns/settlement.js';
-import { addSupplier } from './nouns/supplier.js';
 
 /** Every command that there is. `showHelp`: for help that nobody asked for. */
-export function program(commandLine: CommandLine, showHelp: (help: string) => void): Command {
+export function createProgram(commandLine: CommandLine, showHelp: (help: string) => void): Command {
   const perennial = new Command('perennial')
     .description('Provisioning and operation of the subscription service. Settings are those of the service itself.')
     .version(VERSION, '--version')
@@ -32,21 +32,21 @@ export function program(commandLine: CommandLine, showHelp: (help: string) => vo
       writeOut: (text) => commandLine.stdout.write(text),
     })
     .addHelpText('after', '\nHelp for one command:\n  $ perennial channel create --help');
-  addChannel(perennial, commandLine);
-  addProduct(perennial, commandLine);
-  addPaymentChannel(perennial, commandLine);
-  addOrder(perennial, commandLine);
-  addAgreement(perennial, commandLine);
-  addEvents(perennial, commandLine);
-  addAlert(perennial, commandLine);
-  addReconciliation(perennial, commandLine);
-  addSettlement(perennial, commandLine);
-  addBenefit(perennial, commandLine);
-  addInstitution(perennial);
-  addSupplier(perennial);
-  addMasterKey(perennial, commandLine);
-  addBackup(perennial, commandLine);
-  addMigrate(perennial, commandLine);
-  addAudit(perennial, commandLine);
+  addChannelCommands(perennial, commandLine);
+  addProductCommands(perennial, commandLine);
+  addPaymentChannelCommands(perennial, commandLine);
+  addOrderCommands(perennial, commandLine);
+  addAgreementCommands(perennial, commandLine);
+  addEventCommands(perennial, commandLine);
+  addAlertCommands(perennial, commandLine);
+  addReconciliationCommands(perennial, commandLine);
+  addSettlementCommands(perennial, commandLine);
+  addBenefitCommands(perennial, commandLine);
+  addInstitutionCommand(perennial);
+  addSupplierCommand(perennial);
+  addMasterKeyCommands(perennial, commandLine);
+  addBackupCommands(perennial, commandLine);
+  addMigrateCommand(perennial, commandLine);
+  addAuditCommands(perennial, commandLine);
   return perennial;
 }

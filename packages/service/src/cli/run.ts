@@ -1,21 +1,21 @@
 import { CommanderError } from 'commander';
-import { jsonText } from '../platform/visible.js';
-import { commandLine, type Terminal } from './frame/command.js';
-import { terminalText } from './frame/shown.js';
-import { program } from './program.js';
+import { toVisibleJson } from '../platform/escape-invisible.js';
+import { createCommandLine, type Terminal } from './frame/command.js';
+import { toTerminalText } from './frame/safe-text.js';
+import { createProgram } from './program.js';
 
 /** Runs one command, and answers its exit code. */
-export async function run(
+export async function runCommand(
   argv: readonly string[],
-  { env, stdout, stderr }: Omit<Terminal, 'badNews'>,
+  { env, stdout, stderr }: Omit<Terminal, 'setFailed'>,
 ): Promise<number> {
   const json = argv.includes('--json');
   let isGood = true;
-  const commands = commandLine({
+  const commands = createCommandLine({
     env,
     stdout,
     stderr,
-    badNews: () => {
+    setFailed: () => {
       isGood = false;
     },
   });
@@ -23,31 +23,31 @@ export async function run(
     if (!json) stderr.write(help);
   };
   try {
-    await program(commands, showHelp).parseAsync(argv, { from: 'user' });
+    await createProgram(commands, showHelp).parseAsync(argv, { from: 'user' });
     return isGood ? 0 : 1;
   } catch (error) {
-    const line = problem(error, json);
-    if (line !== undefined) stderr.write(failure(line, json));
+    const line = problemLine(error, json);
+    if (line !== undefined) stderr.write(failureText(line, json));
     return error instanceof CommanderError ? error.exitCode : 1;
   }
 }
 
 /** As it is told. */
-export function failure(line: string, json: boolean): string {
-  return json ? `${jsonText({ error: line })}\n` : `perennial: ${terminalText(line)}\n`;
+export function failureText(line: string, json: boolean): string {
+  return json ? `${toVisibleJson({ error: line })}\n` : `perennial: ${toTerminalText(line)}\n`;
 }
 
 /** The one line, or nothing when commander has already shown what was asked for. */
-function problem(error: unknown, json: boolean): string | undefined {
+function problemLine(error: unknown, json: boolean): string | undefined {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return undefined;
     // A noun without a verb: the help it got says more.
     if (error.code === 'commander.help') return json ? 'no command is given' : undefined;
-    return oneLine(error.message).replace(/^error: /, '');
+    return toOneLine(error.message).replace(/^error: /, '');
   }
-  return oneLine(error instanceof Error ? error.message : String(error)) || 'something went wrong';
+  return toOneLine(error instanceof Error ? error.message : String(error)) || 'something went wrong';
 }
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replace(/\s*\n\s*/g, ' ').trim();
 }

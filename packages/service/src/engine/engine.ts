@@ -66,7 +66,7 @@ export function startEngine(engine: EngineDeps) {
   const mendTimes = runEvery(CLOCK_COMPARISON_SECONDS, 'times of limits', log, () => mendFutureTimes(database));
   /** Jobs that depend on the time run only on a node whose clock is right. */
   const whileClockIsRight = (job: () => Promise<unknown>) => async () => {
-    await clockWatch.looked;
+    await clockWatch.firstLook;
     return clockWatch.isRight() ? job() : undefined;
   };
   const logFailedJob = (job: string) => (err: unknown, code: string) =>

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/db/database.js';
-import { EVENTS_RETENTION_DAYS } from '../platform/settings.js';
+import { DEFAULT_EVENTS_RETENTION_DAYS } from '../platform/settings.js';
 import { createPatientDatabase } from './housekeeping/bounded-steps.js';
 import { createBenefitExpiry } from './housekeeping/expired-benefits.js';
 import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
@@ -24,7 +24,11 @@ export interface HousekeepingDeps {
  * chore that is done twice does no harm, and each works in steps of bounded size. Access tokens are not stored, so none are
  * deleted.
  */
-export function createHousekeeping({ log, eventsRetentionDays = EVENTS_RETENTION_DAYS, ...deps }: HousekeepingDeps) {
+export function createHousekeeping({
+  log,
+  eventsRetentionDays = DEFAULT_EVENTS_RETENTION_DAYS,
+  ...deps
+}: HousekeepingDeps) {
   const database = createPatientDatabase(deps.database);
   const chores = {
     strayEventsDeleted: () => deleteOldStrays(database, EVENTS_TABLE, eventsRetentionDays),

@@ -1,4 +1,4 @@
-import { csvRecords } from '../platform/csv/csv.js';
+import { readCsvRecords } from '../platform/csv/csv.js';
 import { PlainError } from '../platform/plain-error.js';
 import { MAX_CODE_LENGTH, UNPRINTABLE } from './fulfilment.js';
 
@@ -25,7 +25,7 @@ export async function readCodes(bytes: AsyncIterable<Uint8Array>): Promise<CodeF
   const codes = new Set<string>();
   let lines = 0;
   let columns: { readonly count: number; readonly code: number } | undefined;
-  for await (const { line, fields } of csvRecords(bytes, { refused: createRefusal, lastLineMayBeOpen: true })) {
+  for await (const { line, fields } of readCsvRecords(bytes, { createError: createRefusal, lastLineMayBeOpen: true })) {
     if (fields.every((field) => field.trim() === '')) continue;
     if (columns === undefined) {
       const header = fields.findIndex((field) => field.trim().toLowerCase() === 'code');

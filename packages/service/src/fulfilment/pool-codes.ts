@@ -1,6 +1,6 @@
 import { createSealing, type Sealing } from '../catalog/channels/sealing.js';
 import type { Queryable } from '../platform/db/database.js';
-import { installationKey } from '../platform/secrets/look-up.js';
+import { readOrCreateInstallationKey } from '../platform/secrets/keyed-hasher.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { ImmediateFulfilment } from './fulfilment.js';
 import { type NewPoolCode, takePoolCodes } from './pool-codes-sql.js';
@@ -14,7 +14,7 @@ export interface PoolCodes {
 }
 
 export async function openPoolCodes(db: Queryable, vault: Vault): Promise<PoolCodes> {
-  const poolSealing: Sealing = createSealing(await installationKey(db, vault, 'pool codes'));
+  const poolSealing: Sealing = createSealing(await readOrCreateInstallationKey(db, vault, 'pool codes'));
   return {
     seal: (benefitCode, code) => ({
       hash: poolSealing.hash(code, 'pool code'),

@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
-import { gather } from '../platform/db/sharing/gather.js';
+import { createBatcher } from '../platform/db/sharing/batcher.js';
 import type { Gateway } from './gateway.js';
 
 /** The gateway of each payment channel, by its code. */
@@ -35,7 +35,7 @@ const FIND_GATEWAYS = statement({
  * share a statement. A gateway is created once for each address and key, because it may hold connections.
  */
 export function createGatewayRegistry(db: Queryable, makers: GatewayFactories): Gateways {
-  const findGatewayRow = gather({
+  const findGatewayRow = createBatcher({
     maxBatch: 64,
     slots: 2,
     async run(codes: readonly string[]) {

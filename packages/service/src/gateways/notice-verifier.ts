@@ -1,4 +1,4 @@
-import { type Clock, perSecond } from '../platform/clock.js';
+import { type Clock, createPerSecondLimit } from '../platform/clock.js';
 import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gateway.js';
 import { type Gateways, NoSuchGateway } from './gateway-registry.js';
@@ -34,14 +34,14 @@ const LIST_PAYMENT_CHANNEL_CODES = statement({
  */
 export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: Clock): NoticeVerifier {
   const known = new Map<string, KnownPaymentChannel>();
-  const mayReadCodes = perSecond(MAX_READS_PER_SECOND, clock);
+  const mayReadCodes = createPerSecondLimit(MAX_READS_PER_SECOND, clock);
 
   /** Reads all codes at once, so that one read answers for all unknown codes. */
   async function findPaymentChannel(code: string): Promise<KnownPaymentChannel> {
     if (!known.has(code) && mayReadCodes()) {
       for (const row of await db.query(LIST_PAYMENT_CHANNEL_CODES)) {
         if (!known.has(row.code))
-          known.set(row.code, { mayRead: perSecond(MAX_READS_PER_SECOND, clock), gateway: undefined });
+          known.set(row.code, { mayRead: createPerSecondLimit(MAX_READS_PER_SECOND, clock), gateway: undefined });
       }
     }
     const found = known.get(code);

@@ -7,24 +7,31 @@ import type { Clock } from '../platform/clock.js';
 import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import { findTracing } from '../platform/tracing.js';
-import { hasEnded, whenEnded } from './answers/ended.js';
-import { bodyTooLarge, Draining, JSON_TYPE, ReadsOnly, type Refusal, refusalOf } from './answers/respond.js';
-import { closeUnread } from './answers/unread.js';
-import { answerPlaces } from './limits/answer-places.js';
-import { undeclaredProxyWarning } from './limits/undeclared-proxies.js';
-import { answerSender } from './long-answers/long-answers.js';
+import { isAnswerEnded, onAnswerEnd } from './answers/answer-end.js';
+import {
+  createBodyTooLargeRefusal,
+  JSON_TYPE,
+  NodeDraining,
+  NodeReadsOnly,
+  type Refusal,
+  toRefusal,
+} from './answers/respond.js';
+import { createUnreadCloser } from './answers/unread-closer.js';
+import { createAnswerPlaces } from './limits/answer-places.js';
+import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
+import { createAnswerSender } from './long-answers/long-answers.js';
 import type { ServiceMetrics } from './metrics.js';
-import { type NoticeDeps, noticeRoutes } from './notices.js';
-import { createOperationsApp, monitoringRoutes, readinessRoute } from './operations.js';
-import { type RedeemDeps, redeemRoutes } from './pages/redeem.js';
-import { type PipelineDeps, pipeline } from './pipeline.js';
-import { refuseEarly } from './refuse-early.js';
+import { addMonitoringRoutes, addReadinessRoute, createMonitoringApp } from './monitoring.js';
+import { addNoticeRoutes, type NoticeRouteDeps } from './notices.js';
+import { addRedeemRoutes, type RedeemDeps } from './pages/redeem-routes.js';
+import { createPipeline, type PipelineDeps } from './pipeline.js';
+import { createEarlyRefusal } from './refuse-early.js';
 import { traceRequests } from './request-spans.js';
-import { malformedHttpHandler } from './requests/client-error.js';
-import { limitInOneGo } from './requests/in-one-go.js';
 import { answerThenLinger } from './requests/linger.js';
-import { bodyReader } from './requests/read-body.js';
-import { usableRequestId } from './requests/signed-headers.js';
+import { createMalformedHttpHandler } from './requests/malformed-http.js';
+import { limitPipelinedRequests } from './requests/pipelined-requests.js';
+import { createBodyReader } from './requests/read-body.js';
+import { readRequestId } from './requests/signed-headers.js';
 import type { Route } from './routes.js';
 
 /** As proxies name it. */
@@ -36,7 +43,7 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly clock: Clock;
   readonly clockWatch: ClockWatch;
   readonly metrics: ServiceMetrics;
-  readonly notices: NoticeDeps;
+  readonly notices: NoticeRouteDeps;
   readonly redeem: RedeemDeps;
   readonly log: Logger;
   readonly trustedProxies: readonly string[];
@@ -89,16 +96,16 @@ export function createApp(deps: AppDeps): App {
   const { routes, clock, metrics, log, failures, readsOnly } = deps;
   const limits = { ...HTTP_LIMITS, ...deps.httpLimits };
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, maxHeaderSize, lingerTime } = limits;
-  let leaving = false;
-  let draining = false;
-  const places = answerPlaces(limits);
+  let isLeaving = false;
+  let isDrainingNow = false;
+  const places = createAnswerPlaces(limits);
   metrics.watchLongAnswers(places.counts);
   metrics.watchLoad(deps.load.counts);
-  const unread = closeUnread(limits.writeTimeout);
-  const isDraining = () => draining;
-  const answers = answerSender({ ...limits, clock, log, isDraining });
+  const unread = createUnreadCloser(limits.writeTimeout);
+  const isDraining = () => isDrainingNow;
+  const answers = createAnswerSender({ ...limits, clock, log, isDraining });
   const paths = new Set<string>(routes.map(({ endpoint }) => endpoint.path));
-  const tooMuch = refuseEarly({ ...deps, paths, isDraining });
+  const earlyRefusal = createEarlyRefusal({ ...deps, paths, isDraining });
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -113,7 +120,7 @@ export function createApp(deps: AppDeps): App {
           // Nothing here depends on Host, and Node's own answer to a request without one has no envelope.
           requireHostHeader: false,
         },
-        limitInOneGo(tooMuch.before(handler)),
+        limitPipelinedRequests(earlyRefusal.wrap(handler)),
       );
       unread.watch(server);
       // All of what fits into maxHeaderSize: Node would leave out those beyond 2,000 without a word.
@@ -124,21 +131,21 @@ export function createApp(deps: AppDeps): App {
     // Fastify's own answers have no envelope: this app says 503001 itself.
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
-    genReqId: (request) => usableRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
-    clientErrorHandler: malformedHttpHandler(clock, lingerTime),
+    genReqId: (request) => readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
+    clientErrorHandler: createMalformedHttpHandler(clock, lingerTime),
     // A path that cannot be decoded is none of ours.
-    frameworkErrors: (_error, _request, reply) => refuse(reply, refusalOf(new Rejection('PATH_NOT_FOUND'))),
+    frameworkErrors: (_error, _request, reply) => refuse(reply, toRefusal(new Rejection('PATH_NOT_FOUND'))),
     routerOptions: { maxParamLength: 100 },
   });
 
   // Bodies stay bytes: the signature is over them, and nothing is parsed before it holds. JSON has a name, because fastify
   // looks up what it knows, and reads the header anew for all the rest.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(['application/json', '*'], bodyReader(deps.bodies));
+  app.addContentTypeParser(['application/json', '*'], createBodyReader(deps.bodies));
 
   // Node would ask for any body, and answer an expectation that it does not know without an envelope.
   app.server.on('checkContinue', (request, response) => {
-    if (!isTooLarge(request)) response.writeContinue();
+    if (!declaresTooLargeBody(request)) response.writeContinue();
     app.server.emit('request', request, response);
   });
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -151,12 +158,12 @@ export function createApp(deps: AppDeps): App {
   }
 
   app.setErrorHandler(async (error, request, reply) => {
-    const refusal = refusalOf(error);
+    const refusal = toRefusal(error);
     const where = { requestId: request.id, path: request.routeOptions.url };
     if (request.raw.destroyed && !request.raw.complete) log.info(where, 'the client hung up');
     else if (refusal.isFault) log.error({ err: error, ...where }, 'fault');
     // Counted before it is answered: the next request meets a count that is complete.
-    if (refusal.result.isByStranger) await failures.failed(request);
+    if (refusal.result.isByStranger) await failures.countFailure(request);
     return refuse(reply, refusal);
   });
 
@@ -164,29 +171,30 @@ export function createApp(deps: AppDeps): App {
     const [path = ''] = (request.raw.url ?? '').split('?');
     const known = routes.some((route) => route.endpoint.path === path);
     if (known) void reply.header('allow', 'POST');
-    return refuse(reply, refusalOf(new Rejection(known ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND')));
+    return refuse(reply, toRefusal(new Rejection(known ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND')));
   };
   app.setNotFoundHandler(notFound);
   const tracing = findTracing();
   if (tracing) traceRequests(app, tracing);
-  const warnOfUndeclaredProxy = undeclaredProxyWarning(deps.trustedProxies, log);
+  const warnOfUndeclaredProxy = createUndeclaredProxyWarning(deps.trustedProxies, log);
   app.decorateRequest('startedAt', 0);
   app.decorateRequest('signedHeaders', null);
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
     warnOfUndeclaredProxy(request);
     // Before the body is read: whatever is wrong with that does not matter here.
-    if (request.is404) afterMalformed(() => notFound(request, reply));
+    if (request.is404) afterMalformedCheck(() => notFound(request, reply));
     else done();
   });
 
-  const cutOf = ({ cut, request }: FastifyReply) => cut ?? (unread.hasCut(request.raw.socket) ? 'unread' : 'hung-up');
+  const cutReason = ({ cut, request }: FastifyReply) =>
+    cut ?? (unread.hasCut(request.raw.socket) ? 'unread' : 'hung-up');
 
   /** Once it is known what came of an answer: it has gone out, or its connection has ended before. */
-  function note(request: FastifyRequest, reply: FastifyReply): void {
+  function recordAnswer(request: FastifyRequest, reply: FastifyReply): void {
     const endpoint = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
     const code = reply.resultCode ?? '';
-    const cut = reply.raw.writableFinished ? undefined : cutOf(reply);
+    const cut = reply.raw.writableFinished ? undefined : cutReason(reply);
     const elapsedMs = performance.now() - request.startedAt;
     // Whoever has hung up was told nothing.
     if (cut === 'hung-up') metrics.observeRequest(endpoint, CLIENT_CLOSED_REQUEST, '', elapsedMs);
@@ -202,43 +210,44 @@ export function createApp(deps: AppDeps): App {
   app.addHook('onSend', (request, reply, payload, done) => {
     // A connection kept alive would keep a draining node alive with it. Ended by an answer, none is cut while a request
     // is on its way.
-    if (leaving) void reply.header('connection', 'close');
-    if (!hasEnded(reply)) whenEnded(reply, () => note(request, reply));
+    if (isLeaving) void reply.header('connection', 'close');
+    if (!isAnswerEnded(reply)) onAnswerEnd(reply, () => recordAnswer(request, reply));
     // What never came whole was no request.
-    else if (request.raw.complete) note(request, reply);
+    else if (request.raw.complete) recordAnswer(request, reply);
     done(null, payload);
   });
 
   for (const route of routes) {
     metrics.expectFaults(route.endpoint.path);
-    const { open, serve } = pipeline(route, { ...deps, places, answers });
+    const { open, serve } = createPipeline(route, { ...deps, places, answers });
     app.route({
       method: 'POST',
       url: route.endpoint.path,
       onRequest(request, reply, done) {
-        if (draining) throw new Draining();
-        if (readsOnly && route.endpoint.write) throw new ReadsOnly();
-        const goOn = () => (isTooLarge(request.raw) ? void refuse(reply, bodyTooLarge()) : done());
+        if (isDrainingNow) throw new NodeDraining();
+        if (readsOnly && route.endpoint.write) throw new NodeReadsOnly();
+        const goOn = () =>
+          declaresTooLargeBody(request.raw) ? void refuse(reply, createBodyTooLargeRefusal()) : done();
         let opened: Promise<void> | undefined;
         try {
           opened = open(request);
         } catch (error) {
-          return afterMalformed(() => done(error as Error));
+          return afterMalformedCheck(() => done(error as Error));
         }
         return opened ? void opened.then(goOn, done) : goOn();
       },
       handler: serve,
     });
   }
-  noticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse, readsOnly });
-  redeemRoutes(app, deps.redeem, { isDraining, load: deps.load, lingerMs: lingerTime, readsOnly });
-  const operationsDeps = { ...deps, isLeaving: () => leaving };
-  const operations = deps.isMonitoredApart ? createOperationsApp(operationsDeps) : undefined;
-  readinessRoute(app, operationsDeps);
-  if (!operations) monitoringRoutes(app, operationsDeps);
+  addNoticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse, readsOnly });
+  addRedeemRoutes(app, deps.redeem, { isDraining, load: deps.load, lingerMs: lingerTime, readsOnly });
+  const operationsDeps = { ...deps, isLeaving: () => isLeaving };
+  const operations = deps.isMonitoredApart ? createMonitoringApp(operationsDeps) : undefined;
+  addReadinessRoute(app, operationsDeps);
+  if (!operations) addMonitoringRoutes(app, operationsDeps);
 
   function announceStop(): void {
-    leaving = true;
+    isLeaving = true;
   }
 
   return {
@@ -247,23 +256,23 @@ export function createApp(deps: AppDeps): App {
     announceStop,
     async drain() {
       announceStop();
-      draining = true;
+      isDrainingNow = true;
       const timer = setTimeout(answers.cutAll, limits.drainTime);
       await app.close();
       clearTimeout(timer);
       unread.stop();
-      tooMuch.stop();
+      earlyRefusal.stop();
       await operations?.close();
     },
   };
 }
 
 /** What came with the headers may not be HTTP at all: Node says so once this turn is over, and then that is the answer. */
-function afterMalformed(answer: () => unknown): void {
+function afterMalformedCheck(answer: () => unknown): void {
   queueMicrotask(() => void answer());
 }
 
 /** By what it says of itself; a body that does not say is measured while it is read. */
-function isTooLarge({ headers }: IncomingMessage): boolean {
+function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES;
 }

@@ -2,13 +2,13 @@ import { CODES } from '@perennial/wire';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { createBusinessMetrics } from '../engine/metrics/business-metrics.js';
 import type { Database } from '../platform/db/database.js';
-import type { Shares } from '../platform/db/sharing/shares.js';
+import type { ConnectionShares } from '../platform/db/sharing/connection-shares.js';
 import { VERSION } from '../platform/version.js';
 
 const { INTERNAL_ERROR } = CODES;
 
 /** No label ever holds a channel, an order or anything else that grows or identifies somebody. */
-export function serviceMetrics(database: Database, shares: Shares) {
+export function createServiceMetrics(database: Database, shares: ConnectionShares) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -93,4 +93,4 @@ export function serviceMetrics(database: Database, shares: Shares) {
   };
 }
 
-export type ServiceMetrics = ReturnType<typeof serviceMetrics>;
+export type ServiceMetrics = ReturnType<typeof createServiceMetrics>;

@@ -4,12 +4,12 @@ import type { Logger } from 'pino';
 import { type Notice, NoticeRefused } from '../gateways/gateway.js';
 import type { NoticeVerifier } from '../gateways/notice-verifier.js';
 import type { Clock } from '../platform/clock.js';
-import { addressGroup, type MinuteLimit } from './answers/address-limit.js';
-import { ReadsOnly, type Refusal, refusalOf, sendAnswer } from './answers/respond.js';
-import { heldBackLines } from './limits/held-back.js';
+import { addressGroup, type MinuteLimit } from './answers/minute-limit.js';
+import { NodeReadsOnly, type Refusal, sendAnswer, toRefusal } from './answers/respond.js';
 import type { LargeBodies } from './limits/large-bodies.js';
+import { createThrottledLines } from './limits/throttled-lines.js';
 
-export interface NoticeDeps {
+export interface NoticeRouteDeps {
   readonly clock: Clock;
   readonly verifier: NoticeVerifier;
   readonly accept: (paymentChannelCode: string, notice: Notice) => Promise<void>;
@@ -17,7 +17,7 @@ export interface NoticeDeps {
   readonly limit: MinuteLimit;
 }
 
-export interface NoticeSurroundings {
+export interface NoticeRouteContext {
   readonly log: Logger;
   readonly bodies: LargeBodies;
   readonly refuse: (reply: FastifyReply, refusal: Refusal) => FastifyReply;
@@ -31,12 +31,12 @@ const MAX_NOTICE_BYTES = 65_536;
  * Where institutions tell what became of a debit. Signed by them, idempotent, answered only when it is written down. To a
  * bridge HTTP 200 means that the notice is kept, so no refusal has that status here, whatever its code is elsewhere.
  */
-export function noticeRoutes(
+export function addNoticeRoutes(
   app: FastifyInstance,
-  { clock, verifier, accept, limit }: NoticeDeps,
-  { log, bodies, refuse, readsOnly }: NoticeSurroundings,
+  { clock, verifier, accept, limit }: NoticeRouteDeps,
+  { log, bodies, refuse, readsOnly }: NoticeRouteContext,
 ): void {
-  const lines = heldBackLines();
+  const lines = createThrottledLines();
   app.addHook('onClose', async () => lines.flush());
 
   /** Who it counts for: an address and a payment channel, so that nobody pays for others behind the same proxy. */
@@ -48,11 +48,11 @@ export function noticeRoutes(
     {
       bodyLimit: MAX_NOTICE_BYTES,
       onRequest: async ({ ip, params }) => {
-        if (readsOnly) throw new ReadsOnly();
+        if (readsOnly) throw new NodeReadsOnly();
         limit.check(senderOf(ip, params.code));
       },
       errorHandler(error, request, reply) {
-        const refusal = noticeRefusal(error);
+        const refusal = toNoticeRefusal(error);
         // A fault is nothing special here, and neither is a limit.
         if (!refusal) throw error;
         const { ip, id: requestId, params } = request;
@@ -62,7 +62,7 @@ export function noticeRoutes(
         else {
           const sender = senderOf(ip, params.code);
           limit.count(sender);
-          lines.line(sender, write, (heldBack) => log.warn({ ...where, heldBack }, 'more notices were refused'));
+          lines.write(sender, write, (heldBack) => log.warn({ ...where, heldBack }, 'more notices were refused'));
         }
         void refuse(reply, refusal);
       },
@@ -91,7 +91,7 @@ interface NoticeRefusal extends Refusal {
   readonly isTrusted: boolean;
 }
 
-function noticeRefusal(error: unknown): NoticeRefusal | undefined {
+function toNoticeRefusal(error: unknown): NoticeRefusal | undefined {
   if (error instanceof NoticeRefused) {
     const { message: why } = error;
     const told = { headers: {}, isFault: false, why };
@@ -99,7 +99,7 @@ function noticeRefusal(error: unknown): NoticeRefusal | undefined {
       ? { ...told, isTrusted: true, result: CODES.PARAM_INVALID, http: 400, message: why }
       : { ...told, isTrusted: false, result: CODES.SIGNATURE_INVALID, message: CODES.SIGNATURE_INVALID.message };
   }
-  const refusal = refusalOf(error);
+  const refusal = toRefusal(error);
   if (refusal.result.http !== 200) return undefined;
   const isTooLarge = refusal.result === CODES.BODY_TOO_LARGE;
   const message = isTooLarge ? 'notice is larger than 64 KB' : refusal.message;

@@ -1,45 +1,45 @@
 import { sha256Hex } from '@perennial/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Channel } from '../catalog/channels/channel.js';
-import { type Answer, described, success, type WrittenAnswer } from '../platform/answers/answer.js';
-import { serializer } from '../platform/answers/serialize.js';
+import { type Answer, describedAnswer, successAnswer, type WrittenAnswer } from '../platform/answers/answer.js';
+import { createSerializer } from '../platform/answers/serialize.js';
 import type { Clock } from '../platform/clock.js';
-import type { Shares } from '../platform/db/sharing/shares.js';
-import type { Once, onceRunner } from '../platform/idempotency/once.js';
-import { type Origin, TRACEPARENT, usableTraceparent } from '../platform/tracing.js';
+import type { ConnectionShares } from '../platform/db/sharing/connection-shares.js';
+import type { createIdempotentRunner, IdempotentRun } from '../platform/idempotency/run-once.js';
+import { type Origin, readTraceparent, TRACEPARENT } from '../platform/tracing.js';
 import { type AnswerPlaces, RequestPlace } from './limits/answer-places.js';
-import type { CallerFailures } from './limits/failures.js';
+import type { AuthenticationFailures } from './limits/authentication-failures.js';
 import type { FieldLimit } from './limits/field-limit.js';
 import { LARGE_BODY_BYTES, type LargeBodies } from './limits/large-bodies.js';
-import type { NodeLoad, Visit } from './limits/load.js';
+import type { NodeLoad, TakenRequest } from './limits/node-load.js';
 import type { AnswerSender } from './long-answers/long-answers.js';
-import type { admission } from './requests/admission.js';
+import type { createAdmission } from './requests/admission.js';
 import { readJsonObject } from './requests/json-body.js';
 import {
   checkTimestamp,
   readIdempotencyKey,
   readSignedHeaders,
-  type SignedHeaders,
+  type SignedRequestHeaders,
 } from './requests/signed-headers.js';
-import { validatorOf } from './requests/validate.js';
+import { createValidator } from './requests/validate.js';
 import type { Route } from './routes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** From when they were found to be well-formed. */
-    signedHeaders: SignedHeaders | null;
+    signedHeaders: SignedRequestHeaders | null;
   }
 }
 
 export interface PipelineDeps {
   readonly load: NodeLoad;
-  readonly shares: Shares;
+  readonly shares: ConnectionShares;
   readonly clock: Clock;
-  readonly failures: CallerFailures;
+  readonly failures: AuthenticationFailures;
   readonly bodies: LargeBodies;
-  readonly admit: ReturnType<typeof admission>;
+  readonly admit: ReturnType<typeof createAdmission>;
   readonly limitFields: FieldLimit;
-  readonly runOnce: ReturnType<typeof onceRunner>;
+  readonly runOnce: ReturnType<typeof createIdempotentRunner>;
   readonly places: AnswerPlaces;
   readonly answers: AnswerSender;
 }
@@ -48,17 +48,19 @@ export interface PipelineDeps {
  * The way of a request, top to bottom, in the order in which its faults are answered (docs/request.md):
  * before the body is read, `open`; with the raw bytes in hand, `serve`.
  */
-export function pipeline(
+export function createPipeline(
   route: Route,
   { load, shares, clock, failures, bodies, admit, limitFields, runOnce, places, answers }: PipelineDeps,
 ) {
   const { endpoint, render } = route;
-  const validate = validatorOf(endpoint);
-  const serialize = serializer(endpoint.response);
-  const written = (data: unknown) => success(serialize(data));
+  const validate = createValidator(endpoint);
+  const serialize = createSerializer(endpoint.response);
+  const writeSuccess = (data: unknown) => successAnswer(serialize(data));
   // Made before it is stored, so that those who share a statement are answered in one go: 7% more creations a second.
-  const answerTo = (channel: Channel) =>
-    render ? (description: unknown) => described(description as object, render(channel, description)) : written;
+  const createAnswerWriter = (channel: Channel) =>
+    render
+      ? (description: unknown) => describedAnswer(description as object, render(channel, description))
+      : writeSuccess;
 
   /** A promise only where something takes a while. */
   function open(request: FastifyRequest): Promise<void> | undefined {
@@ -74,10 +76,10 @@ export function pipeline(
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    let visit: Visit | undefined;
+    let visit: TakenRequest | undefined;
     try {
       // From here on: whoever takes long to send its body has not asked for anything yet.
-      visit = load.enter(failures.channelOf(request), request.raw.socket);
+      visit = load.enter(failures.knownChannel(request), request.raw.socket);
       return await serveBody(request, reply, raw, visit);
     } finally {
       visit?.leave();
@@ -89,11 +91,11 @@ export function pipeline(
     request: FastifyRequest,
     reply: FastifyReply,
     raw: Buffer,
-    visit: Visit,
+    visit: TakenRequest,
   ): Promise<FastifyReply> {
     const headers = request.signedHeaders;
     if (!headers) throw new Error('a request was served that was never opened');
-    const bodySha256 = isLarge(raw) ? await bodies.inTurn(() => sha256Hex(raw)) : sha256Hex(raw);
+    const bodySha256 = isLargeBody(raw) ? await bodies.runInTurn(() => sha256Hex(raw)) : sha256Hex(raw);
     const [path = '', query = ''] = splitOnce(request.raw.url ?? '', '?');
     const idempotencyKey = endpoint.write ? keyOrRefusal(request) : undefined;
     const { channel, idempotency } = await admit(
@@ -107,12 +109,12 @@ export function pipeline(
       },
       visit,
     );
-    visit.admitted();
+    visit.markAdmitted();
     if (idempotencyKey instanceof Error) throw idempotencyKey;
     const readBody = () => validate(readJsonObject(raw, request.headers['content-encoding']));
-    const body = isLarge(raw) ? await bodies.inTurn(readBody) : readBody();
+    const body = isLargeBody(raw) ? await bodies.runInTurn(readBody) : readBody();
     const { channelId } = channel;
-    const database = shares.of(channelId, visit);
+    const database = shares.databaseFor(channelId, visit);
     const onceRequest = {
       database,
       caller: visit,
@@ -123,17 +125,25 @@ export function pipeline(
       known: idempotency,
     };
     const place = new RequestPlace(places, channelId, visit);
-    const act = (once: Once) =>
+    const act = (once: IdempotentRun) =>
       limitFields(channel, () =>
         route.action(
-          { channel, origin: originOf(request), caller: visit, database, once, answer: answerTo(channel), place },
+          {
+            channel,
+            origin: readOrigin(request),
+            caller: visit,
+            database,
+            once,
+            answer: createAnswerWriter(channel),
+            place,
+          },
           body,
         ),
       );
     try {
-      const result = await place.whenFree(() => runOnce(onceRequest, act));
+      const result = await place.retryWhenFree(() => runOnce(onceRequest, act));
       // What is left is to tell it, for as long as the caller takes to read.
-      visit.carryThrough();
+      visit.markBegun();
       visit.leave();
       return await answers.send(reply, withData(result, channel), place);
     } catch (error) {
@@ -151,10 +161,10 @@ export function pipeline(
   return { open, serve };
 }
 
-const isLarge = (body: Buffer) => body.length > LARGE_BODY_BYTES;
+const isLargeBody = (body: Buffer) => body.length > LARGE_BODY_BYTES;
 
-function originOf({ id, headers }: FastifyRequest): Origin {
-  return { requestId: id, traceparent: usableTraceparent(headers[TRACEPARENT]) };
+function readOrigin({ id, headers }: FastifyRequest): Origin {
+  return { requestId: id, traceparent: readTraceparent(headers[TRACEPARENT]) };
 }
 
 /** A malformed key is a parameter error, and those are answered after authentication. */

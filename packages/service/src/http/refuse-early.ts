@@ -4,15 +4,15 @@ import { CODES, envelopeText, formatTime, HEADER_KEYS, HEADERS } from '@perennia
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.js';
 import { JSON_TYPE } from './answers/respond.js';
-import type { CallerFailures } from './limits/failures.js';
-import { heldBackLines } from './limits/held-back.js';
-import type { NodeLoad } from './limits/load.js';
+import type { AuthenticationFailures } from './limits/authentication-failures.js';
+import type { NodeLoad } from './limits/node-load.js';
+import { createThrottledLines } from './limits/throttled-lines.js';
 import type { ServiceMetrics } from './metrics.js';
-import { usableRequestId } from './requests/signed-headers.js';
+import { readRequestId } from './requests/signed-headers.js';
 
 export interface RefuseEarlyDeps {
   readonly load: NodeLoad;
-  readonly failures: CallerFailures;
+  readonly failures: AuthenticationFailures;
   readonly clock: Clock;
   readonly metrics: ServiceMetrics;
   readonly log: Logger;
@@ -28,11 +28,11 @@ const { code, http, message } = CODES.UNAVAILABLE;
  * looked up, read or computed. When there is ten times too much, nine of ten requests are refused, and what that costs is
  * missing for the tenth. Node throws the body away, and the connection stays.
  */
-export function refuseEarly({ load, failures, clock, metrics, log, paths, isDraining }: RefuseEarlyDeps) {
-  const lines = heldBackLines();
+export function createEarlyRefusal({ load, failures, clock, metrics, log, paths, isDraining }: RefuseEarlyDeps) {
+  const lines = createThrottledLines();
 
   function refuse(request: IncomingMessage, response: ServerResponse, endpoint: string, channel: string): void {
-    const requestId = usableRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID();
+    const requestId = readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID();
     const text = envelopeText(CODES.UNAVAILABLE, message, 'null', requestId, formatTime(clock.now()));
     response.writeHead(http, {
       'content-type': JSON_TYPE,
@@ -42,7 +42,7 @@ export function refuseEarly({ load, failures, clock, metrics, log, paths, isDrai
     response.end(text);
     metrics.observeRequest(endpoint, http, code);
     const where = { channel, ...load.counts() };
-    lines.line(
+    lines.write(
       channel,
       () => log.warn({ requestId, endpoint, ...where }, 'refused: this node has more to do than it can do in time'),
       (heldBack) => log.warn({ ...where, heldBack }, 'more requests were refused'),
@@ -50,14 +50,14 @@ export function refuseEarly({ load, failures, clock, metrics, log, paths, isDrai
   }
 
   return {
-    before:
+    wrap:
       (serve: RequestListener): RequestListener =>
       (request, response) => {
-        if (load.hasRoom() || request.method !== 'POST' || isDraining()) return serve(request, response);
+        if (load.hasRoomForAnybody() || request.method !== 'POST' || isDraining()) return serve(request, response);
         const { url = '' } = request;
         const query = url.indexOf('?');
         const path = query < 0 ? url : url.slice(0, query);
-        const channel = failures.channelOf(request);
+        const channel = failures.knownChannel(request);
         if (paths.has(path) && !load.mayEnter(channel)) return refuse(request, response, path, channel);
         return serve(request, response);
       },

@@ -1,19 +1,19 @@
 import { SpanStatusCode } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Started, TRACEPARENT, type Tracing, usableTraceparent } from '../platform/tracing.js';
+import { readTraceparent, type StartedSpan, TRACEPARENT, type Tracing } from '../platform/tracing.js';
 
 /** What machines ask every few seconds, and paths that are none of ours. */
 const isTraced = (route: string | undefined) => route !== undefined && /^\/(openapi|gateway|redeem)\b/.test(route);
 
 /** A span for each request, from its headers to the end of its answer, with all that is done for it below. */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
-  const underWay = new WeakMap<FastifyRequest, Started>();
+  const underWay = new WeakMap<FastifyRequest, StartedSpan>();
   app.addHook('onRequest', (request, reply, done) => {
     const { url: route } = request.routeOptions;
     if (request.is404 || route === undefined || !isTraced(route)) return done();
     // Users of the page are nobody's callee: theirs is a trace of its own.
-    const caller = route.startsWith('/redeem') ? undefined : usableTraceparent(request.headers[TRACEPARENT]);
-    const started = tracing.request(`${request.method} ${route}`, caller);
+    const caller = route.startsWith('/redeem') ? undefined : readTraceparent(request.headers[TRACEPARENT]);
+    const started = tracing.startRequest(`${request.method} ${route}`, caller);
     const { span } = started;
     span.setAttributes({
       'http.request.method': request.method,
@@ -32,7 +32,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   // Not before: what reads a body runs on behalf of its connection.
   app.addHook('preHandler', (request, _reply, done) => {
     const started = underWay.get(request);
-    if (started) tracing.within(started, done);
+    if (started) tracing.runWithin(started, done);
     else done();
   });
 }

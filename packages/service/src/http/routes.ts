@@ -1,7 +1,7 @@
 import type { AnySchema, Endpoint, Static } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { Channel } from '../catalog/channels/channel.js';
-import type { Pieces } from '../platform/answers/answer.js';
+import type { TextPieces } from '../platform/answers/answer.js';
 
 /** One row of the route table. Whether it writes, needs a token and what it takes is said by the endpoint. */
 export interface Route {
@@ -12,9 +12,9 @@ export interface Route {
   readonly render?: Render<unknown>;
 }
 
-export type Render<Description> = (channel: Channel, description: Description) => string | Pieces;
+export type Render<Description> = (channel: Channel, description: Description) => string | TextPieces;
 
-export function route<Request extends AnySchema, Response extends AnySchema>(
+export function createRoute<Request extends AnySchema, Response extends AnySchema>(
   endpoint: Endpoint<string, Request, Response>,
   action: Action<Static<Request>, Static<Response>>,
 ): Route {
@@ -22,7 +22,7 @@ export function route<Request extends AnySchema, Response extends AnySchema>(
 }
 
 /** For data that may be long or holds a signature: its description is what is stored, and what a replay is made of. */
-export function describedRoute<Request extends AnySchema, Description extends object>(
+export function createDescribedRoute<Request extends AnySchema, Description extends object>(
   endpoint: Endpoint<string, Request>,
   action: Action<Static<Request>, Description>,
   render: Render<Description>,

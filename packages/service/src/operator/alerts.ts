@@ -1,14 +1,14 @@
-import { type AlertView, findAlerts, lockAlert, storeAcknowledged } from '../platform/alerts/raise-sql.js';
+import { type AlertView, findAlerts, lockAlert, storeAcknowledgement } from '../platform/alerts/alerts-sql.js';
 import { recordAudit } from './audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
 import { quoted } from './rules.js';
 
 /** More than anybody reads at once. */
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 
 /** The latest first; only those that nobody has acknowledged, unless `all`. */
 export async function listAlerts({ database }: Operator, input: { readonly all?: boolean } = {}): Promise<AlertView[]> {
-  return findAlerts(database, input.all === true ? 'all' : 'open', MOST_LISTED);
+  return findAlerts(database, input.all === true ? 'all' : 'open', MAX_LISTED);
 }
 
 /** Puts an alert aside until it happens again. */
@@ -20,7 +20,7 @@ export async function acknowledgeAlert(
     const alert = await lockAlert(tx, kind, subject);
     if (!alert) throw new OperatorError(`there is no alert ${quoted(kind)} about ${quoted(subject)}`);
     if (alert.acknowledgedAt !== null) return { ...alert, changed: false };
-    const acknowledged = await storeAcknowledged(tx, kind, subject, operator.actor);
+    const acknowledged = await storeAcknowledgement(tx, kind, subject, operator.actor);
     await recordAudit(tx, { actor: operator.actor, action: 'alert.acknowledge', subject, detail: { kind } });
     return { ...acknowledged, changed: true };
   });

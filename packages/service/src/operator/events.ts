@@ -12,7 +12,7 @@ import { recordAudit } from './audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
 import { changeChannel } from './provisioning/channel-change.js';
 import { CALLBACK_EVENT_TYPES } from './provisioning/channel-settings.js';
-import { quoted, requireInteger, requireOneOf } from './rules.js';
+import { createNotFound, quoted, requireInteger, requireOneOf } from './rules.js';
 
 /** When the events were written, from inclusive, to exclusive. */
 export interface TimeRange {
@@ -28,32 +28,32 @@ export interface ListEventsInput extends TimeRange {
   readonly limit?: number;
 }
 
-export async function listChannelEvents(operator: Operator, input: ListEventsInput): Promise<EventRow[]> {
+export async function listEventsOfChannel(operator: Operator, input: ListEventsInput): Promise<EventRow[]> {
   const { orderNo, eventType, status } = input;
-  const channelId = await channelIdOf(operator, input.appId);
+  const channelId = await requireChannelId(operator, input.appId);
   const filter = {
     orderNo: orderNo === undefined ? undefined : requireOrderNo(orderNo),
     eventType: eventType === undefined ? undefined : requireOneOf('the event type', eventType, eventTypes),
     status: status === undefined ? undefined : requireOneOf('the status', status, deliveryStatuses),
-    ...times(input),
+    ...parseTimeRange(input),
   };
   const limit = requireInteger('the number of events', input.limit ?? 100, 1, 10_000);
   const events = await listEvents(operator.database, channelId, filter, limit, { after: undefined, offset: 0 });
   return events.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event);
 }
 
-export interface EventView extends EventRow {
+export interface EventWithPushes extends EventRow {
   readonly attempts: readonly Push[];
 }
 
 export async function showEvent(
   operator: Operator,
   { appId, eventId }: { readonly appId: string; readonly eventId: string },
-): Promise<EventView> {
-  const channelId = await channelIdOf(operator, appId);
+): Promise<EventWithPushes> {
+  const channelId = await requireChannelId(operator, appId);
   const reference = parseEventId(eventId);
   const event = reference && (await findEvent(operator.database, channelId, reference));
-  if (!event) throw noEvent(appId, eventId);
+  if (!event) throw createEventNotFound(appId, eventId);
   return { ...event, attempts: await listPushes(operator.database, channelId, reference) };
 }
 
@@ -62,37 +62,37 @@ export interface Replayed {
 }
 
 /** Again from the first step of the schedule, under the same eventId. All of them or none. */
-export async function replayNamed(
+export async function replayNamedEvents(
   operator: Operator,
   { appId, eventIds }: { readonly appId: string; readonly eventIds: readonly string[] },
 ): Promise<Replayed> {
-  const channelId = await channelIdOf(operator, appId);
+  const channelId = await requireChannelId(operator, appId);
   const references = parseEventIds(eventIds);
-  if (!references) throw noEvent(appId, eventIds.join(', '));
+  if (!references) throw createEventNotFound(appId, eventIds.join(', '));
   return inTransaction(operator, async (tx) => {
     const { found, replayed } = await replayEvents(tx, channelId, references);
-    if (found < references.length) throw noEvent(appId, eventIds.join(', '));
+    if (found < references.length) throw createEventNotFound(appId, eventIds.join(', '));
     await recordAudit(tx, { actor: operator.actor, action: 'events.replay', subject: appId, detail: { eventIds } });
     return { replayed };
   });
 }
 
-const STEP = 5_000;
+const EVENTS_PER_STEP = 5_000;
 
 /** All that is not sent any more. In steps, each with its own audit row. */
-export async function replayGivenUp(
+export async function replayGivenUpEvents(
   operator: Operator,
   input: TimeRange & { readonly appId: string },
 ): Promise<Replayed> {
   const { appId } = input;
-  const channelId = await channelIdOf(operator, appId);
-  const range = times(input);
+  const channelId = await requireChannelId(operator, appId);
+  const range = parseTimeRange(input);
   let replayed = 0;
   let after: ReplayPosition | undefined = { eventNo: 0, cycleNo: 0 };
   while (after) {
     const from: ReplayPosition = after;
     const step = await inTransaction(operator, async (tx) => {
-      const done = await replayUndelivered(tx, channelId, range, STEP, from);
+      const done = await replayUndelivered(tx, channelId, range, EVENTS_PER_STEP, from);
       const detail = { from: input.from ?? null, to: input.to ?? null, replayed: done.replayed };
       if (done.replayed > 0) {
         await recordAudit(tx, { actor: operator.actor, action: 'events.replay-given-up', subject: appId, detail });
@@ -126,9 +126,9 @@ export async function resumeEvents(operator: Operator, input: PauseInput): Promi
   );
 }
 
-async function channelIdOf({ database }: Operator, appId: string): Promise<number> {
+async function requireChannelId({ database }: Operator, appId: string): Promise<number> {
   const channel = await findChannel(database, appId);
-  if (!channel) throw new OperatorError(`there is no channel ${quoted(appId)}`);
+  if (!channel) throw createNotFound('channel', appId);
   return channel.channelId;
 }
 
@@ -138,7 +138,7 @@ function requireOrderNo(text: string): number {
 }
 
 /** A day begins at midnight in UTC+8. */
-function times({ from, to }: TimeRange): InstantRange {
+function parseTimeRange({ from, to }: TimeRange): InstantRange {
   const read = (text: string | undefined): number | undefined => {
     if (text === undefined) return undefined;
     const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
@@ -148,6 +148,6 @@ function times({ from, to }: TimeRange): InstantRange {
   return { from: read(from), to: read(to) };
 }
 
-function noEvent(appId: string, eventId: string): OperatorError {
+function createEventNotFound(appId: string, eventId: string): OperatorError {
   return new OperatorError(`channel ${appId} has no event ${quoted(eventId)}`);
 }

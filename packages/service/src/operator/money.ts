@@ -1,4 +1,4 @@
 /** Cents as people read them: 19.90. */
-export function money(cents: number): string {
+export function formatCents(cents: number): string {
   return (cents / 100).toFixed(2);
 }

@@ -33,7 +33,7 @@ export class OperatorError extends PlainError {}
 export type Changed<T> = T & { readonly changed: boolean };
 
 /** What SQLSTATE says about two operators in each other's way: nothing is wrong with what was asked. */
-const IN_THE_WAY = new Set(['55P03', '40P01', '40001']);
+const CONFLICT_STATES = new Set(['55P03', '40P01', '40001']);
 
 /** One transaction for everything an action writes. An action that is given `joined` becomes a part of it. */
 export async function inTransaction<T>(
@@ -46,7 +46,7 @@ export async function inTransaction<T>(
       return work(tx, { ...operator, database });
     });
   } catch (error) {
-    if (!IN_THE_WAY.has(sqlState(error) ?? '')) throw error;
+    if (!CONFLICT_STATES.has(sqlState(error) ?? '')) throw error;
     throw new OperatorError('another change to the same records is running; nothing was changed, try again');
   }
 }

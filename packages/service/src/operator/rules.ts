@@ -1,3 +1,4 @@
+import { formatTime, parseTime } from '@perennial/wire';
 import { OperatorError } from './operator.js';
 
 const CODE = /^[A-Z0-9_]{1,64}$/;
@@ -35,6 +36,25 @@ export function requireUnique(what: string, values: readonly string[]): void {
 
 export function requireAtMost(what: string, values: readonly unknown[], max: number): void {
   if (values.length > max) throw new OperatorError(`${what} may be at most ${max}, not ${values.length}`);
+}
+
+/** The one row that was asked for by name; throws when there is none. */
+export function requireFound<T>([row]: readonly T[], what: string, name: string): T {
+  if (row === undefined) throw createNotFound(what, name);
+  return row;
+}
+
+export function createNotFound(what: string, name: string): OperatorError {
+  return new OperatorError(`there is no ${what} ${quoted(name)}`);
+}
+
+/** A day of Asia/Shanghai, yyyy-MM-dd, that is over. */
+export function requirePastDay(text: string, now: number): string {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || parseTime(`${text} 00:00:00`) === undefined) {
+    throw new OperatorError(`the day must be one such as 2026-01-31, not ${quoted(text)}`);
+  }
+  if (text >= formatTime(now).slice(0, 10)) throw new OperatorError(`${text} is not over yet in Asia/Shanghai`);
+  return text;
 }
 
 /** On one line and of bounded length, whatever was typed. */

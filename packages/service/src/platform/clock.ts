@@ -7,7 +7,7 @@ export interface Clock {
 export const systemClock: Clock = { now: () => Date.now() };
 
 /** Says yes so many times in each second. */
-export function perSecond(most: number, clock: Clock): () => boolean {
+export function createPerSecondLimit(most: number, clock: Clock): () => boolean {
   let second = 0;
   let times = 0;
   return () => {

@@ -51,13 +51,13 @@ export interface Settings {
 }
 
 /** Unless DATABASE_POOL says otherwise. */
-export const DATABASE_POOL = 16;
+export const DEFAULT_DATABASE_POOL = 16;
 
 /** Unless EVENTS_RETENTION_DAYS says otherwise. */
-export const EVENTS_RETENTION_DAYS = 180;
+export const DEFAULT_EVENTS_RETENTION_DAYS = 180;
 
 /** Unless REDEEM_OPENS_PER_MINUTE says otherwise. */
-export const REDEEM_OPENS_PER_MINUTE = 600;
+export const DEFAULT_REDEEM_OPENS_PER_MINUTE = 600;
 
 const MIGRATE_MODES = ['auto', 'never'] as const;
 export type MigrateMode = (typeof MIGRATE_MODES)[number];
@@ -75,14 +75,14 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 /** The only reader of the environment. */
 export function readSettings(env: Env = process.env): Settings {
-  const environment = choice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
+  const environment = readChoice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
   const host = text(env, 'HOST') ?? '127.0.0.1';
   const port = integer(env, 'PORT', 8080, 0, 65_535);
-  const metricsPort = optionalInteger(env, 'METRICS_PORT', 0, 65_535);
+  const metricsPort = readOptionalInteger(env, 'METRICS_PORT', 0, 65_535);
   if (metricsPort === port && port !== 0) {
     throw new SettingsError(`METRICS_PORT must be another port than PORT, which is ${port}`);
   }
-  const databasePool = integer(env, 'DATABASE_POOL', DATABASE_POOL, 2, 1000);
+  const databasePool = integer(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000);
   const databaseUrl = url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
   const masterKeys = keys(env);
   const isProduction = environment === 'production';
@@ -93,28 +93,28 @@ export function readSettings(env: Env = process.env): Settings {
     environment,
     host,
     port,
-    publicUrl: shownUrl(env, 'PUBLIC_URL'),
-    redeemUrl: shownUrl(env, 'REDEEM_URL'),
-    redeemOpensPerMinute: integer(env, 'REDEEM_OPENS_PER_MINUTE', REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
+    publicUrl: readPublicUrl(env, 'PUBLIC_URL'),
+    redeemUrl: readPublicUrl(env, 'REDEEM_URL'),
+    redeemOpensPerMinute: integer(env, 'REDEEM_OPENS_PER_MINUTE', DEFAULT_REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
     dataDir: path.resolve(text(env, 'DATA_DIR') ?? 'data'),
     databaseUrl,
     databasePool,
-    databaseShare: optionalInteger(env, 'DATABASE_SHARE', 1, databasePool),
+    databaseShare: readOptionalInteger(env, 'DATABASE_SHARE', 1, databasePool),
     masterKeys,
-    migrate: choice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
+    migrate: readChoice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
     drainSeconds: integer(env, 'DRAIN_SECONDS', isProduction ? 5 : 0, 0, 300),
     metricsPort,
     metricsHost: text(env, 'METRICS_HOST') ?? '127.0.0.1',
     metricsToken: token(env, 'METRICS_TOKEN'),
-    logLevel: choice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
-    logFormat: text(env, 'LOG_FORMAT') === undefined ? undefined : choice(env, 'LOG_FORMAT', LOG_FORMATS, 'json'),
+    logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
+    logFormat: text(env, 'LOG_FORMAT') === undefined ? undefined : readChoice(env, 'LOG_FORMAT', LOG_FORMATS, 'json'),
     nodeId: name(env, 'NODE_ID') ?? `${os.hostname()}-${process.pid}`,
     trustedProxies: addresses(env, 'TRUSTED_PROXIES'),
     authFailuresPerMinute: integer(env, 'AUTH_FAILURES_PER_MINUTE', 600, 1, 1_000_000),
-    eventsRetentionDays: integer(env, 'EVENTS_RETENTION_DAYS', EVENTS_RETENTION_DAYS, 30, 3650),
+    eventsRetentionDays: integer(env, 'EVENTS_RETENTION_DAYS', DEFAULT_EVENTS_RETENTION_DAYS, 30, 3650),
     alertWebhook: alertWebhook(env),
     alertEmail: alertEmail(env),
-    readsOnly: choice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',
+    readsOnly: readChoice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',
   };
 }
 
@@ -181,10 +181,10 @@ function addresses(env: Env, name: string): string[] {
 }
 
 function integer(env: Env, name: string, fallback: number, min: number, max: number): number {
-  return optionalInteger(env, name, min, max) ?? fallback;
+  return readOptionalInteger(env, name, min, max) ?? fallback;
 }
 
-function optionalInteger(env: Env, name: string, min: number, max: number): number | undefined {
+function readOptionalInteger(env: Env, name: string, min: number, max: number): number | undefined {
   const value = text(env, name);
   if (value === undefined) return undefined;
   const number = Number(value);
@@ -194,7 +194,7 @@ function optionalInteger(env: Env, name: string, min: number, max: number): numb
   return number;
 }
 
-function choice<T extends string>(env: Env, name: string, allowed: readonly T[], fallback: T): T {
+function readChoice<T extends string>(env: Env, name: string, allowed: readonly T[], fallback: T): T {
   const value = text(env, name);
   if (value === undefined) return fallback;
   const found = allowed.find((one) => one === value);
@@ -222,7 +222,7 @@ function url(env: Env, name: string, protocols: readonly string[]): string | und
 }
 
 /** Paths are added to it, and everybody sees the result: callers, users, whoever reads the log. */
-function shownUrl(env: Env, name: string): string | undefined {
+function readPublicUrl(env: Env, name: string): string | undefined {
   const value = url(env, name, ['http:', 'https:']);
   if (value === undefined) return undefined;
   const { username, password } = new URL(value);
@@ -233,23 +233,23 @@ function shownUrl(env: Env, name: string): string | undefined {
 }
 
 /** Shorter ones can be guessed by whoever has seen one message. */
-const SHORTEST_SECRET = 16;
+const MIN_SECRET_LENGTH = 16;
 
 function alertWebhook(env: Env): Settings['alertWebhook'] {
   const address = url(env, 'ALERT_WEBHOOK_URL', ['http:', 'https:']);
   const secret = text(env, 'ALERT_WEBHOOK_SECRET');
   if (address === undefined && secret === undefined) return undefined;
   if (address === undefined) throw new SettingsError('ALERT_WEBHOOK_URL is missing: ALERT_WEBHOOK_SECRET goes with it');
-  if (secret === undefined || secret.length < SHORTEST_SECRET) {
-    throw new SettingsError(`ALERT_WEBHOOK_SECRET must have ${SHORTEST_SECRET} characters or more`);
+  if (secret === undefined || secret.length < MIN_SECRET_LENGTH) {
+    throw new SettingsError(`ALERT_WEBHOOK_SECRET must have ${MIN_SECRET_LENGTH} characters or more`);
   }
   return { url: address, secret };
 }
 
 function alertEmail(env: Env): Settings['alertEmail'] {
   const server = url(env, 'SMTP_URL', ['smtp:', 'smtps:']);
-  const to = mailAddresses(env, 'ALERT_EMAIL');
-  const [from = to[0]] = mailAddresses(env, 'ALERT_EMAIL_FROM');
+  const to = readMailAddresses(env, 'ALERT_EMAIL');
+  const [from = to[0]] = readMailAddresses(env, 'ALERT_EMAIL_FROM');
   if (server === undefined && to.length === 0) return undefined;
   if (server === undefined) throw new SettingsError('SMTP_URL is missing: ALERT_EMAIL goes with it');
   if (from === undefined || to.length === 0) {
@@ -258,7 +258,7 @@ function alertEmail(env: Env): Settings['alertEmail'] {
   return { url: server, from, to };
 }
 
-function mailAddresses(env: Env, name: string): string[] {
+function readMailAddresses(env: Env, name: string): string[] {
   const values = list(env, name);
   const wrong = values.find((value) => !/^[^\s@<>,"]+@[^\s@<>,"]+$/.test(value));
   if (wrong !== undefined) throw new SettingsError(`${name} must be mail addresses with commas, not "${wrong}"`);

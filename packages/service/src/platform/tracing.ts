@@ -20,7 +20,7 @@ export interface Origin {
   readonly traceparent?: string | undefined;
 }
 
-export interface Started {
+export interface StartedSpan {
   readonly span: Span;
   readonly context: Context;
 }
@@ -30,15 +30,15 @@ type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** Spans, for somebody who has started the process with an SDK that takes them. */
 export interface Tracing {
   /** Under the caller's span, or a trace of its own. */
-  request(name: string, traceparent: string | undefined): Started;
+  startRequest(name: string, traceparent: string | undefined): StartedSpan;
   /** A call to somebody else, under what is under way, or a trace of its own. */
-  call(name: string, attributes: Attributes): Started;
+  startCall(name: string, attributes: Attributes): StartedSpan;
   /** A statement, if something is under way that it belongs to: jobs ask for work many times a second. */
-  statement(name: string): Started | undefined;
+  startStatement(name: string): StartedSpan | undefined;
   /** Runs work so that what it begins belongs to the span. */
-  within<T>(started: Pick<Started, 'context'>, work: () => T): T;
+  runWithin<T>(started: Pick<StartedSpan, 'context'>, work: () => T): T;
   /** What is under way where this is called. */
-  current(): Context;
+  currentContext(): Context;
 }
 
 /**
@@ -48,25 +48,25 @@ export interface Tracing {
 export function findTracing(): Tracing | undefined {
   const tracer = registeredTracer();
   if (!tracer) return undefined;
-  const started = (span: Span, parent: Context): Started => ({ span, context: trace.setSpan(parent, span) });
+  const started = (span: Span, parent: Context): StartedSpan => ({ span, context: trace.setSpan(parent, span) });
   return {
-    request(name, traceparent) {
+    startRequest(name, traceparent) {
       const remote = traceparent === undefined ? undefined : parseTraceparent(traceparent);
       const parent = remote ? trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true }) : ROOT_CONTEXT;
       return started(tracer.startSpan(name, { kind: SpanKind.SERVER }, parent), parent);
     },
-    call(name, attributes) {
+    startCall(name, attributes) {
       const parent = context.active();
       return started(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent), parent);
     },
-    statement(name) {
+    startStatement(name) {
       const parent = context.active();
       if (trace.getSpan(parent) === undefined) return undefined;
       const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': name };
       return started(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent), parent);
     },
-    within: ({ context: at }, work) => context.with(at, work),
-    current: () => context.active(),
+    runWithin: ({ context: at }, work) => context.with(at, work),
+    currentContext: () => context.active(),
   };
 }
 
@@ -86,25 +86,25 @@ export function failSpan(span: Span, error: unknown): void {
 }
 
 /** The header of a call made within the span. */
-export function traceparentOf(span: Span): string {
-  return headerOf(span.spanContext());
+export function toTraceparent(span: Span): string {
+  return formatTraceparent(span.spanContext());
 }
 
-const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const TRACEPARENT_FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /** Later versions may have more behind what 00 has, and are read as that. */
 function parseTraceparent(value: string) {
-  const [, version = '', traceId = '', spanId = '', flags = '', more] = FORM.exec(value) ?? [];
+  const [, version = '', traceId = '', spanId = '', flags = '', more] = TRACEPARENT_FORM.exec(value) ?? [];
   if (traceId === '' || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
 }
 
 /** A header that can be passed on; anything else is left out. */
-export function usableTraceparent(value: unknown): string | undefined {
+export function readTraceparent(value: unknown): string | undefined {
   const parsed = typeof value === 'string' ? parseTraceparent(value) : undefined;
-  return parsed && headerOf(parsed);
+  return parsed && formatTraceparent(parsed);
 }
 
-const headerOf = ({ traceId, spanId, traceFlags }: Pick<SpanContext, 'traceId' | 'spanId' | 'traceFlags'>) =>
+const formatTraceparent = ({ traceId, spanId, traceFlags }: Pick<SpanContext, 'traceId' | 'spanId' | 'traceFlags'>) =>
   `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;

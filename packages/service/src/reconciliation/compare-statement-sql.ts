@@ -42,7 +42,7 @@ const STAGE_LINES = statement({
  * minutes.
  */
 export async function stageLines(tx: Transaction, batches: AsyncIterable<string>): Promise<void> {
-  await tx.allow(600_000);
+  await tx.setStatementLimit(600_000);
   await tx.query(MAKE_LINES_TABLE);
   for await (const batch of batches) {
     await tx.query(STAGE_LINES, [batch]);

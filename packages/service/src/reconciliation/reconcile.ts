@@ -1,5 +1,5 @@
 import { parseTime } from '@perennial/wire';
-import { raiseAlert } from '../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../platform/alerts/alerts-sql.js';
 import type { Queryable, Transaction } from '../platform/db/database.js';
 import {
   askAboutOpenPayments,

@@ -1,8 +1,7 @@
 import { parseTime } from '@perennial/wire';
 import { numberOf, positiveOf } from '@perennial/wire/bridge';
 import type { StatementLine } from '../gateways/gateway.js';
-import { csvRecords } from '../platform/csv/csv.js';
-import { refusedAt, StatementRefused } from '../platform/csv/refused.js';
+import { readCsvRecords, refuseLine, StatementRefused } from '../platform/csv/csv.js';
 import type { NumberedLine } from './statement.js';
 
 export const STATEMENT_COLUMNS = ['kind', 'number', 'amountCent', 'status', 'bookedAt', 'institutionRef'] as const;
@@ -17,13 +16,13 @@ const STATUSES: readonly StatementLine['status'][] = ['SUCCESS', 'FAIL', 'PENDIN
 /** Reads the file format of docs/reconciliation.md. The first error ends the reading. */
 export async function* readStatementFromCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
   let headerRead = false;
-  for await (const { line: at, fields } of csvRecords(bytes)) {
+  for await (const { line: at, fields } of readCsvRecords(bytes)) {
     if (headerRead) {
       yield { at, line: readLine(at, fields) };
     } else if (fields.join(',') === HEADER) {
       headerRead = true;
     } else {
-      throw refusedAt(at, `it must be ${HEADER}`);
+      throw refuseLine(at, `it must be ${HEADER}`);
     }
   }
   if (!headerRead) throw new StatementRefused('the statement is empty');
@@ -31,11 +30,11 @@ export async function* readStatementFromCsv(bytes: AsyncIterable<Uint8Array>): A
 
 function readLine(at: number, fields: readonly string[]): StatementLine {
   if (fields.length !== STATEMENT_COLUMNS.length) {
-    throw refusedAt(at, `it has ${fields.length} fields instead of ${STATEMENT_COLUMNS.length}`);
+    throw refuseLine(at, `it has ${fields.length} fields instead of ${STATEMENT_COLUMNS.length}`);
   }
   const [kind = '', number, amountCent = '', status, bookedAt = '', institutionRef] = fields;
   const requireField = <T>(value: T | undefined, name: (typeof STATEMENT_COLUMNS)[number], form: string): T => {
-    if (value === undefined) throw refusedAt(at, `${name} must be ${form}`);
+    if (value === undefined) throw refuseLine(at, `${name} must be ${form}`);
     return value;
   };
   return {

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { formatTime } from '@perennial/wire';
 import type { Gateway, StatementLine } from '../gateways/gateway.js';
-import { refusedAt } from '../platform/csv/refused.js';
+import { refuseLine } from '../platform/csv/csv.js';
 import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { parseRefundNo } from '../subscriptions/domain/payments/refund-numbers.js';
 import type { StagedLine } from './compare-statement-sql.js';
@@ -58,7 +58,7 @@ async function storeLines(lines: AsyncIterable<NumberedLine>, day: string, file:
   };
   for await (const { at, line } of lines) {
     const bookedAt = formatTime(line.bookedAt);
-    if (!bookedAt.startsWith(day)) throw refusedAt(at, `it was booked at ${bookedAt}, which is not on ${day}`);
+    if (!bookedAt.startsWith(day)) throw refuseLine(at, `it was booked at ${bookedAt}, which is not on ${day}`);
     batch.push(toStagedLine(line));
     count += 1;
     if (batch.length === LINES_PER_BATCH) await flush();

@@ -7,18 +7,18 @@ type Value = Html | string | number | undefined | readonly Value[];
 
 /** A template whose values are escaped unless they are Html themselves. Attributes must be in double quotes. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
-  return new Html(parts.map((part, index) => part + written(values[index])).join(''));
+  return new Html(parts.map((part, index) => part + toHtmlText(values[index])).join(''));
 }
 
-function written(value: Value): string {
+function toHtmlText(value: Value): string {
   if (value === undefined) return '';
   if (value instanceof Html) return value.text;
-  if (typeof value === 'object') return value.map(written).join('');
-  return escaped(String(value));
+  if (typeof value === 'object') return value.map(toHtmlText).join('');
+  return escapeHtml(String(value));
 }
 
 /** What it takes of an answer. */
-export const bytesOf = ({ text }: Html): number => Buffer.byteLength(text);
+export const countBytes = ({ text }: Html): number => Buffer.byteLength(text);
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -28,6 +28,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
 }

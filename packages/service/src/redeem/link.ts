@@ -11,24 +11,24 @@ export interface SignedLink {
 }
 
 /** Of a query or a form. */
-export type Fields = ReadonlyMap<string, string>;
+export type FormFields = ReadonlyMap<string, string>;
 
 /** A longer text is no query of ours: the longest user id, every byte of it written as %XX, fits in. */
-const MOST_CHARACTERS = 15_000;
+const MAX_CHARACTERS = 15_000;
 
 /** A value that is there twice or is not UTF-8 counts as empty, which none of ours may be; others' are others' business. */
-export function readFields(text: string): Fields {
+export function readFormFields(text: string): FormFields {
   const fields = new Map<string, string>();
-  for (const pair of text.length > MOST_CHARACTERS ? [] : text.split('&')) {
+  for (const pair of text.length > MAX_CHARACTERS ? [] : text.split('&')) {
     const [name = '', value = ''] = [pair.replace(/=.*/s, ''), pair.replace(/^[^=]*=?/, '')].map((part) =>
-      decoded(part.replaceAll('+', ' ')),
+      decodePercent(part.replaceAll('+', ' ')),
     );
     fields.set(name, fields.has(name) ? '' : value);
   }
   return fields;
 }
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -37,7 +37,7 @@ function decoded(text: string): string {
 }
 
 /** Nothing for fields that cannot be a link: then there is nothing to check the signature of. */
-export function linkOf(fields: Fields): SignedLink | undefined {
+export function readLink(fields: FormFields): SignedLink | undefined {
   const of = (name: string) => fields.get(name) ?? '';
   const orderNo = parseOrderNo(of('orderNo'));
   const [appId, channelUserId, exp, sig] = [of('appId'), of('channelUserId'), of('exp'), of('sig')];
@@ -49,20 +49,20 @@ export function linkOf(fields: Fields): SignedLink | undefined {
 }
 
 /** The link's values by the names that queries and forms give them. */
-function linkFields({ orderNo, appId, channelUserId, exp, sig }: SignedLink): Record<string, string> {
+function toLinkFields({ orderNo, appId, channelUserId, exp, sig }: SignedLink): Record<string, string> {
   return { orderNo: String(orderNo), appId, channelUserId, exp: String(exp), sig };
 }
 
 /** For a form, in which browsers would write line breaks their own way: those stand as %XX, and so does the percent sign. */
-export function formLinkFields(link: SignedLink): Record<string, string> {
-  return linkFields({ ...link, channelUserId: link.channelUserId.replace(/[%\p{Cc}]/gu, encodeURIComponent) });
+export function toFormLinkFields(link: SignedLink): Record<string, string> {
+  return toLinkFields({ ...link, channelUserId: link.channelUserId.replace(/[%\p{Cc}]/gu, encodeURIComponent) });
 }
 
 /** Of a form that was made so. */
-export function formLinkOf(fields: Fields): SignedLink | undefined {
-  return linkOf(new Map([...fields, ['channelUserId', decoded(fields.get('channelUserId') ?? '')]]));
+export function readFormLink(fields: FormFields): SignedLink | undefined {
+  return readLink(new Map([...fields, ['channelUserId', decodePercent(fields.get('channelUserId') ?? '')]]));
 }
 
-export function linkQuery(link: SignedLink, more: Readonly<Record<string, string>> = {}): string {
-  return new URLSearchParams({ ...linkFields(link), ...more }).toString();
+export function toLinkQuery(link: SignedLink, more: Readonly<Record<string, string>> = {}): string {
+  return new URLSearchParams({ ...toLinkFields(link), ...more }).toString();
 }

@@ -4,7 +4,7 @@ import type { Order } from '../subscriptions/domain/orders/order.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from '../subscriptions/store/orders/orders-sql.js';
 
 /** What every step of the page reads: whose order it is, and the version of the channel that the link was checked with. */
-export interface OrderRead {
+export interface RedeemOrder {
   readonly version: number;
   readonly order: Order;
   /** Whether there is a login mobile to tell the user by. */
@@ -25,7 +25,7 @@ export interface BenefitRow {
 
 export type BenefitReference = Pick<BenefitRow, 'cycleNo' | 'position'>;
 
-export interface PageRead extends OrderRead {
+export interface RedeemPage extends RedeemOrder {
   readonly productName: string;
   /** The newest period first, from the one that was asked for on; one more than a page shows tells that there are more. */
   readonly benefits: readonly BenefitRow[];
@@ -35,14 +35,14 @@ export interface PageRead extends OrderRead {
 
 /** Benefits on one page, at most. */
 export const PAGE_BENEFITS = 20;
-export const MOST_COUNTED = 100;
+export const MAX_COUNTED = 100;
 
 const HAS_MOBILE = `exists(select from channel_users u
   where u.channel_id = o.channel_id and key_of(u.channel_user_id) = key_of(o.channel_user_id)) as "hasMobile"`;
 const ORDER = `from channels c join orders o on o.channel_id = c.channel_id where c.channel_id = $1 and o.order_no = $2`;
 
 /** Times of benefits as the row has them; what follows from the time of asking is decided by whoever asks. */
-const PAGE = statement({
+const READ_PAGE = statement({
   name: 'redeem-page',
   text: `
 select c.version, ${ORDER_FIELDS}, ${HAS_MOBILE},
@@ -55,12 +55,12 @@ select c.version, ${ORDER_FIELDS}, ${HAS_MOBILE},
       left join claims k using (order_no, cycle_no, position)), '[]'::json) as benefits,
   coalesce((select json_agg(json_build_object('cycleNo', b.cycle_no, 'position', b.position) order by b.cycle_no desc, b.position)
     from (select * from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$3')}
-          order by b.cycle_no desc, b.position limit ${MOST_COUNTED}) b), '[]'::json) as claimable
+          order by b.cycle_no desc, b.position limit ${MAX_COUNTED}) b), '[]'::json) as claimable
 ${ORDER}`,
   parameters: ['bigint', 'bigint', 'double precision', 'integer', 'integer'],
   columns: joinColumns(
     ORDER_COLUMNS,
-    columns<Omit<PageRead, 'order'>>({
+    columns<Omit<RedeemPage, 'order'>>({
       version: 'bigint',
       hasMobile: 'boolean',
       productName: 'text',
@@ -71,14 +71,14 @@ ${ORDER}`,
 });
 
 /** Everything on the page as of one moment. `from` is the benefit that it begins with; without it the newest. */
-export async function readPage(
+export async function readRedeemPage(
   db: Queryable,
   channelId: number,
   orderNo: number,
   now: number,
   from: BenefitReference = { cycleNo: 10_000, position: 0 },
-): Promise<PageRead | undefined> {
-  const [row] = await db.query(PAGE, [channelId, orderNo, now, from.cycleNo, from.position]);
+): Promise<RedeemPage | undefined> {
+  const [row] = await db.query(READ_PAGE, [channelId, orderNo, now, from.cycleNo, from.position]);
   if (!row) return undefined;
   const { version, hasMobile, productName, benefits, claimable, ...order } = row;
   return { version, hasMobile, productName, benefits, claimable, order };
@@ -88,24 +88,28 @@ const READ_ORDER = statement({
   name: 'redeem-order',
   text: `select c.version, ${ORDER_FIELDS}, ${HAS_MOBILE} ${ORDER}`,
   parameters: ['bigint', 'bigint'],
-  columns: joinColumns(ORDER_COLUMNS, columns<Omit<OrderRead, 'order'>>({ version: 'bigint', hasMobile: 'boolean' })),
+  columns: joinColumns(ORDER_COLUMNS, columns<Omit<RedeemOrder, 'order'>>({ version: 'bigint', hasMobile: 'boolean' })),
 });
 
-export async function readOrder(db: Queryable, channelId: number, orderNo: number): Promise<OrderRead | undefined> {
+export async function readRedeemOrder(
+  db: Queryable,
+  channelId: number,
+  orderNo: number,
+): Promise<RedeemOrder | undefined> {
   const [row] = await db.query(READ_ORDER, [channelId, orderNo]);
   if (!row) return undefined;
   const { version, hasMobile, ...order } = row;
   return { version, hasMobile, order };
 }
 
-const CHANNEL_VERSION = statement({
+const FIND_CHANNEL_VERSION = statement({
   name: 'channel-version',
   text: 'select version from channels where app_id = $1',
   parameters: ['text'],
   columns: columns<{ version: number }>({ version: 'bigint' }),
 });
 
-export async function channelVersion(db: Queryable, appId: string): Promise<number | undefined> {
-  const [row] = await db.query(CHANNEL_VERSION, [appId]);
+export async function findChannelVersion(db: Queryable, appId: string): Promise<number | undefined> {
+  const [row] = await db.query(FIND_CHANNEL_VERSION, [appId]);
   return row?.version;
 }

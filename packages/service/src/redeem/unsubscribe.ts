@@ -6,7 +6,7 @@ import { endOrder } from '../subscriptions/steps/ending/end-orders.js';
 import { lockOrderByNumber } from '../subscriptions/store/orders/orders-sql.js';
 import { unsealUserMobile } from '../subscriptions/store/users/login-mobile.js';
 import { findUser } from '../subscriptions/store/users/users-sql.js';
-import { countWrong, forgetTries, lockTries } from './tries-sql.js';
+import { countWrongDigits, forgetTries, lockTries } from './unsubscribe-tries-sql.js';
 
 export type UnsubscribeOutcome =
   | { readonly kind: 'ended' }
@@ -29,7 +29,7 @@ const LOCKED_SECONDS = 3600;
  * Ends an order for the user who knows the last four digits of their login mobile. The count of wrong ones is under its
  * row lock in the same transaction: two nodes never let a sixth one through.
  */
-export function unsubscriber(clock: Clock): Unsubscriber {
+export function createUnsubscriber(clock: Clock): Unsubscriber {
   return (database, channel, orderNo, digits) =>
     database.transaction(async (tx) => {
       const order = await lockOrderByNumber(tx, orderNo);
@@ -41,7 +41,7 @@ export function unsubscriber(clock: Clock): Unsubscriber {
       const { lockedSeconds } = await lockTries(tx, ...whose);
       if (lockedSeconds !== null) return { kind: 'locked', seconds: lockedSeconds };
       if (!timingSafeEqual(Buffer.from(digits), Buffer.from(expected))) {
-        const triesLeft = await countWrong(tx, ...whose);
+        const triesLeft = await countWrongDigits(tx, ...whose);
         return triesLeft === 0 ? { kind: 'locked', seconds: LOCKED_SECONDS } : { kind: 'wrong', triesLeft };
       }
       await forgetTries(tx, ...whose);
@@ -51,7 +51,7 @@ export function unsubscriber(clock: Clock): Unsubscriber {
 }
 
 /** What a user typed as four digits, of any keyboard, or nothing. It is no try if it cannot be right. */
-export function typedDigits(text: string): string | undefined {
+export function parseTypedDigits(text: string): string | undefined {
   const digits = text.normalize('NFKC').replace(/\s/g, '');
   return /^\d{4}$/.test(digits) ? digits : undefined;
 }

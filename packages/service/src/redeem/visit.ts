@@ -4,17 +4,17 @@ import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
 import type { SignedLink } from './link.js';
-import { channelVersion, type OrderRead } from './page-sql.js';
+import { findChannelVersion, type RedeemOrder } from './page-sql.js';
 
 /** Somebody with a link that holds, and what was read for them. */
-export interface Visit<Read extends OrderRead = OrderRead> {
+export interface Visit<Read extends RedeemOrder = RedeemOrder> {
   readonly link: SignedLink;
   readonly channel: Channel;
   readonly read: Read;
 }
 
 /** Nothing for a link that does not hold, whatever is wrong with it. */
-export type Visitor = <Read extends OrderRead>(
+export type Visitor = <Read extends RedeemOrder>(
   link: SignedLink,
   read: (channelId: number, orderNo: number) => Promise<Read | undefined>,
 ) => Promise<Visit<Read> | undefined>;
@@ -26,21 +26,21 @@ export interface VisitDeps {
 }
 
 /** Signs nothing: an unknown channel's link is checked against it all the same, and takes as long as any other. */
-const NOBODYS_SECRET = new Uint8Array(32);
+const UNKNOWN_CHANNEL_SECRET = new Uint8Array(32);
 
 /**
  * The signature is checked with the secret that this node remembers, and what is read then says which version of the
  * channel is the current one. After a reset elsewhere both answers may have been wrong, and both are sought again.
  */
-export function visitor({ database, channels, clock }: VisitDeps): Visitor {
+export function createVisitor({ database, channels, clock }: VisitDeps): Visitor {
   return async (link, read) => {
     let channel = await channels.get(link.appId);
     for (;;) {
       const signed = { ...link, orderNo: String(link.orderNo) };
-      const holds = verifyRedeemLink(signed, link.sig, channel?.callbackSecret ?? NOBODYS_SECRET);
+      const holds = verifyRedeemLink(signed, link.sig, channel?.callbackSecret ?? UNKNOWN_CHANNEL_SECRET);
       if (!channel) return undefined;
       const found = holds ? await read(channel.channelId, link.orderNo) : undefined;
-      const version = holds ? found?.version : await channelVersion(database, link.appId);
+      const version = holds ? found?.version : await findChannelVersion(database, link.appId);
       if (version === undefined) return undefined;
       if (version !== channel.version) {
         channel = await channels.reload(link.appId);

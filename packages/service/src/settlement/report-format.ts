@@ -1,4 +1,4 @@
-import { jsonText as json } from '../platform/visible.js';
+import { toVisibleJson as json } from '../platform/escape-invisible.js';
 import type { SettlementLine } from './settlement-lines-sql.js';
 import type { SettlementSummary } from './settlement-report.js';
 

@@ -74,7 +74,7 @@ export async function* readSettlementLines(
   { from, to }: TimeBounds,
 ): AsyncGenerator<SettlementLine[]> {
   // All lines are read, so the statement may take long and read whole tables.
-  await tx.allow(600_000);
+  await tx.setStatementLimit(600_000);
   await tx.query('set local enable_seqscan = on');
   await tx.query('set local cursor_tuple_fraction = 1');
   await tx.query(`declare settlement_lines no scroll cursor for ${LIST_SETTLEMENT_LINES.text}`, [channelId, from, to]);

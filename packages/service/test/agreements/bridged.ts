@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type Institution, startInstitution } from '@perennial/reference-peers';
+import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
@@ -22,7 +22,7 @@ import { type TestService, testService } from '../support/service.js';
 export interface Bridged {
   readonly service: TestService;
   readonly channel: ChannelClient;
-  readonly institution: Institution;
+  readonly institution: ReferenceProgram;
   /** One turn of the job that cancels agreements at their institution. */
   cancelAgreements(): Promise<number>;
   close(): Promise<void>;
@@ -122,7 +122,7 @@ export const boundOrder = (bindOrderNo: string) => ({
 });
 
 /** The numbers that an order was debited on, period after period. */
-export async function debitedOn(institution: Institution, orderNo: string): Promise<string[]> {
+export async function debitedOn(institution: ReferenceProgram, orderNo: string): Promise<string[]> {
   const { debits } = await ledgerOf(institution);
   return debits.filter(({ attemptNo }) => attemptNo.startsWith(orderNo)).map(({ institutionNo }) => institutionNo);
 }

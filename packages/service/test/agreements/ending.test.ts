@@ -3,7 +3,7 @@ import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import type { DebitOutcome } from '../../src/gateways/gateway.js';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
 import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { type Database, type Queryable, relayQuery } from '../../src/platform/db/database.js';
+import { type Database, type Queryable, wrapQuery } from '../../src/platform/db/database.js';
 import { settleDebits } from '../../src/subscriptions/steps/payments/settle-debits.js';
 import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
 import { agreementOf, alerts, anotherChannel, paid, type Stage, stage, toldAbout } from '../orders/support.js';
@@ -259,7 +259,7 @@ describe('all of it in one step', () => {
       await copies(database, orderNo, count - 1);
       let queries = 0;
       const counting = (tx: Queryable): Queryable => ({
-        query: relayQuery(tx, (run) => {
+        query: wrapQuery(tx, (run) => {
           queries += 1;
           return run();
         }),

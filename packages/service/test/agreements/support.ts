@@ -17,8 +17,8 @@ import { authorizePaymentChannel } from '../../src/operator/provisioning/payment
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
-import type { OnceOptions } from '../../src/platform/idempotency/once.js';
-import { type LookUp, lookUp } from '../../src/platform/secrets/look-up.js';
+import type { IdempotencyOptions } from '../../src/platform/idempotency/run-once.js';
+import { createKeyedHasher, type KeyedHasher } from '../../src/platform/secrets/keyed-hasher.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import type { Environment } from '../../src/platform/settings.js';
 import { createService, type Service } from '../../src/service.js';
@@ -93,12 +93,12 @@ export interface AgreementsService {
   readonly operator: Operator;
   readonly log: CapturedLog;
   /** By which the service knows a phone again. */
-  readonly bankMobiles: LookUp;
+  readonly bankMobiles: KeyedHasher;
   channel(options?: ChannelOptions): Promise<ChannelClient>;
   /** The same channel with a token of its own. */
   client(credentials: ChannelCredentials): ChannelClient;
   /** One more node on the same database; the client calls that one. */
-  node(gateway: Gateway, idempotency?: OnceOptions): Promise<(client: ChannelClient) => ChannelClient>;
+  node(gateway: Gateway, idempotency?: IdempotencyOptions): Promise<(client: ChannelClient) => ChannelClient>;
   /** The channel as a node holds it in memory. */
   inMemory(client: ChannelClient): Promise<Channel>;
   close(): Promise<void>;
@@ -121,7 +121,7 @@ export async function agreementsService(options: AgreementsOptions = {}): Promis
   const operator: Operator = { database: fresh.database, vault, environment: 'sandbox', actor: 'test' };
   await stock(operator);
 
-  async function listen(database: Database, institution: Gateway, idempotency: OnceOptions) {
+  async function listen(database: Database, institution: Gateway, idempotency: IdempotencyOptions) {
     const service = createService({
       database,
       vault,
@@ -152,7 +152,7 @@ export async function agreementsService(options: AgreementsOptions = {}): Promis
     fresh,
     operator,
     log,
-    bankMobiles: lookUp(fresh.database, vault, 'bank mobiles'),
+    bankMobiles: createKeyedHasher(fresh.database, vault, 'bank mobiles'),
     client,
     async channel(options = {}) {
       const created = await createChannel(operator, { name: 'Test channel', ratePerSecond: 10_000 });

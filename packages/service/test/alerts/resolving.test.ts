@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { closeDifference, listDifferences } from '../../src/operator/books/reconciliation.js';
 import { importCodes } from '../../src/operator/provisioning/benefits.js';
 import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { ALERT_KINDS, type AlertKind, raiseAlert, raiseAlertOnce } from '../../src/platform/alerts/raise-sql.js';
-import { ENDING_KINDS, resolveWhatIsGone } from '../../src/platform/alerts/resolve-sql.js';
+import { ALERT_KINDS, type AlertKind, raiseAlert, raiseAlertOnce } from '../../src/platform/alerts/alerts-sql.js';
+import { resolveEndedAlerts, SELF_ENDING_KINDS } from '../../src/platform/alerts/resolve-sql.js';
 import type { Database } from '../../src/platform/db/database.js';
 import { readPage, rowsUnder } from '../docs/pages.js';
 import { claimStage, fileOf } from '../fulfilment/support.js';
@@ -39,10 +39,10 @@ const open = async (db: Database) =>
 
 /** The only open alert stays while its cause is there, and ends with it. */
 async function endsWith(db: Database, alert: string, removeCause: () => Promise<unknown>): Promise<void> {
-  await resolveWhatIsGone(db);
+  await resolveEndedAlerts(db);
   expect(await open(db)).toEqual([alert]);
   await removeCause();
-  expect(await resolveWhatIsGone(db)).toBe(1);
+  expect(await resolveEndedAlerts(db)).toBe(1);
   expect(await open(db)).toEqual([]);
   expect(await db.query('select resolved_because from alerts')).toEqual([{ resolved_because: expect.any(String) }]);
 }
@@ -88,9 +88,9 @@ describe('a refund', () => {
     const number = await putRefund(db, { orderNo: ORDER, status: 'STARTED' });
     await raiseAlertOnce(db, 'refund-unknown-for-a-day', number, 'x');
     await raiseAlert(db, 'refund-wrong-amount', number, 'x');
-    expect(await resolveWhatIsGone(db)).toBe(0);
+    expect(await resolveEndedAlerts(db)).toBe(0);
     await db.query(`update refunds set status = 'SUCCESS', settled_at = now() + interval '1 minute'`);
-    expect(await resolveWhatIsGone(db)).toBe(2);
+    expect(await resolveEndedAlerts(db)).toBe(2);
   });
 
   it('that was refused, once another of at least that much has succeeded', async () => {
@@ -118,7 +118,7 @@ describe('an agreement', () => {
     await on.channel.call('orders/unsubscribe', { orderNo: reply.data.orderNo });
     on.institution.onCancel = async () => ({ kind: 'unknown' });
     await on.cancelAgreements();
-    await resolveWhatIsGone(database);
+    await resolveEndedAlerts(database);
     expect(await open(database)).toEqual([expect.stringMatching(/^agreement-cancel-failed /)]);
     on.institution.onCancel = async () => ({ kind: 'canceled' });
     await on.cancelAgreements();
@@ -226,13 +226,13 @@ describe('a day of a payment channel', () => {
 
 it('what only a person can judge stays, whatever its subject says', async () => {
   const { database: db } = books.fresh;
-  const staying = ALERT_KINDS.filter((kind) => !ENDING_KINDS.includes(kind));
+  const staying = ALERT_KINDS.filter((kind) => !SELF_ENDING_KINDS.includes(kind));
   for (const kind of staying) await raiseAlert(db, kind as AlertKind, 'x', 'x');
   // A subject that cannot be read ends nothing, and keeps nothing else from ending.
   for (const kind of ['debit-unknown-for-a-day', 'reconciliation-failed', 'billing-failed'] as const) {
     await raiseAlert(db, kind, 'not a number', 'x');
   }
-  expect(await resolveWhatIsGone(db)).toBe(0);
+  expect(await resolveEndedAlerts(db)).toBe(0);
   expect(staying).toEqual([
     'debit-late-success',
     'debit-contradiction',
@@ -248,7 +248,7 @@ it('one that is raised while its cause is looked for stays open', async () => {
   await raiseAlert(db, 'pool-empty', 'COUPON', 'x');
   await db.transaction(async (tx) => {
     await raiseAlert(tx, 'pool-empty', 'COUPON', 'again');
-    expect(await resolveWhatIsGone(db)).toBe(0);
+    expect(await resolveEndedAlerts(db)).toBe(0);
   });
   expect(await open(db)).toEqual(['pool-empty COUPON']);
 });
@@ -256,5 +256,5 @@ it('one that is raised while its cause is looked for stays open', async () => {
 it('docs/operations.md says of each kind whether it ends by itself', async () => {
   const rows = rowsUnder(await readPage('docs/operations.md'), '## Alerts');
   const ending = rows.filter((cells) => cells[4] !== 'a person').map(([kind]) => kind);
-  expect(ending).toEqual(ENDING_KINDS);
+  expect(ending).toEqual(SELF_ENDING_KINDS);
 });

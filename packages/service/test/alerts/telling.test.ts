@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { acknowledgeAlert } from '../../src/operator/alerts.js';
-import { emailWay } from '../../src/platform/alerts/email.js';
-import { raiseAlert, raiseAlertOnce, resolveAlert } from '../../src/platform/alerts/raise-sql.js';
-import { sendMessages, writeMessages } from '../../src/platform/alerts/tell.js';
-import type { AlertWay } from '../../src/platform/alerts/way.js';
-import { webhookWay } from '../../src/platform/alerts/webhook.js';
+import { raiseAlert, raiseAlertOnce, resolveAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { createEmailTransport } from '../../src/platform/alerts/email-transport.js';
+import { sendAlertMessages, writeAlertMessages } from '../../src/platform/alerts/send-messages.js';
+import type { AlertTransport } from '../../src/platform/alerts/transport.js';
+import { createWebhookTransport } from '../../src/platform/alerts/webhook-transport.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { perennial } from '../cli/perennial.js';
 import { operatorOn } from '../operator/support.js';
@@ -18,8 +18,8 @@ const SECRET = 'a secret of the operator';
 let fresh: FreshDatabase;
 let receiver: WebhookReceiver;
 let mail: MailServer;
-let webhook: AlertWay;
-let email: AlertWay;
+let webhook: AlertTransport;
+let email: AlertTransport;
 beforeAll(async () => {
   fresh = await freshDatabase();
 });
@@ -28,8 +28,12 @@ beforeEach(async () => {
   await fresh.database.query('truncate alerts, alert_messages restart identity');
   receiver = await webhookReceiver();
   mail = await mailServer();
-  webhook = webhookWay({ url: receiver.url, secret: SECRET }, systemClock);
-  email = emailWay({ url: mail.url, from: 'perennial@example.com', to: ['ann@example.com', 'bob@example.com'] });
+  webhook = createWebhookTransport({ url: receiver.url, secret: SECRET }, systemClock);
+  email = createEmailTransport({
+    url: mail.url,
+    from: 'perennial@example.com',
+    to: ['ann@example.com', 'bob@example.com'],
+  });
 });
 afterEach(async () => {
   await Promise.all([webhook.close(), email.close()]);
@@ -38,8 +42,8 @@ afterEach(async () => {
 
 const captured = capturedLog();
 const sender = () => ({ environment: 'production', service: 'https://pay.example' });
-const write = (ways = [webhook]) => writeMessages({ database: fresh.database, ways, sender });
-const send = (way = webhook) => sendMessages({ database: fresh.database, log: captured.log }, way);
+const write = (ways = [webhook]) => writeAlertMessages({ database: fresh.database, ways, sender });
+const send = (way = webhook) => sendAlertMessages({ database: fresh.database, log: captured.log }, way);
 const turn = async () => {
   await write();
   await send();
@@ -214,7 +218,7 @@ describe('a message', () => {
   it('is still there when its node has died over it', async () => {
     await raise('1');
     await write();
-    const dying: AlertWay = {
+    const dying: AlertTransport = {
       way: 'WEBHOOK',
       send: () => Promise.reject(new Error('killed')),
       close: async () => undefined,
@@ -317,7 +321,7 @@ describe('a mail that the server refuses for one of two', () => {
     await raise('1');
     await write([email]);
     await send(email);
-    const corrected = emailWay({
+    const corrected = createEmailTransport({
       url: mail.url,
       from: 'perennial@example.com',
       to: ['Ann@Example.com', 'eve@example.com'],
@@ -332,7 +336,7 @@ describe('a mail that the server refuses for one of two', () => {
   it('is told by whom, however they spell their domains', async () => {
     mail.refusedPeople.set('bob@example.com', '550 no');
     const to = ['Ann@EXAMPLE.com', 'zoe@bücher.example', 'bob@example.com'];
-    const shouting = emailWay({ url: mail.url, from: 'perennial@example.com', to });
+    const shouting = createEmailTransport({ url: mail.url, from: 'perennial@example.com', to });
     const message = { type: 'alert.test', text: 'x', kind: 'test', count: 0, alerts: [], ...sender() } as const;
     await expect(shouting.send('1', message)).rejects.toThrow('refused for bob@example.com (SMTP 550)');
     await shouting.close();

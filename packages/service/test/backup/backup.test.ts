@@ -4,7 +4,7 @@ import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/platform/db/database.js';
-import { openFromSettings } from '../../src/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { perennialProcess } from '../cli/perennial.js';
 import { dump } from '../operator/support.js';
@@ -243,7 +243,7 @@ describe('a restore', () => {
     const key = (await readFile(path.join(dataDir, 'master-key'), 'utf8')).trim();
     const fresh = await freshDatabase();
     const env = { DATABASE_URL: fresh.url, MASTER_KEY: key };
-    const opened = await openFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
+    const opened = await openDatabaseFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
     await opened.close();
     expect((await perennialProcess(['channel', 'create', '--name', 'Lost', '--app-id', 'test_lost'], env)).code).toBe(
       0,

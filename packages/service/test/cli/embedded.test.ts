@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { showChannel } from '../../src/operator/provisioning/channels.js';
-import { openFromSettings } from '../../src/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { perennialProcess } from './perennial.js';
 
@@ -40,7 +40,7 @@ describe('without a database', () => {
 
 describe('on the embedded database', () => {
   beforeAll(async () => {
-    const service = await openFromSettings(readSettings({ DATA_DIR: dataDir }), {
+    const service = await openDatabaseFromSettings(readSettings({ DATA_DIR: dataDir }), {
       role: 'service',
       log: () => undefined,
     });
@@ -66,7 +66,7 @@ describe('on the embedded database', () => {
 
   it('works beside a running service, which sees the change at once and keeps running', async () => {
     const settings = readSettings({ DATA_DIR: dataDir });
-    const service = await openFromSettings(settings, { role: 'service', log: () => undefined });
+    const service = await openDatabaseFromSettings(settings, { role: 'service', log: () => undefined });
     try {
       const operator = { ...service, environment: settings.environment, actor: 'test' };
       expect(await run('channel', 'suspend', 'test_alone')).toEqual({

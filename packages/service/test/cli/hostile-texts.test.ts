@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setLimits } from '../../src/operator/provisioning/channel-settings.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { raiseAlert } from '../../src/platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel, sharedRequest, unique } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { provisionDemo } from '../../src/operator/provisioning/demo.js';
-import { raiseAlert } from '../../src/platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { createService, type Service } from '../../src/service.js';

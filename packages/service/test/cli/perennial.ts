@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { run } from '../../src/cli/run.js';
+import { runCommand } from '../../src/cli/run.js';
 
 export const BIN = fileURLToPath(new URL('../../bin/perennial.js', import.meta.url));
 
@@ -14,7 +14,7 @@ export interface Ran {
 /** Runs a command with these settings and no others, in this process: a new one for each takes longer than all its work. */
 export async function perennial(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ran> {
   const [stdout, stderr] = [collected(), collected()];
-  const code = await run(args, { env: settings, stdout: stdout.stream, stderr: stderr.stream });
+  const code = await runCommand(args, { env: settings, stdout: stdout.stream, stderr: stderr.stream });
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 

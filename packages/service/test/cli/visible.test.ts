@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { paragraphs, Shown, shown, terminalText } from '../../src/cli/frame/shown.js';
+import { paragraphs, SafeText, safeText, toTerminalText } from '../../src/cli/frame/safe-text.js';
 import { record, table } from '../../src/cli/frame/table.js';
-import { jsonText, visible } from '../../src/platform/visible.js';
+import { escapeInvisible, toVisibleJson } from '../../src/platform/escape-invisible.js';
 
 describe('a text from outside', () => {
   it.each([
@@ -22,14 +22,14 @@ describe('a text from outside', () => {
     ['spaces that would end a line or make a column', 'a    b', 'a \\u{20}\\u{20}\\u{20}b'],
     ['other spaces', 'a\u00a0b\u3000c', 'a\\u{a0}b\\u{3000}c'],
   ])('shows %s', (_what, text, expected) => {
-    expect(visible(text)).toBe(expected);
-    expect(visible(visible(text))).toBe(expected);
+    expect(escapeInvisible(text)).toBe(expected);
+    expect(escapeInvisible(escapeInvisible(text))).toBe(expected);
   });
 
   it.each(['plain text, with a space', '张三 Ünïted e\u0301', '❤️ 👨‍👩‍👧 👩🏽‍💻', 'עברית العربية', 'C:\\u{1b}', ''])(
     'leaves %j as it is',
     (text) => {
-      expect(visible(text)).toBe(text);
+      expect(escapeInvisible(text)).toBe(text);
     },
   );
 });
@@ -38,18 +38,18 @@ describe('what is written', () => {
   const hostile = 'x\n\u001b[1mforged';
 
   it('a plain text is one line', () => {
-    expect(terminalText(`order ${hostile}`)).toBe('order x\\u{a}\\u{1b}[1mforged');
+    expect(toTerminalText(`order ${hostile}`)).toBe('order x\\u{a}\\u{1b}[1mforged');
   });
 
   it('line breaks of a template are line breaks, those of its values are not', () => {
-    expect(shown`a ${hostile}\nb ${7}`.text).toBe('a x\\u{a}\\u{1b}[1mforged\nb 7');
-    const inner = shown`1\n2`;
-    expect(shown`${inner}\n3`.text).toBe('1\n2\n3');
-    expect(terminalText(paragraphs([inner, shown`3`]))).toBe('1\n2\n\n3');
+    expect(safeText`a ${hostile}\nb ${7}`.text).toBe('a x\\u{a}\\u{1b}[1mforged\nb 7');
+    const inner = safeText`1\n2`;
+    expect(safeText`${inner}\n3`.text).toBe('1\n2\n3');
+    expect(toTerminalText(paragraphs([inner, safeText`3`]))).toBe('1\n2\n\n3');
   });
 
   it('something made of lines that was put into a plain text is one line all the same', () => {
-    expect(terminalText(`${new Shown('1\n2')}`)).toBe('1\\u{a}2');
+    expect(toTerminalText(`${new SafeText('1\n2')}`)).toBe('1\\u{a}2');
   });
 
   it('a cell never leaves its row, and columns stand under their titles', () => {
@@ -76,9 +76,9 @@ describe('JSON', () => {
   it.each(['a\n\u001b\u009b\u202e\u2028\u{e0061}\ud83d x  y', '❤️ 👨‍👩‍👧', '张三'])(
     '%j is the same text when it is read',
     (text) => {
-      const written = jsonText({ text });
+      const written = toVisibleJson({ text });
       expect(JSON.parse(written)).toEqual({ text });
-      expect(visible(written.replaceAll('  ', ' '))).toBe(written.replaceAll('  ', ' '));
+      expect(escapeInvisible(written.replaceAll('  ', ' '))).toBe(written.replaceAll('  ', ' '));
     },
   );
 });

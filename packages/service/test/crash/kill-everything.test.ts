@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { openFromSettings } from '../../src/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { type ChannelCredentials, channelClient, isToBeSentAgain, type Reply } from '../support/channel-client.js';
 import { killEverything, LEDGER_NODE, ledgerPort, type Running, start } from '../support/processes.js';
@@ -22,7 +22,7 @@ let last: Running | undefined;
 beforeAll(async () => {
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-crash-'));
   env = { DATA_DIR: dataDir, MASTER_KEY: randomBytes(32).toString('base64'), PORT: '0', LOG_LEVEL: 'silent' };
-  const opened = await openFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
+  const opened = await openDatabaseFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
   channel = await createChannel(
     { ...opened, environment: 'sandbox', actor: 'test' },
     { name: 'Crash', ratePerSecond: 100_000 },

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readAddress } from '../../src/platform/db/address.js';
 import { openDatabase } from '../../src/platform/db/database.js';
+import { readDatabaseUrl } from '../../src/platform/db/database-url.js';
 import { SettingsError } from '../../src/platform/settings.js';
 import { freshDatabase } from '../support/database.js';
 
@@ -8,7 +8,7 @@ const BASE = 'postgres://user:s3cret@db.example/perennial';
 
 describe('DATABASE_URL', () => {
   it('names host, port, user, password and database, each decoded', () => {
-    expect(readAddress('postgresql://us%20er:p%40ss%3A@[::1]:6000/data%2Fbase')).toMatchObject({
+    expect(readDatabaseUrl('postgresql://us%20er:p%40ss%3A@[::1]:6000/data%2Fbase')).toMatchObject({
       host: '::1',
       port: 6000,
       user: 'us er',
@@ -16,8 +16,8 @@ describe('DATABASE_URL', () => {
       database: 'data/base',
       ssl: false,
     });
-    expect(readAddress(BASE)).toMatchObject({ host: 'db.example', port: 5432 });
-    expect(readAddress('postgres:///perennial?host=/run/postgresql&port=5433')).toMatchObject({
+    expect(readDatabaseUrl(BASE)).toMatchObject({ host: 'db.example', port: 5432 });
+    expect(readDatabaseUrl('postgres:///perennial?host=/run/postgresql&port=5433')).toMatchObject({
       host: '/run/postgresql',
       port: 5433,
     });
@@ -28,7 +28,7 @@ describe('DATABASE_URL', () => {
     ['-csearch_path=a  --work-mem=8MB', { search_path: 'a', work_mem: '8MB' }],
     ['-c my.name=with\\ space\\\\', { 'my.name': 'with space\\' }],
   ])('takes settings from options: %s', (options, settings) => {
-    expect(readAddress(`${BASE}?options=${encodeURIComponent(options)}`).settings).toEqual(settings);
+    expect(readDatabaseUrl(`${BASE}?options=${encodeURIComponent(options)}`).settings).toEqual(settings);
   });
 
   it('each connection has what options asks for', async () => {
@@ -64,11 +64,13 @@ describe('DATABASE_URL', () => {
       "sslrootcert cannot be read: ENOENT: no such file or directory, open '/none'",
     ],
   ])('refuses %s in one line', (query, why) => {
-    const read = () => readAddress(`${BASE}${query}`);
+    const read = () => readDatabaseUrl(`${BASE}${query}`);
     expect(read).toThrow(new SettingsError(`DATABASE_URL: ${why}`));
   });
 
   it('refuses what cannot be decoded, without repeating it', () => {
-    expect(() => readAddress('postgres://user:100%@db.example/x')).toThrow('DATABASE_URL: a % must be written as %25');
+    expect(() => readDatabaseUrl('postgres://user:100%@db.example/x')).toThrow(
+      'DATABASE_URL: a % must be written as %25',
+    );
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/platform/db/database.js';
-import { FAILURES } from '../../src/platform/db/failures.js';
+import { DATABASE_FAILURES } from '../../src/platform/db/failures.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { type TestService, testService } from '../support/service.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
@@ -33,7 +33,7 @@ const expectUnavailable = (reply: Reply) =>
   expect([reply.status, reply.code, reply.headers['retry-after'], reply.data]).toEqual([503, '503001', '1', null]);
 
 describe('503001 for a statement that fails with', () => {
-  const states = FAILURES.filter(({ routine }) => routine === undefined);
+  const states = DATABASE_FAILURES.filter(({ routine }) => routine === undefined);
   it.each(states.map(({ state, why }) => [state.padEnd(5, '0'), why]))('%s: %s', async (state) => {
     ask = (run) => run(raising(state));
     for (const name of ['test/alone', 'test/together']) {

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { NotBegun, PATIENT } from '../../src/platform/db/sharing/caller.js';
-import { gather } from '../../src/platform/db/sharing/gather.js';
+import { createBatcher } from '../../src/platform/db/sharing/batcher.js';
+import { BACKGROUND_CALLER, NotBegun } from '../../src/platform/db/sharing/caller.js';
 
 /** Batches that end when the test says so. */
 function controlled(slots: number, maxBatch: number, channelOf?: (item: number) => number) {
   const batches: { items: readonly number[]; end: (failure?: Error) => void }[] = [];
   const arrived: (() => void)[] = [];
-  const ask = gather<number, string>({
+  const ask = createBatcher<number, string>({
     slots,
     maxBatch,
     ...(channelOf ? { channelOf } : {}),
@@ -54,7 +54,7 @@ describe('gathered calls', () => {
   });
 
   describe('where many others wait at the node', () => {
-    const amongMany = { ...PATIENT, hasCompany: () => true };
+    const amongMany = { ...BACKGROUND_CALLER, hasCompany: () => true };
 
     it('a few wait for more to come along, and then go', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -97,7 +97,7 @@ describe('gathered calls', () => {
     const one = ask(1);
     const hanging = await batch(0);
     let isWaiting = true;
-    const impatient = ask(2, { ...PATIENT, isWaiting: () => isWaiting });
+    const impatient = ask(2, { ...BACKGROUND_CALLER, isWaiting: () => isWaiting });
     isWaiting = false;
     await expect(impatient).rejects.toThrow(NotBegun);
     hanging.end();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { moveSequences } from '../../src/platform/db/sequences.js';
+import { moveLaggingSequences } from '../../src/platform/db/sequences.js';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import { collectRequest, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { anotherNode } from '../support/second-node.js';
@@ -40,8 +40,8 @@ describe('after a restore that left the sequences out', () => {
   it('a start moves each above what is used, once', async () => {
     const { database } = on.service.fresh;
     await rewind();
-    expect((await moveSequences(database)).toSorted()).toEqual(SEQUENCES);
-    expect(await moveSequences(database)).toEqual([]);
+    expect((await moveLaggingSequences(database)).toSorted()).toEqual(SEQUENCES);
+    expect(await moveLaggingSequences(database)).toEqual([]);
 
     const before = new Set([...(await numbers('order_no', 'orders')), ...(await numbers('event_no', 'events'))]);
     const node = await anotherNode(on.service, { gateways: { of: async () => on.institution } });
@@ -61,7 +61,7 @@ describe('after a restore that left the sequences out', () => {
         SEQUENCES,
       ]);
     const before = await files();
-    const moved = await Promise.all([1, 2, 3].map(() => moveSequences(database)));
+    const moved = await Promise.all([1, 2, 3].map(() => moveLaggingSequences(database)));
     expect(moved.flat().toSorted()).toEqual(SEQUENCES);
     // Whoever looks at one meanwhile finds it where it was.
     expect(await files()).toEqual(before);

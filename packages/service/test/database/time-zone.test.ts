@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listOpenPaymentChannels } from '../../src/catalog/payment-channels/pace-sql.js';
 import { billDueOrders } from '../../src/engine/jobs/billing.js';
-import { showOrder } from '../../src/operator/orders/order-view.js';
+import { showOrder } from '../../src/operator/orders/show-order.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { findDaysToReconcile } from '../../src/reconciliation/reconciliation-runs-sql.js';
 import { eventsOf, type Stage, stage } from '../orders/support.js';

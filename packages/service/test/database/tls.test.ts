@@ -3,9 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { type EmbeddedDatabase, openEmbedded } from '@perennial/embedded-postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readAddress } from '../../src/platform/db/address.js';
-import { OwnSocketClient } from '../../src/platform/db/client.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
+import { readDatabaseUrl } from '../../src/platform/db/database-url.js';
+import { DestroyableClient } from '../../src/platform/db/destroyable-client.js';
 import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
 import { type Authority, newAuthority, selfSigned } from '../webhooks/certificates.js';
 
@@ -102,8 +102,8 @@ describe('sslmode', () => {
 });
 
 it('what waits on a connection fails when its socket is destroyed under the encryption', async () => {
-  const { settings: _settings, ...address } = readAddress(addressed({ sslmode: 'require' }));
-  const client = new OwnSocketClient(address);
+  const { settings: _settings, ...address } = readDatabaseUrl(addressed({ sslmode: 'require' }));
+  const client = new DestroyableClient(address);
   client.on('error', () => undefined);
   await client.connect();
   const waiting = client.query('select pg_sleep(50)');

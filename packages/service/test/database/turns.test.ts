@@ -1,16 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { PATIENT as A_PATIENT_CALLER, NotBegun } from '../../src/platform/db/sharing/caller.js';
-import { shareLimits } from '../../src/platform/db/sharing/shares.js';
-import { TooManyAtOnce, type TurnLimits, turns } from '../../src/platform/db/sharing/turns.js';
+import { BACKGROUND_CALLER as A_PATIENT_CALLER, NotBegun } from '../../src/platform/db/sharing/caller.js';
+import {
+  type ChannelQueueLimits,
+  createChannelQueue,
+  TooManyAtOnce,
+} from '../../src/platform/db/sharing/channel-queue.js';
+import { connectionShareLimits } from '../../src/platform/db/sharing/connection-shares.js';
 
 /** Work that ends when the test says so. */
-function controlled(limits: TurnLimits) {
-  const line = turns(limits);
+function controlled(limits: ChannelQueueLimits) {
+  const line = createChannelQueue(limits);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const start = (channel: number, name: string) => {
-    const taken = line.take(channel, () => {
+    const taken = line.run(channel, () => {
       begun.push(name);
       return new Promise<string>((resolve) => ends.set(name, () => resolve(`${name} done`)));
     });
@@ -49,7 +53,7 @@ describe('turns', () => {
   });
 
   it('where all together are limited, each channel has its turn, however many wait of one', async () => {
-    const { begun, start, end } = controlled({ perChannel: 2, together: 2, waitMs: PATIENT });
+    const { begun, start, end } = controlled({ perChannel: 2, total: 2, waitMs: PATIENT });
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) void start(1, name);
     for (const name of ['b1', 'b2']) void start(2, name);
     void start(3, 'c1');
@@ -59,7 +63,7 @@ describe('turns', () => {
   });
 
   it('one that is at its own limit is passed over, and has its turn when it is not', async () => {
-    const { begun, start, end } = controlled({ perChannel: 1, together: 2, waitMs: PATIENT });
+    const { begun, start, end } = controlled({ perChannel: 1, total: 2, waitMs: PATIENT });
     for (const name of ['a1', 'a2']) void start(1, name);
     void start(2, 'b1');
     void start(3, 'c1');
@@ -71,14 +75,14 @@ describe('turns', () => {
   });
 
   it('work that fails gives its turn back', async () => {
-    const line = turns({ perChannel: 1, waitMs: PATIENT });
-    await expect(line.take(1, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    const line = createChannelQueue({ perChannel: 1, waitMs: PATIENT });
+    await expect(line.run(1, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await expect(
-      line.take(1, () => {
+      line.run(1, () => {
         throw new Error('at once');
       }),
     ).rejects.toThrow('at once');
-    expect(await line.take(1, async () => 'yes')).toBe('yes');
+    expect(await line.run(1, async () => 'yes')).toBe('yes');
   });
 
   it('429001 for what has waited too long: it was not begun, and the others keep their places', async () => {
@@ -106,17 +110,17 @@ describe('turns', () => {
     ['whose patience is over when its turn comes', 0, TooManyAtOnce],
     ['who has hung up meanwhile', 1, NotBegun],
   ])('%s is not begun, and is told why', async (_who, patienceLeft, why) => {
-    const line = turns({ perChannel: 1, waitMs: PATIENT });
+    const line = createChannelQueue({ perChannel: 1, waitMs: PATIENT });
     let isWaiting = true;
     let finish = () => {};
-    const first = line.take(1, () => new Promise<void>((resolve) => (finish = resolve)));
+    const first = line.run(1, () => new Promise<void>((resolve) => (finish = resolve)));
     let wasBegun = false;
-    const second = line.take(
+    const second = line.run(
       1,
       async () => {
         wasBegun = true;
       },
-      { ...A_PATIENT_CALLER, isWaiting: () => isWaiting, patienceLeft: () => (isWaiting ? PATIENT : patienceLeft) },
+      { ...A_PATIENT_CALLER, isWaiting: () => isWaiting, waitLeftMs: () => (isWaiting ? PATIENT : patienceLeft) },
     );
     isWaiting = false;
     finish();
@@ -143,11 +147,11 @@ describe('the share of a channel', () => {
     [16, 5, 10],
     [100, 33, 66],
   ])('of %i connections: %i for one channel, %i for all', (pool, perChannel, together) => {
-    expect(shareLimits(pool)).toMatchObject({ perChannel, together });
+    expect(connectionShareLimits(pool)).toMatchObject({ perChannel, together });
   });
 
   it('as it is set, and then all channels together have at least as much', () => {
-    expect(shareLimits(16, 1)).toMatchObject({ perChannel: 1, together: 10 });
-    expect(shareLimits(16, 16)).toMatchObject({ perChannel: 16, together: 16 });
+    expect(connectionShareLimits(16, 1)).toMatchObject({ perChannel: 1, together: 10 });
+    expect(connectionShareLimits(16, 16)).toMatchObject({ perChannel: 16, together: 16 });
   });
 });

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
-import { openFromSettings } from '../../src/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { send } from '../support/channel-client.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
@@ -31,7 +31,7 @@ const setReadOnly = (database: Database, url: string, value: 'on' | 'off') =>
 
 /** As a node does it. */
 const open = (url: string, log: (line: string) => void = () => undefined) =>
-  openFromSettings(readSettings({ DATABASE_URL: url, DATA_DIR: dataDir }), { role: 'service', log });
+  openDatabaseFromSettings(readSettings({ DATABASE_URL: url, DATA_DIR: dataDir }), { role: 'service', log });
 
 describe('a node', () => {
   it('waits for a server on which nothing can be written, and says so', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/cli/frame/command.js';
-import { program } from '../../src/cli/program.js';
+import { createCommandLine } from '../../src/cli/frame/command.js';
+import { createProgram } from '../../src/cli/program.js';
 import { readPage, tableRows } from './pages.js';
 
 /** `channel show <app-id>` and the like, with the options of each, as the program itself tells them. */
@@ -41,11 +41,16 @@ describe('docs/command-line.md', () => {
   });
 });
 
-const NOWHERE = commandLine({ env: {}, stdout: process.stdout, stderr: process.stderr, badNews: () => undefined });
+const NOWHERE = createCommandLine({
+  env: {},
+  stdout: process.stdout,
+  stderr: process.stderr,
+  setFailed: () => undefined,
+});
 
 /** What `perennial noun verb --help` says. */
 function help(...words: readonly string[]): string {
-  let command = program(NOWHERE, () => undefined);
+  let command = createProgram(NOWHERE, () => undefined);
   for (const word of words) {
     const found = command.commands.find((one) => one.name() === word);
     if (!found) throw new Error(`there is no command ${words.join(' ')}`);

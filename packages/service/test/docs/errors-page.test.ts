@@ -1,6 +1,6 @@
 import { CODES, type CodeName, endpoints, PATH_PREFIX, resultCodes } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MALFORMED_HTTP } from '../../src/http/requests/client-error.js';
+import { MALFORMED_HTTP } from '../../src/http/requests/malformed-http.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';

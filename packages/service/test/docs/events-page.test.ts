@@ -1,7 +1,7 @@
 import {
+  type ContractEvent,
   EVENT_CONTRACT,
   type EventScenario,
-  type ToldEvent,
   WEBHOOK_EVENTS,
   WEBHOOK_RETRY_DELAYS_MS,
 } from '@perennial/wire';
@@ -10,7 +10,7 @@ import { readPage, rowsUnder, tableRows } from './pages.js';
 
 const page = await readPage('docs/events.md');
 
-const inWords = ({ eventType, status }: ToldEvent) => `${eventType.split('.')[0]} ${status}`;
+const inWords = ({ eventType, status }: ContractEvent) => `${eventType.split('.')[0]} ${status}`;
 
 function rowOf({ when, events, perVoidedPeriod: voided }: EventScenario): string[] {
   const told = [...events.map(inWords), ...(voided ? [`${inWords(voided)} for each voided period`] : [])];

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ENDPOINTS } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
-import { ALERT_KINDS } from '../../src/platform/alerts/raise-sql.js';
+import { ALERT_KINDS } from '../../src/platform/alerts/alerts-sql.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { formatRefundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';

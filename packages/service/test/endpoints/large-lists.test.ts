@@ -3,7 +3,7 @@ import type { AuthorizationKey } from '../../src/catalog/channels/authorized-sql
 import { listAuthorizedPaymentChannels } from '../../src/catalog/payment-channels/list-payment-channels-sql.js';
 import { listAuthorizedProducts } from '../../src/catalog/products/list-products-sql.js';
 import type { Queryable } from '../../src/platform/db/database.js';
-import type { Place } from '../../src/platform/lists/page.js';
+import type { ListPosition } from '../../src/platform/lists/list-page.js';
 import {
   type AgreementFilter,
   type AgreementKey,
@@ -94,7 +94,7 @@ async function expectLittle(read: (db: Queryable) => Promise<unknown[]>): Promis
 describe('a page of a long list reads little more than what it shows', () => {
   const micros = (n: number) => (START + Math.floor(n / 3)) * 1_000_000;
 
-  const orders = (filter: Omit<OrderFilter, 'channelUserId'>, place: Place<OrderKey>) =>
+  const orders = (filter: Omit<OrderFilter, 'channelUserId'>, place: ListPosition<OrderKey>) =>
     expectLittle((db) => listOrderTexts(db, CHANNEL, { channelUserId: 'user', ...filter }, 0, 101, place));
   it.each<[string, Omit<OrderFilter, 'channelUserId'>]>([
     ['all', { cycles: undefined }],
@@ -104,7 +104,7 @@ describe('a page of a long list reads little more than what it shows', () => {
   it('orders/list: far behind, by cursor', () =>
     orders({ cycles: undefined }, { after: [micros(1_000), 1_000], offset: 0 }));
 
-  const agreements = (filter: Partial<AgreementFilter>, place: Place<AgreementKey>) =>
+  const agreements = (filter: Partial<AgreementFilter>, place: ListPosition<AgreementKey>) =>
     expectLittle((db) => {
       const all = { channelUserId: undefined, cardHash: undefined, certificateHash: undefined, ...filter };
       return listBoundAgreements(db, CHANNEL, all, 101, place);
@@ -125,7 +125,7 @@ describe('a page of a long list reads little more than what it shows', () => {
     ['products/list', listAuthorizedProducts],
     ['payment-channels/list', listAuthorizedPaymentChannels],
   ])('%s', async (_what, list) => {
-    const page = (place: Place<AuthorizationKey>) => expectLittle((db) => list(db, CHANNEL, 101, place));
+    const page = (place: ListPosition<AuthorizationKey>) => expectLittle((db) => list(db, CHANNEL, 101, place));
     await page(FIRST);
     await page({ after: [micros(1_000), 'A'], offset: 0 });
   });

@@ -4,7 +4,7 @@ import { FieldFailures, MAX_FIELD_FAILURES } from '../../src/catalog/channels/fi
 import { mendFutureTimes } from '../../src/engine/housekeeping/future-times-sql.js';
 import { systemClock } from '../../src/platform/clock.js';
 import type { Queryable } from '../../src/platform/db/database.js';
-import { clockWatch } from '../../src/platform/installation/clock-watch.js';
+import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
 import { capturedLog } from '../support/captured-log.js';
 import { send } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';
@@ -26,7 +26,7 @@ const databaseAt = (now: number): Queryable => ({ query: async () => [{ now }] a
 function watchOf(ahead: number) {
   const { log, lines } = capturedLog();
   const clock = manualClock(NOW + ahead * 1000);
-  const watch = clockWatch({ database: databaseAt(NOW), clock, log });
+  const watch = createClockWatch({ database: databaseAt(NOW), clock, log });
   const messages = () => lines().map(({ level, msg }) => `${level} ${msg}`);
   return { clock, watch, messages };
 }
@@ -72,7 +72,7 @@ describe('a node compares its clock with the database’s', () => {
     const database = {
       query: () => new Promise((resolve) => (answer = () => resolve([{ now: NOW }]))),
     } as unknown as Queryable;
-    const watch = clockWatch({ database, clock: manualClock(NOW), log: pino({ level: 'silent' }) });
+    const watch = createClockWatch({ database, clock: manualClock(NOW), log: pino({ level: 'silent' }) });
     const compared = watch.compare();
     setTimeout(() => answer(), 50);
     await compared;
@@ -123,7 +123,7 @@ describe('a clock that is set back', () => {
   });
 
   it('a user whose tries were used up waits for an hour and not for longer', async () => {
-    const { findTries } = await import('../../src/redeem/tries-sql.js');
+    const { findTries } = await import('../../src/redeem/unsubscribe-tries-sql.js');
     const { database } = service.fresh;
     const [row] = await database.query<{ id: number }>('select channel_id as id from channels limit 1');
     const id = row?.id ?? 0;

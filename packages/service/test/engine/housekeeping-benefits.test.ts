@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
-import { type Database, openDatabase, relayQuery, type Transaction } from '../../src/platform/db/database.js';
+import { type Database, openDatabase, type Transaction, wrapQuery } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
@@ -108,7 +108,7 @@ describe('bounded work', () => {
   function watched(database: Database, pages?: number) {
     const steps: { readonly pages: readonly unknown[]; readonly rows: number }[] = [];
     const watching = (tx: Transaction) =>
-      relayQuery(tx, async (run, { text, values }) => {
+      wrapQuery(tx, async (run, { text, values }) => {
         const found = await run();
         const rows = found as object[];
         if (text.includes('update benefits')) steps.push({ pages: values, rows: rows.length });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recover } from '../../src/engine/recovery/recover.js';
+import { recoverAllDue } from '../../src/engine/recovery/recover.js';
 
 /** What falls due, one claim after another; then nothing. */
 function dueInTurn<One>(...turns: readonly (readonly One[])[]) {
@@ -24,7 +24,7 @@ describe('what was begun elsewhere and has no end yet', () => {
     const due = [...all];
     const limits: number[] = [];
     const finished: number[] = [];
-    const count = await recover({
+    const count = await recoverAllDue({
       async claim(limit) {
         limits.push(limit);
         return due.splice(0, limit);
@@ -44,7 +44,7 @@ describe('what was begun elsewhere and has no end yet', () => {
     });
     const finished: string[] = [];
     const { claim } = dueInTurn(['hangs'], [], ['later']);
-    await recover({
+    await recoverAllDue({
       claim,
       async finish(one) {
         if (one === 'hangs') await hanging;
@@ -60,7 +60,7 @@ describe('what was begun elsewhere and has no end yet', () => {
     let isStopping = false;
     const finished: string[] = [];
     const { claim, limits } = dueInTurn(['under way'], ['never claimed']);
-    const count = await recover(
+    const count = await recoverAllDue(
       {
         claim,
         async finish(one) {
@@ -81,7 +81,7 @@ describe('what was begun elsewhere and has no end yet', () => {
     const failed: string[] = [];
     const finished: string[] = [];
     const { claim } = dueInTurn(['broken', 'whole']);
-    await recover({
+    await recoverAllDue({
       claim,
       async finish(one) {
         if (one === 'broken') throw new Error('no answer');

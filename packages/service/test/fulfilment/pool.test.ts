@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { describeOrder } from '../../src/cli/nouns/order-text.js';
+import { orderText } from '../../src/cli/commands/orders/order-text.js';
 import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit.js';
-import { showOrder } from '../../src/operator/orders/order-view.js';
+import { showOrder } from '../../src/operator/orders/show-order.js';
 import { setFulfilment, showBenefit } from '../../src/operator/provisioning/benefits.js';
 import type { Database } from '../../src/platform/db/database.js';
 import type { BenefitReference } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
@@ -61,7 +61,7 @@ describe('a pool', () => {
     const orderNo = String(one.orderNo);
     const shown = async () => {
       const order = await showOrder(on.operator, { orderNo });
-      const row = describeOrder(order).text.match(new RegExp(`${code} .*$`, 'm'))?.[0];
+      const row = orderText(order).text.match(new RegExp(`${code} .*$`, 'm'))?.[0];
       return [
         order.payments[0]?.benefits[0]?.codeStatus,
         row?.includes('CLAIMED'),

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { lockFile, type SupplierProgramOptions, startSupplier } from '@perennial/reference-peers';
+import { lockFilePath, type ReferenceProgramOptions, startSupplier } from '@perennial/reference-peers';
 import { onTestFinished } from 'vitest';
 import type { Operator } from '../../src/operator/operator.js';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
@@ -48,7 +48,7 @@ export function supplierTo(url: string, dataDir: string): TestSupplier {
 
 export async function supplierFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-supplier-'));
-  const lock = await lockFile(folder);
+  const lock = await lockFilePath(folder);
   onTestFinished(async () => {
     await rm(folder, { recursive: true, force: true });
     await rm(lock, { force: true });
@@ -59,7 +59,7 @@ export async function supplierFolder(): Promise<string> {
 /** The reference supplier on a free port of this process; it ends with the test. */
 export async function localSupplier(
   clock: Clock,
-  more: Partial<SupplierProgramOptions> = {},
+  more: Partial<ReferenceProgramOptions> = {},
 ): Promise<TestSupplier & { stop(): Promise<void> }> {
   const folder = more.dataDir ?? (await supplierFolder());
   const { url, stop } = await startSupplier({ port: 0, key: KEY, clock, control: true, ...more, dataDir: folder });

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { signedHeaders } from '@perennial/wire/bridge';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { heldBackLines } from '../../src/http/limits/held-back.js';
+import { createThrottledLines } from '../../src/http/limits/throttled-lines.js';
 import { createPaymentChannel, resetGatewayKey } from '../../src/operator/provisioning/payment-channels.js';
-import { type Database, relayQuery } from '../../src/platform/db/database.js';
+import { type Database, wrapQuery } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type Reply, send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
@@ -41,7 +41,7 @@ async function start(authFailuresPerMinute: number): Promise<void> {
   const counting: Database = {
     ...database,
     close: async () => undefined,
-    query: relayQuery(database, (run, { text }) => {
+    query: wrapQuery(database, (run, { text }) => {
       asked.push(text);
       return run();
     }),
@@ -215,9 +215,9 @@ describe('lines that are held back', () => {
 
   function noting() {
     const written: string[] = [];
-    const held = heldBackLines();
+    const held = createThrottledLines();
     const line = (who: string) =>
-      held.line(
+      held.write(
         who,
         () => written.push(who),
         (more) => written.push(`${who}: ${more} more`),

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import {
-  type Agenda,
-  Desk,
+  createInstitutionServer,
   type FaultName,
-  institutionServer,
+  type FaultOccasion,
+  InstitutionHandler,
   Ledger,
-  type Occasion,
+  type Timers,
 } from '@perennial/reference-peers';
 import { type NoticeMessage, signedHeaders } from '@perennial/wire/bridge';
 import { type BridgeGateway, createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
@@ -17,13 +17,13 @@ const MINUTE_MS = 60_000;
 const DELAYS = { settleMs: 40 * MINUTE_MS, answerMs: 0, lateNoticeMs: 0, noticeRetryMs: 0, longestNoticeRetryMs: 0 };
 
 /**
- * The reference institution, over HTTP, in this process: its ledger can be looked into, its agenda goes by the history's
+ * The reference institution, over HTTP, in this process: its ledger can be looked into, its timers goes by the history's
  * time, and each step says what goes wrong. It keeps nothing on the disk, for it never crashes here; and it sends no notice
  * by itself, since notices are steps of their own.
  */
 export interface Bank {
   readonly ledger: Ledger;
-  readonly desk: Desk;
+  readonly handler: InstitutionHandler;
   readonly gateway: BridgeGateway;
   /** What is due at the institution by now. */
   runAgenda(): void;
@@ -31,25 +31,33 @@ export interface Bank {
   close(): Promise<void>;
 }
 
-export async function openBank(clock: Clock, fault: (occasion: Occasion) => FaultName | undefined): Promise<Bank> {
+export async function openBank(clock: Clock, fault: (occasion: FaultOccasion) => FaultName | undefined): Promise<Bank> {
   let waiting: { readonly at: number; readonly act: () => void }[] = [];
-  const agenda: Agenda = {
+  const timers: Timers = {
     after: (ms, act) => waiting.push({ at: clock.now() + ms, act }),
     stop: () => undefined,
   };
   const ledger = new Ledger();
   const nothing = async () => undefined;
-  const journal = { append: nothing, synced: nothing, close: nothing };
+  const journal = { append: nothing, untilSynced: nothing, close: nothing };
   const delays = () => DELAYS;
-  const desk = new Desk({ ledger, journal, clock, agenda, delays, sender: undefined, pageLines: 1000 });
+  const handler = new InstitutionHandler({
+    ledger,
+    journal,
+    clock,
+    timers,
+    delays,
+    sender: undefined,
+    pageLines: 1000,
+  });
   const faults = { set: () => undefined, clear: () => undefined, take: fault };
-  const server = institutionServer({ key: KEY, clock, desk, faults, agenda, delays, log: undefined });
+  const server = createInstitutionServer({ key: KEY, clock, handler, faults, timers, delays, log: undefined });
   await server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = server.server.address() as AddressInfo;
   const gateway = createBridgeGateway({ url: `http://127.0.0.1:${port}`, key: KEY, clock });
   return {
     ledger,
-    desk,
+    handler,
     gateway,
     runAgenda() {
       const due = waiting.filter(({ at }) => at <= clock.now());

@@ -1,4 +1,4 @@
-import { type Debit, debitMessage } from '@perennial/reference-peers';
+import { type Debit, toDebitMessage } from '@perennial/reference-peers';
 import { expect } from 'vitest';
 import { readDebitOutcome } from '../../src/gateways/bridge/read-outcomes.js';
 import { OperatorError } from '../../src/operator/operator.js';
@@ -64,14 +64,14 @@ export async function news(history: History, step: Disturbed<News>): Promise<Exp
   if (!picked) return new Map();
   const { tracked, attempt } = picked;
   const code = required(tracked.model.agreements[attempt.agreement]).paymentChannelCode;
-  const { desk, ledger } = required(world.banks.get(code));
+  const { handler, ledger } = required(world.banks.get(code));
   const number = formatAttemptNo(tracked.orderNo, attempt.cycleNo, attempt.tryNo);
   const debit = ledger.debits.get(number);
   if (!debit) return new Map();
-  await desk.settleDebit(number);
+  await handler.settleDebit(number);
   if (step.contrary && attempt.status !== 'STARTED') return contradicts(history, step, tracked, attempt, debit);
   world.arm();
-  const message = debitMessage(debit);
+  const message = toDebitMessage(debit);
   for (let sent = 0; sent < step.notices && !world.node().dead; sent += 1) {
     const reply = await world.notice(code, { kind: 'DEBIT', noticeNo: history.unique('notice'), ...message });
     if (reply) expect(reply.status, reply.text).toBe(200);
@@ -169,7 +169,7 @@ async function canceled({ world }: History, picked: Tracked, running: readonly T
 async function givenNotice(history: History, step: AgreementEnds, agreement: Agreement): Promise<HasEnded> {
   const { world } = history;
   const { paymentChannelCode, institutionNo } = agreement;
-  await required(world.banks.get(paymentChannelCode)).desk.endAgreement(institutionNo, 'ended by the customer');
+  await required(world.banks.get(paymentChannelCode)).handler.endAgreement(institutionNo, 'ended by the customer');
   world.arm();
   for (let sent = 0; sent < step.notices && !world.node().dead; sent += 1) {
     const noticeNo = history.unique('notice');

@@ -10,7 +10,7 @@ import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
 import type { Gateway } from '../../src/gateways/gateway.js';
 import type { Gateways } from '../../src/gateways/gateway-registry.js';
 import type { Clock } from '../../src/platform/clock.js';
-import { type Database, relayQuery, type Transaction, Unavailable } from '../../src/platform/db/database.js';
+import { type Database, type Transaction, Unavailable, wrapQuery } from '../../src/platform/db/database.js';
 import type { Vault } from '../../src/platform/secrets/vault.js';
 import { createService } from '../../src/service.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
@@ -73,7 +73,7 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
 
   const database: Database = {
     ...real,
-    query: relayQuery(real, (run) =>
+    query: wrapQuery(real, (run) =>
       watched(async () => {
         passes('commit', 'before');
         const rows = await run();
@@ -87,7 +87,7 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
         const result = await real.transaction(async (tx) => {
           const own: Transaction = {
             ...tx,
-            query: relayQuery(tx, (run) => {
+            query: wrapQuery(tx, (run) => {
               if (dead) throw gone();
               return run();
             }),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Occasion } from '@perennial/reference-peers';
+import type { FaultOccasion } from '@perennial/reference-peers';
 import { createAccessTokens } from '../../src/catalog/channels/access-token.js';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type {
@@ -92,7 +92,7 @@ export async function openWorld(): Promise<World> {
   let askedWrongly = false;
   let planned: Crash | undefined;
 
-  function fault({ operation, number = '', first }: Occasion) {
+  function fault({ operation, number = '', first }: FaultOccasion) {
     if (operation === 'refund') return first ? plan.refund : undefined;
     if (operation === 'debit-query' && !askedWrongly) {
       askedWrongly = true;

@@ -6,7 +6,12 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Institution, type InstitutionOptions, lockFile, startInstitution } from '@perennial/reference-peers';
+import {
+  type InstitutionOptions,
+  lockFilePath,
+  type ReferenceProgram,
+  startInstitution,
+} from '@perennial/reference-peers';
 import { onTestFinished } from 'vitest';
 import {
   type BridgeGateway,
@@ -24,7 +29,7 @@ const CHILD = fileURLToPath(new URL('institution-child.mjs', import.meta.url));
 
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-institution-'));
-  const lock = await lockFile(folder);
+  const lock = await lockFilePath(folder);
   onTestFinished(async () => {
     await rm(folder, { recursive: true, force: true });
     // An institution that was killed has left it.
@@ -37,7 +42,7 @@ export async function temporaryFolder(): Promise<string> {
 const QUICK = { settleMs: 0, lateNoticeMs: 0, noticeRetryMs: 1, longestNoticeRetryMs: 5 };
 
 export interface Attached {
-  readonly institution: Institution;
+  readonly institution: ReferenceProgram;
   readonly gateway: BridgeGateway;
   readonly dataDir: string;
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HeldUp, Silent, Unavailable } from '../../src/platform/db/database.js';
+import { DatabaseUnresponsive, HeldUp, Unavailable } from '../../src/platform/db/database.js';
 import { capturedLog } from '../support/captured-log.js';
 
 const away = () => new Unavailable('database unavailable: ECONNREFUSED', { cause: new Error('ECONNREFUSED') });
@@ -51,8 +51,11 @@ describe('lines of one cause', () => {
   it('a database that says nothing is away like one that cannot be reached', () => {
     const { log, lines } = capturedLog();
     for (let n = 0; n < 10; n += 1) {
-      log.error({ err: new Silent(), requestId: `r-${n}` }, 'fault');
-      log.warn({ err: n % 2 === 0 ? new Silent() : away(), cause: `job ${n}` }, 'a background job failed');
+      log.error({ err: new DatabaseUnresponsive(), requestId: `r-${n}` }, 'fault');
+      log.warn(
+        { err: n % 2 === 0 ? new DatabaseUnresponsive() : away(), cause: `job ${n}` },
+        'a background job failed',
+      );
     }
     expect(lines()).toMatchObject([{ msg: 'fault', requestId: 'r-0', cause: 'the database is away' }]);
   });

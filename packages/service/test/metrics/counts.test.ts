@@ -80,10 +80,10 @@ describe('perennial_webhook_pushes_total and perennial_webhook_given_up_total', 
     const pushed: CountedPush[] = [];
     let givenUp = 0;
     const counts = {
-      debit: () => undefined,
-      claim: () => undefined,
-      push: (outcome: CountedPush) => void pushed.push(outcome),
-      givenUp(events: number) {
+      countDebit: () => undefined,
+      countClaim: () => undefined,
+      countPush: (outcome: CountedPush) => void pushed.push(outcome),
+      countGivenUp(events: number) {
         givenUp += events;
       },
     };

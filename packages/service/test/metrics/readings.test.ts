@@ -5,8 +5,8 @@ import { createBusinessReader } from '../../src/engine/business-reader.js';
 import { createBusinessMetrics } from '../../src/engine/metrics/business-metrics.js';
 import type { ReadingBounds } from '../../src/engine/metrics/readings-sql.js';
 import { pauseEvents } from '../../src/operator/events.js';
-import { raiseAlert } from '../../src/platform/alerts/raise-sql.js';
-import { clockWatch } from '../../src/platform/installation/clock-watch.js';
+import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { type Metric, readMetrics, sampleValue } from '../support/scrape.js';
@@ -32,7 +32,7 @@ function reader(bounds: Partial<ReadingBounds> = {}) {
   const registry = new Registry();
   const metrics = createBusinessMetrics(registry, '1.2.3');
   const { clock, fresh } = on.service;
-  const watch = clockWatch({ database: fresh.database, clock, log: pino({ level: 'silent' }) });
+  const watch = createClockWatch({ database: fresh.database, clock, log: pino({ level: 'silent' }) });
   const read = createBusinessReader({ database: fresh.database, clock, metrics, clockWatch: watch, bounds });
   return async (): Promise<Map<string, Metric>> => {
     await watch.compare();
@@ -170,7 +170,7 @@ it('counting stops at its bound, and a hundred payment channels have names of th
 
   const registry = new Registry();
   const { counts, stop } = createBusinessMetrics(registry, '1');
-  for (let n = 0; n < 150; n += 1) counts.debit(`PC${n}`, 'success');
+  for (let n = 0; n < 150; n += 1) counts.countDebit(`PC${n}`, 'success');
   stop();
   const shown = readMetrics(await registry.metrics()).get('perennial_debits_total')?.samples ?? [];
   expect(shown).toHaveLength(101);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { raiseAlert } from '../../src/platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { operatorOn } from './support.js';
 

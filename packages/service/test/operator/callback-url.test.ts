@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkCallbackUrl } from '../../src/operator/provisioning/callback-url.js';
+import { checkCallbackUrl } from '../../src/operator/provisioning/addresses/callback-url.js';
 
 const ACCEPTED: readonly [text: string, stored: string][] = [
   ['https://partner.example/events', 'https://partner.example/events'],

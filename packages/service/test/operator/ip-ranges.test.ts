@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAddressCheck } from '../../src/catalog/channels/channel.js';
 import { OperatorError } from '../../src/operator/operator.js';
-import { requireIpRanges } from '../../src/operator/provisioning/ip-ranges.js';
+import { requireIpRanges } from '../../src/operator/provisioning/addresses/ip-ranges.js';
 
 const ACCEPTED: readonly [text: string, stored: string, inside: string, outside: string | undefined][] = [
   ['203.0.113.7', '203.0.113.7/32', '203.0.113.7', '203.0.113.8'],

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findChannel } from '../../src/catalog/channels/channels-sql.js';
 import { openCredentials } from '../../src/catalog/channels/credentials.js';
 import { listAudit } from '../../src/operator/audit.js';
-import { masterKeyStatus, rewrapKeys } from '../../src/operator/copies/master-key.js';
+import { readMasterKeyStatus, rewrapKeys } from '../../src/operator/copies/master-key.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import type { Database } from '../../src/platform/db/database.js';
-import { newKey, openVault } from '../../src/platform/secrets/vault.js';
+import { createKey, openVault } from '../../src/platform/secrets/vault.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
 let fresh: FreshDatabase;
@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => fresh.close());
 
 it('after a rewrap the previous master key is needed no more, and the secrets are the same', async () => {
-  const [previous, current] = [newKey(), newKey()];
+  const [previous, current] = [createKey(), createKey()];
   const operator = (...keys: Uint8Array[]) =>
     ({ database: fresh.database, vault: openVault(keys), environment: 'sandbox', actor: 'test' }) as const;
   const created = await createChannel(operator(previous), { name: 'Old' });
@@ -47,13 +47,13 @@ it('after a rewrap the previous master key is needed no more, and the secrets ar
 });
 
 it('a rewrap that is repeated finds it done, and one that was interrupted goes on where it was', async () => {
-  const [previous, current] = [newKey(), newKey()];
+  const [previous, current] = [createKey(), createKey()];
   const operator = (...keys: Uint8Array[]) =>
     ({ database: fresh.database, vault: openVault(keys), environment: 'sandbox', actor: 'test' }) as const;
   await fresh.database.query(
     `insert into channels (app_id, name, data_key, app_secret, aes_key, callback_secret, rate_per_second, rate_burst)
      select 'test_' || n, 'x', $1, 'x', 'x', 'x', 1, 1 from generate_series(1, 250) n`,
-    [openVault([previous]).wrapKey(newKey())],
+    [openVault([previous]).wrapKey(createKey())],
   );
   let transactions = 0;
   const { query, transaction } = fresh.database;
@@ -64,7 +64,7 @@ it('a rewrap that is repeated finds it done, and one that was interrupted goes o
   const interrupted = { ...operator(current, previous), database: { query, transaction: dying } };
   await expect(rewrapKeys(interrupted)).rejects.toThrow('killed');
   const counts = async () =>
-    (await masterKeyStatus(operator(current, previous))).keys.map(({ keyId, count }) => [keyId, count]);
+    (await readMasterKeyStatus(operator(current, previous))).keys.map(({ keyId, count }) => [keyId, count]);
   const [now, before] = openVault([current, previous]).keyIds;
   expect((await counts()).toSorted()).toEqual(
     [
@@ -79,14 +79,14 @@ it('a rewrap that is repeated finds it done, and one that was interrupted goes o
 });
 
 it('the status says which key protects what, and whether all of it opens', async () => {
-  const [previous, current] = [newKey(), newKey()];
+  const [previous, current] = [createKey(), createKey()];
   const operator = (...keys: Uint8Array[]) =>
     ({ database: fresh.database, vault: openVault(keys), environment: 'sandbox', actor: 'test' }) as const;
   await createChannel(operator(previous), { name: 'Old' });
   await createChannel(operator(current), { name: 'New' });
   const [now = '', before = ''] = openVault([current, previous]).keyIds;
   const what = 'data keys of channels';
-  expect(await masterKeyStatus(operator(current, previous))).toEqual({
+  expect(await readMasterKeyStatus(operator(current, previous))).toEqual({
     currentKeyId: now,
     previousKeyIds: [before],
     keys: [
@@ -97,7 +97,7 @@ it('the status says which key protects what, and whether all of it opens', async
     allOpen: true,
     isRewrapped: false,
   });
-  expect(await masterKeyStatus(operator(current))).toMatchObject({
+  expect(await readMasterKeyStatus(operator(current))).toMatchObject({
     previousKeyIds: [],
     keys: [
       { keyId: before, count: 1, opened: 0 },
@@ -109,7 +109,7 @@ it('the status says which key protects what, and whether all of it opens', async
   // A key that opens and secrets that do not: somebody has meddled with a row.
   await rewrapKeys(operator(current, previous));
   await fresh.database.query(`update channels set aes_key = app_secret where name = 'Old'`);
-  expect(await masterKeyStatus(operator(current))).toMatchObject({
+  expect(await readMasterKeyStatus(operator(current))).toMatchObject({
     keys: [{ keyId: now, count: 2, opened: 2 }],
     channelSecrets: { count: 6, opened: 3 },
     allOpen: false,
@@ -118,7 +118,7 @@ it('the status says which key protects what, and whether all of it opens', async
 });
 
 it('without the previous key nothing is changed', async () => {
-  const [previous, current] = [newKey(), newKey()];
+  const [previous, current] = [createKey(), createKey()];
   const base = { database: fresh.database, environment: 'sandbox', actor: 'test' } as const;
   const created = await createChannel({ ...base, vault: openVault([previous]) }, { name: 'Old' });
   await expect(rewrapKeys({ ...base, vault: openVault([current]) })).rejects.toThrow(/no master key/);

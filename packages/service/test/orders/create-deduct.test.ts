@@ -6,7 +6,7 @@ import { createGatewayRegistry } from '../../src/gateways/gateway-registry.js';
 import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import { withdrawPaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
-import { lookUp } from '../../src/platform/secrets/look-up.js';
+import { createKeyedHasher } from '../../src/platform/secrets/keyed-hasher.js';
 import { createAgreementEnder } from '../../src/subscriptions/steps/ending/end-by-institution.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { PRODUCT } from '../operator/support.js';
@@ -142,7 +142,7 @@ describe('an agreement that the institution ends while the first debit is on the
     const request = sharedRequest(channel, { externalOrderNo: `${unique('order')}_PENDING` });
     const { data } = await create(request);
     const { database } = service.fresh;
-    const institutionNumbers = lookUp(database, service.vault, 'institution numbers');
+    const institutionNumbers = createKeyedHasher(database, service.vault, 'institution numbers');
     const end = createAgreementEnder({ database, institutionNumbers, clock: service.clock });
     await end('MOCKPAY', request.sharedAgreement.sharedAgreementNo, 'closed by the bank');
     expect((await query(data.orderNo)).orderStatus).toBe('INITIALIZING');
@@ -161,7 +161,7 @@ describe('an agreement that the institution ends while the first debit is on the
 
   it('a number that nobody has is an alert', async () => {
     const { database } = service.fresh;
-    const institutionNumbers = lookUp(database, service.vault, 'institution numbers');
+    const institutionNumbers = createKeyedHasher(database, service.vault, 'institution numbers');
     await createAgreementEnder({ database, institutionNumbers, clock: service.clock })('MOCKPAY', 'nobody', 'x');
     const alerts = await database.query(`select from alerts where kind = 'notice-for-unknown-agreement'`);
     expect(alerts).toHaveLength(1);

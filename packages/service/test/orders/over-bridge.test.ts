@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type Institution, startInstitution } from '@perennial/reference-peers';
+import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { signedHeaders } from '@perennial/wire/bridge';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
@@ -23,7 +23,7 @@ import { anotherChannel } from './support.js';
 /** The service and the reference institution, over real connections in both directions. */
 let service: TestService;
 let channel: ChannelClient;
-let institution: Institution;
+let institution: ReferenceProgram;
 let folder: string;
 let key: Buffer;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressGroup } from '../../src/http/answers/address-limit.js';
+import { addressGroup } from '../../src/http/answers/minute-limit.js';
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],

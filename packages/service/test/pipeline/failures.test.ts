@@ -1,8 +1,8 @@
 import { HEADERS } from '@perennial/wire';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { minuteLimit } from '../../src/http/answers/address-limit.js';
+import { createMinuteLimit } from '../../src/http/answers/minute-limit.js';
 import { suspendChannel } from '../../src/operator/provisioning/channels.js';
-import { type Database, openDatabase, relayQuery } from '../../src/platform/db/database.js';
+import { type Database, openDatabase, wrapQuery } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type CallOptions, type ChannelClient, type Reply, send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
@@ -171,7 +171,7 @@ describe('behind one address', () => {
     const real = openDatabase({ url: service.fresh.url, pool: 4, name: 'watched node' });
     const database: Database = {
       ...real,
-      query: relayQuery(real, (run, { text, values }) => {
+      query: wrapQuery(real, (run, { text, values }) => {
         if (/from channels\b/.test(text)) asked.push(...values);
         return run();
       }),
@@ -225,7 +225,7 @@ describe('behind one address', () => {
 
 describe('the memory of failures', () => {
   it('forgets those who failed first when there are too many, and takes nobody for another', () => {
-    const limit = minuteLimit(1, manualClock());
+    const limit = createMinuteLimit(1, manualClock());
     for (let n = 0; n < 10_000; n += 1) limit.count(`address ${n}`);
     expect(limit.isReached('address 0')).toBe(true);
     limit.count('address 10000');
@@ -235,7 +235,7 @@ describe('the memory of failures', () => {
 
   it('a clock that goes back forgives nothing and refuses nobody for longer', () => {
     const clock = manualClock();
-    const limit = minuteLimit(60, clock);
+    const limit = createMinuteLimit(60, clock);
     for (let n = 0; n < 60; n += 1) limit.count('address');
     clock.advance(-3_600_000);
     expect(limit.isReached('address')).toBe(true);

@@ -1,6 +1,6 @@
 import { PATH_PREFIX } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { largeBodies } from '../../src/http/limits/large-bodies.js';
+import { createLargeBodies } from '../../src/http/limits/large-bodies.js';
 import type { CallOptions, ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';
@@ -155,10 +155,10 @@ describe('work on large bodies', () => {
   beforeEach(() => start({ waitMs: NEVER }));
 
   it('is done one at a time, and whatever else there is to do comes in between', async () => {
-    const bodies = largeBodies();
+    const bodies = createLargeBodies();
     const seen: string[] = [];
-    const first = bodies.inTurn(() => seen.push('the first'));
-    const second = bodies.inTurn(() => seen.push('the second'));
+    const first = bodies.runInTurn(() => seen.push('the first'));
+    const second = bodies.runInTurn(() => seen.push('the second'));
     await first;
     setImmediate(() => seen.push('something else'));
     await second;
@@ -166,11 +166,11 @@ describe('work on large bodies', () => {
   });
 
   it('goes on after work that failed', async () => {
-    const bodies = largeBodies();
-    const failing = bodies.inTurn(() => {
+    const bodies = createLargeBodies();
+    const failing = bodies.runInTurn(() => {
       throw new Error('no JSON');
     });
-    const next = bodies.inTurn(() => 'done');
+    const next = bodies.runInTurn(() => 'done');
     await expect(failing).rejects.toThrow('no JSON');
     expect(await next).toBe('done');
   });

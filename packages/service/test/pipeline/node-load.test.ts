@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { Busy } from '../../src/http/answers/respond.js';
-import { type NodeLoad, nodeLoad, type Visit } from '../../src/http/limits/load.js';
+import { NodeBusy } from '../../src/http/answers/respond.js';
+import { createNodeLoad, type NodeLoad, type TakenRequest } from '../../src/http/limits/node-load.js';
 
 const SOCKET = { destroyed: false };
 
 /** A node that serves so many requests a second, on a clock that a test moves. */
-function aNode(limits: Parameters<typeof nodeLoad>[0] = {}) {
+function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
   let now = 0;
-  const load = nodeLoad(limits, () => now);
-  const inside: Visit[] = [];
+  const load = createNodeLoad(limits, () => now);
+  const inside: TakenRequest[] = [];
   const enter = (who = 'channel') => {
     const visit = load.enter(who, SOCKET);
-    visit.admitted();
+    visit.markAdmitted();
     inside.push(visit);
     return visit;
   };
@@ -55,7 +55,7 @@ describe('how many requests a node takes in', () => {
   it('a cold node takes in what comes, up to a thousand', () => {
     const { load, fill } = aNode();
     expect(fill()).toBe(1_000);
-    expect(() => load.enter('channel', SOCKET)).toThrow(Busy);
+    expect(() => load.enter('channel', SOCKET)).toThrow(NodeBusy);
   });
 
   it('one that was busy for a second, what it can serve in 0.8 s', () => {
@@ -128,11 +128,11 @@ describe('how many requests a node takes in', () => {
   });
 
   it('requests that wait for an institution are not counted meanwhile', async () => {
-    const { load, enter } = aNode({ fewest: 3, unmeasured: 3 });
+    const { load, enter } = aNode({ alwaysAllowed: 3, unmeasured: 3 });
     const visits = [enter(), enter(), enter()];
     expect(load.mayEnter('channel')).toBe(false);
     let answer = () => {};
-    const waiting = visits[0]?.outside(
+    const waiting = visits[0]?.waitOutside(
       () =>
         new Promise<void>((resolve) => {
           answer = resolve;
@@ -155,7 +155,7 @@ describe('how many requests a node takes in', () => {
 
 describe('one channel that floods a node', () => {
   it('is refused, and the requests of another are taken in', () => {
-    const { load, fill, enter } = aNode({ fewest: 10, unmeasured: 100 });
+    const { load, fill, enter } = aNode({ alwaysAllowed: 10, unmeasured: 100 });
     expect(fill('flood')).toBe(100);
     expect(load.mayEnter('flood')).toBe(false);
     for (let n = 0; n < 50; n += 1) enter('small');
@@ -164,7 +164,7 @@ describe('one channel that floods a node', () => {
   });
 
   it('however many channels there are, three times what the node can do is the end', () => {
-    const { load, fill, enter } = aNode({ fewest: 10, unmeasured: 100 });
+    const { load, fill, enter } = aNode({ alwaysAllowed: 10, unmeasured: 100 });
     fill('flood');
     let n = 0;
     for (; load.mayEnter(`channel ${n}`) && n < 1_000; n += 1) enter(`channel ${n}`);
@@ -176,14 +176,14 @@ describe('a caller', () => {
   it('waits for two seconds', () => {
     const { enter, pass } = aNode();
     const caller = enter();
-    expect([caller.isWaiting(), caller.patienceLeft()]).toEqual([true, 2_000]);
+    expect([caller.isWaiting(), caller.waitLeftMs()]).toEqual([true, 2_000]);
     pass(2_001);
     expect(caller.isWaiting()).toBe(false);
   });
 
   it('is gone when its connection is', () => {
     const socket = { destroyed: false };
-    const caller = nodeLoad().enter('channel', socket);
+    const caller = createNodeLoad().enter('channel', socket);
     socket.destroyed = true;
     expect(caller.isWaiting()).toBe(false);
   });
@@ -191,8 +191,8 @@ describe('a caller', () => {
   it('is waited with to the end once something was begun for it', () => {
     const { enter, pass } = aNode();
     const caller = enter();
-    caller.carryThrough();
+    caller.markBegun();
     pass(10_000);
-    expect([caller.isWaiting(), caller.patienceLeft()]).toEqual([true, Number.POSITIVE_INFINITY]);
+    expect([caller.isWaiting(), caller.waitLeftMs()]).toEqual([true, Number.POSITIVE_INFINITY]);
   });
 });

@@ -44,7 +44,7 @@ function gate() {
 /** A node that is full of requests, of one channel or another. */
 async function fullNode(of: readonly ChannelClient[], most = of.length) {
   const { route, open, waiting } = gate();
-  const node = await anotherNode(service, { moreRoutes: [route], load: { fewest: most, unmeasured: most } });
+  const node = await anotherNode(service, { moreRoutes: [route], load: { alwaysAllowed: most, unmeasured: most } });
   // It has met them before: those whom it does not know have one part together.
   for (const one of new Set([channel, other, ...of])) await node.client(one).getToken();
   const inside: Promise<Reply>[] = [];

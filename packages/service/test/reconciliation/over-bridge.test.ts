@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type Institution, startInstitution } from '@perennial/reference-peers';
+import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
@@ -25,7 +25,7 @@ import { at, inShort } from './support.js';
 /** The service and the reference institution over a real connection, on one clock: noon of 31 January. */
 let service: TestService;
 let channel: ChannelClient;
-let institution: Institution;
+let institution: ReferenceProgram;
 let gateways: Gateways;
 let operator: OperatorWithGateways;
 let folder: string;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { relayQuery, Unavailable } from '../../src/platform/db/database.js';
+import { Unavailable, wrapQuery } from '../../src/platform/db/database.js';
 import { capturedLog } from '../support/captured-log.js';
 import { anotherNode } from '../support/second-node.js';
 import { claim, claimsOf, formOf, get, type Stage, stage, titleOf } from './support.js';
@@ -70,7 +70,7 @@ describe('a fault', () => {
     on = await stage();
     const { database } = on.service.fresh;
     let away = true;
-    const query = relayQuery(database, (run) => (away ? Promise.reject(new Unavailable('away')) : run()));
+    const query = wrapQuery(database, (run) => (away ? Promise.reject(new Unavailable('away')) : run()));
     const node = await anotherNode(on.service, { database: { ...database, query, close: async () => undefined } });
     const { path } = await on.order();
     const reply = await get(node.baseUrl, path, { 'accept-language': 'zh' });

@@ -5,7 +5,7 @@ import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.j
 import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
 import { refundPayment } from '../../dist/operator/orders/refunds.js';
 import { systemClock } from '../../dist/platform/clock.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
 
 const dies = process.env['REFUND_DIES'];
@@ -14,7 +14,7 @@ const dieAt = (point) => {
 };
 
 const settings = readSettings();
-const opened = await openFromSettings(settings, { role: 'tool', log: () => {} });
+const opened = await openDatabaseFromSettings(settings, { role: 'tool', log: () => {} });
 const { database, vault } = opened;
 const registry = createGatewayRegistry(database, {
   sandbox: () => {

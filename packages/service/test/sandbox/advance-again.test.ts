@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase, relayQuery } from '../../src/platform/db/database.js';
+import { type Database, openDatabase, wrapQuery } from '../../src/platform/db/database.js';
 import { anotherNode } from '../support/second-node.js';
 import { statuses, type TimeMachine, timeMachine } from './support.js';
 
@@ -64,7 +64,7 @@ async function dyingNode(commits: number) {
     get connections() {
       return real.connections;
     },
-    query: relayQuery(real, async (run) => {
+    query: wrapQuery(real, async (run) => {
       alive();
       return run();
     }),

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
-import { advanceOrder } from '../../src/operator/orders/order-advance.js';
+import { advanceOrderOfAnyChannel } from '../../src/operator/orders/advance-order.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { perennial } from '../cli/perennial.js';
@@ -121,7 +121,7 @@ describe('order advance', () => {
     const shared = sharedAgreement(channel, 'bridged', { paymentChannelCode: 'BANKPAY' });
     const orderNo = await machine.deducted({ channelUserId: 'bridged', sharedAgreement: shared });
     const operator = { ...service.operator, clock: service.clock, gateways: { of: async () => institution } };
-    expect(await advanceOrder(operator, { orderNo, cycles: 1 })).toMatchObject({
+    expect(await advanceOrderOfAnyChannel(operator, { orderNo, cycles: 1 })).toMatchObject({
       changed: true,
       steps: [{ cycleNo: 2 }],
     });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { masterKeyChecks } from '../../src/platform/installation/installation.js';
-import { openFromSettings } from '../../src/platform/installation/open.js';
-import { newKey, openVault } from '../../src/platform/secrets/vault.js';
+import { computeMasterKeyChecks } from '../../src/platform/installation/installation.js';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
+import { createKey, openVault } from '../../src/platform/secrets/vault.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { perennial } from '../cli/perennial.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
@@ -20,7 +20,10 @@ const knowing = (current: string, ...previous: string[]) => ({
 /** Starts a node as far as its database, and answers what it says. */
 async function startNode(settings: Record<string, string>): Promise<string[]> {
   const said: string[] = [];
-  const opened = await openFromSettings(readSettings(settings), { role: 'service', log: (line) => said.push(line) });
+  const opened = await openDatabaseFromSettings(readSettings(settings), {
+    role: 'service',
+    log: (line) => said.push(line),
+  });
   await opened.close();
   return said;
 }
@@ -34,7 +37,7 @@ const refusal = /MASTER_KEY is not the one this database was made with, or was l
 
 beforeEach(async () => {
   fresh = await freshDatabase();
-  [before, after] = [newKey(), newKey()].map((key) => Buffer.from(key).toString('base64')) as [string, string];
+  [before, after] = [createKey(), createKey()].map((key) => Buffer.from(key).toString('base64')) as [string, string];
   await startNode(knowing(before));
   await createChannel(knowing(before), 'First');
 });
@@ -66,7 +69,7 @@ describe('a new MASTER_KEY', () => {
     ]);
     expect((await perennial(['master-key', 'rewrap'], knowing(after, before))).code).toBe(0);
     const check = openVault([Buffer.from(before, 'base64')]);
-    await fresh.database.query('update installation set master_key_check = $1', [masterKeyChecks(check)[0]]);
+    await fresh.database.query('update installation set master_key_check = $1', [computeMasterKeyChecks(check)[0]]);
     await expect(startNode(knowing(before))).rejects.toThrow(
       `every key in this database is under ${keyId(after)}, which neither MASTER_KEY nor MASTER_KEY_PREVIOUS is`,
     );

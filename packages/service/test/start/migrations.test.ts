@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/platform/db/database.js';
 import { type MigrateOptions, migrate } from '../../src/platform/schema/migrate.js';
 import { splitStatements } from '../../src/platform/schema/migration-file.js';
-import { readSchema } from '../../src/platform/schema/schema.js';
+import { readSchema } from '../../src/platform/schema/schema-state.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { until } from '../support/processes.js';
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { openFromSettings } from '../../src/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { channelClient, send } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
@@ -69,7 +69,7 @@ it('a bug, an error that nobody waits for, is in the log and ends the service in
 
 it('drains: running requests are finished and answered, nothing new is begun, kept-alive connections hold nothing up', async () => {
   const env = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' };
-  const opened = await openFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
+  const opened = await openDatabaseFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
   const { database } = opened;
   const channel = await createChannel({ ...opened, environment: 'sandbox', actor: 'test' }, { name: 'Drain' });
   const node = start(LEDGER_NODE, env);

@@ -108,10 +108,10 @@ describe('new order numbers', () => {
   it('one that was used already takes those along that came with it, and no others', async () => {
     const numbers = createOrderNumbers(sequence());
     const first = await numbers.next();
-    numbers.wasTaken(first);
+    numbers.dropBatchOf(first);
     expect(await numbers.next()).toBe(2000);
     // Whoever hears of the same block later drops nothing more.
-    numbers.wasTaken(first + 1);
+    numbers.dropBatchOf(first + 1);
     expect(await numbers.next()).toBe(2001);
   });
 });

@@ -5,16 +5,16 @@
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
 import { createSandboxGateway } from '../../dist/gateways/sandbox/sandbox-gateway.js';
-import { alertWays } from '../../dist/platform/alerts/ways.js';
+import { loadAlertTransports } from '../../dist/platform/alerts/load-transports.js';
 import { systemClock } from '../../dist/platform/clock.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { createService } from '../../dist/service.js';
 
 const settings = readSettings();
 const log = createLog(settings.logLevel);
-const opened = await openFromSettings(settings, { role: 'service', log: () => {} });
+const opened = await openDatabaseFromSettings(settings, { role: 'service', log: () => {} });
 const { database, vault } = opened;
 await database.query('create table if not exists test_kills (external_order_no text primary key)').catch(() => {});
 
@@ -82,7 +82,7 @@ const service = createService({
   clock: systemClock,
   log,
   publicUrl: () => 'https://pay.example',
-  alertWays: await alertWays(settings, systemClock),
+  loadAlertTransports: await loadAlertTransports(settings, systemClock),
   // Shorter than usual, for tests that cannot wait.
   idempotency: { waitMs: 500, leaseSeconds: 1 },
   alertSeconds: { resolved: 1, messages: 1 },

@@ -4,14 +4,14 @@
 
 import { createFulfilmentRegistry } from '../../dist/fulfilment/fulfilment-registry.js';
 import { systemClock } from '../../dist/platform/clock.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { createService } from '../../dist/service.js';
 
 const settings = readSettings();
 const log = createLog(settings.logLevel);
-const opened = await openFromSettings(settings, { role: 'service', log: () => {} });
+const opened = await openDatabaseFromSettings(settings, { role: 'service', log: () => {} });
 const { database, vault } = opened;
 
 async function dieAt(point, claimNo) {

@@ -1,4 +1,4 @@
-import { type Database, type Queryable, relayQuery } from '../../src/platform/db/database.js';
+import { type Database, type Queryable, wrapQuery } from '../../src/platform/db/database.js';
 
 export interface Cost<T> {
   readonly result: T;
@@ -31,7 +31,7 @@ export async function costOf<T>(
       return row?.rows ?? 0;
     };
     const result = await read({
-      query: relayQuery(tx, async (run, { text, values, byIndex }) => {
+      query: wrapQuery(tx, async (run, { text, values, byIndex }) => {
         await tx.query(`set local enable_seqscan = ${byIndex === true ? 'off' : 'on'}`);
         const [explained] = await tx.query<{ 'QUERY PLAN': readonly Plan[] }>(
           `explain (analyze, buffers, format json) ${text}`,

@@ -3,8 +3,8 @@ import { inject } from 'vitest';
 import {
   type Database,
   type DatabaseOptions,
+  LONG_STATEMENT_MS,
   openDatabase,
-  PATIENT_MS,
   type Queryable,
 } from '../../src/platform/db/database.js';
 import { databaseUrl, TEMPLATE } from './server.js';
@@ -37,7 +37,7 @@ export async function freshDatabase({ migrated = true, ...options }: FreshOption
   await admin.query(`create database ${name} strategy file_copy${migrated ? ` template ${TEMPLATE}` : ''}`);
   await admin.query('select pg_advisory_unlock(1)');
   const url = databaseUrl(serverUrl, name);
-  const database = openDatabase({ pool: 16, name: 'test', statementMs: PATIENT_MS, ...options, url });
+  const database = openDatabase({ pool: 16, name: 'test', statementMs: LONG_STATEMENT_MS, ...options, url });
   return {
     url,
     database,

@@ -4,12 +4,12 @@ import { createChannelRegistry } from '../../dist/catalog/channels/channel-regis
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { startDeliveries } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock } from '../../dist/platform/clock.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 
 const settings = readSettings();
-const { database, vault } = await openFromSettings(settings, { role: 'service', log: () => {} });
+const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => {} });
 const pushClient = createPushClient({ allowLocalhost: true });
 const sending = startDeliveries({
   database,

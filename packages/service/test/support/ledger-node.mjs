@@ -3,16 +3,16 @@
 // Settings come from the environment as usual; LEDGER_OPTIONS holds the mechanism's own.
 import { createHmac } from 'node:crypto';
 import { CODES, Rejection, Type } from '@perennial/wire';
-import { describedRoute, route } from '../../dist/http/routes.js';
+import { createDescribedRoute, createRoute } from '../../dist/http/routes.js';
 import { systemClock } from '../../dist/platform/clock.js';
-import { openFromSettings } from '../../dist/platform/installation/open.js';
+import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
 import { createService } from '../../dist/service.js';
 
 const settings = readSettings();
 const log = createLog(settings.logLevel);
-const opened = await openFromSettings(settings, { role: 'service', log: () => {} });
+const opened = await openDatabaseFromSettings(settings, { role: 'service', log: () => {} });
 const { database } = opened;
 await database.transaction(async (tx) => {
   await tx.query('select pg_advisory_xact_lock(2)');
@@ -103,9 +103,9 @@ const service = createService({
   log,
   idempotency: JSON.parse(process.env['LEDGER_OPTIONS'] ?? '{}'),
   moreRoutes: [
-    route(endpoint('test/add'), add),
-    route(endpoint('test/two-step'), twoStep),
-    describedRoute(endpoint('test/describe'), describe, render),
+    createRoute(endpoint('test/add'), add),
+    createRoute(endpoint('test/two-step'), twoStep),
+    createDescribedRoute(endpoint('test/describe'), describe, render),
   ],
 });
 await service.server.listen({ host: '127.0.0.1', port: settings.port });

@@ -7,7 +7,7 @@ import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { createProduct } from '../../src/operator/provisioning/products.js';
-import { lookUp } from '../../src/platform/secrets/look-up.js';
+import { createKeyedHasher } from '../../src/platform/secrets/keyed-hasher.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { insertAgreement, takeAgreementId } from '../../src/subscriptions/store/agreements/agreements-sql.js';
 import { formatAgreementNo, sealCard, sealInstitutionNo } from '../../src/subscriptions/store/agreements/card.js';
@@ -90,7 +90,7 @@ async function bridgeOf(operator: Operator, channel: Channel, noticePort: number
     noticeUrl: `http://127.0.0.1:${noticePort}/gateway/v1/notices/BRIDGE`,
     delays: { settleMs: 500, lateNoticeMs: 100, noticeRetryMs: 100, longestNoticeRetryMs: 500, answerMs: 9_000 },
   });
-  const numbers = lookUp(database, vault, 'institution numbers');
+  const numbers = createKeyedHasher(database, vault, 'institution numbers');
   return {
     url,
     async agreement(tail) {

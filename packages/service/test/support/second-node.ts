@@ -30,7 +30,7 @@ export async function anotherNode(service: TestService, more: Partial<ServiceDep
     authFailuresPerMinute: 100_000,
     load: SLOW_MACHINE,
     // The tests' clock stands still.
-    clockLimits: { mostSeconds: Number.POSITIVE_INFINITY },
+    clockLimits: { maxSeconds: Number.POSITIVE_INFINITY },
     ...more,
   });
   await node.server.listen({ host: '127.0.0.1', port: 0 });

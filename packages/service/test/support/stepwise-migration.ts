@@ -2,13 +2,13 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Migrated, type MigrateOptions, migrate } from '../../src/platform/schema/migrate.js';
+import { type MigrateOptions, type MigrationResult, migrate } from '../../src/platform/schema/migrate.js';
 import { type FreshDatabase, freshDatabase } from './database.js';
 import { packageRoot } from './processes.js';
 
 export interface StepwiseMigration extends FreshDatabase {
   /** Applies all before this one, given by its number. */
-  migrateBefore(next: string, options?: MigrateOptions): Promise<Migrated>;
+  migrateBefore(next: string, options?: MigrateOptions): Promise<MigrationResult>;
 }
 
 /** A database whose schema is brought up to date by and by, so that a test can put rows of the time before into it. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPushClient } from '../../src/delivery/transport/push-client.js';
-import { checkCallbackUrl } from '../../src/operator/provisioning/callback-url.js';
+import { checkCallbackUrl } from '../../src/operator/provisioning/addresses/callback-url.js';
 import { type TestNetwork, testNetwork } from './network.js';
 import { signedPush, startReceiver } from './receiver.js';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit.js';
 import {
-  listChannelEvents,
+  listEventsOfChannel,
   pauseEvents,
-  replayGivenUp,
-  replayNamed,
+  replayGivenUpEvents,
+  replayNamedEvents,
   resumeEvents,
   showEvent,
 } from '../../src/operator/events.js';
@@ -44,7 +44,7 @@ describe('a list', () => {
     const { orderNo, payment, order } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment], 'GIVE_UP');
     const list = async (filter: object) =>
-      (await listChannelEvents(operator(), { appId, ...filter })).map(({ eventId }) => eventId);
+      (await listEventsOfChannel(operator(), { appId, ...filter })).map(({ eventId }) => eventId);
     expect(await list({ orderNo })).toEqual([order, payment]);
     expect(await list({ orderNo, status: 'GIVE_UP' })).toEqual([payment]);
     expect(await list({ orderNo, eventType: 'order.status.changed' })).toEqual([order]);
@@ -54,7 +54,7 @@ describe('a list', () => {
     expect(await list({ orderNo, from: '0001-01-01', to: '9999-12-31' })).toEqual([order, payment]);
     expect(await list({ orderNo, to: '0001-01-01' })).toEqual([]);
     expect(await list({ status: 'GIVE_UP', to: '2026-01-01 12:00:00' })).toEqual([]);
-    const [event] = await listChannelEvents(operator(), { appId, orderNo });
+    const [event] = await listEventsOfChannel(operator(), { appId, orderNo });
     expect(event).toMatchObject({ orderNo, deliveryStatus: 'PENDING', data: { orderNo, orderStatus: 'ACTIVE' } });
   });
 });
@@ -98,7 +98,7 @@ describe('one event', () => {
     await recordOutcome(database(), [`${range}-2`], 'NO_CALLBACK');
     const status = async (eventId: string) => (await showEvent(operator(), { appId, eventId })).deliveryStatus;
     expect([await status(range), await status(`${range}-5`)]).toEqual(['NO_CALLBACK', 'NO_CALLBACK']);
-    await replayNamed(operator(), { appId, eventIds: [range] });
+    await replayNamedEvents(operator(), { appId, eventIds: [range] });
     await expandVoidedPeriods(database(), `${range}-2`);
     await recordOutcome(database(), [`${range}-2`, `${range}-3`], 'ACCEPTED');
     await recordOutcome(database(), [`${range}-4`], 'GIVE_UP');
@@ -129,11 +129,13 @@ describe('a replay', () => {
   it('of named events is audited, and none is replayed when one does not exist', async () => {
     const { payment, order } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment, order], 'GIVE_UP');
-    expect(await replayNamed(operator(), { appId, eventIds: [payment] })).toEqual({ replayed: 1 });
+    expect(await replayNamedEvents(operator(), { appId, eventIds: [payment] })).toEqual({ replayed: 1 });
     expect(await latestAudit()).toEqual({ actor: 'test', action: 'events.replay', detail: { eventIds: [payment] } });
     const before = await dump(database());
     for (const eventId of ['999999999999', 'x', `${order}-1`]) {
-      await expect(replayNamed(operator(), { appId, eventIds: [order, eventId] })).rejects.toThrow(/has no event/);
+      await expect(replayNamedEvents(operator(), { appId, eventIds: [order, eventId] })).rejects.toThrow(
+        /has no event/,
+      );
     }
     expect(await dump(database())).toBe(before);
     expect([await queuedOf(payment), await queuedOf(order)]).toEqual([[payment], []]);
@@ -149,16 +151,16 @@ describe('a replay', () => {
       payment,
     ]);
     const march = { appId: another, from: '2026-03-01', to: '2026-03-02' };
-    expect(await replayGivenUp(operator(), { ...march, to: '2026-03-01' })).toEqual({ replayed: 0 });
+    expect(await replayGivenUpEvents(operator(), { ...march, to: '2026-03-01' })).toEqual({ replayed: 0 });
     expect(await latestAudit(another)).not.toMatchObject({ action: 'events.replay-given-up' });
-    expect(await replayGivenUp(operator(), march)).toEqual({ replayed: 1 });
+    expect(await replayGivenUpEvents(operator(), march)).toEqual({ replayed: 1 });
     expect([await queuedOf(payment), await queuedOf(order)]).toEqual([[payment], []]);
     expect(await latestAudit(another)).toEqual({
       actor: 'test',
       action: 'events.replay-given-up',
       detail: { from: '2026-03-01', to: '2026-03-02', replayed: 1 },
     });
-    expect(await replayGivenUp(operator(), { appId: another })).toEqual({ replayed: 1 });
+    expect(await replayGivenUpEvents(operator(), { appId: another })).toEqual({ replayed: 1 });
     expect(await queuedOf(order)).toEqual([order]);
   });
 
@@ -185,7 +187,7 @@ describe('a replay', () => {
        for each statement execute function put_aside()`,
     );
     try {
-      expect(await replayGivenUp(operator(), { appId: other.credentials.appId })).toEqual({ replayed: 12_000 });
+      expect(await replayGivenUpEvents(operator(), { appId: other.credentials.appId })).toEqual({ replayed: 12_000 });
     } finally {
       await database().query('drop trigger put_aside on due_events');
     }
@@ -218,16 +220,16 @@ describe('an address', () => {
 
 describe('refused in one line, and nothing written', () => {
   it.each([
-    ['an unknown channel', () => listChannelEvents(operator(), { appId: 'test_none' }), /no channel "test_none"/],
-    ['an unknown status', () => listChannelEvents(operator(), { appId, status: 'SENT' }), /status must be/],
-    ['an unknown type', () => listChannelEvents(operator(), { appId, eventType: '*' }), /event type must be/],
-    ['no order number', () => listChannelEvents(operator(), { appId, orderNo: '1x' }), /not an order number/],
-    ['too many', () => listChannelEvents(operator(), { appId, limit: 10_001 }), /whole number from 1 to 10000/],
-    ['no time', () => listChannelEvents(operator(), { appId, from: '2026-02-30' }), /not a time such as/],
-    ['no time of a replay', () => replayGivenUp(operator(), { appId, to: 'noon' }), /not a time such as/],
+    ['an unknown channel', () => listEventsOfChannel(operator(), { appId: 'test_none' }), /no channel "test_none"/],
+    ['an unknown status', () => listEventsOfChannel(operator(), { appId, status: 'SENT' }), /status must be/],
+    ['an unknown type', () => listEventsOfChannel(operator(), { appId, eventType: '*' }), /event type must be/],
+    ['no order number', () => listEventsOfChannel(operator(), { appId, orderNo: '1x' }), /not an order number/],
+    ['too many', () => listEventsOfChannel(operator(), { appId, limit: 10_001 }), /whole number from 1 to 10000/],
+    ['no time', () => listEventsOfChannel(operator(), { appId, from: '2026-02-30' }), /not a time such as/],
+    ['no time of a replay', () => replayGivenUpEvents(operator(), { appId, to: 'noon' }), /not a time such as/],
     ['an unknown event', () => showEvent(operator(), { appId, eventId: '999999999999' }), /no event "999999999999"/],
     ['no event id', () => showEvent(operator(), { appId, eventId: "1'" }), /no event "1'"/],
-    ['a replay of an unknown channel', () => replayGivenUp(operator(), { appId: 'test_none' }), /no channel/],
+    ['a replay of an unknown channel', () => replayGivenUpEvents(operator(), { appId: 'test_none' }), /no channel/],
     ['a pause of an unknown channel', () => pauseEvents(operator(), { appId: 'test_none' }), /no channel/],
     ['a pause of an unknown type', () => pauseEvents(operator(), { appId, eventType: 'x' }), /event type must be/],
   ])('%s', async (_what, act, message) => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { pauseEvents, replayNamed, resumeEvents } from '../../src/operator/events.js';
+import { pauseEvents, replayNamedEvents, resumeEvents } from '../../src/operator/events.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
 import { demoChannel } from '../support/demo.js';
@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);
-const replay = () => replayNamed(service.operator, { appId, eventIds: [eventId] });
+const replay = () => replayNamedEvents(service.operator, { appId, eventIds: [eventId] });
 const left = async () => [
   await listDueEvents(service.fresh.database),
   await query('select reason from undelivered_events'),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { replayNamed } from '../../src/operator/events.js';
+import { replayNamedEvents } from '../../src/operator/events.js';
 import { alerts } from '../orders/support.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
 import { manualClock, type TestService, testService } from '../support/service.js';
@@ -72,7 +72,7 @@ async function expectGivenUp(retryNo: number, seen: number): Promise<void> {
 
 async function replay(): Promise<void> {
   const [event] = await query<{ id: string }>(`select event_no::text as id from events where cycle_no is not null`);
-  await replayNamed(service.operator, { appId: 'test_demo', eventIds: [event?.id ?? ''] });
+  await replayNamedEvents(service.operator, { appId: 'test_demo', eventIds: [event?.id ?? ''] });
   clock.advance(READ_FROM_START);
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { decryptField } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pauseEvents, replayGivenUp, resumeEvents } from '../../src/operator/events.js';
+import { pauseEvents, replayGivenUpEvents, resumeEvents } from '../../src/operator/events.js';
 import { setCallback, setEncryption, setLimits } from '../../src/operator/provisioning/channel-settings.js';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -189,7 +189,7 @@ describe('addresses', () => {
     await setCallback(localOperator(service), { appId, url: receiver.url });
     await node.turn();
     expect(receiver.pushes).toEqual([]);
-    await replayGivenUp(service.operator, { appId });
+    await replayGivenUpEvents(service.operator, { appId });
     await turnsUntil(() => receiver.pushes.length === 2);
     expect(receiver.pushes.map((push) => [statusIn(push), push.retryNo])).toEqual([
       ['BILLED', 0],

@@ -4,13 +4,7 @@ import { createDispatcher, type DispatcherDeps } from '../../src/delivery/dispat
 import { createPushClient } from '../../src/delivery/transport/push-client.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
-import {
-  type Database,
-  openDatabase,
-  type Queryable,
-  relayQuery,
-  Unavailable,
-} from '../../src/platform/db/database.js';
+import { type Database, openDatabase, type Queryable, Unavailable, wrapQuery } from '../../src/platform/db/database.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
 import type { TestService } from '../support/service.js';
@@ -91,7 +85,7 @@ function withFaults(database: Database, faults: DatabaseFaults): Database {
     return faults.around ? (faults.around(name, run) as Promise<T>) : run();
   };
   const queryable = (db: Queryable): Queryable => ({
-    query: relayQuery(db, (run, { name, text }) => through(name ?? text, run)),
+    query: wrapQuery(db, (run, { name, text }) => through(name ?? text, run)),
   });
   return {
     ...database,

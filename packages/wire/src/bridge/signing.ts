@@ -36,27 +36,27 @@ export function signedHeaders({ path, body, now, requestId }: Signable, key: Uin
   };
 }
 
-export interface Received {
+export interface ReceivedRequest {
   readonly path: string;
   readonly query: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Uint8Array;
   readonly now: number;
 }
-export type Checked =
+export type SignatureCheck =
   | { readonly trusted: true; readonly nonce: string; readonly requestId: string }
   | { readonly trusted: false; readonly why: string };
 
 /** Form first, then the time, then the signature in constant time. */
-export function checkSigned({ path, query, headers, body, now }: Received, key: Uint8Array): Checked {
+export function checkSignature({ path, query, headers, body, now }: ReceivedRequest, key: Uint8Array): SignatureCheck {
   const timestamp = headers[BRIDGE_HEADERS.timestamp];
   const nonce = headers[BRIDGE_HEADERS.nonce];
   const requestId = headers[BRIDGE_HEADERS.requestId];
   const signature = headers[BRIDGE_HEADERS.signature];
-  if (typeof timestamp !== 'string' || !HEADER_FORMS.timestamp.test(timestamp)) return distrusted('timestamp');
-  if (typeof nonce !== 'string' || !HEADER_FORMS.nonce.test(nonce)) return distrusted('nonce');
-  if (typeof requestId !== 'string' || !HEADER_FORMS.requestId.test(requestId)) return distrusted('request-id');
-  if (typeof signature !== 'string') return distrusted('signature');
+  if (typeof timestamp !== 'string' || !HEADER_FORMS.timestamp.test(timestamp)) return refuseHeader('timestamp');
+  if (typeof nonce !== 'string' || !HEADER_FORMS.nonce.test(nonce)) return refuseHeader('nonce');
+  if (typeof requestId !== 'string' || !HEADER_FORMS.requestId.test(requestId)) return refuseHeader('request-id');
+  if (typeof signature !== 'string') return refuseHeader('signature');
   if (Math.abs(now - Number(timestamp)) > TIMESTAMP_SKEW_MS) {
     return { trusted: false, why: 'the timestamp is more than 5 minutes off' };
   }
@@ -65,7 +65,7 @@ export function checkSigned({ path, query, headers, body, now }: Received, key: 
   return { trusted: true, nonce, requestId };
 }
 
-function distrusted(header: string): Checked {
+function refuseHeader(header: string): SignatureCheck {
   return { trusted: false, why: `header X-Bridge-${header} is missing or malformed` };
 }
 

@@ -19,13 +19,13 @@ export const OrderPayload = Type.Object({
 });
 export type OrderPayload = Static<typeof OrderPayload>;
 
-const whosePayment = {
+const paymentReferences = {
   orderNo: Identifier,
   externalOrderNo: OutText,
   paymentOrderNo: Identifier,
   channelUserId: OutText,
 };
-const whatOfPayment = {
+const paymentFacts = {
   cycleNo: CycleNo,
   expectPayTime: Time,
   paidAt: Nullable(Time),
@@ -37,15 +37,15 @@ const whatOfPayment = {
 };
 
 export const PaymentPayload = Type.Object({
-  ...whosePayment,
+  ...paymentReferences,
   /** Null unless agreementShareFlag is true. */
   mobileEncrypted: Nullable(OutText),
-  ...whatOfPayment,
+  ...paymentFacts,
 });
 export type PaymentPayload = Static<typeof PaymentPayload>;
 
 /** As it is written down: mobileEncrypted is made under the channel's key when the event is sent. */
-export const StoredPaymentPayload = Type.Object({ ...whosePayment, ...whatOfPayment });
+export const StoredPaymentPayload = Type.Object({ ...paymentReferences, ...paymentFacts });
 export type StoredPaymentPayload = Static<typeof StoredPaymentPayload>;
 
 /** The body of a webhook, around one of the payloads. */

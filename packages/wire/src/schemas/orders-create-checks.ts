@@ -32,13 +32,13 @@ interface KnownUser {
 }
 
 /** Which of the three it is. Throws PARAM_INVALID for what it must not carry, or lacks. */
-export function createRequestOf(body: OrdersCreateRequest): CreateRequest {
+export function readCreateRequest(body: OrdersCreateRequest): CreateRequest {
   const { bindOrderNo, sharedAgreement } = body;
   if (body.settlementMode === 'CHANNEL_COLLECT') {
     if (bindOrderNo !== undefined) throw forbidden('bindOrderNo');
     if (sharedAgreement !== undefined) throw forbidden('sharedAgreement');
     requireUser(body);
-    checkReference(body.channelAgreementRef);
+    checkAgreementReference(body.channelAgreementRef);
     const { channelUserId, mobileEncrypted } = body;
     return { agreement: 'of-the-channel', channelUserId, mobileEncrypted };
   }
@@ -59,7 +59,7 @@ export function createRequestOf(body: OrdersCreateRequest): CreateRequest {
 }
 
 export function ordersCreateChecks(body: OrdersCreateRequest): void {
-  createRequestOf(body);
+  readCreateRequest(body);
 }
 
 const forbidden = (field: string) => new Rejection('PARAM_INVALID', `${field} is not allowed with CHANNEL_COLLECT`);
@@ -71,7 +71,7 @@ function requireUser(body: OrdersCreateRequest): asserts body is OrdersCreateReq
 }
 
 /** As any other text of a request, in the words that its schema would have. */
-function checkReference(value: unknown): void {
+function checkAgreementReference(value: unknown): void {
   if (value === undefined) return;
   if (typeof value !== 'string') throw new Rejection('PARAM_INVALID', 'channelAgreementRef must be string');
   // A code point takes two places at most: what is longer than that need not be taken apart to be counted.

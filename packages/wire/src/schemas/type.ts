@@ -34,8 +34,8 @@ export interface Optional {
 export type Static<Described extends AnySchema> = Described extends Schema<infer Value> ? Value : never;
 
 type OptionalNames<Fields> = { [Name in keyof Fields]: Fields[Name] extends Optional ? Name : never }[keyof Fields];
-type Flat<Value> = { [Name in keyof Value]: Value[Name] };
-type ValuesOf<Fields extends AnyFields> = Flat<
+type Flattened<Value> = { [Name in keyof Value]: Value[Name] };
+type ValuesOf<Fields extends AnyFields> = Flattened<
   { [Name in Exclude<keyof Fields, OptionalNames<Fields>>]: Static<Fields[Name]> } & {
     [Name in OptionalNames<Fields>]?: Static<Fields[Name]>;
   }
@@ -55,20 +55,20 @@ interface IntegerRules {
 }
 
 export const Type = {
-  String: (rules: StringRules = {}): Schema<string> => described({ type: 'string', ...rules }),
-  Integer: (rules: IntegerRules = {}): Schema<number> => described({ type: 'integer', ...rules }),
-  Boolean: (rules: { readonly default?: boolean } = {}): Schema<boolean> => described({ type: 'boolean', ...rules }),
-  Unknown: (): Schema<unknown> => described({}),
+  String: (rules: StringRules = {}): Schema<string> => asSchema({ type: 'string', ...rules }),
+  Integer: (rules: IntegerRules = {}): Schema<number> => asSchema({ type: 'integer', ...rules }),
+  Boolean: (rules: { readonly default?: boolean } = {}): Schema<boolean> => asSchema({ type: 'boolean', ...rules }),
+  Unknown: (): Schema<unknown> => asSchema({}),
   /** Null where a value is not there. */
   OrNull: <Described extends AnySchema>(schema: Described): Schema<Static<Described> | null> =>
-    described({ anyOf: [schema, { type: 'null' }] }),
+    asSchema({ anyOf: [schema, { type: 'null' }] }),
   Array: <Item extends AnySchema>(
     items: Item,
     rules: { readonly minItems?: number; readonly maxItems?: number } = {},
-  ) => described<ArraySchema<Item>>({ type: 'array', items, ...rules }),
+  ) => asSchema<ArraySchema<Item>>({ type: 'array', items, ...rules }),
   Object: <Fields extends AnyFields>(properties: Fields) => {
     const required = Object.keys(properties).filter((name) => !(OPTIONAL in (properties[name] ?? {})));
-    return described<ObjectSchema<Fields>>({
+    return asSchema<ObjectSchema<Fields>>({
       type: 'object',
       ...(required.length > 0 ? { required } : {}),
       properties,
@@ -76,9 +76,9 @@ export const Type = {
   },
   Optional: <Described extends AnySchema>(schema: Described): Described & Optional => ({ ...schema, [OPTIONAL]: true }),
   /** Any other schema, for values of the type that is given. */
-  Unsafe: <Value>(schema: object): Schema<Value> => described(schema),
+  Unsafe: <Value>(schema: object): Schema<Value> => asSchema(schema),
 };
 
-function described<Described extends AnySchema>(schema: object): Described {
+function asSchema<Described extends AnySchema>(schema: object): Described {
   return schema as Described;
 }

@@ -30,7 +30,7 @@ interface TokenClaims {
 }
 
 export function createAccessTokens(vault: Vault, clock: Clock): AccessTokens {
-  const keys = vault.purposeKeys('access tokens').map(({ key }) => key);
+  const keys = vault.derivePurposeKeys('access tokens').map(({ key }) => key);
   const [current] = keys;
   if (!current) throw new Error('a vault has at least one key');
   const verifiedTokens = new Map<string, TokenClaims>();

@@ -1,6 +1,6 @@
 import { IDEMPOTENCY_WINDOW_MS, NONCE_WINDOW_MS } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { IDEMPOTENCY_COLUMNS, type IdempotencyRow } from '../../platform/idempotency/sql.js';
+import { IDEMPOTENCY_COLUMNS, type IdempotencyRow } from '../../platform/idempotency/idempotency-sql.js';
 
 export interface AdmissionQuery {
   readonly channelId: number;

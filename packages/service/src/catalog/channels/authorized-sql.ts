@@ -1,5 +1,5 @@
 import { epochMicros, fromEpochMicros } from '../../platform/db/time-sql.js';
-import type { Place } from '../../platform/lists/page.js';
+import type { ListPosition } from '../../platform/lists/list-page.js';
 
 /** When it was authorized, in Unix microseconds, and its code. */
 export type AuthorizationKey = readonly [authorizedMicros: number, code: string];
@@ -20,5 +20,8 @@ export const authorizedSql = (code: string) => ({
 
 export const AUTHORIZED_PARAMETERS = ['bigint', 'bigint', 'bigint', 'bigint', 'text'] as const;
 
-export const authorizedParameters = (channelId: number, limit: number, { after, offset }: Place<AuthorizationKey>) =>
-  [channelId, limit, offset, after?.[0] ?? null, after?.[1] ?? ''] as const;
+export const authorizedParameters = (
+  channelId: number,
+  limit: number,
+  { after, offset }: ListPosition<AuthorizationKey>,
+) => [channelId, limit, offset, after?.[0] ?? null, after?.[1] ?? ''] as const;

@@ -1,4 +1,4 @@
-import { newKey, seal, unseal, type Vault } from '../../platform/secrets/vault.js';
+import { createKey, seal, unseal, type Vault } from '../../platform/secrets/vault.js';
 
 /** The three secrets of a channel, as bytes. On the wire and in front of people they are base64. */
 export interface Credentials {
@@ -16,12 +16,12 @@ export interface SealedCredentials extends Readonly<Record<CredentialName, strin
 }
 
 export function createCredentials(): Credentials {
-  return { appSecret: newKey(), aesKey: newKey(), callbackSecret: newKey() };
+  return { appSecret: createKey(), aesKey: createKey(), callbackSecret: createKey() };
 }
 
 /** The app id is authenticated too: a secret that is copied to another channel's row cannot be decrypted. */
 export function sealCredentials(vault: Vault, appId: string, credentials: Credentials): SealedCredentials {
-  const dataKey = newKey();
+  const dataKey = createKey();
   return { dataKey: vault.wrapKey(dataKey), ...sealUnderKey(dataKey, appId, credentials) };
 }
 

@@ -1,6 +1,6 @@
 import type { PaymentChannel } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import type { Place } from '../../platform/lists/page.js';
+import type { ListPosition } from '../../platform/lists/list-page.js';
 import {
   AUTHORIZED_PARAMETERS,
   type AuthorizationKey,
@@ -31,7 +31,7 @@ export async function listAuthorizedPaymentChannels(
   db: Queryable,
   channelId: number,
   limit: number,
-  place: Place<AuthorizationKey>,
+  place: ListPosition<AuthorizationKey>,
 ): Promise<(PaymentChannel & Authorized)[]> {
   return db.query(LIST_AUTHORIZED_PAYMENT_CHANNELS, authorizedParameters(channelId, limit, place));
 }

@@ -1,6 +1,6 @@
 import type { Product } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import type { Place } from '../../platform/lists/page.js';
+import type { ListPosition } from '../../platform/lists/list-page.js';
 import {
   AUTHORIZED_PARAMETERS,
   type AuthorizationKey,
@@ -37,7 +37,7 @@ export async function listAuthorizedProducts(
   db: Queryable,
   channelId: number,
   limit: number,
-  place: Place<AuthorizationKey>,
+  place: ListPosition<AuthorizationKey>,
 ): Promise<(Product & Authorized)[]> {
   return db.query(LIST_AUTHORIZED_PRODUCTS, authorizedParameters(channelId, limit, place));
 }

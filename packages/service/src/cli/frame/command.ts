@@ -3,18 +3,22 @@ import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { OperatorError, type OperatorWithGateways } from '../../operator/operator.js';
 import { systemClock } from '../../platform/clock.js';
-import { type OpenedDatabase, type OpenOptions, openFromSettings } from '../../platform/installation/open.js';
+import { toVisibleJson } from '../../platform/escape-invisible.js';
+import {
+  type OpenedDatabase,
+  type OpenOptions,
+  openDatabaseFromSettings,
+} from '../../platform/installation/open-database.js';
 import { type Env, readSettings, type Settings } from '../../platform/settings.js';
-import { jsonText } from '../../platform/visible.js';
-import { gatewaysOnDemand } from './gateways.js';
-import { type Shown, terminalText } from './shown.js';
+import { createGatewaysOnDemand } from './gateways.js';
+import { type SafeText, toTerminalText } from './safe-text.js';
 
 export interface JsonOption {
   readonly json?: boolean;
 }
 
 /** A command with what all of them have: --json, and examples under its help. */
-export function verb(noun: Command, usage: string, description: string, examples: readonly string[]): Command {
+export function addCommand(noun: Command, usage: string, description: string, examples: readonly string[]): Command {
   // A command by itself has the program for its noun.
   const words = noun.parent ? `perennial ${noun.name()}` : 'perennial';
   const lines = examples.map((example) => `  $ ${words} ${example}`);
@@ -26,13 +30,13 @@ export function verb(noun: Command, usage: string, description: string, examples
 }
 
 /** The database of the settings, for a command. */
-export async function openForCommand(
+export async function openDatabaseForCommand(
   settings: Settings,
   log: (line: string) => void,
   more: Pick<OpenOptions, 'anySchema'> = {},
 ): Promise<OpenedDatabase> {
   // In a mistyped folder a database of its own would say that all is well.
-  return openFromSettings(settings, { role: 'tool', mustExist: true, attempts: 3, log, ...more });
+  return openDatabaseFromSettings(settings, { role: 'tool', mustExist: true, attempts: 3, log, ...more });
 }
 
 /** What a command has of the process it runs in. */
@@ -41,7 +45,7 @@ export interface Terminal {
   readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable;
   /** What came of it is bad news: the exit code is 1. */
-  badNews(): void;
+  setFailed(): void;
 }
 
 /** What every command does its work with. */
@@ -59,7 +63,7 @@ export interface CommandLine {
   perform<T>(
     options: JsonOption,
     act: (operator: OperatorWithGateways) => Promise<T>,
-    text: (result: T) => string | Shown,
+    text: (result: T) => string | SafeText,
     isGood?: (result: T) => boolean,
   ): Promise<void>;
   /**
@@ -71,22 +75,27 @@ export interface CommandLine {
   performList<T>(
     options: JsonOption,
     act: (operator: OperatorWithGateways) => Promise<readonly T[]>,
-    text: (items: readonly T[]) => string | Shown,
+    text: (items: readonly T[]) => string | SafeText,
   ): Promise<void>;
   /** The same for what needs no database. */
-  show<T>(options: JsonOption, result: T, text: (result: T) => string | Shown, isGood?: (result: T) => boolean): void;
+  show<T>(
+    options: JsonOption,
+    result: T,
+    text: (result: T) => string | SafeText,
+    isGood?: (result: T) => boolean,
+  ): void;
 }
 
-export function commandLine({ env, stdout, stderr, badNews }: Terminal): CommandLine {
+export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal): CommandLine {
   const settings = () => readSettings(env);
 
   const progress: CommandLine['progress'] = ({ json = false }) =>
-    json ? () => undefined : (line) => stderr.write(`${terminalText(line)}\n`);
+    json ? () => undefined : (line) => stderr.write(`${toTerminalText(line)}\n`);
 
   const operate: CommandLine['operate'] = async (options, act) => {
     const given = settings();
-    const opened = await openForCommand(given, progress(options));
-    const gateways = gatewaysOnDemand(opened, { clock: systemClock, readsOnly: given.readsOnly });
+    const opened = await openDatabaseForCommand(given, progress(options));
+    const gateways = createGatewaysOnDemand(opened, { clock: systemClock, readsOnly: given.readsOnly });
     try {
       await act({
         database: opened.database,
@@ -94,7 +103,7 @@ export function commandLine({ env, stdout, stderr, badNews }: Terminal): Command
         clock: systemClock,
         gateways,
         environment: given.environment,
-        actor: actor(),
+        actor: actorName(),
         localCallbacks: given.databaseUrl === undefined,
       });
     } finally {
@@ -104,8 +113,8 @@ export function commandLine({ env, stdout, stderr, badNews }: Terminal): Command
   };
 
   const show: CommandLine['show'] = ({ json = false }, result, text, isGood = () => true) => {
-    stdout.write(`${json ? jsonText(result) : terminalText(text(result))}\n`);
-    if (!isGood(result)) badNews();
+    stdout.write(`${json ? toVisibleJson(result) : toTerminalText(text(result))}\n`);
+    if (!isGood(result)) setFailed();
   };
 
   const perform: CommandLine['perform'] = (options, act, text, isGood) =>
@@ -135,7 +144,7 @@ export function commandLine({ env, stdout, stderr, badNews }: Terminal): Command
 }
 
 /** As the audit table names whoever runs the command. */
-export function actor(): string {
+export function actorName(): string {
   return `cli:${userName()}@${os.hostname()}`;
 }
 

@@ -1,10 +1,10 @@
 import type { Gateways } from '../../gateways/gateway-registry.js';
 import { OperatorError } from '../../operator/operator.js';
 import type { Clock } from '../../platform/clock.js';
-import type { OpenedDatabase } from '../../platform/installation/open.js';
+import type { OpenedDatabase } from '../../platform/installation/open-database.js';
 
 /** Those that the payment channels name. Loaded when one is asked for: most commands need no HTTP client. */
-export function gatewaysOnDemand(
+export function createGatewaysOnDemand(
   { database, vault }: OpenedDatabase,
   { clock, readsOnly }: { readonly clock: Clock; readonly readsOnly: boolean },
 ): Gateways & { close(): Promise<void> } {

@@ -3,7 +3,7 @@ import type { ProductBenefitView } from '../../catalog/products/product-provisio
 
 /** Readers of option values: only their shape is judged here, what is allowed is for the actions to say. */
 
-export function wholeNumber(value: string): number {
+export function parseWholeNumber(value: string): number {
   if (/^\d+$/.test(value)) return Number(value);
   throw new InvalidArgumentError('It must be a whole number.');
 }
@@ -11,25 +11,25 @@ export function wholeNumber(value: string): number {
 /** For options that can take a value away again. Not null, which commander turns into an empty text. */
 export type OrNone<T> = T | 'none';
 
-export function wholeNumberOrNone(value: string): OrNone<number> {
-  return value === 'none' ? value : wholeNumber(value);
+export function parseWholeNumberOrNone(value: string): OrNone<number> {
+  return value === 'none' ? value : parseWholeNumber(value);
 }
 
 /** For options that may be repeated and may also hold several values with commas. */
-export function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, ...commaList(value)];
+export function appendList(value: string, before: readonly string[] = []): string[] {
+  return [...before, ...parseList(value)];
 }
 
-export function commaList(value: string): string[] {
+export function parseList(value: string): string[] {
   return value.split(',').map((part) => part.trim());
 }
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** `1h,3h`, or `none`. */
-export function durations(value: string): number[] {
+export function parseDurations(value: string): number[] {
   if (value === 'none') return [];
-  return commaList(value).map((part) => {
+  return parseList(value).map((part) => {
     const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(part) ?? [];
     const seconds = SECONDS[unit];
     if (seconds === undefined) throw new InvalidArgumentError('It must be durations such as 1h,3h or 1d, or none.');
@@ -38,13 +38,13 @@ export function durations(value: string): number[] {
 }
 
 /** Seconds in the largest unit that divides them. */
-export function duration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const unit = ['d', 'h', 'm'].find((one) => seconds % (SECONDS[one] ?? 1) === 0) ?? 's';
   return `${seconds / (SECONDS[unit] ?? 1)}${unit}`;
 }
 
 /** `8-22`, or `none`. */
-export function hours(value: string): OrNone<{ from: number; to: number }> {
+export function parseHours(value: string): OrNone<{ from: number; to: number }> {
   if (value === 'none') return value;
   const [, from, to] = /^(\d{1,2})-(\d{1,2})$/.exec(value) ?? [];
   if (from === undefined) throw new InvalidArgumentError('It must be two hours of the day such as 8-22, or none.');
@@ -52,7 +52,7 @@ export function hours(value: string): OrNone<{ from: number; to: number }> {
 }
 
 /** `VIP_PASS:1500:VIP pass`; the name may hold colons, and is the code when left out. */
-export function benefit(value: string, before: readonly ProductBenefitView[] = []): ProductBenefitView[] {
+export function appendBenefit(value: string, before: readonly ProductBenefitView[] = []): ProductBenefitView[] {
   const [, benefitCode, cents, name] = /^([^:]+):(\d+)(?::(.+))?$/.exec(value) ?? [];
   if (benefitCode === undefined) {
     throw new InvalidArgumentError('It must be CODE:FACE_VALUE_CENT or CODE:FACE_VALUE_CENT:NAME.');
@@ -60,7 +60,7 @@ export function benefit(value: string, before: readonly ProductBenefitView[] = [
   return [...before, { benefitCode, faceValueCent: Number(cents), name: name ?? benefitCode }];
 }
 
-export function onOff(value: string): boolean {
+export function parseOnOff(value: string): boolean {
   if (value === 'on' || value === 'off') return value === 'on';
   throw new InvalidArgumentError('It must be on or off.');
 }

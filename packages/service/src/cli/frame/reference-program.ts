@@ -2,24 +2,93 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { ReferenceProgram, ReferenceProgramOptions } from '@perennial/reference-peers';
+import type { Command } from 'commander';
+import { systemClock } from '../../platform/clock.js';
 import { PlainError } from '../../platform/plain-error.js';
 import { stopOnSignals } from '../../platform/stop-signals.js';
-import { type Shown, terminalText } from './shown.js';
+import { parseWholeNumber } from './options.js';
+import { type SafeText, toTerminalText } from './safe-text.js';
 
-/** What the reference programs have in common: their key, their end, what they say. */
+/** What the commands of the reference programs have in common: their options, their key, their end. */
 
-export async function askedToStop(): Promise<void> {
+export interface ReferenceOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly dataDir: string;
+  readonly keyFile?: string;
+  readonly control?: boolean;
+}
+
+interface ReferenceCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly port: number;
+  /** In the data folder, unless an option says otherwise. */
+  readonly keyFile: string;
+}
+
+export const CONTROL_OPTION = ['--control', 'serve GET /ledger and POST /control to this machine'] as const;
+
+export function addReferenceCommand(
+  perennial: Command,
+  { name, description, port, keyFile }: ReferenceCommand,
+): Command {
+  return perennial
+    .command(name)
+    .description(`${description} until Ctrl-C; it needs no database`)
+    .option('--port <n>', 'port to listen on, 0 for any that is free', parseWholeNumber, port)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--data-dir <folder>', 'where its ledger is kept', path.join('data', name))
+    .option(
+      '--key-file <file>',
+      `key shared with the service, 32 bytes in base64 (default: ${keyFile} in the data folder, made when missing)`,
+    );
+}
+
+interface Running {
+  readonly url: string;
+  readonly keyPath: string;
+  readonly folder: string;
+  /** Where it is controlled, or that it is not. */
+  readonly control: string;
+}
+
+/** Starts a program, says where it is, and stops it when it is asked to. */
+export async function runReferenceProgram(
+  { port, host, dataDir, keyFile, control = false }: ReferenceOptions,
+  defaultKeyFile: string,
+  start: (options: ReferenceProgramOptions) => Promise<ReferenceProgram>,
+  describe: (running: Running) => SafeText,
+): Promise<void> {
+  if (port > 65_535) throw new PlainError('--port must be a whole number from 0 to 65535');
+  const folder = path.resolve(dataDir);
+  const keyPath = path.resolve(keyFile ?? path.join(folder, defaultKeyFile));
+  const key = await readOrCreateKeyFile(keyPath);
+  const program = await start({ dataDir: folder, port, host, key, control, clock: systemClock }).catch(
+    (error: unknown) => {
+      throw explainListenError(error);
+    },
+  );
+  const { url } = program;
+  printToStderr(describe({ url, keyPath, folder, control: control ? `${url}/control, ${url}/ledger` : 'off' }));
+  await waitForStopSignal();
+  printToStderr('Stopping.');
+  await program.stop();
+}
+
+async function waitForStopSignal(): Promise<void> {
   const stopping = new AbortController();
   stopOnSignals(stopping);
   await once(stopping.signal, 'abort');
 }
 
-export async function readOrMakeKey(file: string): Promise<Buffer> {
-  return (await readKey(file)) ?? makeKey(file);
+async function readOrCreateKeyFile(file: string): Promise<Buffer> {
+  return (await readKeyFile(file)) ?? createKeyFile(file);
 }
 
-/** Nothing when there is no such file. */
-export async function readKey(file: string): Promise<Buffer | undefined> {
+/** Undefined when there is no such file. */
+export async function readKeyFile(file: string): Promise<Buffer | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw new PlainError(`the key cannot be read: ${error.message}`);
@@ -33,14 +102,14 @@ export async function readKey(file: string): Promise<Buffer | undefined> {
   return key;
 }
 
-async function makeKey(file: string): Promise<Buffer> {
+async function createKeyFile(file: string): Promise<Buffer> {
   const key = randomBytes(32);
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   await writeFile(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
   return key;
 }
 
-export function explained(error: unknown): unknown {
+function explainListenError(error: unknown): unknown {
   const failed = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
   if (!(error instanceof Error)) return error;
   if (failed === 'listen') return new PlainError(`cannot listen: ${error.message}; set --port or --host`);
@@ -48,7 +117,7 @@ export function explained(error: unknown): unknown {
   return error;
 }
 
-/** As the service does: what is told to people goes to stderr. */
-export function say(text: string | Shown): void {
-  process.stderr.write(`${terminalText(text)}\n`);
+/** As the service does: stdout is for results alone. */
+function printToStderr(text: string | SafeText): void {
+  process.stderr.write(`${toTerminalText(text)}\n`);
 }

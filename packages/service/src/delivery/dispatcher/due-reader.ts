@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Database, isAway } from '../../platform/db/database.js';
+import { type Database, isDatabaseAway } from '../../platform/db/database.js';
 import {
   channelOf,
   type DueEvent,
@@ -130,7 +130,7 @@ export class DueReader {
     try {
       return await this.deps.receivers.get(channelId);
     } catch (err) {
-      if (isAway(err)) throw err;
+      if (isDatabaseAway(err)) throw err;
       this.deps.log.error({ err, channelId }, 'a channel could not be read, and its events wait');
       for (const isPayment of [true, false]) this.heldBack.set(kindOf({ channelId, isPayment }), 0);
       return undefined;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { raiseAlert } from '../../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import { type Database, HeldUp, Unavailable } from '../../platform/db/database.js';
 import type { BusinessCounts } from '../../platform/metrics/counts.js';
 import { keyOf } from '../queue/due-sql.js';
@@ -138,7 +138,7 @@ export class OutcomeWriter {
       try {
         if (batch.some(isLastPush)) {
           const givenUp = await writeWithAlerts(database, batch, skipLocked);
-          counts?.givenUp(givenUp);
+          counts?.countGivenUp(givenUp);
         } else await finishPushes(database, batch, skipLocked);
         return skipLocked ? await findUnfinished(database, batch) : [];
       } catch (err) {

@@ -156,7 +156,7 @@ export class PushLoop {
     const { outcome, httpStatus, answer } = result;
     const endedAt = performance.now();
     const latencyMs = Math.round(endedAt - beganAt);
-    counts?.push(COUNTED[outcome]);
+    counts?.countPush(COUNTED[outcome]);
     this.release(shard, lane, message);
     outcomes.add({ shard, due: message.due, outcome, httpStatus, answer, latencyMs, endedAt, at: dueBy?.now() });
     this.run();

@@ -1,6 +1,6 @@
 import { columns, joinColumns, type Queryable } from '../../platform/db/database.js';
 import { epochMicros } from '../../platform/db/time-sql.js';
-import type { Place } from '../../platform/lists/page.js';
+import type { ListPosition } from '../../platform/lists/list-page.js';
 import { type EventFilter, type EventKey, newestEvents } from './candidates-sql.js';
 import { COLUMNS, EVENT_ROW, type EventRow, FAILURES, progress, WHOLE } from './history-sql.js';
 
@@ -21,7 +21,7 @@ export async function listEvents(
   channelId: number,
   filter: EventFilter,
   limit: number,
-  place: Place<EventKey>,
+  place: ListPosition<EventKey>,
 ): Promise<ListedEvent[]> {
   const { text, values } = eventList(channelId, filter, limit, place);
   return db.query<ListedEvent>(text, values);
@@ -32,7 +32,7 @@ export function eventList(
   channelId: number,
   filter: EventFilter,
   limit: number,
-  { after, offset }: Place<EventKey>,
+  { after, offset }: ListPosition<EventKey>,
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const values: unknown[] = [channelId];
   const value = (given: unknown) => `$${values.push(given)}`;

@@ -1,6 +1,6 @@
 import { formatTime } from '@perennial/wire';
+import { toArrayText } from '../../platform/db/array-text.js';
 import { columns, joinColumns, type Queryable, statement } from '../../platform/db/database.js';
-import { plainArray } from '../../platform/db/plain-array.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 
 /** What names one due event: the event, and of a range of voided periods which one. */
@@ -252,10 +252,10 @@ export async function readEvents(
 ): Promise<(StoredEvent | undefined)[]> {
   const rows = await db.query(READ_EVENTS, [
     channelId,
-    plainArray(due, (one) => one.eventNo),
-    plainArray(due, (one) => one.cycleNo),
-    plainArray(due, (one) => one.recordedAt ?? one.nextAt),
-    plainArray(due, (one) => one.orderNo),
+    toArrayText(due, (one) => one.eventNo),
+    toArrayText(due, (one) => one.cycleNo),
+    toArrayText(due, (one) => one.recordedAt ?? one.nextAt),
+    toArrayText(due, (one) => one.orderNo),
   ]);
   const events = new Array<StoredEvent | undefined>(due.length).fill(undefined);
   for (const row of rows) events[row.place - 1] = row;

@@ -1,5 +1,5 @@
+import { toArrayText } from '../../platform/db/array-text.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { plainArray } from '../../platform/db/plain-array.js';
 import { RETRY_DELAYS_SECONDS } from '../schedule.js';
 import { DUE_COLUMNS, DUE_ROW, type DueEvent, isBefore } from './due-sql.js';
 import type { HeldShard } from './shards-sql.js';
@@ -128,17 +128,17 @@ export async function finishPushes(
   return db.query(skipLocked ? FINISH_FREE : FINISH, [
     held.map((one) => one.shard),
     held.map((one) => one.epoch),
-    plainArray(pushed, (one) => places.get(one.shard)),
-    plainArray(pushed, (one) => one.due.nextAt),
-    plainArray(pushed, (one) => one.due.eventNo),
-    plainArray(pushed, (one) => one.due.cycleNo),
-    plainArray(pushed, (one) => one.outcome),
-    plainArray(pushed, (one) => one.httpStatus),
-    plainArray(pushed, (one) => one.latencyMs),
-    plainArray(pushed, (one) => now - one.endedAt),
-    plainArray(pushed, (one) => one.at),
+    toArrayText(pushed, (one) => places.get(one.shard)),
+    toArrayText(pushed, (one) => one.due.nextAt),
+    toArrayText(pushed, (one) => one.due.eventNo),
+    toArrayText(pushed, (one) => one.due.cycleNo),
+    toArrayText(pushed, (one) => one.outcome),
+    toArrayText(pushed, (one) => one.httpStatus),
+    toArrayText(pushed, (one) => one.latencyMs),
+    toArrayText(pushed, (one) => now - one.endedAt),
+    toArrayText(pushed, (one) => one.at),
     pushed.map((one) => one.answer),
-    plainArray(pushed, (one) => (one.isHopeless ? 't' : 'f')),
+    toArrayText(pushed, (one) => (one.isHopeless ? 't' : 'f')),
   ]);
 }
 

@@ -1,7 +1,7 @@
 import type { EncryptionVersion } from '@perennial/wire/enums';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { gather } from '../../platform/db/sharing/gather.js';
+import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import { type StoredUser, unsealUserMobile } from '../../subscriptions/store/users/login-mobile.js';
 import { findCallbacks, findVersions } from '../queue/receivers-sql.js';
 import { createSigner } from './signing-key.js';
@@ -40,7 +40,7 @@ const CACHE_MS = 200;
 
 export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry): Receivers {
   const cache = new Map<number, { readonly receiver: Receiver; until: number }>();
-  const currentVersion = gather<number, number | undefined>({
+  const currentVersion = createBatcher<number, number | undefined>({
     maxBatch: 1_000,
     slots: 2,
     run: (channelIds) => findVersions(db, channelIds),

@@ -1,5 +1,5 @@
 import { SpanStatusCode } from '@opentelemetry/api';
-import { failSpan, TRACEPARENT, type Tracing, traceparentOf } from '../../platform/tracing.js';
+import { failSpan, TRACEPARENT, type Tracing, toTraceparent } from '../../platform/tracing.js';
 import type { Message, SignedPush } from '../receivers/message.js';
 import type { PushClient } from './push-client.js';
 import type { PushResult } from './push-result.js';
@@ -15,14 +15,14 @@ export function pushWithTrace(
   url: string,
   sign: () => SignedPush,
 ): Promise<PushResult> {
-  const { span } = tracing.call('push', {
+  const { span } = tracing.startCall('push', {
     'server.address': new URL(url).origin,
     'perennial.event_id': eventId,
     'perennial.retry_no': due.retryNo,
   });
   const signWithTrace = () => {
     const signed = sign();
-    return { ...signed, headers: `${signed.headers}${TRACEPARENT}: ${traceparentOf(span)}\r\n` };
+    return { ...signed, headers: `${signed.headers}${TRACEPARENT}: ${toTraceparent(span)}\r\n` };
   };
   try {
     return pushClient.push(url, signWithTrace).then((result) => {

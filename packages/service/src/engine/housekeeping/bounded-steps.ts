@@ -1,4 +1,10 @@
-import { type Database, type FreeText, PATIENT_MS, sqlState, type Transaction } from '../../platform/db/database.js';
+import {
+  type Database,
+  LONG_STATEMENT_MS,
+  sqlState,
+  type Transaction,
+  type UncheckedSql,
+} from '../../platform/db/database.js';
 
 /** So that a step is short, however many rows there are. */
 export const ROWS_PER_STEP = 1000;
@@ -19,8 +25,8 @@ export async function runInSteps(step: () => Promise<number>): Promise<number> {
 /** A database whose statements may take longer than those of requests, since nobody waits for a chore. */
 export const createPatientDatabase = (database: Database): Database => {
   const transaction: Database['transaction'] = (work, options) =>
-    database.transaction(work, { statementMs: PATIENT_MS, ...options });
-  const query = (text: FreeText, values?: readonly unknown[]) => transaction((tx) => tx.query(text, values));
+    database.transaction(work, { statementMs: LONG_STATEMENT_MS, ...options });
+  const query = (text: UncheckedSql, values?: readonly unknown[]) => transaction((tx) => tx.query(text, values));
   return { ...database, transaction, query: query as Database['query'] };
 };
 

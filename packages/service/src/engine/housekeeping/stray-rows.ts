@@ -63,7 +63,7 @@ async function findStrayWeeks(tx: Queryable, table: WeeklyTable): Promise<StrayW
 
 /** Without a time limit: a run that is given up would take as long the next time. */
 async function moveStraysIntoWeek(tx: Transaction, table: WeeklyTable, { name, from, to }: StrayWeek): Promise<void> {
-  await tx.allow(0);
+  await tx.setStatementLimit(0);
   await tx.query(`create table ${name} (like ${table.name} including all)`);
   await tx.query(
     `with moved as (delete from ${table.name}_default where ${table.timeColumn} >= $1 and ${table.timeColumn} < $2 returning *)

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import type { Sender } from '../../platform/alerts/message.js';
-import { takeAlertsToLog } from '../../platform/alerts/raise-sql.js';
-import { resolveWhatIsGone } from '../../platform/alerts/resolve-sql.js';
-import { sendMessages, writeMessages } from '../../platform/alerts/tell.js';
-import type { AlertWay } from '../../platform/alerts/way.js';
+import { takeAlertsToLog } from '../../platform/alerts/alerts-sql.js';
+import type { AlertSender } from '../../platform/alerts/message.js';
+import { resolveEndedAlerts } from '../../platform/alerts/resolve-sql.js';
+import { sendAlertMessages, writeAlertMessages } from '../../platform/alerts/send-messages.js';
+import type { AlertTransport } from '../../platform/alerts/transport.js';
 import type { Database, Queryable } from '../../platform/db/database.js';
 import { runEvery } from '../timer.js';
 
@@ -11,8 +11,8 @@ export interface AlertingDeps {
   readonly database: Database;
   readonly log: Logger;
   /** Undefined when alerts are only in the list. */
-  readonly alertWays?: readonly AlertWay[];
-  readonly alertSender?: () => Sender;
+  readonly alertWays?: readonly AlertTransport[];
+  readonly alertSender?: () => AlertSender;
   readonly alertSeconds?: AlertSeconds;
 }
 
@@ -39,13 +39,17 @@ export function startAlerting(deps: AlertingDeps) {
   const stopping = new AbortController();
   const sender = alertSender ?? (() => ({ environment: '', service: '' }));
   const jobs = [
-    runEvery(resolved, 'resolved alerts', log, () => resolveWhatIsGone(database)),
+    runEvery(resolved, 'resolved alerts', log, () => resolveEndedAlerts(database)),
     ...(ways.length === 0
       ? []
-      : [runEvery(messages, 'alert messages', log, () => writeMessages({ database, ways, sender }), { atOnce: true })]),
+      : [
+          runEvery(messages, 'alert messages', log, () => writeAlertMessages({ database, ways, sender }), {
+            atOnce: true,
+          }),
+        ]),
     ...ways.map((way) =>
       runEvery(messages, `alerts by ${way.way.toLowerCase()}`, log, () =>
-        sendMessages({ database, log }, way, stopping.signal),
+        sendAlertMessages({ database, log }, way, stopping.signal),
       ),
     ),
   ];

@@ -1,5 +1,5 @@
-import { raiseAlertOnce } from '../../platform/alerts/raise-sql.js';
-import { type Database, PATIENT_MS, sqlState } from '../../platform/db/database.js';
+import { raiseAlertOnce } from '../../platform/alerts/alerts-sql.js';
+import { type Database, LONG_STATEMENT_MS, sqlState } from '../../platform/db/database.js';
 import {
   BILLING_LANES,
   billLane,
@@ -37,7 +37,7 @@ async function billWholeLane(database: Database, lane: number, stopping: () => b
     try {
       const billed = await database.transaction(
         async (tx) => ((await lockLane(tx, lane)) ? await billLane(tx, lane, from, limit) : undefined),
-        { statementMs: PATIENT_MS },
+        { statementMs: LONG_STATEMENT_MS },
       );
       total += billed?.orders ?? 0;
       after = billed?.last;

@@ -1,7 +1,7 @@
 import { formatTime } from '@perennial/wire';
 import type { Logger } from 'pino';
 import type { Gateways } from '../../gateways/gateway-registry.js';
-import { raiseAlert } from '../../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { PlainError } from '../../platform/plain-error.js';

@@ -127,7 +127,7 @@ async function debitRenewal(
       await settle({ attempt: renewal, outcome });
       return;
     }
-    deps.counts?.debit(renewal.paymentChannelCode, outcome.kind);
+    deps.counts?.countDebit(renewal.paymentChannelCode, outcome.kind);
     await scheduleDebitQuestion(database, renewal, askSecondsNamedBy(outcome, clock.now()) || FIRST_ASK_SECONDS);
   } catch (err) {
     const number = formatAttemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);

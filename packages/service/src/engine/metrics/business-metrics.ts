@@ -109,10 +109,10 @@ export function createBusinessMetrics(registry: Registry, version: string): Busi
   const paymentChannels = createBoundedNames(MAX_NAMES);
   return {
     counts: {
-      debit: (code, outcome) => debits.inc({ payment_channel: paymentChannels(code), outcome }),
-      claim: countClaim,
-      push: countPush,
-      givenUp: (events) => givenUp.inc(events),
+      countDebit: (code, outcome) => debits.inc({ payment_channel: paymentChannels(code), outcome }),
+      countClaim: countClaim,
+      countPush: countPush,
+      countGivenUp: (events) => givenUp.inc(events),
     },
     show(reading) {
       backlog.set(reading.webhookBacklog);

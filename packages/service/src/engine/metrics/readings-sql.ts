@@ -1,7 +1,7 @@
 import { listPaymentChannelCodes } from '../../catalog/payment-channels/list-payment-channels-sql.js';
 import { listOpenPaymentChannels } from '../../catalog/payment-channels/pace-sql.js';
 import { SHARDS } from '../../delivery/queue/shards-sql.js';
-import { ALERT_KINDS } from '../../platform/alerts/raise-sql.js';
+import { ALERT_KINDS } from '../../platform/alerts/alerts-sql.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';
 import type { BusinessReading } from './business-metrics.js';

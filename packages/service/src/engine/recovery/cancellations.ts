@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Gateways } from '../../gateways/gateway-registry.js';
-import { raiseAlert, resolveAlert } from '../../platform/alerts/raise-sql.js';
+import { raiseAlert, resolveAlert } from '../../platform/alerts/alerts-sql.js';
 import { columns, type Database, type Queryable, statement } from '../../platform/db/database.js';
 import { numberInUseSql } from '../../subscriptions/store/agreements/cancel-unused-sql.js';
 import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';

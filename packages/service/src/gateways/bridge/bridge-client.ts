@@ -12,7 +12,7 @@ import {
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
 import { PlainError } from '../../platform/plain-error.js';
-import { failSpan, findTracing, type Origin, TRACEPARENT, traceparentOf } from '../../platform/tracing.js';
+import { failSpan, findTracing, type Origin, TRACEPARENT, toTraceparent } from '../../platform/tracing.js';
 
 export interface BridgeClientOptions {
   /** Address of the bridge. The name of the operation is appended to its path. */
@@ -91,12 +91,12 @@ export function createBridgeClient({
     async call(call) {
       const callId = randomUUID();
       const { operation, number, origin } = call;
-      const span = tracing?.call(`${peer} ${operation}`, {
+      const span = tracing?.startCall(`${peer} ${operation}`, {
         'server.address': address,
         'perennial.operation': operation,
       }).span;
       try {
-        const fields = await exchange(call, callId, span ? traceparentOf(span) : origin?.traceparent);
+        const fields = await exchange(call, callId, span ? toTraceparent(span) : origin?.traceparent);
         span?.end();
         return fields;
       } catch (error) {

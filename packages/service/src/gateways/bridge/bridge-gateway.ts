@@ -1,5 +1,5 @@
 import {
-  checkSigned,
+  checkSignature,
   type Fields,
   MAX_MESSAGE_BYTES,
   MAX_STATEMENT_BYTES,
@@ -123,7 +123,7 @@ export function createBridgeGateway({ url, key, clock, deadlineMs, connections, 
 
     verifyNotice({ path, headers, body, now }) {
       if (body.length > MAX_MESSAGE_BYTES) throw new NoticeRefused('untrusted', 'the notice is too large');
-      const checked = checkSigned({ path, query: '', headers, body, now }, key);
+      const checked = checkSignature({ path, query: '', headers, body, now }, key);
       if (!checked.trusted) throw new NoticeRefused('untrusted', checked.why);
       const fields = readFields(body);
       const notice = fields === undefined ? undefined : readNotice(fields);

@@ -2,9 +2,9 @@ import { CODES, envelopeText, HEADERS, Rejection, type ResultCode } from '@peren
 import type { FastifyReply } from 'fastify';
 import { Unavailable } from '../../platform/db/database.js';
 import { NotBegun } from '../../platform/db/sharing/caller.js';
-import { TooManyAtOnce } from '../../platform/db/sharing/turns.js';
-import { ListTooLong } from '../../platform/lists/page.js';
-import { RateLimited } from './address-limit.js';
+import { TooManyAtOnce } from '../../platform/db/sharing/channel-queue.js';
+import { ListTooLong } from '../../platform/lists/list-page.js';
+import { RateLimited } from './minute-limit.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -38,35 +38,35 @@ export function sendText(reply: FastifyReply, http: number, text: string): Fasti
 }
 
 /** Nothing is wrong: this node has as much to do as it can. */
-export class Busy extends Unavailable {
+export class NodeBusy extends Unavailable {
   constructor(message = 'busy') {
     super(message);
   }
 }
 
 /** This node is on its way out: another one will answer. */
-export class Draining extends Busy {
+export class NodeDraining extends NodeBusy {
   constructor() {
     super('draining');
   }
 }
 
 /** This node waits for its database, and has served nothing yet: another one will answer. */
-export class Starting extends Busy {
+export class NodeStarting extends NodeBusy {
   constructor() {
     super('starting');
   }
 }
 
 /** This node does not know what time it is: another one will answer. */
-export class ClockWrong extends Busy {
+export class NodeClockWrong extends NodeBusy {
   constructor() {
     super('the clock is wrong');
   }
 }
 
 /** ENGINE=off: what would change anything, or ask anybody, waits for a node whose engine is on. */
-export class ReadsOnly extends Busy {
+export class NodeReadsOnly extends NodeBusy {
   constructor() {
     super('the engine is off: this node serves reads only');
   }
@@ -83,35 +83,35 @@ export interface Refusal {
 }
 
 /** The one place where whatever was thrown becomes a code. Nothing of an unexpected error reaches the caller. */
-export function refusalOf(error: unknown): Refusal {
+export function toRefusal(error: unknown): Refusal {
   if (error instanceof RateLimited) {
-    return refusal(error.result, error.message, { [HEADERS.retryAfter]: String(error.retryAfterSeconds) });
+    return createRefusal(error.result, error.message, { [HEADERS.retryAfter]: String(error.retryAfterSeconds) });
   }
-  if (error instanceof TooManyAtOnce) return refusal(error.result, error.message, { [HEADERS.retryAfter]: '1' });
-  if (error instanceof Rejection) return refusal(error.result, error.message);
+  if (error instanceof TooManyAtOnce) return createRefusal(error.result, error.message, { [HEADERS.retryAfter]: '1' });
+  if (error instanceof Rejection) return createRefusal(error.result, error.message);
   if (error instanceof Unavailable) {
-    const isDraining = error instanceof Draining;
+    const isDraining = error instanceof NodeDraining;
     const isTooLong = error instanceof ListTooLong;
-    const isReadsOnly = error instanceof ReadsOnly;
+    const isReadsOnly = error instanceof NodeReadsOnly;
     const message = isTooLong || isReadsOnly ? error.message : CODES.UNAVAILABLE.message;
     const headers = { [HEADERS.retryAfter]: isReadsOnly ? '60' : '1', ...(isDraining ? { connection: 'close' } : {}) };
     return {
-      ...refusal(CODES.UNAVAILABLE, message, headers),
-      isFault: !(error instanceof Busy || error instanceof NotBegun || isTooLong),
+      ...createRefusal(CODES.UNAVAILABLE, message, headers),
+      isFault: !(error instanceof NodeBusy || error instanceof NotBegun || isTooLong),
     };
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return refusal(CODES.PARAM_INVALID, 'header Content-Type cannot be read', { connection: 'close' });
+    return createRefusal(CODES.PARAM_INVALID, 'header Content-Type cannot be read', { connection: 'close' });
   }
-  return { ...refusal(CODES.INTERNAL_ERROR, CODES.INTERNAL_ERROR.message), isFault: true };
+  return { ...createRefusal(CODES.INTERNAL_ERROR, CODES.INTERNAL_ERROR.message), isFault: true };
 }
 
 /** The rest of it is not read, so nothing after it on this connection can be understood. */
-export function bodyTooLarge(): Refusal {
-  return refusal(CODES.BODY_TOO_LARGE, CODES.BODY_TOO_LARGE.message, { connection: 'close' });
+export function createBodyTooLargeRefusal(): Refusal {
+  return createRefusal(CODES.BODY_TOO_LARGE, CODES.BODY_TOO_LARGE.message, { connection: 'close' });
 }
 
-function refusal(result: ResultCode, message: string, headers: Refusal['headers'] = {}): Refusal {
+function createRefusal(result: ResultCode, message: string, headers: Refusal['headers'] = {}): Refusal {
   return { result, message, headers, isFault: false };
 }

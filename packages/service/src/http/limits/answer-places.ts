@@ -1,8 +1,8 @@
 import { type Caller, NotBegun } from '../../platform/db/sharing/caller.js';
-import { RateLimited } from '../answers/address-limit.js';
-import { Busy } from '../answers/respond.js';
+import { RateLimited } from '../answers/minute-limit.js';
+import { NodeBusy } from '../answers/respond.js';
 
-export interface PlaceLimits {
+export interface AnswerPlaceLimits {
   /** Long answers that a node makes at once, in all and for one channel. */
   readonly longAnswers: number;
   readonly longAnswersPerChannel: number;
@@ -13,14 +13,14 @@ export interface PlaceLimits {
 }
 
 /** A place among the long answers that a node makes at once. Giving it back twice is giving it back once. */
-export interface Place {
+export interface AnswerPlace {
   release(): void;
 }
 
 interface Waiting {
   readonly channelId: number;
   readonly caller: Caller;
-  readonly grant: (place: Place) => void;
+  readonly grant: (place: AnswerPlace) => void;
   readonly giveUp: (error: Error) => void;
 }
 
@@ -29,17 +29,17 @@ interface Waiting {
  * many at once, and so many of one channel, which leaves room for the others. Places go to those who have waited longest,
  * but for channels that have all of theirs.
  */
-export function answerPlaces(limits: PlaceLimits) {
-  const openOf = new Map<number, number>();
+export function createAnswerPlaces(limits: AnswerPlaceLimits) {
+  const openByChannel = new Map<number, number>();
   const waiting: Waiting[] = [];
   let open = 0;
 
-  const isFull = (channelId: number) => (openOf.get(channelId) ?? 0) >= limits.longAnswersPerChannel;
+  const isFull = (channelId: number) => (openByChannel.get(channelId) ?? 0) >= limits.longAnswersPerChannel;
 
-  function takeNow(channelId: number): Place | undefined {
+  function takeIfFree(channelId: number): AnswerPlace | undefined {
     if (open >= limits.longAnswers || isFull(channelId)) return undefined;
     open += 1;
-    openOf.set(channelId, (openOf.get(channelId) ?? 0) + 1);
+    openByChannel.set(channelId, (openByChannel.get(channelId) ?? 0) + 1);
     let isHeld = true;
     return {
       release() {
@@ -51,16 +51,16 @@ export function answerPlaces(limits: PlaceLimits) {
   }
 
   function giveBack(channelId: number): void {
-    const left = (openOf.get(channelId) ?? 0) - 1;
-    if (left === 0) openOf.delete(channelId);
-    else openOf.set(channelId, left);
+    const left = (openByChannel.get(channelId) ?? 0) - 1;
+    if (left === 0) openByChannel.delete(channelId);
+    else openByChannel.set(channelId, left);
     open -= 1;
-    const next = nextStillThere();
-    const place = next && takeNow(next.channelId);
+    const next = takeNextWaiting();
+    const place = next && takeIfFree(next.channelId);
     if (place) next.grant(place);
   }
 
-  function nextStillThere(): Waiting | undefined {
+  function takeNextWaiting(): Waiting | undefined {
     for (;;) {
       const next = waiting.findIndex((one) => !isFull(one.channelId));
       const [one] = next < 0 ? [] : waiting.splice(next, 1);
@@ -70,10 +70,10 @@ export function answerPlaces(limits: PlaceLimits) {
   }
 
   /** Whose fault it is that there is no place: the channel has all of its own, or the node has no more. */
-  const refusal = (channelId: number) => (isFull(channelId) ? new RateLimited(1) : new Busy());
+  const refusal = (channelId: number) => (isFull(channelId) ? new RateLimited(1) : new NodeBusy());
 
-  async function take(channelId: number, caller: Caller): Promise<Place> {
-    const place = takeNow(channelId);
+  async function take(channelId: number, caller: Caller): Promise<AnswerPlace> {
+    const place = takeIfFree(channelId);
     if (place) return place;
     const ofChannel = waiting.filter((one) => one.channelId === channelId).length;
     if (ofChannel >= limits.longAnswersWaitingPerChannel) throw new RateLimited(1);
@@ -96,28 +96,28 @@ export function answerPlaces(limits: PlaceLimits) {
           waiting.splice(waiting.indexOf(one), 1);
           reject(refusal(channelId));
         },
-        Math.min(limits.longAnswerWait, caller.patienceLeft()),
+        Math.min(limits.longAnswerWait, caller.waitLeftMs()),
       );
       waiting.push(one);
     });
   }
 
   return {
-    takeNow,
+    takeNow: takeIfFree,
     /** Waits for a while if there is none. */
     take,
     counts: () => ({ open, waiting: waiting.length }),
   };
 }
 
-export type AnswerPlaces = ReturnType<typeof answerPlaces>;
+export type AnswerPlaces = ReturnType<typeof createAnswerPlaces>;
 
 /** An action that will answer at length has found no place free, before it did anything. */
 class PlaceNeeded extends Error {}
 
 /** The place of one request, which has none until it turns out to need one. */
 export class RequestPlace {
-  private place: Place | undefined;
+  private place: AnswerPlace | undefined;
 
   constructor(
     private readonly places: AnswerPlaces,
@@ -131,7 +131,7 @@ export class RequestPlace {
     if (!this.place) throw new PlaceNeeded();
   }
 
-  async whenFree<T>(work: () => Promise<T>): Promise<T> {
+  async retryWhenFree<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await work();
@@ -143,7 +143,7 @@ export class RequestPlace {
   }
 
   async take(): Promise<void> {
-    this.place ??= await this.caller.outside(() => this.places.take(this.channelId, this.caller));
+    this.place ??= await this.caller.waitOutside(() => this.places.take(this.channelId, this.caller));
   }
 
   release(): void {

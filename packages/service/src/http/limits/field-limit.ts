@@ -1,16 +1,22 @@
 import type { Channel } from '../../catalog/channels/channel.js';
 import { MAX_FIELD_FAILURES } from '../../catalog/channels/field-failures.js';
 import { countFieldFailure, type FieldFailureCount } from '../../catalog/channels/field-failures-sql.js';
-import { raiseAlert } from '../../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { TooManyUnreadableFields, UnreadableField } from '../../subscriptions/domain/agreements/plaintext.js';
-import { RateLimited } from '../answers/address-limit.js';
+import { RateLimited } from '../answers/minute-limit.js';
 
 /** Runs what a request asks for; a field of it that cannot be read is counted before anybody is told. */
 export type FieldLimit = <T>(channel: Channel, act: () => Promise<T>) => Promise<T>;
 
-export function fieldLimit({ database, clock }: { readonly database: Database; readonly clock: Clock }): FieldLimit {
+export function createFieldLimit({
+  database,
+  clock,
+}: {
+  readonly database: Database;
+  readonly clock: Clock;
+}): FieldLimit {
   return async ({ channelId, appId, fieldFailures }, act) => {
     fieldFailures.forgetEndedMinute(clock.now());
     try {
@@ -18,7 +24,7 @@ export function fieldLimit({ database, clock }: { readonly database: Database; r
     } catch (error) {
       if (error instanceof UnreadableField) {
         fieldFailures.startMinute(clock.now());
-        const counted = await count(channelId, appId);
+        const counted = await countFailure(channelId, appId);
         fieldFailures.setCount(counted, clock.now());
         if (counted.failures <= MAX_FIELD_FAILURES) throw error;
       } else if (!(error instanceof TooManyUnreadableFields)) throw error;
@@ -26,7 +32,7 @@ export function fieldLimit({ database, clock }: { readonly database: Database; r
     }
   };
 
-  function count(channelId: number, appId: string): Promise<FieldFailureCount> {
+  function countFailure(channelId: number, appId: string): Promise<FieldFailureCount> {
     return database.transaction(async (tx) => {
       const counted = await countFieldFailure(tx, channelId);
       if (counted.failures === MAX_FIELD_FAILURES) {

@@ -1,4 +1,4 @@
-import { addressGroup, RateLimited } from '../answers/address-limit.js';
+import { addressGroup, RateLimited } from '../answers/minute-limit.js';
 
 /**
  * A body of more than 16 KB is nobody's daily business: the longest creation has less, with every field that there is. What
@@ -15,9 +15,9 @@ export interface LargeBodyLimits {
   readonly waitMs: number;
 }
 
-const LIMITS: LargeBodyLimits = { bytes: 33_554_432, bytesPerAddress: 8_388_608, waitMs: 10_000 };
+const DEFAULT_LIMITS: LargeBodyLimits = { bytes: 33_554_432, bytesPerAddress: 8_388_608, waitMs: 10_000 };
 /** A quarter of the time is theirs: after each piece of work, three times as long is for the others. */
-const PAUSE = 3;
+const PAUSE_FACTOR = 3;
 
 export interface LargeBodies {
   /** Memory for a body, now or when there is room. Throws RateLimited. */
@@ -25,7 +25,7 @@ export interface LargeBodies {
   /** Nothing happens for a body that was not allocated here. */
   release(body: Buffer): void;
   /** Work on one, such as a hash: one at a time, with pauses. */
-  inTurn<T>(work: () => T): Promise<T>;
+  runInTurn<T>(work: () => T): Promise<T>;
 }
 
 interface Share {
@@ -37,8 +37,8 @@ interface Waiting extends Share {
   readonly admit: () => void;
 }
 
-export function largeBodies(given: Partial<LargeBodyLimits> = {}): LargeBodies {
-  const { bytes: total, bytesPerAddress, waitMs } = { ...LIMITS, ...given };
+export function createLargeBodies(given: Partial<LargeBodyLimits> = {}): LargeBodies {
+  const { bytes: total, bytesPerAddress, waitMs } = { ...DEFAULT_LIMITS, ...given };
   const used = new Map<string, number>();
   let usedInAll = 0;
   const shares = new WeakMap<ArrayBufferLike, Share>();
@@ -49,14 +49,14 @@ export function largeBodies(given: Partial<LargeBodyLimits> = {}): LargeBodies {
   const hasRoom = ({ address, bytes }: Share) =>
     usedInAll + bytes <= total && usedBy(address) + bytes <= bytesPerAddress;
 
-  function change({ address, bytes }: Share, sign: 1 | -1): void {
+  function changeUsage({ address, bytes }: Share, sign: 1 | -1): void {
     usedInAll += sign * bytes;
     const left = usedBy(address) + sign * bytes;
     if (left === 0) used.delete(address);
     else used.set(address, left);
   }
 
-  function room(share: Share): Promise<void> {
+  function waitForRoom(share: Share): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         waiting.delete(one);
@@ -76,8 +76,8 @@ export function largeBodies(given: Partial<LargeBodyLimits> = {}): LargeBodies {
   return {
     async allocate(address, bytes) {
       const share = { address: addressGroup(address), bytes };
-      if (hasRoom(share)) change(share, 1);
-      else await room(share);
+      if (hasRoom(share)) changeUsage(share, 1);
+      else await waitForRoom(share);
       const body = Buffer.allocUnsafeSlow(bytes);
       shares.set(body.buffer, share);
       return body;
@@ -87,16 +87,16 @@ export function largeBodies(given: Partial<LargeBodyLimits> = {}): LargeBodies {
       const share = shares.get(body.buffer);
       if (!share) return;
       shares.delete(body.buffer);
-      change(share, -1);
+      changeUsage(share, -1);
       for (const one of waiting) {
         if (!hasRoom(one)) continue;
         waiting.delete(one);
-        change(one, 1);
+        changeUsage(one, 1);
         one.admit();
       }
     },
 
-    inTurn(work) {
+    runInTurn(work) {
       let tookMs = 0;
       const done = turn.then(() => {
         const before = process.cpuUsage();
@@ -107,7 +107,7 @@ export function largeBodies(given: Partial<LargeBodyLimits> = {}): LargeBodies {
         }
       });
       // However little it took: whatever else has arrived comes first.
-      const pause = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), tookMs * PAUSE));
+      const pause = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), tookMs * PAUSE_FACTOR));
       turn = done.then(pause, pause);
       return done;
     },

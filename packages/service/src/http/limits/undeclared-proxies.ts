@@ -10,18 +10,18 @@ const MAX_REMEMBERED = 1000;
  * A proxy that is not declared hides who calls: allow-lists and limits then see its address. One that says whom it
  * forwards gives itself away.
  */
-export function undeclaredProxyWarning(
+export function createUndeclaredProxyWarning(
   trustedProxies: readonly string[],
   log: Logger,
 ): (request: FastifyRequest) => void {
   const isOnList = createAddressCheck(trustedProxies);
   /** About which nothing is to be said, or nothing more. */
-  const settled = new Set<string>();
+  const handledPeers = new Set<string>();
   let warnings = 0;
   return ({ headers, socket: { remoteAddress: peer } }) => {
     if (headers['x-forwarded-for'] === undefined && headers.forwarded === undefined) return;
-    if (peer === undefined || settled.has(peer) || warnings === MAX_WARNINGS) return;
-    if (settled.size < MAX_REMEMBERED) settled.add(peer);
+    if (peer === undefined || handledPeers.has(peer) || warnings === MAX_WARNINGS) return;
+    if (handledPeers.size < MAX_REMEMBERED) handledPeers.add(peer);
     // An empty list of proxies trusts nobody.
     if (trustedProxies.length > 0 && isOnList(peer)) return;
     warnings += 1;

@@ -3,14 +3,14 @@ import { setImmediate } from 'node:timers/promises';
 import { CODES, envelopeAround, envelopeText, formatTime, HEADERS } from '@perennial/wire';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import type { Pieces, WrittenAnswer } from '../../platform/answers/answer.js';
+import type { TextPieces, WrittenAnswer } from '../../platform/answers/answer.js';
 import type { Clock } from '../../platform/clock.js';
-import { hasEnded, whenEnded } from '../answers/ended.js';
-import { JSON_TYPE, refusalOf, sendText } from '../answers/respond.js';
+import { isAnswerEnded, onAnswerEnd } from '../answers/answer-end.js';
+import { JSON_TYPE, sendText, toRefusal } from '../answers/respond.js';
 import type { RequestPlace } from '../limits/answer-places.js';
 
 /** A text that the network takes in whole, whoever reads it: sent at once. What is longer goes out in pieces of this size. */
-const SHORT = 65_536;
+const SHORT_ANSWER = 65_536;
 
 export interface LongAnswerDeps {
   readonly clock: Clock;
@@ -20,14 +20,14 @@ export interface LongAnswerDeps {
   readonly isDraining: () => boolean;
 }
 
-type Cut = NonNullable<FastifyReply['cut']>;
+type CutReason = NonNullable<FastifyReply['cut']>;
 
 /**
  * Sends what a request is answered with. A long answer is made while its caller reads, so that a node never holds more than
  * a piece of it, and ends with its caller: one who hangs up, does not read, or takes too long.
  */
-export function answerSender({ clock, log, answerTimeout, isDraining }: LongAnswerDeps) {
-  const open = new Set<(why: Cut) => void>();
+export function createAnswerSender({ clock, log, answerTimeout, isDraining }: LongAnswerDeps) {
+  const open = new Set<(why: CutReason) => void>();
 
   /** A text goes out at once; of pieces, that is known when as many have been made as a short answer has. */
   function send(reply: FastifyReply, answer: WrittenAnswer, place: RequestPlace): FastifyReply | Promise<FastifyReply> {
@@ -47,23 +47,23 @@ export function answerSender({ clock, log, answerTimeout, isDraining }: LongAnsw
     place: RequestPlace,
   ): Promise<FastifyReply> {
     let text = before;
-    while (text.length < SHORT) {
+    while (text.length < SHORT_ANSWER) {
       const { done, value } = await pieces.next();
       if (done) return sendWhole(reply, answer, text + after, place);
       // Nobody is there any more: what is sent now is only noted down.
-      if (hasEnded(reply)) return sendWhole(reply, answer, '', place);
+      if (isAnswerEnded(reply)) return sendWhole(reply, answer, '', place);
       text += value;
     }
     await place.take();
-    if (hasEnded(reply)) return sendWhole(reply, answer, '', place);
-    begin(reply, answer);
-    return stream(reply, joined(text, pieces, after), place);
+    if (isAnswerEnded(reply)) return sendWhole(reply, answer, '', place);
+    setAnswerHeaders(reply, answer);
+    return stream(reply, joinPieces(text, pieces, after), place);
   }
 
   function stream(reply: FastifyReply, texts: AsyncIterable<string>, place: RequestPlace): FastifyReply {
     const { raw, request } = reply;
     // Reset, so that what has gone out looks whole to nobody: also to HTTP/1.0, where the end of the connection ends an answer.
-    const cut = (why: Cut) => {
+    const cut = (why: CutReason) => {
       reply.cut ??= why;
       request.raw.socket.resetAndDestroy();
     };
@@ -71,14 +71,14 @@ export function answerSender({ clock, log, answerTimeout, isDraining }: LongAnsw
     open.add(cut);
     raw.once('finish', () => isDraining() && request.raw.socket.end());
     const body = Readable.from(texts, { objectMode: false, highWaterMark: 1 });
-    whenEnded(reply, () => {
+    onAnswerEnd(reply, () => {
       clearTimeout(timer);
       open.delete(cut);
       place.release();
       body.destroy();
     });
     body.once('error', (error) => {
-      reply.resultCode = refusalOf(error).result.code;
+      reply.resultCode = toRefusal(error).result.code;
       log.error(
         { err: error, requestId: request.id, path: request.routeOptions.url },
         'fault in the middle of an answer',
@@ -97,33 +97,33 @@ export function answerSender({ clock, log, answerTimeout, isDraining }: LongAnsw
   };
 }
 
-export type AnswerSender = ReturnType<typeof answerSender>;
+export type AnswerSender = ReturnType<typeof createAnswerSender>;
 
-function begin(reply: FastifyReply, { code, replayed }: WrittenAnswer): void {
+function setAnswerHeaders(reply: FastifyReply, { code, replayed }: WrittenAnswer): void {
   reply.resultCode = code;
   if (replayed) void reply.header(HEADERS.idempotencyReplayed, 'true');
 }
 
 function sendWhole(reply: FastifyReply, answer: WrittenAnswer, text: string, place: RequestPlace): FastifyReply {
   place.release();
-  begin(reply, answer);
+  setAnswerHeaders(reply, answer);
   return sendText(reply, CODES.SUCCESS.http, text);
 }
 
 type PieceIterator = Iterator<string> | AsyncIterator<string>;
 
-function iteratorOf(pieces: Pieces): PieceIterator {
+function iteratorOf(pieces: TextPieces): PieceIterator {
   return Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
 }
 
-async function* joined(first: string, pieces: PieceIterator, last: string) {
+async function* joinPieces(first: string, pieces: PieceIterator, last: string) {
   let text = first;
   try {
     for (;;) {
-      if (text.length >= SHORT) {
+      if (text.length >= SHORT_ANSWER) {
         yield text;
         text = '';
-        await ownTurn();
+        await waitForTurn();
       }
       const { done, value } = await pieces.next();
       if (done) break;
@@ -138,7 +138,7 @@ async function* joined(first: string, pieces: PieceIterator, last: string) {
 let turn: Promise<void> = Promise.resolve();
 
 /** One piece of one answer in a turn of the event loop, whatever number of them there is: requests come in between. */
-function ownTurn(): Promise<void> {
+function waitForTurn(): Promise<void> {
   turn = turn.then(() => setImmediate());
   return turn;
 }

@@ -37,7 +37,7 @@ export function sendPage(reply: FastifyReply, answer: PageAnswer, lingerMs: numb
 }
 
 /** So that loading the page again repeats nothing. */
-export function seeOther(reply: FastifyReply, address: string): FastifyReply {
+export function redirect(reply: FastifyReply, address: string): FastifyReply {
   return reply
     .code(303)
     .headers({ location: address, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })

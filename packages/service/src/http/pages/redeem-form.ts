@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import { type Fields, readFields } from '../../redeem/link.js';
+import { type FormFields, readFormFields } from '../../redeem/link.js';
 
 /** A form of the page: the longest link and a few short values. */
-export const MOST_FORM_BYTES = 16_384;
+export const MAX_FORM_BYTES = 16_384;
 
 /**
  * Whether a browser says that the page that posts is not ours. One that says nothing, or hides where it comes from (as the
@@ -17,8 +17,8 @@ export function isCrossSite({ headers }: FastifyRequest, ownOrigin: string): boo
 }
 
 /** What a form says, or nothing for what is no form. */
-export function formFields({ headers, body }: FastifyRequest): Fields | undefined {
+export function readForm({ headers, body }: FastifyRequest): FormFields | undefined {
   const [type = ''] = (headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded' || !Buffer.isBuffer(body)) return undefined;
-  return readFields(body.toString());
+  return readFormFields(body.toString());
 }

@@ -4,14 +4,14 @@ import { type AdmissionQuery, admitRequests } from '../../catalog/channels/admis
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { type Database, sqlState } from '../../platform/db/database.js';
+import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import type { Caller } from '../../platform/db/sharing/caller.js';
-import { gather } from '../../platform/db/sharing/gather.js';
-import type { IdempotencyRow } from '../../platform/idempotency/sql.js';
-import { RateLimited } from '../answers/address-limit.js';
-import type { SignedHeaders } from './signed-headers.js';
+import type { IdempotencyRow } from '../../platform/idempotency/idempotency-sql.js';
+import { RateLimited } from '../answers/minute-limit.js';
+import type { SignedRequestHeaders } from './signed-headers.js';
 
 export interface AdmissionRequest {
-  readonly headers: SignedHeaders;
+  readonly headers: SignedRequestHeaders;
   readonly path: string;
   readonly query: string;
   readonly bodySha256: string;
@@ -32,31 +32,31 @@ export interface AdmissionDeps {
 }
 
 /** Keeps the time of an unknown app id close to that of a wrong signature. */
-const NOBODYS_SECRET = new Uint8Array(32);
+const UNKNOWN_CHANNEL_SECRET = new Uint8Array(32);
 const NONCE_SLOTS = 4;
-const slotOf = (timestamp: string) => Math.floor(Number(timestamp) / NONCE_WINDOW_MS) % NONCE_SLOTS;
+const nonceSlot = (timestamp: string) => Math.floor(Number(timestamp) / NONCE_WINDOW_MS) % NONCE_SLOTS;
 
 /** Signature, nonce, address, suspension, rate, token: in this order, with one shared statement to the database. */
-export function admission({ database, channels, tokens, observeBatch }: AdmissionDeps) {
-  const ask = gather({
+export function createAdmission({ database, channels, tokens, observeBatch }: AdmissionDeps) {
+  const ask = createBatcher({
     maxBatch: 64,
     slots: 2,
     channelOf: (asked) => asked.channelId,
     run: (asked: readonly AdmissionQuery[]) => {
       observeBatch(asked.length);
-      return retryingDeadlocks(() => admitRequests(database, asked));
+      return retryDeadlocks(() => admitRequests(database, asked));
     },
   });
 
   return async function admitRequest(request: AdmissionRequest, caller: Caller): Promise<Admitted> {
     let channel = await authenticate(request);
     for (;;) {
-      const refusal = refusalOf(channel, request.address);
+      const refusal = findChannelRefusal(channel, request.address);
       const asked = {
         channelId: channel.channelId,
         version: channel.version,
         nonce: request.headers.nonce.toLowerCase(),
-        slot: slotOf(request.headers.timestamp),
+        slot: nonceSlot(request.headers.timestamp),
         counted: refusal === undefined,
         idempotencyKey: request.idempotencyKey,
       };
@@ -77,7 +77,7 @@ export function admission({ database, channels, tokens, observeBatch }: Admissio
 
   async function authenticate(request: AdmissionRequest, reloaded?: Channel): Promise<Channel> {
     const channel = reloaded ?? (await channels.get(request.headers.appId));
-    if (isSigned(request, channel?.appSecret ?? NOBODYS_SECRET) && channel) return channel;
+    if (isSigned(request, channel?.appSecret ?? UNKNOWN_CHANNEL_SECRET) && channel) return channel;
     // A signature under credentials that were reset a moment ago fails only against this node's old copy.
     const current = channel && !reloaded ? await channels.reload(channel.appId) : undefined;
     if (current && current.version !== channel?.version && isSigned(request, current.appSecret)) return current;
@@ -90,14 +90,14 @@ function isSigned({ headers, path, query, bodySha256 }: AdmissionRequest, appSec
   return verifySignature(signature, signRequest({ path, query, bodySha256, timestamp, nonce, requestId }, appSecret));
 }
 
-function refusalOf(channel: Channel, address: string): Rejection | undefined {
+function findChannelRefusal(channel: Channel, address: string): Rejection | undefined {
   if (!channel.allowsAddress(address)) return new Rejection('IP_NOT_ALLOWED');
   if (channel.suspended) return new Rejection('CHANNEL_DISABLED');
   return undefined;
 }
 
 /** Two batches may touch the same channels in different order; the loser changed nothing and simply goes again. */
-async function retryingDeadlocks<T>(work: () => Promise<T>): Promise<T> {
+async function retryDeadlocks<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();

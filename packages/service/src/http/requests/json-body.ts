@@ -3,7 +3,7 @@ import { MAX_BODY_VALUES, Rejection } from '@perennial/wire';
 /** The interface nests three levels; anything deeper is not meant for us and can overflow a stack later. */
 const MAX_DEPTH = 32;
 /** Of a place or a name that a message repeats. */
-const MAX_TOLD = 100;
+const MAX_PLACE_LENGTH = 100;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export function readJsonObject(bytes: Buffer, contentEncoding: string | undefine
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
     throw new Rejection('PARAM_INVALID', 'body: Content-Encoding is not supported, send plain JSON');
   }
-  boundDepthAndValues(bytes);
+  checkDepthAndValues(bytes);
   const value = parse(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Rejection('PARAM_INVALID', 'body must be a JSON object');
@@ -52,7 +52,7 @@ for (const bracket of [0x7d, 0x5d]) MEANINGS[bracket] = CLOSING;
  * and 350,000 empty objects, which cost 130 ms. A value ends at a comma or at the end of what it stands in. For a
  * megabyte this takes from 0.1 ms (long strings) to 5 ms (none, and fewer values than are too many).
  */
-function boundDepthAndValues(bytes: Buffer): void {
+function checkDepthAndValues(bytes: Buffer): void {
   let depth = 0;
   let values = 1;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -113,7 +113,7 @@ function findHostile(value: unknown): Hostile | undefined {
   if (Array.isArray(value)) {
     for (let position = 0; position < value.length; position += 1) {
       const found = findHostile(value[position]);
-      if (found) return onTheWay(found, position);
+      if (found) return addStep(found, position);
     }
     return undefined;
   }
@@ -122,12 +122,12 @@ function findHostile(value: unknown): Hostile | undefined {
     if (name === '__proto__') return { what: 'prototype', steps: [] };
     if (!isStorable(name)) return { what: 'name', steps: [] };
     const found = findHostile((value as JsonObject)[name]);
-    if (found) return onTheWay(found, name);
+    if (found) return addStep(found, name);
   }
   return undefined;
 }
 
-function onTheWay(found: Hostile, step: string | number): Hostile {
+function addStep(found: Hostile, step: string | number): Hostile {
   found.steps.push(step);
   return found;
 }
@@ -137,7 +137,7 @@ function describe({ what, steps }: Hostile): string {
     (place, step) => (typeof step === 'number' ? `${place}[${step}]` : place === '' ? step : `${place}.${step}`),
     '',
   );
-  const place = path === '' ? 'body' : path.slice(0, MAX_TOLD);
+  const place = path === '' ? 'body' : path.slice(0, MAX_PLACE_LENGTH);
   if (what === 'prototype') return `${place} has a field that is not allowed`;
   return `${what === 'name' ? `a field name in ${place}` : place} holds a character that is not allowed`;
 }

@@ -10,7 +10,7 @@ type Done = (error: Error | null, body?: Buffer) => void;
  * byte took 250 MB. A large one is read only once there is room for it, by what its
  * Content-Length says; one that does not say, from the moment that it turns out to be large.
  */
-export function bodyReader(bodies: LargeBodies) {
+export function createBodyReader(bodies: LargeBodies) {
   return (request: FastifyRequest, payload: IncomingMessage, done: Done): void => {
     const limit = request.routeOptions.bodyLimit ?? 0;
     const said = request.headers['content-length'];
@@ -22,7 +22,7 @@ export function bodyReader(bodies: LargeBodies) {
     payload.on('end', finish);
     payload.on('error', finish);
     if (expected > limit) finish(new Rejection('BODY_TOO_LARGE'));
-    else if (expected > LARGE_BODY_BYTES) move(expected, read);
+    else if (expected > LARGE_BODY_BYTES) moveToLarger(expected, read);
     else {
       body = Buffer.allocUnsafe(expected);
       read();
@@ -39,7 +39,7 @@ export function bodyReader(bodies: LargeBodies) {
       else if (length + chunk.length <= body.length) length += chunk.copy(body, length);
       else {
         payload.pause();
-        move(limit, () => {
+        moveToLarger(limit, () => {
           length += chunk.copy(body, length);
           payload.resume();
         });
@@ -47,7 +47,7 @@ export function bodyReader(bodies: LargeBodies) {
     }
 
     /** To where there is room for so many bytes. */
-    function move(bytes: number, goOn: () => void): void {
+    function moveToLarger(bytes: number, goOn: () => void): void {
       bodies.allocate(request.ip, bytes).then((larger) => {
         if (isOver) {
           bodies.release(larger);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { CONTENT_TYPE, HEADER_FORMS, HEADER_KEYS, HEADERS, Rejection, TIMESTAMP_SKEW_MS } from '@perennial/wire';
 
-export interface SignedHeaders {
+export interface SignedRequestHeaders {
   readonly appId: string;
   readonly timestamp: string;
   readonly nonce: string;
@@ -61,8 +61,8 @@ const RULES = {
 } satisfies Record<string, Rule>;
 
 /** Throws AUTH_HEADER_INVALID for the first header that is missing, doubled or malformed. */
-export function readSignedHeaders(request: IncomingMessage, needsToken: boolean): SignedHeaders {
-  const valuesOf = sentValues(request);
+export function readSignedHeaders(request: IncomingMessage, needsToken: boolean): SignedRequestHeaders {
+  const valuesOf = readSentValues(request);
   const read = ({ name, key, form, says }: Rule): string => {
     const values = valuesOf(key);
     if (values === undefined) throw new Rejection('AUTH_HEADER_INVALID', `header ${name} is missing`);
@@ -85,7 +85,7 @@ export function readSignedHeaders(request: IncomingMessage, needsToken: boolean)
  * What was sent under a name: one value, or several. Node folds repeated headers together or drops them; only the raw list
  * still shows that one was doubled.
  */
-function sentValues({ headers, rawHeaders }: IncomingMessage) {
+function readSentValues({ headers, rawHeaders }: IncomingMessage) {
   if (rawHeaders.length === 2 * Object.keys(headers).length) return (key: string) => headers[key];
   const sent = new Map<string, string | string[]>();
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -104,13 +104,13 @@ export function checkTimestamp(timestamp: string, now: number): void {
 }
 
 /** The caller's own id for the envelope, if it sent a usable one. */
-export function usableRequestId(value: string | readonly string[] | undefined): string | undefined {
+export function readRequestId(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === 'string' && HEADER_FORMS.requestId.test(value) ? value : undefined;
 }
 
 /** Optional, so not part of authentication: a malformed one is a parameter error. */
 export function readIdempotencyKey(request: IncomingMessage): string | undefined {
-  const value = sentValues(request)(HEADER_KEYS.idempotencyKey);
+  const value = readSentValues(request)(HEADER_KEYS.idempotencyKey);
   if (value === undefined) return undefined;
   if (typeof value !== 'string' || !HEADER_FORMS.idempotencyKey.test(value)) {
     throw new Rejection(

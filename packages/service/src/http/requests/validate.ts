@@ -6,7 +6,7 @@ import type { JsonObject } from './json-body.js';
 const ajv = new Ajv({ allowUnionTypes: true, allErrors: false });
 
 /** Schema first, then the rules across fields; either way the message names the field. */
-export function validatorOf(endpoint: Endpoint): (body: JsonObject) => JsonObject {
+export function createValidator(endpoint: Endpoint): (body: JsonObject) => JsonObject {
   // Compiled for the first request and not at the start, of which it was a tenth.
   let validate: ValidateFunction | undefined;
   return (body) => {

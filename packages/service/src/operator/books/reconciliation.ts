@@ -10,7 +10,6 @@ import { findReconciliations, type ReconciliationView } from '../../reconciliati
 import { readStatementFromGateway, withStatement } from '../../reconciliation/statement.js';
 import { readStatementFromCsv } from '../../reconciliation/statement-csv.js';
 import { recordAudit } from '../audit.js';
-import { requirePastDay } from '../days.js';
 import {
   type Changed,
   inTransaction,
@@ -19,8 +18,7 @@ import {
   type OperatorWithClock,
   type OperatorWithGateways,
 } from '../operator.js';
-import { noPaymentChannel } from '../provisioning/payment-channels.js';
-import { quoted, requireInteger, requireName } from '../rules.js';
+import { createNotFound, requireFound, requireInteger, requireName, requirePastDay } from '../rules.js';
 
 export interface RunReconciliationInput {
   readonly paymentChannelCode: string;
@@ -37,8 +35,8 @@ export async function runReconciliation(
 ): Promise<ReconciliationView> {
   const { database, gateways, clock, actor } = operator;
   const day = requirePastDay(asked, clock.now());
-  const [paymentChannel] = await describePaymentChannels(database, paymentChannelCode);
-  if (!paymentChannel) throw noPaymentChannel(paymentChannelCode);
+  const found = await describePaymentChannels(database, paymentChannelCode);
+  const paymentChannel = requireFound(found, 'payment channel', paymentChannelCode);
   if (csv === undefined && paymentChannel.gateway !== 'bridge') {
     throw new OperatorError(`the ${paymentChannel.gateway} gateway has no statements; give a file`);
   }
@@ -107,7 +105,7 @@ export async function closeDifference(
   const note = requireName('the note', given);
   return inTransaction(operator, async (tx) => {
     const difference = /^[1-9]\d{0,17}$/.test(differenceNo) ? await lockDifference(tx, differenceNo) : undefined;
-    if (!difference) throw new OperatorError(`there is no difference ${quoted(differenceNo)}`);
+    if (!difference) throw createNotFound('difference', differenceNo);
     if (difference.closedAt !== null) return { ...difference, changed: false };
     const { kind, lineKind, number, day, paymentChannelCode: subject } = difference;
     const detail = { differenceNo, day, kind, lineKind, number, note };

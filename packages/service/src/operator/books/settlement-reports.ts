@@ -4,7 +4,7 @@ import { createReportText, type ReportFormat } from '../../settlement/report-for
 import type { TimeBounds } from '../../settlement/settlement-lines-sql.js';
 import { reportSettlement, type SettlementSummary } from '../../settlement/settlement-report.js';
 import { inTransaction, OperatorError, type OperatorWithClock } from '../operator.js';
-import { viewOf } from '../provisioning/channel-change.js';
+import { requireChannelView } from '../provisioning/channel-change.js';
 import { quoted } from '../rules.js';
 
 export interface SettlementReportInput {
@@ -24,8 +24,8 @@ export async function writeSettlementReport(
   write: (text: string) => Promise<unknown>,
 ): Promise<SettlementSummary> {
   const now = operator.clock.now();
-  const bounds = boundsOf(month, now, operator.environment);
-  const { channelId } = await viewOf(operator.database, appId);
+  const bounds = monthBounds(month, now, operator.environment);
+  const { channelId } = await requireChannelView(operator.database, appId);
   const text = createReportText(format);
   await write(text.begin);
   const summary = await inTransaction(operator, (tx) =>
@@ -39,7 +39,7 @@ export async function writeSettlementReport(
 
 const DAY_MS = 86_400_000;
 
-function boundsOf(month: string, now: number, environment: Environment): TimeBounds {
+function monthBounds(month: string, now: number, environment: Environment): TimeBounds {
   const from = /^\d{4}-\d\d$/.test(month) ? parseTime(`${month}-01 00:00:00`) : undefined;
   // Years have four digits, and the last of their months has no next.
   if (from === undefined || month === '9999-12') {

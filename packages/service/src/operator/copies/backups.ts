@@ -4,11 +4,11 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { type BackupHead, type BackupSummary, writeBackup } from '../../platform/copies/backup.js';
-import { BackupError, loadBackup, readHead } from '../../platform/copies/restore.js';
+import { BackupError, loadBackup, readBackupHead } from '../../platform/copies/restore.js';
 import { type SkippedNumbers, skipNumbers } from '../../platform/copies/tables-sql.js';
 import { columns, type Database, type Queryable, statement } from '../../platform/db/database.js';
-import { moveSequencesIn } from '../../platform/db/sequences.js';
-import { findInstallation, masterKeyChecks } from '../../platform/installation/installation.js';
+import { moveLaggingSequencesIn } from '../../platform/db/sequences.js';
+import { computeMasterKeyChecks, findInstallation } from '../../platform/installation/installation.js';
 import { migrate, SchemaTooNew } from '../../platform/schema/migrate.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import type { Environment } from '../../platform/settings.js';
@@ -23,10 +23,10 @@ export interface BackupFile extends BackupSummary {
 }
 
 /** Into a file of that name, whole or not at all, which nobody else may read. One that is there is not written over. */
-export async function backUp({ database, vault }: Operator, file: string): Promise<BackupFile> {
+export async function writeBackupFile({ database, vault }: Operator, file: string): Promise<BackupFile> {
   if (await stat(file).catch(() => undefined)) throw new OperatorError(`${file} is there already: name another file`);
   const unfinished = `${file}.${process.pid}.unfinished`;
-  const stopWatching = removeWhenEnded(unfinished);
+  const stopWatching = removeOnSignal(unfinished);
   try {
     const handle = await open(unfinished, 'wx', 0o600);
     try {
@@ -48,19 +48,19 @@ export async function backUp({ database, vault }: Operator, file: string): Promi
   }
 }
 
-const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** A signal ends the process as ever, but takes the file along. */
-function removeWhenEnded(file: string): () => void {
+function removeOnSignal(file: string): () => void {
   const stopWatching = () => {
-    for (const signal of ENDING) process.off(signal, end);
+    for (const signal of END_SIGNALS) process.off(signal, end);
   };
   const end = (signal: NodeJS.Signals) => {
     stopWatching();
     rmSync(file, { force: true });
     process.kill(process.pid, signal);
   };
-  for (const signal of ENDING) process.on(signal, end);
+  for (const signal of END_SIGNALS) process.on(signal, end);
   return stopWatching;
 }
 
@@ -121,21 +121,21 @@ export interface Restored {
 
 /** Refuses a file that could not be restored there, before a database is made for it. */
 export async function checkBackup(place: RestorePlace, file: string): Promise<void> {
-  await withLines(file, async (lines) => checkFits(place, await readHead(lines)));
+  await readBackupLines(file, async (lines) => refuseUnfitBackup(place, await readBackupHead(lines)));
 }
 
 /** Judges the file and the database before anything is changed, then puts one in place of the other in one transaction. */
 export async function restoreBackup(deps: RestoreDeps, { file, replace = false }: RestoreInput): Promise<Restored> {
   const { database, databaseUrl, actor } = deps;
-  return withLines(file, async (lines) => {
-    const head = await readHead(lines);
-    checkFits(deps, head);
+  return readBackupLines(file, async (lines) => {
+    const head = await readBackupHead(lines);
+    refuseUnfitBackup(deps, head);
     if (!replace && (await findInstallation(database))) {
       throw new OperatorError(
         'there is a service’s data in this database already: choose an empty one, or say --replace and lose it',
       );
     }
-    await refuseNodes(database, 'stop them first');
+    await refuseRunningNodes(database, 'stop them first');
     await migrate(databaseUrl, { only: head.migrations }).catch((error: unknown) => {
       if (!(error instanceof SchemaTooNew)) throw error;
       throw new OperatorError('the database is newer than the backup: restore into an empty one');
@@ -146,7 +146,7 @@ export async function restoreBackup(deps: RestoreDeps, { file, replace = false }
       const detail = { takenAt: head.takenAt, rows: loaded.rows };
       await recordAudit(tx, { actor, action: 'restore', subject: 'installation', detail });
       // One that has come since waits for the tables, which are held until this is committed; it would then begin at once.
-      await refuseNodes(tx, 'they were started meanwhile; no row was changed');
+      await refuseRunningNodes(tx, 'they were started meanwhile; no row was changed');
       return { takenAt: head.takenAt, ...loaded, skipped };
     });
     await migrate(databaseUrl);
@@ -155,7 +155,7 @@ export async function restoreBackup(deps: RestoreDeps, { file, replace = false }
   });
 }
 
-function checkFits({ environment, vault, masterKeyPlace }: RestorePlace, head: BackupHead): void {
+function refuseUnfitBackup({ environment, vault, masterKeyPlace }: RestorePlace, head: BackupHead): void {
   if (head.environment !== environment) {
     throw new OperatorError(
       `the backup is of the ${head.environment} environment, SVC_ENVIRONMENT says ${environment}; nothing was changed`,
@@ -166,14 +166,14 @@ function checkFits({ environment, vault, masterKeyPlace }: RestorePlace, head: B
       `the backup needs the master key ${head.masterKeyId}, which is not in it: put it into ${masterKeyPlace} first, with mode 0600, or set MASTER_KEY`,
     );
   }
-  if (!masterKeyChecks(vault).includes(head.masterKeyCheck)) {
+  if (!computeMasterKeyChecks(vault).includes(head.masterKeyCheck)) {
     throw new OperatorError(
       `the backup needs the master key ${head.masterKeyId}; ${masterKeyPlace} holds ${vault.keyIds[0]}; nothing was changed`,
     );
   }
 }
 
-const REFUSE_NODES = statement({
+const COUNT_NODE_SESSIONS = statement({
   text: `select count(*) as sessions from pg_stat_activity
      where datname = current_database() and application_name like 'perennial service%'`,
   parameters: [],
@@ -184,19 +184,19 @@ const REFUSE_NODES = statement({
  * They would go on with what they remember; and one that waits for its schema would act on the copy before anybody has looked at it.
  * An embedded database is held against them anyway.
  */
-async function refuseNodes(db: Queryable, advice: string): Promise<void> {
-  const [row] = await db.query(REFUSE_NODES);
+async function refuseRunningNodes(db: Queryable, advice: string): Promise<void> {
+  const [row] = await db.query(COUNT_NODE_SESSIONS);
   if (row && row.sessions > 0) throw new OperatorError(`nodes are running on this database: ${advice}`);
 }
 
 /** Not by readline, which takes more for the end of a line than a line feed. */
-async function withLines<T>(file: string, work: (lines: AsyncIterator<string>) => Promise<T>): Promise<T> {
+async function readBackupLines<T>(file: string, work: (lines: AsyncIterator<string>) => Promise<T>): Promise<T> {
   const source = createReadStream(file);
   const unpacked = createGunzip();
   // The reader of the lines hears of it; the pipe alone would end the process.
   pipeline(source, unpacked).catch(() => undefined);
   try {
-    return await work(linesOf(unpacked));
+    return await work(splitLines(unpacked));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (code.startsWith('Z_') || code === 'ERR_STREAM_PREMATURE_CLOSE') {
@@ -214,7 +214,7 @@ async function withLines<T>(file: string, work: (lines: AsyncIterator<string>) =
   }
 }
 
-async function* linesOf(stream: Readable): AsyncGenerator<string> {
+async function* splitLines(stream: Readable): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of stream.setEncoding('utf8')) {
     const parts = `${rest}${chunk}`.split('\n');
@@ -224,16 +224,16 @@ async function* linesOf(stream: Readable): AsyncGenerator<string> {
   if (rest !== '') yield rest;
 }
 
-export interface LeftOut {
+export interface NumbersSkipped {
   /** Sequences that were behind the numbers of the rows, and were moved above them before. */
   readonly behind: readonly string[];
   readonly skipped: readonly SkippedNumbers[];
 }
 
 /** For a database that was restored by other means: numbers that were given out since are left out, as `restore` does. */
-export async function leaveOutNumbers(operator: Operator): Promise<LeftOut> {
+export async function skipUsedNumbers(operator: Operator): Promise<NumbersSkipped> {
   return inTransaction(operator, async (tx) => {
-    const behind = await moveSequencesIn(tx);
+    const behind = await moveLaggingSequencesIn(tx);
     const skipped = await skipNumbers(tx);
     const detail = Object.fromEntries(skipped.map(({ name, to }) => [name, to]));
     await recordAudit(tx, { actor: operator.actor, action: 'numbers.skip', subject: 'installation', detail });

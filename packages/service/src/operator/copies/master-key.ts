@@ -12,29 +12,29 @@ import type { Vault } from '../../platform/secrets/vault.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator } from '../operator.js';
 
-export interface Rewrapped {
+export interface RewrapResult {
   readonly rewrapped: number;
   /** They were under the current key before. */
   readonly already: number;
 }
 
 /** In one transaction: nodes may use the other rows meanwhile. */
-const STEP = 100;
+const KEYS_PER_STEP = 100;
 
 /**
  * The last step of changing MASTER_KEY: every other key is wrapped under the current one, and then no node needs the
  * previous one. The keys stay what they are, so nodes notice nothing. Interrupted and run again, it goes on where it was. Last of
  * all the database is that of the current key: until then, nodes that have the previous one alone may still start.
  */
-export async function rewrapKeys(operator: Operator): Promise<Changed<Rewrapped>> {
+export async function rewrapKeys(operator: Operator): Promise<Changed<RewrapResult>> {
   const { vault, actor, database } = operator;
   const [keyId] = vault.keyIds;
   let rewrapped = 0;
   let all = 0;
   for (const place of KEY_PLACES) {
-    for (let step = STEP; step === STEP; rewrapped += step) {
+    for (let step = KEYS_PER_STEP; step === KEYS_PER_STEP; rewrapped += step) {
       step = await inTransaction(operator, async (tx) => {
-        const keys = await lockOtherKeys(tx, place, { keyId, limit: STEP });
+        const keys = await lockOtherKeys(tx, place, { keyId, limit: KEYS_PER_STEP });
         for (const { id, wrapped } of keys) {
           await storeWrappedKey(tx, place, { id, wrapped: vault.wrapKey(vault.unwrapKey(wrapped)) });
         }
@@ -76,12 +76,12 @@ export interface MasterKeyStatus {
 }
 
 /** Opens everything that can be reached from the master key, and keeps nothing of it. */
-export async function masterKeyStatus({ database, vault }: Operator): Promise<MasterKeyStatus> {
+export async function readMasterKeyStatus({ database, vault }: Operator): Promise<MasterKeyStatus> {
   const [currentKeyId, ...previousKeyIds] = vault.keyIds;
   const keys: KeyCount[] = [];
   for (const place of KEY_PLACES) keys.push(...countByKey(vault, place, await findWrappedKeys(database, place)));
   const sealed = await findSealedSecrets(database);
-  const secrets = sealed.filter((row) => opens(() => openCredentials(vault, row.appId, row))).length;
+  const secrets = sealed.filter((row) => canOpen(() => openCredentials(vault, row.appId, row))).length;
   const channelSecrets = { count: sealed.length * 3, opened: secrets * 3 };
   return {
     currentKeyId,
@@ -99,13 +99,13 @@ function countByKey(vault: Vault, what: string, wrappedKeys: readonly { readonly
     const [keyId = ''] = wrapped.split('.');
     const one = counts.get(keyId) ?? { count: 0, opened: 0 };
     one.count += 1;
-    if (opens(() => vault.unwrapKey(wrapped))) one.opened += 1;
+    if (canOpen(() => vault.unwrapKey(wrapped))) one.opened += 1;
     counts.set(keyId, one);
   }
   return [...counts].map(([keyId, one]) => ({ what, keyId, ...one }));
 }
 
-function opens(open: () => unknown): boolean {
+function canOpen(open: () => unknown): boolean {
   try {
     open();
     return true;

@@ -2,7 +2,7 @@ import { columns, type Queryable, statement } from '../../platform/db/database.j
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** What the engine would find to do, with the oldest of each. */
-export interface Waiting {
+export interface WaitingWork {
   readonly what: string;
   readonly count: number;
   readonly oldest: string | null;
@@ -10,50 +10,50 @@ export interface Waiting {
   readonly amountCent: number | null;
 }
 
-const waiting =
+const selectWaiting =
   (what: string, from: string, oldest: string, amount = 'null::bigint') =>
   (place: number) =>
     `select ${place} as place, '${what}' as what, count(*) as count, ${shanghaiText(`min(${oldest})`)} as oldest,
      sum(${amount})::bigint as "amountCent"
    from ${from}`;
 
-const DUE = 'orders where next_due_at <= now() and settlement_mode';
+const DUE_ORDERS = 'orders where next_due_at <= now() and settlement_mode';
 
-const ALL = [
-  waiting('renewals to debit', `${DUE} = 'SVC_DEDUCT'`, 'next_due_at', 'amount_cent'),
-  waiting(
+const WAITING_WORK = [
+  selectWaiting('renewals to debit', `${DUE_ORDERS} = 'SVC_DEDUCT'`, 'next_due_at', 'amount_cent'),
+  selectWaiting(
     'of these, overdue for more than a day',
-    `${DUE} = 'SVC_DEDUCT' and next_due_at <= now() - interval '1 day'`,
+    `${DUE_ORDERS} = 'SVC_DEDUCT' and next_due_at <= now() - interval '1 day'`,
     'next_due_at',
     'amount_cent',
   ),
-  waiting('periods to bill', `${DUE} = 'CHANNEL_COLLECT'`, 'next_due_at', 'amount_cent'),
-  waiting(
+  selectWaiting('periods to bill', `${DUE_ORDERS} = 'CHANNEL_COLLECT'`, 'next_due_at', 'amount_cent'),
+  selectWaiting(
     'of these, overdue for more than a day',
-    `${DUE} = 'CHANNEL_COLLECT' and next_due_at <= now() - interval '1 day'`,
+    `${DUE_ORDERS} = 'CHANNEL_COLLECT' and next_due_at <= now() - interval '1 day'`,
     'next_due_at',
     'amount_cent',
   ),
-  waiting('debits without a result', `debit_attempts where status = 'STARTED'`, 'started_at', 'amount_cent'),
-  waiting('refunds without a result', `refunds where status = 'STARTED'`, 'started_at', 'amount_cent'),
-  waiting('claims without a code', `claims where status = 'PENDING'`, 'claimed_at'),
-  waiting('agreements to cancel', 'agreements where cancel_at is not null', 'cancel_at'),
-  waiting('requests without an answer', `idempotency where state = 'RUNNING'`, 'created_at'),
-  waiting('events to send', 'due_events', 'recorded_at'),
-  waiting('alert messages to send', 'alert_messages where send_at is not null', 'written_at'),
+  selectWaiting('debits without a result', `debit_attempts where status = 'STARTED'`, 'started_at', 'amount_cent'),
+  selectWaiting('refunds without a result', `refunds where status = 'STARTED'`, 'started_at', 'amount_cent'),
+  selectWaiting('claims without a code', `claims where status = 'PENDING'`, 'claimed_at'),
+  selectWaiting('agreements to cancel', 'agreements where cancel_at is not null', 'cancel_at'),
+  selectWaiting('requests without an answer', `idempotency where state = 'RUNNING'`, 'created_at'),
+  selectWaiting('events to send', 'due_events', 'recorded_at'),
+  selectWaiting('alert messages to send', 'alert_messages where send_at is not null', 'written_at'),
 ];
 
-const FIND_WAITING = statement({
+const FIND_WAITING_WORK = statement({
   text: `select what, count, oldest, "amountCent"
-     from (${ALL.map((select, place) => select(place)).join(' union all ')}) w order by place`,
+     from (${WAITING_WORK.map((select, place) => select(place)).join(' union all ')}) w order by place`,
   parameters: [],
   byIndex: false,
-  columns: columns<Waiting>({ what: 'text', count: 'bigint', oldest: 'text?', amountCent: 'bigint?' }),
+  columns: columns<WaitingWork>({ what: 'text', count: 'bigint', oldest: 'text?', amountCent: 'bigint?' }),
 });
 
 /** In the order in which people read them. */
-export async function findWaiting(db: Queryable): Promise<Waiting[]> {
-  return db.query(FIND_WAITING);
+export async function findWaitingWork(db: Queryable): Promise<WaitingWork[]> {
+  return db.query(FIND_WAITING_WORK);
 }
 
 const FIND_LAST_WRITE = statement({

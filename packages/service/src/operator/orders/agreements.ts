@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/db/database.js';
 import { endAgreements, lockAgreementsWithOrders } from '../../subscriptions/steps/ending/end-agreements.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithClock } from '../operator.js';
-import { quoted, requireName } from '../rules.js';
+import { createNotFound, requireName } from '../rules.js';
 import { type AgreementView, findAgreement } from './agreements-sql.js';
 
 export interface CancelAgreementInput {
@@ -25,9 +25,9 @@ export async function cancelAgreement(
 ): Promise<Changed<CanceledAgreement>> {
   const by = { source: 'OPERATIONS', reason: reason === undefined ? null : requireName('the reason', reason) } as const;
   return inTransaction(operator, async (tx) => {
-    const agreementId = idOf(agreementNo);
+    const agreementId = parseAgreementId(agreementNo);
     const { orders, agreements } = await lockAgreementsWithOrders(tx, [agreementId]);
-    const agreement = await agreementOf(tx, agreementNo);
+    const agreement = await requireAgreement(tx, agreementNo);
     const wasCanceled = agreement.agreementStatus === 'CANCELED';
     if (!wasCanceled && agreement.agreementStatus !== 'BIND_SUCCESS') {
       throw new OperatorError(`agreement ${agreementNo} is ${agreement.agreementStatus}: nothing runs on it`);
@@ -47,18 +47,18 @@ export async function cancelAgreement(
     const unsubscribed = ended.map(({ orderNo }) => String(orderNo));
     const detail = { reason: by.reason, unsubscribed };
     await recordAudit(tx, { actor: operator.actor, action: 'agreement.cancel', subject: agreementNo, detail });
-    return { ...(await agreementOf(tx, agreementNo)), unsubscribed, changed: true };
+    return { ...(await requireAgreement(tx, agreementNo)), unsubscribed, changed: true };
   });
 }
 
 /** One that cannot be is as unknown as one that is not there. */
-function idOf(agreementNo: string): number {
+function parseAgreementId(agreementNo: string): number {
   const [, digits] = /^AG([1-9][0-9]{0,14})$/.exec(agreementNo) ?? [];
   return Number(digits ?? 0);
 }
 
-async function agreementOf(tx: Queryable, agreementNo: string): Promise<AgreementView> {
-  const agreement = await findAgreement(tx, idOf(agreementNo));
-  if (!agreement) throw new OperatorError(`there is no agreement ${quoted(agreementNo)}`);
+async function requireAgreement(tx: Queryable, agreementNo: string): Promise<AgreementView> {
+  const agreement = await findAgreement(tx, parseAgreementId(agreementNo));
+  if (!agreement) throw createNotFound('agreement', agreementNo);
   return agreement;
 }

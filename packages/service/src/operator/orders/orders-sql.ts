@@ -4,14 +4,14 @@ import type { Order } from '../../subscriptions/domain/orders/order.js';
 import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from '../../subscriptions/store/orders/orders-sql.js';
 
 /** An order with what operators alone see of it. */
-export interface OperatorsOrder extends Order {
+export interface OrderOfAnyChannel extends Order {
   readonly appId: string;
   readonly unsubscribeSource: string | null;
   readonly unsubscribeReason: string | null;
   readonly channelAgreementRef: string | null;
 }
 
-const find = <Type extends 'bigint' | 'text'>(orderNo: string, type: Type) =>
+const declareFindOrder = <Type extends 'bigint' | 'text'>(orderNo: string, type: Type) =>
   statement({
     text: `select ${ORDER_FIELDS}, c.app_id as "appId", o.unsubscribe_source as "unsubscribeSource",
        o.unsubscribe_reason as "unsubscribeReason", o.channel_agreement_ref as "channelAgreementRef"
@@ -19,7 +19,7 @@ const find = <Type extends 'bigint' | 'text'>(orderNo: string, type: Type) =>
     parameters: [type],
     columns: joinColumns(
       ORDER_COLUMNS,
-      columns<Omit<OperatorsOrder, keyof Order>>({
+      columns<Omit<OrderOfAnyChannel, keyof Order>>({
         appId: 'text',
         unsubscribeSource: 'text?',
         unsubscribeReason: 'text?',
@@ -28,8 +28,8 @@ const find = <Type extends 'bigint' | 'text'>(orderNo: string, type: Type) =>
     ),
   });
 
-const FIND_BY_NUMBER = find('$1', 'bigint');
-const FIND_BY_EXTERNAL = find(
+const FIND_BY_NUMBER = declareFindOrder('$1', 'bigint');
+const FIND_BY_EXTERNAL = declareFindOrder(
   '(select e.order_no from external_orders e where key_of(e.external_order_no) = key_of($1))',
   'text',
 );
@@ -38,7 +38,7 @@ const FIND_BY_EXTERNAL = find(
 export async function findOrderOfAnyChannel(
   db: Queryable,
   { orderNo, externalOrderNo }: OrderReference,
-): Promise<OperatorsOrder | undefined> {
+): Promise<OrderOfAnyChannel | undefined> {
   const [order] =
     orderNo === undefined
       ? await db.query(FIND_BY_EXTERNAL, [externalOrderNo])
@@ -96,7 +96,7 @@ export interface BenefitOfPeriod {
   readonly codeStatus: 'PENDING' | 'FULFILLED' | null;
 }
 
-const FIND_BENEFITS = statement({
+const FIND_BENEFITS_OF_ORDER = statement({
   text: `select b.cycle_no as "cycleNo", b.benefit_code as "benefitCode", b.name, b.face_value_cent as "faceValueCent",
        b.status, ${shanghaiText('b.issued_at')} as "issuedAt", ${shanghaiText('b.expires_at')} as "expiresAt",
        b.claim_no as "claimNo", ${shanghaiText('b.claimed_at')} as "claimedAt", k.status as "codeStatus"
@@ -118,11 +118,15 @@ const FIND_BENEFITS = statement({
 });
 
 /** Of all periods, or of one. */
-export async function findBenefits(db: Queryable, orderNo: number, cycleNo?: number): Promise<BenefitOfPeriod[]> {
-  return db.query(FIND_BENEFITS, [orderNo, cycleNo ?? null]);
+export async function findBenefitsOfOrder(
+  db: Queryable,
+  orderNo: number,
+  cycleNo?: number,
+): Promise<BenefitOfPeriod[]> {
+  return db.query(FIND_BENEFITS_OF_ORDER, [orderNo, cycleNo ?? null]);
 }
 
-export interface EventView {
+export interface OrderEventView {
   readonly eventType: string;
   readonly cycleNo: number | null;
   /** Set for periods that were voided together: the last of them. */
@@ -138,7 +142,7 @@ const FIND_LATEST_EVENTS = statement({
        ${shanghaiText('e.occurred_at')} as "occurredAt"
      from events e where e.order_no = $1 order by e.recorded_at desc, e.event_no desc limit $2`,
   parameters: ['bigint', 'bigint'],
-  columns: columns<EventView>({
+  columns: columns<OrderEventView>({
     eventType: 'text',
     cycleNo: 'integer?',
     cycleTo: 'integer?',
@@ -148,7 +152,7 @@ const FIND_LATEST_EVENTS = statement({
 });
 
 /** The latest first. */
-export async function findLatestEvents(db: Queryable, orderNo: number, limit: number): Promise<EventView[]> {
+export async function findLatestEvents(db: Queryable, orderNo: number, limit: number): Promise<OrderEventView[]> {
   return db.query(FIND_LATEST_EVENTS, [orderNo, limit]);
 }
 

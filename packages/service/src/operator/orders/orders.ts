@@ -5,7 +5,7 @@ import { endOrder } from '../../subscriptions/steps/ending/end-orders.js';
 import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/orders-sql.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
-import { quoted, requireInteger, requireName } from '../rules.js';
+import { createNotFound, requireInteger, requireName } from '../rules.js';
 import { makeDueNow } from './orders-sql.js';
 
 export interface UnsubscribeInput {
@@ -27,7 +27,7 @@ export async function unsubscribeOrder(
 ): Promise<Changed<UnsubscribedOrder>> {
   const reason = input.reason === undefined ? null : requireName('the reason', input.reason);
   return inTransaction(operator, async (tx) => {
-    const order = await lockedOrder(tx, input.orderNo);
+    const order = await requireLockedOrder(tx, input.orderNo);
     if (order.status === 'INITIALIZING') {
       throw new OperatorError(`order ${order.orderNo} waits for its first debit; try again when that is known`);
     }
@@ -65,7 +65,7 @@ export interface RetriedPeriod {
 export async function retryPeriod(operator: Operator, input: RetryInput): Promise<Changed<RetriedPeriod>> {
   const cycleNo = requireInteger('the period', input.cycleNo, 1, 9999);
   return inTransaction(operator, async (tx) => {
-    const order = await lockedOrder(tx, input.orderNo);
+    const order = await requireLockedOrder(tx, input.orderNo);
     const payment = findPaymentOfCycle(order, await findPayments(tx, order.orderNo), cycleNo);
     if (!payment) throw new OperatorError(`order ${order.orderNo} has no period ${cycleNo}`);
     if (payment.status !== 'FAIL_RETRY') {
@@ -83,9 +83,9 @@ export async function retryPeriod(operator: Operator, input: RetryInput): Promis
 }
 
 /** Of whichever channel, under its row lock. */
-export async function lockedOrder(tx: Queryable, text: string): Promise<Order> {
+export async function requireLockedOrder(tx: Queryable, text: string): Promise<Order> {
   const orderNo = parseOrderNo(text);
   const order = orderNo === undefined ? undefined : await lockOrderByNumber(tx, orderNo);
-  if (!order) throw new OperatorError(`there is no order ${quoted(text)}`);
+  if (!order) throw createNotFound('order', text);
   return order;
 }

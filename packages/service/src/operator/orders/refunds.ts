@@ -21,11 +21,11 @@ import {
   type Refund,
 } from '../../subscriptions/store/payments/refunds-sql.js';
 import { recordAudit } from '../audit.js';
-import { money } from '../money.js';
+import { formatCents } from '../money.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
 import { quoted, requireInteger, requireName } from '../rules.js';
-import { lockedOrder } from './orders.js';
-import { type BenefitOfPeriod, findBenefits } from './orders-sql.js';
+import { requireLockedOrder } from './orders.js';
+import { type BenefitOfPeriod, findBenefitsOfOrder } from './orders-sql.js';
 
 export interface RefundInput {
   readonly orderNo: string;
@@ -64,7 +64,7 @@ export interface RefundedPeriod extends RefundView {
 }
 
 /** A refund and its period at one moment. */
-interface Standing {
+interface RefundState {
   readonly refund: Refund;
   readonly payment: Payment;
   readonly benefits: readonly BenefitOfPeriod[];
@@ -80,25 +80,25 @@ export async function refundPayment(
 ): Promise<Changed<RefundedPeriod>> {
   const { gateways } = operator;
   const asked = requireRefund(input);
-  const begun = await inTransaction(operator, (tx) => begin(operator, tx, asked));
+  const begun = await inTransaction(operator, (tx) => beginRefund(operator, tx, asked));
   const { refund, isNew } = begun;
-  if (refund.status !== 'STARTED') return answer({ ...begun, changed: false });
+  if (refund.status !== 'STARTED') return toRefundedPeriod({ ...begun, changed: false });
   const heard = isNew ? await sendRefund(gateways, refund) : await askRefund(gateways, refund);
-  return answer((await writeDown(operator, refund, heard)) ?? { ...begun, changed: isNew });
+  return toRefundedPeriod((await storeOutcome(operator, refund, heard)) ?? { ...begun, changed: isNew });
 }
 
 /** What came of it, or nothing when that is not known yet. */
-async function writeDown(
+async function storeOutcome(
   { database, clock }: OperatorWithGateways,
   refund: Refund,
   heard: RefundOutcome,
-): Promise<Changed<Standing> | undefined> {
+): Promise<Changed<RefundState> | undefined> {
   try {
     const outcome = await rejectWrongRefundAmount(database, refund, heard);
     if (outcome.kind !== 'success' && outcome.kind !== 'refused') return undefined;
     return await database.transaction(async (tx) => ({
       ...(await settleRefund(tx, refund, outcome, clock.now())),
-      benefits: await findBenefits(tx, refund.orderNo, refund.cycleNo),
+      benefits: await findBenefitsOfOrder(tx, refund.orderNo, refund.cycleNo),
     }));
   } catch (cause) {
     // It must not sound as if nothing had happened.
@@ -112,30 +112,30 @@ async function writeDown(
 /** Should this process die, the job asks once the call must be over. */
 const ASK_AFTER_SECONDS = DEBIT_DEADLINE_MS / 1000 + FIRST_ASK_SECONDS;
 
-async function begin(
+async function beginRefund(
   { actor, clock }: OperatorWithGateways,
   tx: Queryable,
   asked: RefundInput,
-): Promise<Standing & { readonly isNew: boolean }> {
+): Promise<RefundState & { readonly isNew: boolean }> {
   const { key, note } = asked;
   const { order, payment } = await lockPeriod(tx, asked);
   const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
-  const benefits = await findBenefits(tx, period.orderNo, period.cycleNo);
+  const benefits = await findBenefitsOfOrder(tx, period.orderNo, period.cycleNo);
   const refunds = await findRefundsOfPeriod(tx, period);
   const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
   if (same) {
     if (asked.amountCent !== undefined && asked.amountCent !== same.amountCent) {
       throw new OperatorError(
-        `the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${money(same.amountCent)}`,
+        `the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${formatCents(same.amountCent)}`,
       );
     }
     return { refund: same, payment, benefits, isNew: false };
   }
-  const amountCent = amountOf(order, payment, refunds, asked);
+  const amountCent = refundableAmount(order, payment, refunds, asked);
   const refundSeq = (refunds.at(-1)?.refundSeq ?? 0) + 1;
-  if (refundSeq > MAX_REFUNDS) throw new OperatorError(`${nameOf(period)} has had ${MAX_REFUNDS} refunds`);
+  if (refundSeq > MAX_REFUNDS) throw new OperatorError(`${periodName(period)} has had ${MAX_REFUNDS} refunds`);
   const attempt = await findPayingAttempt(tx, period);
-  if (!attempt) throw new Error(`${nameOf(period)} is ${payment.status}, and no attempt has paid for it`);
+  if (!attempt) throw new Error(`${periodName(period)} is ${payment.status}, and no attempt has paid for it`);
   const refund = await insertRefund(
     tx,
     {
@@ -157,7 +157,7 @@ async function begin(
 }
 
 async function lockPeriod(tx: Queryable, asked: RefundInput): Promise<{ order: Order; payment: Payment }> {
-  const order = await lockedOrder(tx, asked.orderNo);
+  const order = await requireLockedOrder(tx, asked.orderNo);
   if (order.settlementMode !== 'SVC_DEDUCT') {
     throw new OperatorError(`order ${order.orderNo} is collected by its channel, which also makes its refunds`);
   }
@@ -167,8 +167,8 @@ async function lockPeriod(tx: Queryable, asked: RefundInput): Promise<{ order: O
 }
 
 /** What may be refunded now. What is on its way may well arrive, so it is not left. */
-function amountOf(order: Order, payment: Payment, refunds: readonly Refund[], asked: RefundInput): number {
-  const name = nameOf({ orderNo: order.orderNo, cycleNo: payment.cycleNo });
+function refundableAmount(order: Order, payment: Payment, refunds: readonly Refund[], asked: RefundInput): number {
+  const name = periodName({ orderNo: order.orderNo, cycleNo: payment.cycleNo });
   if (payment.status === 'REFUND_FULL') throw new OperatorError(`${name} is refunded in full`);
   if (!findPaymentTransition(payment.status, 'refunded-in-part')) {
     throw new OperatorError(`${name} is ${payment.status}: only one that was paid can be refunded`);
@@ -178,14 +178,15 @@ function amountOf(order: Order, payment: Payment, refunds: readonly Refund[], as
   const left = payment.amountCent - payment.refundAmountCent - openCent;
   const amountCent = asked.amountCent ?? left;
   if (left > 0 && amountCent <= left) return amountCent;
-  const onTheWay = openCent === 0 ? '' : `, ${money(openCent)} is on its way (${open.map(formatRefundNo).join(', ')})`;
+  const onTheWay =
+    openCent === 0 ? '' : `, ${formatCents(openCent)} is on its way (${open.map(formatRefundNo).join(', ')})`;
   throw new OperatorError(
-    `of ${name} ${money(left)} is left to refund: ${money(payment.refundAmountCent)} of ${money(payment.amountCent)} ` +
+    `of ${name} ${formatCents(left)} is left to refund: ${formatCents(payment.refundAmountCent)} of ${formatCents(payment.amountCent)} ` +
       `is refunded${onTheWay}`,
   );
 }
 
-const MOST_AMOUNT_CENT = 100_000_000_000;
+const MAX_AMOUNT_CENT = 100_000_000_000;
 
 function requireRefund({ orderNo, cycleNo, amountCent, key, note }: RefundInput): RefundInput {
   return {
@@ -193,26 +194,27 @@ function requireRefund({ orderNo, cycleNo, amountCent, key, note }: RefundInput)
     cycleNo: requireInteger('the period', cycleNo, 1, 9999),
     ...(amountCent === undefined
       ? {}
-      : { amountCent: requireInteger('the amount in cents', amountCent, 1, MOST_AMOUNT_CENT) }),
+      : { amountCent: requireInteger('the amount in cents', amountCent, 1, MAX_AMOUNT_CENT) }),
     ...(key === undefined ? {} : { key: requireName('the key', key) }),
     ...(note === undefined ? {} : { note: requireName('the note', note) }),
   };
 }
 
-const nameOf = ({ orderNo, cycleNo }: { orderNo: number; cycleNo: number }) => `period ${cycleNo} of order ${orderNo}`;
+const periodName = ({ orderNo, cycleNo }: { orderNo: number; cycleNo: number }) =>
+  `period ${cycleNo} of order ${orderNo}`;
 
 /** A refund that the institution refused is one that the operator cannot have. */
-function answer({ refund, payment, benefits, changed }: Changed<Standing>): Changed<RefundedPeriod> {
+function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<RefundState>): Changed<RefundedPeriod> {
   if (refund.status === 'FAIL') {
     throw new OperatorError(
       `the institution refused refund ${formatRefundNo(refund)}: ${refund.reason || 'no reason given'}`,
     );
   }
   const { status: paymentStatus, amountCent, refundAmountCent } = payment;
-  return { ...viewOfRefund(refund), payment: { paymentStatus, amountCent, refundAmountCent, benefits }, changed };
+  return { ...describeRefund(refund), payment: { paymentStatus, amountCent, refundAmountCent, benefits }, changed };
 }
 
-export function viewOfRefund(refund: Refund): RefundView {
+export function describeRefund(refund: Refund): RefundView {
   return {
     refundNo: formatRefundNo(refund),
     orderNo: String(refund.orderNo),

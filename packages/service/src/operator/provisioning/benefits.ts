@@ -13,9 +13,9 @@ import { MAX_SERVED_CLAIMS, servePoolClaims } from '../../subscriptions/steps/be
 import { nowInWholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
-import { quoted, requireCode, requireOneOf } from '../rules.js';
+import { requireCode, requireFound, requireOneOf } from '../rules.js';
+import { requirePeerUrl } from './addresses/peer-url.js';
 import { type BenefitFulfilmentView, describeBenefits } from './benefits-sql.js';
-import { requirePeerUrl } from './peer-url.js';
 
 const KINDS = ['generated', 'pool', 'supplier'] as const;
 const KEY_BYTES = 32;
@@ -47,8 +47,8 @@ export async function setFulfilment(
   const supplierUrl = url === undefined ? undefined : requirePeerUrl('the supplier address', url, operator.environment);
   return inTransaction(operator, async (tx) => {
     await lockBenefitCode(tx, subject);
-    const former = (await findFulfilment(tx, subject)) ?? NOTHING_SET;
-    const newKey = key !== undefined && !sameKey(operator, former, key);
+    const former = (await findFulfilment(tx, subject)) ?? DEFAULT_FULFILMENT;
+    const newKey = key !== undefined && !isSameKey(operator, former, key);
     const to: FulfilmentRow = {
       kind,
       supplierUrl: supplierUrl ?? former.supplierUrl,
@@ -60,20 +60,20 @@ export async function setFulfilment(
     const changed = newKey || to.kind !== former.kind || to.supplierUrl !== former.supplierUrl;
     if (changed) {
       await storeFulfilment(tx, subject, to);
-      const detail = { from: shown(former), to: shown(to), ...(newKey ? { newKey } : {}) };
+      const detail = { from: auditedFields(former), to: auditedFields(to), ...(newKey ? { newKey } : {}) };
       await recordAudit(tx, { actor: operator.actor, action: 'benefit.set-fulfilment', subject, detail });
     }
-    return { ...(await viewOf(tx, subject)), changed };
+    return { ...(await requireBenefit(tx, subject)), changed };
   });
 }
 
-const NOTHING_SET: FulfilmentRow = { kind: 'GENERATED', supplierUrl: null, supplierKey: null };
+const DEFAULT_FULFILMENT: FulfilmentRow = { kind: 'GENERATED', supplierUrl: null, supplierKey: null };
 
-function shown({ kind, supplierUrl }: FulfilmentRow): object {
+function auditedFields({ kind, supplierUrl }: FulfilmentRow): object {
   return { kind, supplierUrl };
 }
 
-function sameKey({ vault }: Operator, { supplierKey }: FulfilmentRow, key: Uint8Array): boolean {
+function isSameKey({ vault }: Operator, { supplierKey }: FulfilmentRow, key: Uint8Array): boolean {
   return supplierKey !== null && Buffer.from(vault.unwrapKey(supplierKey)).equals(key);
 }
 
@@ -120,7 +120,7 @@ export async function importCodes(
     }
     const done = { imported, knownBefore: codes.length - imported, repeated, served };
     await recordAudit(tx, { actor: operator.actor, action: 'benefit.import-codes', subject, detail: done });
-    return { ...(await viewOf(tx, subject)), ...done };
+    return { ...(await requireBenefit(tx, subject)), ...done };
   });
 }
 
@@ -132,11 +132,9 @@ export async function showBenefit(
   { database }: Operator,
   { benefitCode }: { readonly benefitCode: string },
 ): Promise<BenefitFulfilmentView> {
-  return viewOf(database, benefitCode);
+  return requireBenefit(database, benefitCode);
 }
 
-async function viewOf(db: Queryable, benefitCode: string): Promise<BenefitFulfilmentView> {
-  const [benefit] = await describeBenefits(db, benefitCode);
-  if (!benefit) throw new OperatorError(`there is no benefit ${quoted(benefitCode)}`);
-  return benefit;
+async function requireBenefit(db: Queryable, benefitCode: string): Promise<BenefitFulfilmentView> {
+  return requireFound(await describeBenefits(db, benefitCode), 'benefit', benefitCode);
 }

@@ -7,8 +7,8 @@ import {
 import type { ChannelRow } from '../../catalog/channels/channels-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { type AuditEntry, recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
-import { quoted } from '../rules.js';
+import { type Changed, inTransaction, type Operator } from '../operator.js';
+import { createNotFound, requireFound } from '../rules.js';
 
 /**
  * The frame of every change to one channel: its row is locked, `work` is done, and if that changed something the
@@ -23,22 +23,16 @@ export async function changeChannel(
 ): Promise<Changed<ChannelView>> {
   return inTransaction(operator, async (tx) => {
     const channel = await lockChannel(tx, appId);
-    if (!channel) throw noChannel(appId);
+    if (!channel) throw createNotFound('channel', appId);
     const detail = await work(tx, channel);
     if (detail) {
       await raiseChannelVersion(tx, channel.channelId);
       await recordAudit(tx, { actor: operator.actor, action, subject: appId, detail });
     }
-    return { ...(await viewOf(tx, appId)), changed: detail !== undefined };
+    return { ...(await requireChannelView(tx, appId)), changed: detail !== undefined };
   });
 }
 
-export async function viewOf(db: Queryable, appId: string): Promise<ChannelView> {
-  const [channel] = await describeChannels(db, appId);
-  if (!channel) throw noChannel(appId);
-  return channel;
-}
-
-function noChannel(appId: string): OperatorError {
-  return new OperatorError(`there is no channel ${quoted(appId)}`);
+export async function requireChannelView(db: Queryable, appId: string): Promise<ChannelView> {
+  return requireFound(await describeChannels(db, appId), 'channel', appId);
 }

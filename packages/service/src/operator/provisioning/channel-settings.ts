@@ -13,10 +13,10 @@ import {
 } from '../../catalog/channels/channel-provisioning-sql.js';
 import { type Changed, type Operator, OperatorError } from '../operator.js';
 import { requireInteger, requireOneOf } from '../rules.js';
-import { checkCallbackUrl } from './callback-url.js';
+import { checkCallbackUrl } from './addresses/callback-url.js';
+import { requireFrameOrigins } from './addresses/frame-origins.js';
+import { requireIpRanges } from './addresses/ip-ranges.js';
 import { changeChannel } from './channel-change.js';
-import { requireFrameOrigins } from './frame-origins.js';
-import { requireIpRanges } from './ip-ranges.js';
 
 export const CALLBACK_EVENT_TYPES: readonly CallbackEventType[] = ['*', ...eventTypes];
 

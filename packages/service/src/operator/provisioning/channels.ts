@@ -20,11 +20,11 @@ import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
 import { quoted, requireName, requireOneOf, requireUnique } from '../rules.js';
-import { changeChannel, viewOf } from './channel-change.js';
+import { changeChannel, requireChannelView } from './channel-change.js';
 import { type LimitsInput, requireLimits } from './channel-settings.js';
 
 /** In base64, as channels configure them. */
-export type ShownCredentials = Readonly<Record<CredentialName, string>>;
+export type OneTimeCredentials = Readonly<Record<CredentialName, string>>;
 
 export interface CreateChannelInput extends Partial<LimitsInput> {
   readonly name: string;
@@ -36,7 +36,7 @@ export interface CreateChannelInput extends Partial<LimitsInput> {
 export async function createChannel(
   operator: Operator,
   input: CreateChannelInput,
-): Promise<ChannelView & ShownCredentials> {
+): Promise<ChannelView & OneTimeCredentials> {
   const appId = input.appId === undefined ? randomAppId(operator.environment) : requireAppId(operator, input.appId);
   const name = requireName('the name', input.name);
   const { ratePerSecond, rateBurst } = requireLimits({
@@ -51,13 +51,13 @@ export async function createChannel(
     }
     const detail = { name, ratePerSecond, rateBurst };
     await recordAudit(tx, { actor: operator.actor, action: 'channel.create', subject: appId, detail });
-    return viewOf(tx, appId);
+    return requireChannelView(tx, appId);
   });
   return {
     ...channel,
-    appSecret: base64(credentials.appSecret),
-    aesKey: base64(credentials.aesKey),
-    callbackSecret: base64(credentials.callbackSecret),
+    appSecret: toBase64Text(credentials.appSecret),
+    aesKey: toBase64Text(credentials.aesKey),
+    callbackSecret: toBase64Text(credentials.callbackSecret),
   };
 }
 
@@ -66,7 +66,7 @@ export async function listChannels(operator: Operator): Promise<ChannelView[]> {
 }
 
 export async function showChannel(operator: Operator, input: { readonly appId: string }): Promise<ChannelView> {
-  return viewOf(operator.database, input.appId);
+  return requireChannelView(operator.database, input.appId);
 }
 
 export async function suspendChannel(
@@ -101,7 +101,7 @@ export interface ResetCredentialsInput {
 export async function resetCredentials(
   operator: Operator,
   { appId, names = CREDENTIAL_NAMES }: ResetCredentialsInput,
-): Promise<Changed<ChannelView> & Partial<ShownCredentials>> {
+): Promise<Changed<ChannelView> & Partial<OneTimeCredentials>> {
   const chosen = names.map((name) => requireOneOf('a credential to reset', name, CREDENTIAL_NAMES));
   if (chosen.length === 0) throw new OperatorError('no credential to reset is named');
   requireUnique('credential', chosen);
@@ -113,7 +113,7 @@ export async function resetCredentials(
     await endAccessTokens(tx, row.channelId);
     return { credentials: chosen };
   });
-  return { ...channel, ...Object.fromEntries(chosen.map((name) => [name, base64(fresh[name])])) };
+  return { ...channel, ...Object.fromEntries(chosen.map((name) => [name, toBase64Text(fresh[name])])) };
 }
 
 export async function revokeTokens(
@@ -147,6 +147,6 @@ function randomAppId(environment: Environment): string {
   return `${environment === 'sandbox' ? 'test_' : 'app_'}${letters.join('')}`;
 }
 
-function base64(secret: Uint8Array): string {
+function toBase64Text(secret: Uint8Array): string {
   return Buffer.from(secret).toString('base64');
 }

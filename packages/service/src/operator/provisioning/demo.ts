@@ -7,7 +7,7 @@ import { describePaymentChannels } from '../../catalog/payment-channels/payment-
 import { hasProduct } from '../../catalog/products/product-provisioning-sql.js';
 import { statement } from '../../platform/db/statement.js';
 import { inTransaction, type Operator, OperatorError } from '../operator.js';
-import { viewOf } from './channel-change.js';
+import { requireChannelView } from './channel-change.js';
 import { createChannel } from './channels.js';
 import { authorizePaymentChannel } from './payment-channel-authorizations.js';
 import { createPaymentChannel } from './payment-channels.js';
@@ -65,7 +65,7 @@ export interface ProvisionDemoInput {
   readonly baseUrl: string;
 }
 
-const PROVISION_DEMO = statement({
+const LOCK_DEMO = statement({
   text: 'select pg_advisory_xact_lock($1)',
   parameters: ['bigint'],
 });
@@ -80,14 +80,14 @@ export async function provisionDemo(operator: Operator, { dataDir, baseUrl }: Pr
     throw new OperatorError('the demo channel exists only in the sandbox environment');
   }
   await inTransaction(operator, async (tx, joined) => {
-    await tx.query(PROVISION_DEMO, [DEMO_LOCK]);
+    await tx.query(LOCK_DEMO, [DEMO_LOCK]);
     if (!(await findChannel(tx, APP_ID))) await createDemo(joined);
   });
   const row = await findChannel(operator.database, APP_ID);
   if (!row) throw new OperatorError(`the channel ${APP_ID} has just been removed`);
   const { appSecret, aesKey, callbackSecret } = openCredentials(operator.vault, APP_ID, row);
-  const { products, paymentChannels } = await viewOf(operator.database, APP_ID);
-  return writePrivately(dataDir, 'demo-channel.json', {
+  const { products, paymentChannels } = await requireChannelView(operator.database, APP_ID);
+  return writePrivateFile(dataDir, 'demo-channel.json', {
     appId: APP_ID,
     appSecret: Buffer.from(appSecret).toString('base64'),
     aesKey: Buffer.from(aesKey).toString('base64'),
@@ -118,7 +118,7 @@ async function createDemo(operator: Operator): Promise<void> {
 }
 
 /** Whole or not at all, and never readable by others, not even for a moment. */
-async function writePrivately(folder: string, name: string, content: object): Promise<string> {
+async function writePrivateFile(folder: string, name: string, content: object): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, name);
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;

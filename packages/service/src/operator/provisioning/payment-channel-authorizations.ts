@@ -3,12 +3,11 @@ import {
   clearOtherDefault,
   deletePaymentChannelAuthorization,
   findPaymentChannelAuthorization,
-  lockPaymentChannel,
   storePaymentChannelAuthorization,
 } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import { type Changed, inTransaction, type Operator } from '../operator.js';
 import { changeChannel } from './channel-change.js';
-import { noPaymentChannel } from './payment-channels.js';
+import { requireLockedPaymentChannel } from './payment-channels.js';
 
 export interface AuthorizePaymentChannelInput {
   readonly appId: string;
@@ -25,7 +24,7 @@ export async function authorizePaymentChannel(
   { appId, code, ...flags }: AuthorizePaymentChannelInput,
 ): Promise<Changed<ChannelView>> {
   return inTransaction(operator, async (outer, joined) => {
-    if (!(await lockPaymentChannel(outer, code, 'share'))) throw noPaymentChannel(code);
+    await requireLockedPaymentChannel(outer, code, 'share');
     return changeChannel(joined, appId, 'channel.authorize-payment-channel', async (tx, { channelId }) => {
       const former = await findPaymentChannelAuthorization(tx, channelId, code);
       const isDefault = flags.isDefault ?? former?.isDefault ?? false;
@@ -43,7 +42,7 @@ export async function withdrawPaymentChannel(
   { appId, code }: { readonly appId: string; readonly code: string },
 ): Promise<Changed<ChannelView>> {
   return inTransaction(operator, async (outer, joined) => {
-    if (!(await lockPaymentChannel(outer, code, 'share'))) throw noPaymentChannel(code);
+    await requireLockedPaymentChannel(outer, code, 'share');
     return changeChannel(joined, appId, 'channel.withdraw-payment-channel', async (tx, { channelId }) => {
       const former = await findPaymentChannelAuthorization(tx, channelId, code);
       if (!former) return undefined;

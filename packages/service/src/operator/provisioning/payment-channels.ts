@@ -13,20 +13,22 @@ import {
   storePaymentChannel,
 } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { newKey } from '../../platform/secrets/vault.js';
+import { createKey } from '../../platform/secrets/vault.js';
 import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
 import {
+  createNotFound,
   quoted,
   requireAtMost,
   requireCode,
+  requireFound,
   requireInteger,
   requireName,
   requireOneOf,
   requireUnique,
 } from '../rules.js';
-import { requirePeerUrl } from './peer-url.js';
+import { requirePeerUrl } from './addresses/peer-url.js';
 
 /** What is not given: no bank code needed, no pacing, no number common to channels. */
 export interface CreatePaymentChannelInput
@@ -38,14 +40,14 @@ export interface CreatePaymentChannelInput
 }
 
 /** What a bridge signs with and checks signatures by, in base64. Shown when it is made and never again. */
-export interface ShownGatewayKey {
+export interface OneTimeGatewayKey {
   readonly gatewayKey?: string;
 }
 
 export async function createPaymentChannel(
   operator: Operator,
   { code: subject, gateway: asked, ...given }: CreatePaymentChannelInput,
-): Promise<PaymentChannelView & ShownGatewayKey> {
+): Promise<PaymentChannelView & OneTimeGatewayKey> {
   requireCode('the payment channel code', subject);
   const gateway = requireOneOf('the gateway', asked, GATEWAYS);
   if (gateway === 'sandbox' && operator.environment !== 'sandbox') {
@@ -59,7 +61,7 @@ export async function createPaymentChannel(
     commonNumbers: false,
   };
   const fields = requireFields(operator.environment, gateway, { ...blank, ...given });
-  const key = gateway === 'bridge' ? newKey() : undefined;
+  const key = gateway === 'bridge' ? createKey() : undefined;
   return inTransaction(operator, async (tx) => {
     if (!(await insertPaymentChannel(tx, subject, gateway, fields))) {
       throw new OperatorError(`there is already a payment channel ${quoted(subject)}`);
@@ -67,7 +69,7 @@ export async function createPaymentChannel(
     if (key) await storeGatewayKey(tx, subject, operator.vault.wrapKey(key));
     const detail = { gateway, ...fields };
     await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.create', subject, detail });
-    return { ...(await viewOf(tx, subject)), ...shown(key) };
+    return { ...(await requirePaymentChannelView(tx, subject)), ...toOneTimeKey(key) };
   });
 }
 
@@ -75,19 +77,19 @@ export async function createPaymentChannel(
 export async function resetGatewayKey(
   operator: Operator,
   { code: subject }: { readonly code: string },
-): Promise<PaymentChannelView & ShownGatewayKey> {
-  const key = newKey();
+): Promise<PaymentChannelView & OneTimeGatewayKey> {
+  const key = createKey();
   return inTransaction(operator, async (tx) => {
-    if (!(await lockPaymentChannel(tx, subject, 'change'))) throw noPaymentChannel(subject);
-    const view = await viewOf(tx, subject);
+    await requireLockedPaymentChannel(tx, subject, 'change');
+    const view = await requirePaymentChannelView(tx, subject);
     if (view.gateway !== 'bridge') throw new OperatorError(`the ${view.gateway} gateway has no key`);
     await storeGatewayKey(tx, subject, operator.vault.wrapKey(key));
     await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.reset-key', subject, detail: {} });
-    return { ...view, ...shown(key) };
+    return { ...view, ...toOneTimeKey(key) };
   });
 }
 
-function shown(key: Uint8Array | undefined): ShownGatewayKey {
+function toOneTimeKey(key: Uint8Array | undefined): OneTimeGatewayKey {
   return key ? { gatewayKey: Buffer.from(key).toString('base64') } : {};
 }
 
@@ -102,16 +104,16 @@ export async function updatePaymentChannel(
 ): Promise<Changed<PaymentChannelView>> {
   if (Object.keys(given).length === 0) throw new OperatorError('nothing to change is given');
   return inTransaction(operator, async (tx) => {
-    if (!(await lockPaymentChannel(tx, subject, 'change'))) throw noPaymentChannel(subject);
-    const { gateway, ...former } = await viewOf(tx, subject);
+    await requireLockedPaymentChannel(tx, subject, 'change');
+    const { gateway, ...former } = await requirePaymentChannelView(tx, subject);
     const to = requireFields(operator.environment, gateway, { ...former, ...given });
-    const from = fieldsOf(former);
+    const from = pickFields(former);
     if (isDeepStrictEqual(from, to)) return { ...former, gateway, changed: false };
     await storePaymentChannel(tx, subject, to);
     await raiseVersionsOfAuthorizedChannels(tx, subject);
-    const detail = { from: differing(from, to), to: differing(to, from) };
+    const detail = { from: differingFields(from, to), to: differingFields(to, from) };
     await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.update', subject, detail });
-    return { ...(await viewOf(tx, subject)), changed: true };
+    return { ...(await requirePaymentChannelView(tx, subject)), changed: true };
   });
 }
 
@@ -119,29 +121,28 @@ export async function listPaymentChannels(operator: Operator): Promise<PaymentCh
   return describePaymentChannels(operator.database);
 }
 
-async function viewOf(db: Queryable, code: string): Promise<PaymentChannelView> {
-  const [paymentChannel] = await describePaymentChannels(db, code);
-  if (!paymentChannel) throw noPaymentChannel(code);
-  return paymentChannel;
+async function requirePaymentChannelView(db: Queryable, code: string): Promise<PaymentChannelView> {
+  return requireFound(await describePaymentChannels(db, code), 'payment channel', code);
 }
 
-export function noPaymentChannel(code: string): OperatorError {
-  return new OperatorError(`there is no payment channel ${quoted(code)}`);
+/** `change`: nobody else changes it meanwhile. `share`: it stays as it is while a channel is authorized for it. */
+export async function requireLockedPaymentChannel(tx: Queryable, code: string, strength: 'change' | 'share') {
+  if (!(await lockPaymentChannel(tx, code, strength))) throw createNotFound('payment channel', code);
 }
 
-function fieldsOf(fields: PaymentChannelFields): PaymentChannelFields {
+function pickFields(fields: PaymentChannelFields): PaymentChannelFields {
   const { displayName, gatewayUrl, supportedBanks, bankCodeRequired, debitsPerSecond, debitHours, commonNumbers } =
     fields;
   return { displayName, gatewayUrl, supportedBanks, bankCodeRequired, debitsPerSecond, debitHours, commonNumbers };
 }
 
 /** The audit row says what changed, not all that did not. */
-function differing(fields: PaymentChannelFields, from: PaymentChannelFields): Record<string, unknown> {
+function differingFields(fields: PaymentChannelFields, from: PaymentChannelFields): Record<string, unknown> {
   const others: Readonly<Record<string, unknown>> = { ...from };
   return Object.fromEntries(Object.entries(fields).filter(([key, value]) => !isDeepStrictEqual(value, others[key])));
 }
 
-const MOST_BANKS = 1000;
+const MAX_BANKS = 1000;
 
 function requireFields(
   environment: Environment,
@@ -162,7 +163,7 @@ function requireFields(
 }
 
 function requireBanks(banks: readonly string[]): readonly string[] {
-  requireAtMost('banks', banks, MOST_BANKS);
+  requireAtMost('banks', banks, MAX_BANKS);
   if (banks.length === 0) throw new OperatorError(`banks must be ${ANY_BANK} or a list of bank codes`);
   if (banks.length === 1 && banks[0] === ANY_BANK) return banks;
   if (banks.includes(ANY_BANK)) throw new OperatorError(`${ANY_BANK} already stands for every bank: give it alone`);

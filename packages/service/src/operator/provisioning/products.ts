@@ -14,9 +14,11 @@ import type { Queryable } from '../../platform/db/database.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
 import {
+  createNotFound,
   quoted,
   requireAtMost,
   requireCode,
+  requireFound,
   requireInteger,
   requireName,
   requireOneOf,
@@ -39,14 +41,14 @@ export interface CreateProductInput {
 
 /** A product never changes: another cycle, price or mode is another product. */
 export async function createProduct(operator: Operator, input: CreateProductInput): Promise<ProductView> {
-  const product = requireProduct(operator, input);
+  const product = requireProductInput(operator, input);
   return inTransaction(operator, async (tx) => {
     if (!(await insertProduct(tx, product))) {
       throw new OperatorError(`there is already a product ${quoted(product.productCode)}`);
     }
     const { productCode: subject, ...detail } = product;
     await recordAudit(tx, { actor: operator.actor, action: 'product.create', subject, detail });
-    return viewOf(tx, subject);
+    return requireProductView(tx, subject);
   });
 }
 
@@ -55,7 +57,7 @@ export async function listProducts(operator: Operator): Promise<ProductView[]> {
 }
 
 export async function showProduct(operator: Operator, input: { readonly productCode: string }): Promise<ProductView> {
-  return viewOf(operator.database, input.productCode);
+  return requireProductView(operator.database, input.productCode);
 }
 
 export interface ProductAuthorizationInput {
@@ -68,7 +70,7 @@ export async function authorizeProduct(
   { appId, productCode }: ProductAuthorizationInput,
 ): Promise<Changed<ChannelView>> {
   return changeChannel(operator, appId, 'channel.authorize-product', async (tx, { channelId }) => {
-    if (!(await hasProduct(tx, productCode))) throw noProduct(productCode);
+    if (!(await hasProduct(tx, productCode))) throw createNotFound('product', productCode);
     return (await insertProductAuthorization(tx, channelId, productCode)) ? { productCode } : undefined;
   });
 }
@@ -78,36 +80,30 @@ export async function withdrawProduct(
   { appId, productCode }: ProductAuthorizationInput,
 ): Promise<Changed<ChannelView>> {
   return changeChannel(operator, appId, 'channel.withdraw-product', async (tx, { channelId }) => {
-    if (!(await hasProduct(tx, productCode))) throw noProduct(productCode);
+    if (!(await hasProduct(tx, productCode))) throw createNotFound('product', productCode);
     return (await deleteProductAuthorization(tx, channelId, productCode)) ? { productCode } : undefined;
   });
 }
 
-async function viewOf(db: Queryable, productCode: string): Promise<ProductView> {
-  const [product] = await describeProducts(db, productCode);
-  if (!product) throw noProduct(productCode);
-  return product;
+async function requireProductView(db: Queryable, productCode: string): Promise<ProductView> {
+  return requireFound(await describeProducts(db, productCode), 'product', productCode);
 }
 
-function noProduct(productCode: string): OperatorError {
-  return new OperatorError(`there is no product ${quoted(productCode)}`);
-}
-
-const MOST_AMOUNT_CENT = 100_000_000_000;
-const MOST_BENEFITS = 50;
-const MOST_RETRIES = 10;
+const MAX_AMOUNT_CENT = 100_000_000_000;
+const MAX_BENEFITS = 50;
+const MAX_RETRIES = 10;
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const USUAL_RETRY_DELAYS: Readonly<Record<PeriodType, readonly number[]>> = {
+const DEFAULT_RETRY_DELAYS: Readonly<Record<PeriodType, readonly number[]>> = {
   DAY: [1 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR],
   MONTH: [1 * DAY, 3 * DAY, 5 * DAY, 7 * DAY],
 };
-const PER_YEAR: Readonly<Record<PeriodType, number>> = { DAY: 365, MONTH: 12 };
+const PERIODS_PER_YEAR: Readonly<Record<PeriodType, number>> = { DAY: 365, MONTH: 12 };
 /** Times are written with four digits of year, so every period must fall due before the year 10000. */
-const MOST_YEARS = 7000;
+const MAX_YEARS = 7000;
 
-function requireProduct({ environment }: Operator, input: CreateProductInput): NewProduct {
+function requireProductInput({ environment }: Operator, input: CreateProductInput): NewProduct {
   const modes = input.settlementModes.map((mode) => requireOneOf('a settlement mode', mode, settlementModes));
   requireUnique('settlement mode', modes);
   if (modes.length === 0) throw new OperatorError('a product needs a settlement mode');
@@ -117,21 +113,21 @@ function requireProduct({ environment }: Operator, input: CreateProductInput): N
   const periodType = requireOneOf('the period type', input.periodType, periodTypes);
   const period = requireInteger('the period', input.period, 1, 1200);
   const totalCycles = requireInteger('the number of cycles', input.totalCycles, 1, 9999);
-  if ((period * totalCycles) / PER_YEAR[periodType] > MOST_YEARS) {
-    throw new OperatorError(`${totalCycles} cycles of ${period} ${periodType} are more than ${MOST_YEARS} years`);
+  if ((period * totalCycles) / PERIODS_PER_YEAR[periodType] > MAX_YEARS) {
+    throw new OperatorError(`${totalCycles} cycles of ${period} ${periodType} are more than ${MAX_YEARS} years`);
   }
-  requireAtMost('benefits', input.benefits, MOST_BENEFITS);
+  requireAtMost('benefits', input.benefits, MAX_BENEFITS);
   const benefits = input.benefits.map((benefit) => ({
     benefitCode: requireCode('a benefit code', benefit.benefitCode),
     name: requireName('the name of a benefit', benefit.name),
-    faceValueCent: requireInteger('the face value of a benefit', benefit.faceValueCent, 0, MOST_AMOUNT_CENT),
+    faceValueCent: requireInteger('the face value of a benefit', benefit.faceValueCent, 0, MAX_AMOUNT_CENT),
   }));
   requireUnique(
     'benefit',
     benefits.map((benefit) => benefit.benefitCode),
   );
-  const retryDelays = input.retryDelays ?? USUAL_RETRY_DELAYS[periodType];
-  requireAtMost('retries', retryDelays, MOST_RETRIES);
+  const retryDelays = input.retryDelays ?? DEFAULT_RETRY_DELAYS[periodType];
+  requireAtMost('retries', retryDelays, MAX_RETRIES);
   for (const delay of retryDelays) requireInteger('the seconds before a retry', delay, 1 * MINUTE, 30 * DAY);
   return {
     productCode: requireCode('the product code', input.productCode),
@@ -140,7 +136,7 @@ function requireProduct({ environment }: Operator, input: CreateProductInput): N
     periodType,
     period,
     totalCycles,
-    amountCent: requireInteger('the amount in cents', input.amountCent, 1, MOST_AMOUNT_CENT),
+    amountCent: requireInteger('the amount in cents', input.amountCent, 1, MAX_AMOUNT_CENT),
     benefits,
     retryDelays,
   };

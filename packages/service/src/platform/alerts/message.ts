@@ -1,6 +1,6 @@
-import { withoutSecrets } from '../log/log.js';
-import { visible } from '../visible.js';
-import type { ToldAlert, ToTell, What } from './messages-sql.js';
+import { escapeInvisible } from '../escape-invisible.js';
+import { redactSecrets } from '../log/log.js';
+import type { AlertGroup, AlertNews, ReportedAlert } from './messages-sql.js';
 
 /** What a receiver is told: the body of a webhook, and what a mail is written from. docs/operations.md shows one. */
 export interface AlertMessage {
@@ -10,7 +10,7 @@ export interface AlertMessage {
   readonly kind: string;
   /** How many alerts it is about; `alerts` has the first of them. */
   readonly count: number;
-  readonly alerts: readonly ToldAlert[];
+  readonly alerts: readonly ReportedAlert[];
   readonly environment: string;
   /** Where the service is reached: several may tell the same people. */
   readonly service: string;
@@ -18,43 +18,43 @@ export interface AlertMessage {
   readonly onlyTo?: readonly string[];
 }
 
-export interface Sender {
+export interface AlertSender {
   readonly environment: string;
   readonly service: string;
 }
 
-const TYPES: Readonly<Record<What, AlertMessage['type']>> = {
+const TYPES: Readonly<Record<AlertNews, AlertMessage['type']>> = {
   OPEN: 'alert.opened',
   STILL_OPEN: 'alert.still-open',
   RESOLVED: 'alert.resolved',
 };
 
-const STATES: Readonly<Record<What, string>> = { OPEN: '', STILL_OPEN: ' (still open)', RESOLVED: ' (resolved)' };
+const STATES: Readonly<Record<AlertNews, string>> = { OPEN: '', STILL_OPEN: ' (still open)', RESOLVED: ' (resolved)' };
 
 /** A detail may repeat what an institution or a supplier has said. */
-const LONGEST_DETAIL = 500;
+const MAX_DETAIL_LENGTH = 500;
 
-export function alertMessage({ kind, what, count, alerts }: ToTell, sender: Sender): AlertMessage {
+export function createAlertMessage({ kind, what, count, alerts }: AlertGroup, sender: AlertSender): AlertMessage {
   const [first] = alerts;
   const about = count === 1 ? `about ${first?.subject ?? ''}` : `${count} alerts`;
   return {
     type: TYPES[what],
-    text: visible(`${kind}: ${about}${STATES[what]}`),
+    text: escapeInvisible(`${kind}: ${about}${STATES[what]}`),
     kind,
     count,
-    alerts: alerts.map((alert) => ({ ...alert, detail: withoutSecrets(alert.detail).slice(0, LONGEST_DETAIL) })),
+    alerts: alerts.map((alert) => ({ ...alert, detail: redactSecrets(alert.detail).slice(0, MAX_DETAIL_LENGTH) })),
     ...sender,
   };
 }
 
-export function testMessage(sender: Sender): AlertMessage {
+export function createTestMessage(sender: AlertSender): AlertMessage {
   return { type: 'alert.test', text: 'test: alerts reach you', kind: 'test', count: 0, alerts: [], ...sender };
 }
 
 /** The lines of a mail. What came from outside is on one line, and nothing in it is obeyed. */
-export function mailText({ text, kind, count, alerts, environment, service }: AlertMessage): string {
+export function toMailText({ text, kind, count, alerts, environment, service }: AlertMessage): string {
   const lines = alerts.flatMap(({ subject, detail, seen, firstSeenAt, lastSeenAt, resolvedBecause }) => [
-    `${visible(subject)}: ${visible(resolvedBecause ?? detail)}`,
+    `${escapeInvisible(subject)}: ${escapeInvisible(resolvedBecause ?? detail)}`,
     `    seen ${seen === 1 ? 'once' : `${seen} times`}, first ${firstSeenAt}, last ${lastSeenAt} (UTC+8)`,
   ]);
   return [

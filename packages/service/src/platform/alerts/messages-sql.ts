@@ -1,11 +1,11 @@
 import { columns, type Queryable, statement } from '../db/database.js';
 import { shanghaiText } from '../db/time-sql.js';
 
-export type Way = 'WEBHOOK' | 'EMAIL';
-export type What = 'OPEN' | 'STILL_OPEN' | 'RESOLVED';
+export type AlertWay = 'WEBHOOK' | 'EMAIL';
+export type AlertNews = 'OPEN' | 'STILL_OPEN' | 'RESOLVED';
 
 /** An alert as a message has it, with times as the interface writes them. */
-export interface ToldAlert {
+export interface ReportedAlert {
   readonly subject: string;
   readonly detail: string;
   readonly seen: number;
@@ -15,28 +15,28 @@ export interface ToldAlert {
 }
 
 /** Alerts of one kind of which the same is to be told. */
-export interface ToTell {
+export interface AlertGroup {
   readonly kind: string;
-  readonly what: What;
+  readonly what: AlertNews;
   readonly count: number;
   /** The first few of them. */
-  readonly alerts: readonly ToldAlert[];
+  readonly alerts: readonly ReportedAlert[];
 }
 
 /** One node at a time puts messages together: two would tell the half of it each. It ends with the transaction. */
-const TELLING_LOCK = 7_366_373_662;
-const TAKE_TELLING = statement({
+const MESSAGE_WRITING_LOCK = 7_366_373_662;
+const LOCK_MESSAGE_WRITING = statement({
   text: 'select pg_try_advisory_xact_lock($1) as mine',
   parameters: ['bigint'],
   columns: columns<{ mine: boolean }>({ mine: 'boolean' }),
 });
 
-export async function takeTelling(tx: Queryable): Promise<boolean> {
-  const [row] = await tx.query(TAKE_TELLING, [TELLING_LOCK]);
+export async function lockMessageWriting(tx: Queryable): Promise<boolean> {
+  const [row] = await tx.query(LOCK_MESSAGE_WRITING, [MESSAGE_WRITING_LOCK]);
   return row?.mine === true;
 }
 
-export interface HoldingBack {
+export interface MessagePacing {
   /** Between two messages of a kind: what comes in between is told together. */
   readonly gatherSeconds: number;
   /** Between two messages about what is open all the time. */
@@ -46,9 +46,9 @@ export interface HoldingBack {
 }
 
 /** More in one go would hold their rows for long; the rest is for the next message. */
-const MOST_AT_ONCE = 10_000;
+const MAX_ALERTS_AT_ONCE = 10_000;
 
-const TAKE_UNTOLD = statement({
+const TAKE_ALERTS_TO_REPORT = statement({
   text: `with due as materialized (
        select kind, subject, coalesce(to_tell, 'STILL_OPEN') as what from alerts a
        where (to_tell = 'RESOLVED'
@@ -71,18 +71,18 @@ const TAKE_UNTOLD = statement({
          'resolvedBecause', resolved_because) order by place) filter (where place <= $4) as alerts
      from placed group by kind, what order by kind, what`,
   parameters: ['integer', 'integer', 'bigint', 'bigint'],
-  columns: columns<ToTell>({ kind: 'text', what: 'text', count: 'bigint', alerts: 'json' }),
+  columns: columns<AlertGroup>({ kind: 'text', what: 'text', count: 'bigint', alerts: 'json' }),
 });
 
 /**
  * Takes what people have to be told and marks it as told, in the transaction that writes the messages. A row that somebody
  * changes in this moment is passed over until the next time.
  */
-export async function takeUntold(
+export async function takeAlertsToReport(
   tx: Queryable,
-  { gatherSeconds, repeatSeconds, listed }: HoldingBack,
-): Promise<ToTell[]> {
-  return tx.query(TAKE_UNTOLD, [gatherSeconds, repeatSeconds, MOST_AT_ONCE, listed]);
+  { gatherSeconds, repeatSeconds, listed }: MessagePacing,
+): Promise<AlertGroup[]> {
+  return tx.query(TAKE_ALERTS_TO_REPORT, [gatherSeconds, repeatSeconds, MAX_ALERTS_AT_ONCE, listed]);
 }
 
 const STORE_MESSAGE = statement({
@@ -90,19 +90,19 @@ const STORE_MESSAGE = statement({
   parameters: ['text', 'text', 'text', 'jsonb'],
 });
 
-export async function storeMessage(
+export async function storeAlertMessage(
   tx: Queryable,
   {
     way,
     what,
     kind,
     content,
-  }: { readonly way: Way; readonly what: What; readonly kind: string; readonly content: object },
+  }: { readonly way: AlertWay; readonly what: AlertNews; readonly kind: string; readonly content: object },
 ): Promise<void> {
   await tx.query(STORE_MESSAGE, [way, what, kind, JSON.stringify(content)]);
 }
 
-export interface DueMessage<Content = unknown> {
+export interface DueAlertMessage<Content = unknown> {
   readonly messageId: string;
   readonly content: Content;
   readonly tries: number;
@@ -116,16 +116,19 @@ const CLAIM_MESSAGE = statement({
        order by send_at, message_id limit 1 for update skip locked)
      returning message_id::text as "messageId", content, tries`,
   parameters: ['text'],
-  columns: columns<DueMessage>({ messageId: 'text', content: 'jsonb', tries: 'integer' }),
+  columns: columns<DueAlertMessage>({ messageId: 'text', content: 'jsonb', tries: 'integer' }),
 });
 
 /**
  * The oldest message of a way that is due, for one node. When it is tried next is written down before it is sent: should this
  * node die over it, or the receiver be away, it is tried again after 1, 2, 4 minutes and so on, an hour at most.
  */
-export async function claimMessage<Content>(db: Queryable, way: Way): Promise<DueMessage<Content> | undefined> {
+export async function claimAlertMessage<Content>(
+  db: Queryable,
+  way: AlertWay,
+): Promise<DueAlertMessage<Content> | undefined> {
   const [message] = await db.query(CLAIM_MESSAGE, [way]);
-  return message as DueMessage<Content> | undefined;
+  return message as DueAlertMessage<Content> | undefined;
 }
 
 const MARK_SENT = statement({
@@ -133,7 +136,7 @@ const MARK_SENT = statement({
   parameters: ['bigint'],
 });
 
-export async function markSent(db: Queryable, messageId: string): Promise<void> {
+export async function markMessageSent(db: Queryable, messageId: string): Promise<void> {
   await db.query(MARK_SENT, [messageId]);
 }
 
@@ -142,20 +145,20 @@ const MARK_FAILED = statement({
   parameters: ['bigint', 'text'],
 });
 
-export async function markFailed(db: Queryable, messageId: string, failure: string): Promise<void> {
+export async function markMessageFailed(db: Queryable, messageId: string, failure: string): Promise<void> {
   await db.query(MARK_FAILED, [messageId, failure]);
 }
 
-const MARK_TAKEN_EXCEPT_BY = statement({
+const MARK_REFUSED_FOR = statement({
   text: 'update alert_messages set failure = $2, content = content || $3::jsonb where message_id = $1',
   parameters: ['bigint', 'text', 'jsonb'],
 });
 
 /** The next try is for these people alone. */
-export async function markTakenExceptBy(
+export async function markRefusedFor(
   db: Queryable,
   messageId: string,
   { people, failure }: { readonly people: readonly string[]; readonly failure: string },
 ): Promise<void> {
-  await db.query(MARK_TAKEN_EXCEPT_BY, [messageId, failure, JSON.stringify({ onlyTo: people })]);
+  await db.query(MARK_REFUSED_FOR, [messageId, failure, JSON.stringify({ onlyTo: people })]);
 }

@@ -1,18 +1,18 @@
 import { type Queryable, statement } from '../db/database.js';
-import { type AlertKind, resolved } from './raise-sql.js';
+import { type AlertKind, resolvedColumns } from './alerts-sql.js';
 
 /** What shows that the cause of an alert called `a` is gone, and how people are told. */
-interface Gone {
+interface EndCondition {
   readonly when: string;
   readonly because: string;
 }
 
 /** Nothing here can show it, or only another step does. */
-type NotSeenHere = 'only a person can judge' | 'by the step that removes the cause';
+type EndedElsewhere = 'only a person can judge' | 'by the step that removes the cause';
 
 /** The number of an attempt, a refund or a claim: order, period, and two digits for the one of that period. */
 const NUMBER = `(regexp_match(a.subject, '^[RC]?([0-9]{5,15})([0-9]{4})([0-9]{2})$'))::bigint[]`;
-const ofNumber = (table: string, last: string, condition: string) => `exists (
+const existsForNumber = (table: string, last: string, condition: string) => `exists (
   select from ${table} t, (select ${NUMBER} as part) n
   where t.order_no = n.part[1] and t.cycle_no = n.part[2] and t.${last} = n.part[3] and ${condition})`;
 
@@ -29,13 +29,13 @@ const NUMBER_STAYS_FOREIGN = `exists (
   where c.app_id = left(a.subject, -17) and is_number_of_another_channel(p.code, g.institution_hash, c.channel_id))`;
 
 /** Whoever adds a kind of alert decides here how it ends. */
-const ENDS: Readonly<Record<AlertKind, Gone | NotSeenHere>> = {
+const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
   'debit-unknown-for-a-day': {
-    when: ofNumber('debit_attempts', 'try_no', `t.status <> 'STARTED'`),
+    when: existsForNumber('debit_attempts', 'try_no', `t.status <> 'STARTED'`),
     because: 'the debit has a result',
   },
   'debit-wrong-amount': {
-    when: ofNumber('debit_attempts', 'try_no', 't.settled_at > a.last_seen_at'),
+    when: existsForNumber('debit_attempts', 'try_no', 't.settled_at > a.last_seen_at'),
     because: 'the debit was settled by a later report',
   },
   'debit-late-success': 'only a person can judge',
@@ -46,15 +46,15 @@ const ENDS: Readonly<Record<AlertKind, Gone | NotSeenHere>> = {
     because: 'the period was refunded in full',
   },
   'refund-unknown-for-a-day': {
-    when: ofNumber('refunds', 'refund_seq', `t.status <> 'STARTED'`),
+    when: existsForNumber('refunds', 'refund_seq', `t.status <> 'STARTED'`),
     because: 'the refund has a result',
   },
   'refund-wrong-amount': {
-    when: ofNumber('refunds', 'refund_seq', 't.settled_at > a.last_seen_at'),
+    when: existsForNumber('refunds', 'refund_seq', 't.settled_at > a.last_seen_at'),
     because: 'the refund was settled by a later report',
   },
   'refund-refused': {
-    when: ofNumber(
+    when: existsForNumber(
       'refunds',
       'refund_seq',
       `exists (select from refunds later where later.order_no = t.order_no and later.cycle_no = t.cycle_no
@@ -90,11 +90,11 @@ const ENDS: Readonly<Record<AlertKind, Gone | NotSeenHere>> = {
     because: 'every claim has its code',
   },
   'claim-refused': {
-    when: ofNumber('claims', 'position', `t.status <> 'PENDING'`),
+    when: existsForNumber('claims', 'position', `t.status <> 'PENDING'`),
     because: 'the claim has its code',
   },
   'claim-unknown-for-a-day': {
-    when: ofNumber('claims', 'position', `t.status <> 'PENDING'`),
+    when: existsForNumber('claims', 'position', `t.status <> 'PENDING'`),
     because: 'the claim has its code',
   },
   'reconciliation-difference': {
@@ -111,7 +111,7 @@ const ENDS: Readonly<Record<AlertKind, Gone | NotSeenHere>> = {
 };
 
 /** The kinds that end by themselves, in the order of the list. */
-export const ENDING_KINDS = Object.entries(ENDS)
+export const SELF_ENDING_KINDS = Object.entries(ALERT_ENDS)
   .filter(([, end]) => end !== 'only a person can judge')
   .map(([kind]) => kind);
 
@@ -122,12 +122,12 @@ const resolve = (when: string) =>
        ), held as (
          select b.subject from alerts b join gone on gone.subject = b.subject and gone.seen = b.seen
          where b.kind = $1 and b.resolved_at is null for update of b skip locked)
-       update alerts set ${resolved('$2')} from held where alerts.kind = $1 and alerts.subject = held.subject
+       update alerts set ${resolvedColumns('$2')} from held where alerts.kind = $1 and alerts.subject = held.subject
        returning 1`,
     parameters: ['text', 'text'],
   });
 
-const RULES = Object.entries(ENDS).flatMap(([kind, end]) =>
+const RULES = Object.entries(ALERT_ENDS).flatMap(([kind, end]) =>
   typeof end === 'string' ? [] : [{ kind, because: end.because, resolve: resolve(end.when) }],
 );
 
@@ -135,7 +135,7 @@ const RULES = Object.entries(ENDS).flatMap(([kind, end]) =>
  * Ends the alerts whose cause is seen to be gone; how many. One that is raised in this moment stays: it is locked, or was seen
  * once more than when its cause was looked for.
  */
-export async function resolveWhatIsGone(db: Queryable): Promise<number> {
+export async function resolveEndedAlerts(db: Queryable): Promise<number> {
   let total = 0;
   for (const { kind, because, resolve } of RULES) {
     const ended = await db.query(resolve, [kind, because]);

@@ -1,28 +1,28 @@
 import type { Clock } from '../clock.js';
 import type { Settings } from '../settings.js';
-import { testMessage } from './message.js';
-import type { Way } from './messages-sql.js';
-import { NotTaken } from './way.js';
-import { alertWays } from './ways.js';
+import { loadAlertTransports } from './load-transports.js';
+import { createTestMessage } from './message.js';
+import type { AlertWay } from './messages-sql.js';
+import { AlertNotTaken } from './transport.js';
 
-export interface TestOutcome {
-  readonly way: Way;
+export interface TestMessageOutcome {
+  readonly way: AlertWay;
   /** Empty when the receiver has taken it. */
   readonly failure: string | null;
 }
 
 /** A message by each way that is set, past the database: what an operator wants to know is whether it arrives. */
-export async function sendTests(settings: Settings, clock: Clock): Promise<TestOutcome[]> {
+export async function sendTestMessages(settings: Settings, clock: Clock): Promise<TestMessageOutcome[]> {
   const { environment, host, port, publicUrl } = settings;
-  const message = testMessage({ environment, service: publicUrl ?? `http://${host}:${port}` });
-  const ways = await alertWays(settings, clock);
+  const message = createTestMessage({ environment, service: publicUrl ?? `http://${host}:${port}` });
+  const ways = await loadAlertTransports(settings, clock);
   return Promise.all(
     ways.map(async (one) => {
       try {
         await one.send(`test-${clock.now()}`, message);
         return { way: one.way, failure: null };
       } catch (error) {
-        if (!(error instanceof NotTaken)) throw error;
+        if (!(error instanceof AlertNotTaken)) throw error;
         return { way: one.way, failure: error.message };
       } finally {
         await one.close();

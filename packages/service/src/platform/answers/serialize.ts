@@ -2,26 +2,26 @@ import type { AnySchema, ObjectSchema, Static } from '@perennial/wire';
 import buildSerializer from 'fast-json-stringify';
 
 /** Values of the schema as JSON, with their fields in the schema's order. */
-export function serializer<Schema extends AnySchema>(schema: Schema): (value: Static<Schema>) => string {
-  return compile(schema);
+export function createSerializer<Schema extends AnySchema>(schema: Schema): (value: Static<Schema>) => string {
+  return compileSerializer(schema);
 }
 
 /** What stands before and after the items of one array of an object, when there are too many to hold all of them. */
-export interface AroundItems<Data> {
+export interface TextAroundItems<Data> {
   before(data: Data): string;
   after(data: Data): string;
 }
 
-export function aroundItems<Schema extends ObjectSchema, Field extends string & keyof Static<Schema>>(
+export function createTextAroundItems<Schema extends ObjectSchema, Field extends string & keyof Static<Schema>>(
   schema: Schema,
   field: Field,
-): AroundItems<Omit<Static<Schema>, Field>> {
+): TextAroundItems<Omit<Static<Schema>, Field>> {
   const names = Object.keys(schema.properties);
   const at = names.indexOf(field);
   const first = names.slice(0, at);
   const last = names.slice(at + 1);
-  const before = compile(withFields(schema, first));
-  const after = compile(withFields(schema, last));
+  const before = compileSerializer(pickFields(schema, first));
+  const after = compileSerializer(pickFields(schema, last));
   // Each text is an object of its own: where the array comes in, it is left open.
   return {
     before: first.length === 0 ? () => `{"${field}":[` : (data) => `${before(data).slice(0, -1)},"${field}":[`,
@@ -29,7 +29,7 @@ export function aroundItems<Schema extends ObjectSchema, Field extends string & 
   };
 }
 
-function withFields({ properties, required }: ObjectSchema, names: readonly string[]): object {
+function pickFields({ properties, required }: ObjectSchema, names: readonly string[]): object {
   return {
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, properties[name]])),
@@ -39,18 +39,18 @@ function withFields({ properties, required }: ObjectSchema, names: readonly stri
 
 type JsonSchema = Parameters<typeof buildSerializer>[0];
 
-function compile(schema: object): (value: unknown) => string {
-  return buildSerializer(withoutEscapes(schema) as JsonSchema);
+function compileSerializer(schema: object): (value: unknown) => string {
+  return buildSerializer(markUnescaped(schema) as JsonSchema);
 }
 
 /** Digits, times and the words of a list hold nothing to escape; looking for it was two fifths of a period's text. */
-function withoutEscapes(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutEscapes);
+function markUnescaped(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(markUnescaped);
   if (typeof schema !== 'object' || schema === null) return schema;
   const { pattern, enum: words } = schema as { readonly pattern?: string; readonly enum?: readonly unknown[] };
   const isPlain = words ? words.every(isPlainWord) : pattern !== undefined && DIGITS_ONLY.test(pattern);
   if (isPlain) return { ...schema, format: 'unsafe' };
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutEscapes(value)]));
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, markUnescaped(value)]));
 }
 
 /** A pattern of digits with what stands between them in a time. */

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Queryable, Transaction, Transactional } from '../db/database.js';
 import { shanghaiText } from '../db/time-sql.js';
-import { findInstallation, type Installation, masterKeyIdOf } from '../installation/installation.js';
-import { type AppliedMigration, appliedMigrations } from '../schema/migrate.js';
+import { findInstallation, findMasterKeyId, type Installation } from '../installation/installation.js';
+import { listAppliedMigrations, type MigrationId } from '../schema/migrate.js';
 import type { Vault } from '../secrets/vault.js';
 import {
-  identifier,
   listPartitions,
   listSequences,
   listTables,
   type Partition,
+  quoteIdentifier,
   type Sequence,
   type Table,
 } from './tables-sql.js';
@@ -20,12 +20,12 @@ import {
  * (docs/decisions/0024-alerts-and-copies.md).
  */
 export interface BackupHead extends Installation {
-  readonly format: typeof FORMAT;
-  readonly formatVersion: typeof FORMAT_VERSION;
+  readonly format: typeof BACKUP_FORMAT;
+  readonly formatVersion: typeof BACKUP_FORMAT_VERSION;
   readonly takenAt: string;
   /** Names the master key that the database is of. The key itself is not in a copy. */
   readonly masterKeyId: string;
-  readonly migrations: readonly AppliedMigration[];
+  readonly migrations: readonly MigrationId[];
   readonly partitions: readonly Partition[];
 }
 
@@ -46,8 +46,8 @@ export interface BackupEnd {
   readonly rows: number;
 }
 
-export const FORMAT = 'perennial backup';
-export const FORMAT_VERSION = 1;
+export const BACKUP_FORMAT = 'perennial backup';
+export const BACKUP_FORMAT_VERSION = 1;
 
 export interface BackupSummary {
   readonly masterKeyId: string;
@@ -70,30 +70,30 @@ export async function writeBackup(
   const tables = await listTables(database);
   return database.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read, read only');
-    await withoutTimeouts(tx);
+    await removeTimeouts(tx);
     // Before the first look at anything, so that nothing of what is seen then can go away.
-    await tx.query(`lock table ${tables.map(({ name }) => identifier(name)).join()} in access share mode`);
+    await tx.query(`lock table ${tables.map(({ name }) => quoteIdentifier(name)).join()} in access share mode`);
     const [moment] = await tx.query<{ takenAt: string }>(`select ${shanghaiText('now()')} as "takenAt"`);
     const installation = await findInstallation(tx);
     if (!moment || !installation) throw new Error('a database that was opened has an installation');
     const { takenAt } = moment;
-    const masterKeyId = masterKeyIdOf(installation, vault);
+    const masterKeyId = findMasterKeyId(installation, vault);
     const head: BackupHead = {
-      format: FORMAT,
-      formatVersion: FORMAT_VERSION,
+      format: BACKUP_FORMAT,
+      formatVersion: BACKUP_FORMAT_VERSION,
       takenAt,
       ...installation,
       masterKeyId,
-      migrations: await appliedMigrations(tx),
+      migrations: await listAppliedMigrations(tx),
       partitions: await listPartitions(tx),
     };
-    await write(line(head));
+    await write(toLine(head));
     // Plans of the service read by index; a copy reads whole tables.
     await tx.query('set local enable_seqscan = on; set local cursor_tuple_fraction = 1');
     let rows = 0;
     for (const table of tables) rows += await writeTable(tx, table, write);
     const end: BackupEnd = { sequences: await listSequences(tx), tables: tables.length, rows };
-    await write(line(end));
+    await write(toLine(end));
     return { masterKeyId, takenAt, tables: tables.length, rows };
   });
 }
@@ -104,29 +104,29 @@ async function writeTable(
   write: (text: string) => Promise<void>,
 ): Promise<number> {
   const start: TableStart = { table: name, columns };
-  await write(line(start));
+  await write(toLine(start));
   const sum = createHash('sha256');
   let rows = 0;
-  await tx.query(`declare rows no scroll cursor for select t::text as row from ${identifier(name)} t`);
+  await tx.query(`declare rows no scroll cursor for select t::text as row from ${quoteIdentifier(name)} t`);
   for (;;) {
     const batch = await tx.query<{ row: string }>(`fetch ${ROWS_AT_ONCE} from rows`);
     if (batch.length === 0) break;
-    const text = batch.map(({ row }) => line(row)).join('');
+    const text = batch.map(({ row }) => toLine(row)).join('');
     sum.update(text);
     rows += batch.length;
     await write(text);
   }
   await tx.query('close rows');
   const end: TableEnd = { end: name, rows, sha256: sum.digest('hex') };
-  await write(line(end));
+  await write(toLine(end));
   return rows;
 }
 
-const line = (value: unknown) => `${JSON.stringify(value)}\n`;
+const toLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
 /** The limits, here and in the session, are meant for requests. */
-export async function withoutTimeouts(tx: Transaction): Promise<void> {
-  await tx.allow(0);
+export async function removeTimeouts(tx: Transaction): Promise<void> {
+  await tx.setStatementLimit(0);
   await tx.query('set local lock_timeout = 0');
   await tx.query('set local idle_in_transaction_session_timeout = 0');
 }

@@ -1,29 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { Queryable, Transaction } from '../db/database.js';
-import { moveSequencesIn } from '../db/sequences.js';
+import { moveLaggingSequencesIn } from '../db/sequences.js';
 import { PlainError } from '../plain-error.js';
 import {
+  BACKUP_FORMAT,
+  BACKUP_FORMAT_VERSION,
   type BackupEnd,
   type BackupHead,
-  FORMAT,
-  FORMAT_VERSION,
+  removeTimeouts,
   type TableEnd,
   type TableStart,
-  withoutTimeouts,
 } from './backup.js';
-import { identifier, listPartitions, listTables, type Partition, setSequence, type Table } from './tables-sql.js';
+import { listPartitions, listTables, type Partition, quoteIdentifier, setSequence, type Table } from './tables-sql.js';
 
 export class BackupError extends PlainError {}
 
-const BROKEN = 'the backup is broken: it ends in the middle, or is not what was written';
+const BROKEN_BACKUP = 'the backup is broken: it ends in the middle, or is not what was written';
 
 /** The first of its lines. */
-export async function readHead(lines: AsyncIterator<string>): Promise<BackupHead> {
+export async function readBackupHead(lines: AsyncIterator<string>): Promise<BackupHead> {
   const { value, done } = await lines.next();
-  const head = done ? undefined : (parsed(value) as Partial<BackupHead> | undefined);
-  if (head?.format !== FORMAT) throw new BackupError('this is not a file that perennial backup has written');
-  if (head.formatVersion !== FORMAT_VERSION) {
-    throw new BackupError(`the backup has format ${head.formatVersion}, this build knows ${FORMAT_VERSION}`);
+  const head = done ? undefined : (parseJson(value) as Partial<BackupHead> | undefined);
+  if (head?.format !== BACKUP_FORMAT) throw new BackupError('this is not a file that perennial backup has written');
+  if (head.formatVersion !== BACKUP_FORMAT_VERSION) {
+    throw new BackupError(`the backup has format ${head.formatVersion}, this build knows ${BACKUP_FORMAT_VERSION}`);
   }
   return head as BackupHead;
 }
@@ -37,9 +37,9 @@ export async function loadBackup(
   head: BackupHead,
   lines: AsyncIterator<string>,
 ): Promise<{ tables: number; rows: number }> {
-  await withoutTimeouts(tx);
+  await removeTimeouts(tx);
   const tables = new Map((await listTables(tx)).map((table) => [table.name, table]));
-  await tx.query(`truncate ${[...tables.keys()].map(identifier).join()}`);
+  await tx.query(`truncate ${[...tables.keys()].map(quoteIdentifier).join()}`);
   await remakePartitions(tx, head.partitions);
   let total = 0;
   const seen = new Set<string>();
@@ -47,13 +47,13 @@ export async function loadBackup(
     const record = (await nextRecord(lines)) as TableStart | BackupEnd;
     if ('sequences' in record) {
       if (record.tables !== seen.size || record.rows !== total || seen.size !== tables.size) {
-        throw new BackupError(BROKEN);
+        throw new BackupError(BROKEN_BACKUP);
       }
       // What was read so far counts only once the end of the compressed file has been seen to be whole too.
-      if (!(await lines.next()).done) throw new BackupError(BROKEN);
+      if (!(await lines.next()).done) throw new BackupError(BROKEN_BACKUP);
       for (const sequence of record.sequences) await setSequence(tx, sequence);
       // They may have been behind in what was copied.
-      await moveSequencesIn(
+      await moveLaggingSequencesIn(
         tx,
         record.sequences.map(({ name }) => name),
       );
@@ -74,12 +74,14 @@ async function remakePartitions(tx: Queryable, wanted: readonly Partition[]): Pr
   const there = await listPartitions(tx);
   const wantedKeys = new Set(wanted.map(key));
   const thereKeys = new Set(there.map(key));
-  for (const one of there) if (!wantedKeys.has(key(one))) await tx.query(`drop table ${identifier(one.name)}`);
+  for (const one of there) if (!wantedKeys.has(key(one))) await tx.query(`drop table ${quoteIdentifier(one.name)}`);
   for (const one of wanted) {
     if (thereKeys.has(key(one))) continue;
     // The bound is PostgreSQL's own text of it, and comes with its keywords.
-    if (!/^(DEFAULT|FOR VALUES [^;]+)$/.test(one.bound)) throw new BackupError(BROKEN);
-    await tx.query(`create table ${identifier(one.name)} partition of ${identifier(one.parent)} ${one.bound}`);
+    if (!/^(DEFAULT|FOR VALUES [^;]+)$/.test(one.bound)) throw new BackupError(BROKEN_BACKUP);
+    await tx.query(
+      `create table ${quoteIdentifier(one.name)} partition of ${quoteIdentifier(one.parent)} ${one.bound}`,
+    );
   }
 }
 
@@ -87,8 +89,8 @@ const ROWS_AT_ONCE = 1000;
 const CHARACTERS_AT_ONCE = 1_000_000;
 
 async function loadTable(tx: Queryable, { name, columns, hasTriggers }: Table, lines: AsyncIterator<string>) {
-  const table = identifier(name);
-  const list = columns.map(identifier).join();
+  const table = quoteIdentifier(name);
+  const list = columns.map(quoteIdentifier).join();
   const insert = `insert into ${table} (${list}) overriding system value select ${list} from unnest($1::${table}[])`;
   // What they write is in the copy itself.
   if (hasTriggers) await tx.query(`alter table ${table} disable trigger user`);
@@ -103,11 +105,12 @@ async function loadTable(tx: Queryable, { name, columns, hasTriggers }: Table, l
   };
   for (;;) {
     const { value: text, done } = await lines.next();
-    if (done) throw new BackupError(BROKEN);
-    const record = parsed(text);
+    if (done) throw new BackupError(BROKEN_BACKUP);
+    const record = parseJson(text);
     if (typeof record !== 'string') {
       const end = record as Partial<TableEnd> | undefined;
-      if (end?.end !== name || end.rows !== rows || end.sha256 !== sum.digest('hex')) throw new BackupError(BROKEN);
+      if (end?.end !== name || end.rows !== rows || end.sha256 !== sum.digest('hex'))
+        throw new BackupError(BROKEN_BACKUP);
       break;
     }
     sum.update(`${text}\n`);
@@ -123,12 +126,12 @@ async function loadTable(tx: Queryable, { name, columns, hasTriggers }: Table, l
 
 async function nextRecord(lines: AsyncIterator<string>): Promise<object> {
   const { value, done } = await lines.next();
-  const record = done ? undefined : parsed(value);
-  if (typeof record !== 'object' || record === null) throw new BackupError(BROKEN);
+  const record = done ? undefined : parseJson(value);
+  if (typeof record !== 'object' || record === null) throw new BackupError(BROKEN_BACKUP);
   return record;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,5 +1,5 @@
 import type { Queryable } from '../db/database.js';
-import { readMadeNames } from '../schema/migration-file.js';
+import { readCreatedNames } from '../schema/migration-file.js';
 
 /**
  * What a copy is made of, as the migrations and PostgreSQL's catalogs tell it: nothing here has to be told about a new table.
@@ -23,7 +23,7 @@ export async function listTables(db: Queryable): Promise<Table[]> {
      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
        and c.relname = any($1)
      order by c.relname`,
-    [await readMadeNames()],
+    [await readCreatedNames()],
   );
   const references = await db.query<{ from: string; to: string }>(
     `select f.relname as from, t.relname as to from pg_constraint k
@@ -57,7 +57,7 @@ export async function listPartitions(db: Queryable): Promise<Partition[]> {
      where c.relkind = 'r' and c.relispartition and c.relnamespace = current_schema()::regnamespace
        and p.relname = any($1)
      order by c.relname`,
-    [await readMadeNames()],
+    [await readCreatedNames()],
   );
 }
 
@@ -78,12 +78,12 @@ export async function listSequences(db: Queryable): Promise<Sequence[]> {
          where d.classid = 'pg_class'::regclass and d.objid = s.oid and d.refclassid = 'pg_class'::regclass
            and d.deptype in ('a', 'i') and t.relnamespace = s.relnamespace and t.relname = any($1)))
      order by s.relname`,
-    [await readMadeNames()],
+    [await readCreatedNames()],
   );
   const sequences: Sequence[] = [];
   for (const { name } of names) {
     const [row] = await db.query<Omit<Sequence, 'name'>>(
-      `select last_value::text as "lastValue", is_called as "isCalled" from ${identifier(name)}`,
+      `select last_value::text as "lastValue", is_called as "isCalled" from ${quoteIdentifier(name)}`,
     );
     if (row) sequences.push({ name, ...row });
   }
@@ -95,10 +95,10 @@ export async function setSequence(tx: Queryable, { name, lastValue, isCalled }: 
   const [row] = await tx.query<{ next: string }>(
     `select ($2::bigint + case when $3 then seqincrement else 0 end)::text as next
      from pg_sequence where seqrelid = $1::regclass`,
-    [identifier(name), lastValue, isCalled],
+    [quoteIdentifier(name), lastValue, isCalled],
   );
   if (!row) throw new Error(`there is no sequence ${name}`);
-  await tx.query(`alter sequence ${identifier(name)} restart with ${BigInt(row.next)}`);
+  await tx.query(`alter sequence ${quoteIdentifier(name)} restart with ${BigInt(row.next)}`);
 }
 
 export interface LaggingSequence {
@@ -109,7 +109,7 @@ export interface LaggingSequence {
 }
 
 /** Numbers that are given out by a sequence of their own, and not by the column's. */
-const NUMBERED = [
+const NUMBER_SEQUENCES = [
   { sequence: 'order_numbers', table: 'orders', column: 'order_no' },
   { sequence: 'agreement_numbers', table: 'agreements', column: 'agreement_id' },
   { sequence: 'event_numbers', table: 'events', column: 'event_no' },
@@ -123,17 +123,17 @@ export async function findLaggingSequences(db: Queryable): Promise<LaggingSequen
        join pg_class s on s.oid = pg_get_serial_sequence(quote_ident(c.relname), a.attname)::regclass
      where a.attidentity <> '' and c.relnamespace = current_schema()::regnamespace and c.relname = any($1)
      order by s.relname`,
-    [await readMadeNames()],
+    [await readCreatedNames()],
   );
   const lagging: LaggingSequence[] = [];
-  for (const { sequence, table, column } of [...NUMBERED, ...identities]) {
+  for (const { sequence, table, column } of [...NUMBER_SEQUENCES, ...identities]) {
     const [row] = await db.query<Omit<LaggingSequence, 'name'>>(
       `select n.next::text as next, m.highest::text as highest
        from (select s.last_value + case when s.is_called then q.seqincrement else 0 end as next
-             from ${identifier(sequence)} s, pg_sequence q where q.seqrelid = $1::regclass) n,
-         (select max(${identifier(column)}) as highest from ${identifier(table)}) m
+             from ${quoteIdentifier(sequence)} s, pg_sequence q where q.seqrelid = $1::regclass) n,
+         (select max(${quoteIdentifier(column)}) as highest from ${quoteIdentifier(table)}) m
        where m.highest >= n.next`,
-      [identifier(sequence)],
+      [quoteIdentifier(sequence)],
     );
     if (row) lagging.push({ name: sequence, ...row });
   }
@@ -145,7 +145,7 @@ export async function findLaggingSequences(db: Queryable): Promise<LaggingSequen
  * was made. Only numbers that are known outside: to institutions, which take one that they know for the same debit, and to
  * channels, which pass over an event that they know.
  */
-const SKIPPED = [
+const SKIPPED_STEPS = [
   { name: 'order_numbers', steps: 10_000 }, // of a thousand each
   { name: 'agreement_numbers', steps: 10_000_000 },
   { name: 'event_numbers', steps: 10_000_000 },
@@ -161,11 +161,11 @@ export interface SkippedNumbers {
 /** For sequences that are not behind the numbers of the rows. */
 export async function skipNumbers(tx: Queryable): Promise<SkippedNumbers[]> {
   const skipped: SkippedNumbers[] = [];
-  for (const { name, steps } of SKIPPED) {
+  for (const { name, steps } of SKIPPED_STEPS) {
     const [row] = await tx.query<Omit<SkippedNumbers, 'name'>>(
       `select n.last::text as from, (n.last + $2::bigint * n.seqincrement)::text as to
        from (select s.last_value - case when s.is_called then 0 else q.seqincrement end as last, q.seqincrement
-             from ${identifier(name)} s, pg_sequence q where q.seqrelid = $1::regclass) n`,
+             from ${quoteIdentifier(name)} s, pg_sequence q where q.seqrelid = $1::regclass) n`,
       [name, steps],
     );
     if (!row) continue;
@@ -175,6 +175,6 @@ export async function skipNumbers(tx: Queryable): Promise<SkippedNumbers[]> {
   return skipped;
 }
 
-export function identifier(name: string): string {
+export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

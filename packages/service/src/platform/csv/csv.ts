@@ -1,5 +1,12 @@
 import { CsvError, parse } from 'csv-parse';
-import { refusedAt } from './refused.js';
+import { PlainError } from '../plain-error.js';
+
+/** The statement cannot be used, and nothing of it is: the message says where and why. */
+export class StatementRefused extends PlainError {}
+
+export function refuseLine(line: number, why: string): StatementRefused {
+  return new StatementRefused(`line ${line} of the statement: ${why}`);
+}
 
 export interface CsvRecord {
   /** Where it begins, from 1. */
@@ -14,27 +21,30 @@ const MAX_BYTES_OF_UNIT = 3;
 
 export interface CsvRules {
   /** The error for something wrong in a line. */
-  readonly refused: (line: number, why: string) => Error;
+  readonly createError: (line: number, why: string) => Error;
   /** Whether the last line may stop short. In a statement it may not: cut off in the middle of a number it would look whole. */
   readonly lastLineMayBeOpen: boolean;
 }
 
-const STATEMENT: CsvRules = { refused: refusedAt, lastLineMayBeOpen: false };
+const STATEMENT_RULES: CsvRules = { createError: refuseLine, lastLineMayBeOpen: false };
 
 const LONE_CR = /\r(?!\n)/;
 const TOO_LONG = `it has more than ${MAX_RECORD} characters`;
 const CUT_OFF = 'it does not end: the file may have been cut off';
 
 /** What is wrong, in the words of this service: the library quotes what stands in the file, which may be worth money. */
-const WRONG: Readonly<Record<string, string>> = {
+const PARSER_ERRORS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: TOO_LONG,
   CSV_INVALID_CLOSING_QUOTE: 'text after the closing quotation mark of a field',
   INVALID_OPENING_QUOTE: 'a quotation mark in the middle of a field',
 };
 
 /** RFC 4180 in UTF-8, with or without a byte order mark, lines ending in CRLF or LF, however the bytes are cut up. */
-export async function* csvRecords(bytes: AsyncIterable<Uint8Array>, rules = STATEMENT): AsyncGenerator<CsvRecord> {
-  const { refused, lastLineMayBeOpen } = rules;
+export async function* readCsvRecords(
+  bytes: AsyncIterable<Uint8Array>,
+  rules = STATEMENT_RULES,
+): AsyncGenerator<CsvRecord> {
+  const { createError, lastLineMayBeOpen } = rules;
   const decoder = new TextDecoder('utf-8', { fatal: true });
   /** Lines that were given to the parser, and the last of them: it reads a little ahead. */
   let lines = 1;
@@ -50,9 +60,9 @@ export async function* csvRecords(bytes: AsyncIterable<Uint8Array>, rules = STAT
     // Taken here, and not from the stream: those before an error are read before it is heard of.
     on_record(fields: readonly string[]) {
       const text = fields.join();
-      if (text.length > MAX_RECORD) throw refused(line, TOO_LONG);
+      if (text.length > MAX_RECORD) throw createError(line, TOO_LONG);
       // Also between quotation marks: asking the parser which fields have them costs four times as much as all the rest.
-      if (LONE_CR.test(text)) throw refused(line, 'a CR without an LF');
+      if (LONE_CR.test(text)) throw createError(line, 'a CR without an LF');
       found.push({ line, fields });
       line += 1 + newlinesIn(text);
       return null;
@@ -65,15 +75,15 @@ export async function* csvRecords(bytes: AsyncIterable<Uint8Array>, rules = STAT
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined });
     } catch {
-      throw refused(lines, 'this or a line shortly after it is not UTF-8');
+      throw createError(lines, 'this or a line shortly after it is not UTF-8');
     }
   };
   const meaningOf = (error: Error): Error => {
     if (!(error instanceof CsvError)) return error;
-    if (error.code === 'CSV_QUOTE_NOT_CLOSED') return refused(lines, CUT_OFF);
-    return refused(line, WRONG[error.code] ?? 'it is not CSV');
+    if (error.code === 'CSV_QUOTE_NOT_CLOSED') return createError(lines, CUT_OFF);
+    return createError(line, PARSER_ERRORS[error.code] ?? 'it is not CSV');
   };
-  const told = (work: (done: (error?: Error | null) => void) => void) =>
+  const parserError = (work: (done: (error?: Error | null) => void) => void) =>
     new Promise<Error | undefined>((resolve) => work((error) => resolve(error ? meaningOf(error) : undefined)));
 
   for await (const chunk of bytes) {
@@ -81,17 +91,17 @@ export async function* csvRecords(bytes: AsyncIterable<Uint8Array>, rules = STAT
     if (text === '') continue; // the first half of a character
     lines += newlinesIn(text);
     isOpen = !text.endsWith('\n');
-    const error = await told((done) => parser.write(text, done));
+    const error = await parserError((done) => parser.write(text, done));
     yield* found.splice(0);
     if (error) throw error;
   }
   decoded();
-  const error = await told((done) => parser.end(done));
+  const error = await parserError((done) => parser.end(done));
   const isCutOff = isOpen && !lastLineMayBeOpen;
   if (isCutOff && !error) found.pop();
   yield* found;
   if (error) throw error;
-  if (isCutOff) throw refused(lines, CUT_OFF);
+  if (isCutOff) throw createError(lines, CUT_OFF);
 }
 
 function newlinesIn(text: string): number {

@@ -1,43 +1,43 @@
 import pg from 'pg';
-import { readAddress } from './address.js';
-import { OwnSocketClient } from './client.js';
+import { readDatabaseUrl } from './database-url.js';
+import { DestroyableClient } from './destroyable-client.js';
 import {
+  DatabaseReadOnly,
+  DatabaseUnresponsive,
   isNumberTaken,
   isUnconfirmedCommit,
   NumberTaken,
-  Outdated,
-  ReadOnly,
-  Silent,
+  OutdatedConnection,
   sqlState,
+  toUnavailable,
   Unavailable,
-  unavailableOf,
 } from './failures.js';
-import type { FreeText, Transaction, Transactional, TransactionOptions } from './queryable.js';
-import { moveSequences } from './sequences.js';
+import type { Transaction, Transactional, TransactionOptions, UncheckedSql } from './queryable.js';
+import { moveLaggingSequences } from './sequences.js';
 import {
-  POOLED_STATEMENTS,
   prepareSession,
   type Session,
   type SessionSettings,
-  STATEMENT_MS,
+  STATEMENT_POOLER_MESSAGE,
+  STATEMENT_TIMEOUT_MS,
   UnfitConnection,
 } from './session.js';
-import { withSpans } from './statement-spans.js';
-import { type Watched, watchStatements } from './watch.js';
+import { traceStatements } from './statement-spans.js';
+import { createStatementWatch, type WatchedConnection } from './statement-watch.js';
 
 export {
-  constraintOf,
+  DatabaseReadOnly,
+  DatabaseUnresponsive,
   HeldUp,
-  isAway,
-  isOutOfTime,
+  isDatabaseAway,
+  isTimeout,
   NumberTaken,
-  ReadOnly,
-  Silent,
   sqlState,
   Unavailable,
+  violatedConstraint,
 } from './failures.js';
-export type { FreeText, Queryable, RunQuery, Transaction, Transactional, TransactionOptions } from './queryable.js';
-export { relayQuery } from './queryable.js';
+export type { Queryable, RunQuery, Transaction, Transactional, TransactionOptions, UncheckedSql } from './queryable.js';
+export { wrapQuery } from './queryable.js';
 export { columns, joinColumns, type RowOf, type Statement, statement } from './statement.js';
 
 export interface Database extends Transactional {
@@ -60,15 +60,15 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
 });
 
 /** After what the database grants a statement. */
-const GRACE_MS = 1_000;
+const CLIENT_GRACE_MS = 1_000;
 
 /** For what is asked of a connection beside its work: whether it is fit for it, and to forget a transaction. */
-const CHECK_MS = 4_000;
+const CONNECTION_CHECK_MS = 4_000;
 
-const READ_ONLY = '25006';
+const READ_ONLY_STATE = '25006';
 
 /** For work that nobody waits for. */
-export const PATIENT_MS = 30_000;
+export const LONG_STATEMENT_MS = 30_000;
 
 export interface ServerFacts {
   readonly version: number;
@@ -86,11 +86,11 @@ export interface DatabaseOptions {
   /** Told about connections that broke while nobody used them. */
   readonly onIdleError?: (error: Error) => void;
   /** Told when the database falls silent, and when it answers again. */
-  readonly onSilence?: (isSilent: boolean) => void;
+  readonly onUnresponsive?: (isSilent: boolean) => void;
 }
 
 /** A connection of the pool, and what is known of it. */
-interface Connection extends Watched {
+interface Connection extends WatchedConnection {
   readonly generation: number;
   session: Session | undefined;
   /** Nothing can be asked over it any more. */
@@ -102,22 +102,22 @@ interface Connection extends Watched {
 }
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { pool: max, name, onIdleError, onSilence, statementMs = STATEMENT_MS } = options;
-  const { settings: asked, ...address } = readAddress(options.url);
+  const { pool: max, name, onIdleError, onUnresponsive, statementMs = STATEMENT_TIMEOUT_MS } = options;
+  const { settings: asked, ...address } = readDatabaseUrl(options.url);
   const settings = { ...asked, statement_timeout: `${statementMs}ms`, ...options.settings };
   /** Raised when connections that are open may be of no use: those from before it are not used again. */
   let generation = 0;
   const connections = new WeakMap<pg.ClientBase, Connection>();
 
   const config = { ...address, application_name: name, keepAlive: true };
-  const watch = watchStatements<Connection>({ config, onSilence }, (connection) => {
+  const watch = createStatementWatch<Connection>({ config, onUnresponsive }, (connection) => {
     connection.isBroken = true;
     // Where one is not answered, those that were opened with it will hardly be.
     generation += 1;
   });
   const pool = new pg.Pool({
     ...config,
-    Client: OwnSocketClient,
+    Client: DestroyableClient,
     max,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
@@ -126,7 +126,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('error', (error) => onIdleError?.(error));
 
   async function prepare(client: pg.ClientBase): Promise<void> {
-    if (!(client instanceof OwnSocketClient)) throw new TypeError('the pool has made another kind of client');
+    if (!(client instanceof DestroyableClient)) throw new TypeError('the pool has made another kind of client');
     const connection: Connection = {
       client,
       generation,
@@ -150,39 +150,39 @@ export function openDatabase(options: DatabaseOptions): Database {
     client.on('notice', (notice) => {
       if (isUnconfirmedCommit(notice)) connection.isUnconfirmed = true;
     });
-    await within(connection, CHECK_MS, async () => {
+    await runWithLimit(connection, CONNECTION_CHECK_MS, async () => {
       connection.session = await prepareSession(client, settings);
     });
   }
 
-  async function within<T>(connection: Connection, limitMs: number, work: () => Promise<T>): Promise<T> {
+  async function runWithLimit<T>(connection: Connection, limitMs: number, work: () => Promise<T>): Promise<T> {
     watch.begin(connection, limitMs);
     try {
       return await work();
     } catch (error) {
-      throw meaningOf(connection, error);
+      throw translateError(connection, error);
     } finally {
       watch.end(connection);
     }
   }
 
-  function meaningOf({ isBroken }: Connection, error: unknown): unknown {
-    const unavailable = unavailableOf(error) ?? (isBroken ? lost(error) : undefined);
-    if (unavailable instanceof Outdated || sqlState(unavailable) === READ_ONLY) generation += 1;
+  function translateError({ isBroken }: Connection, error: unknown): unknown {
+    const unavailable = toUnavailable(error) ?? (isBroken ? connectionLost(error) : undefined);
+    if (unavailable instanceof OutdatedConnection || sqlState(unavailable) === READ_ONLY_STATE) generation += 1;
     return unavailable ?? error;
   }
 
   /** `again`: a statement that was not begun may go once more, over a new connection. */
-  async function withConnection<T>(work: (connection: Connection) => Promise<T>, again = false): Promise<T> {
-    if (watch.isSilent) throw new Silent();
+  async function withConnection<T>(work: (connection: Connection) => Promise<T>, mayRepeat = false): Promise<T> {
+    if (watch.isSilent) throw new DatabaseUnresponsive();
     // Whatever is the matter, nothing was asked of the database yet.
     const client = await pool.connect().catch((error: unknown) => {
-      throw unavailableOf(error) ?? lost(error);
+      throw toUnavailable(error) ?? connectionLost(error);
     });
     const connection = connections.get(client);
     if (connection?.generation !== generation) {
       client.release(true);
-      return withConnection(work, again);
+      return withConnection(work, mayRepeat);
     }
     let error: unknown;
     try {
@@ -194,19 +194,19 @@ export function openDatabase(options: DatabaseOptions): Database {
     } finally {
       client.release(connection.isBroken || connection.isUnconfirmed || connection.generation !== generation);
     }
-    if (again && error instanceof Outdated) return withConnection(work);
+    if (mayRepeat && error instanceof OutdatedConnection) return withConnection(work);
     if (!isNumberTaken(error)) throw error;
-    await moveSequences(database);
+    await moveLaggingSequences(database);
     throw new NumberTaken('a sequence was behind its numbers', { cause: error });
   }
 
-  const run = withSpans(runStatement);
+  const run = traceStatements(runStatement);
 
   /** As `within`, in one step: every statement comes here. */
   async function runStatement<Row>(
     connection: Connection,
     limitMs: number,
-    statement: FreeText,
+    statement: UncheckedSql,
     values: readonly unknown[] = [],
   ): Promise<Row[]> {
     const { name, text, byIndex } =
@@ -221,37 +221,37 @@ export function openDatabase(options: DatabaseOptions): Database {
       if (text.startsWith('rollback')) connection.byIndex = undefined;
       return rows as Row[];
     } catch (error) {
-      throw meaningOf(connection, error);
+      throw translateError(connection, error);
     } finally {
       watch.end(connection);
     }
   }
 
-  async function inTransaction<T>(
+  async function runTransaction<T>(
     connection: Connection,
     work: (tx: Transaction) => Promise<T>,
-    { statementMs: ownMs, readOnly = false }: TransactionOptions,
+    { statementMs: ownMs, readOnly: readOnlyError = false }: TransactionOptions,
   ): Promise<T> {
     const { client } = connection;
-    let limitMs = limitOf(ownMs ?? statementMs);
-    const begin = `begin${readOnly ? ' read only' : ''}${ownMs === undefined ? '' : `; ${setLimit(ownMs)}`}`;
-    await within(connection, limitMs, () => client.query(begin));
+    let limitMs = clientLimit(ownMs ?? statementMs);
+    const begin = `begin${readOnlyError ? ' read only' : ''}${ownMs === undefined ? '' : `; ${limitStatement(ownMs)}`}`;
+    await runWithLimit(connection, limitMs, () => client.query(begin));
     try {
       const result = await work({
-        query: (statement: FreeText, values?: readonly unknown[]) => run(connection, limitMs, statement, values),
-        async allow(ms) {
-          await run(connection, limitMs, setLimit(ms));
-          limitMs = limitOf(ms);
+        query: (statement: UncheckedSql, values?: readonly unknown[]) => run(connection, limitMs, statement, values),
+        async setStatementLimit(ms) {
+          await run(connection, limitMs, limitStatement(ms));
+          limitMs = clientLimit(ms);
         },
       });
-      const { command } = await within(connection, limitMs, () => client.query('commit'));
+      const { command } = await runWithLimit(connection, limitMs, () => client.query('commit'));
       // PostgreSQL answers so when a statement of the transaction has failed and nobody minded.
       if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command}`);
       return result;
     } catch (error) {
       if (!connection.isBroken) {
         connection.byIndex = undefined;
-        await within(connection, CHECK_MS, () => client.query('rollback')).catch(() => {
+        await runWithLimit(connection, CONNECTION_CHECK_MS, () => client.query('rollback')).catch(() => {
           connection.isBroken = true;
         });
       }
@@ -268,24 +268,24 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   /** Connections that were opened before may lead to the server that was the primary, or to what it was told to be. */
-  function readOnly(): ReadOnly {
+  function readOnly(): DatabaseReadOnly {
     generation += 1;
-    return new ReadOnly();
+    return new DatabaseReadOnly();
   }
 
   let pinging: Promise<unknown> | undefined;
   const database: Database = {
-    query: (statement: FreeText, values?: readonly unknown[]) =>
-      withConnection((connection) => run(connection, limitOf(statementMs), statement, values), true),
+    query: (statement: UncheckedSql, values?: readonly unknown[]) =>
+      withConnection((connection) => run(connection, clientLimit(statementMs), statement, values), true),
     transaction: (work, transactionOptions = {}) =>
-      withConnection((connection) => inTransaction(connection, work, transactionOptions)),
+      withConnection((connection) => runTransaction(connection, work, transactionOptions)),
     async ping(withinMs) {
       pinging ??= requireWritable().finally(() => {
         pinging = undefined;
       });
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Silent()), withinMs);
+        timer = setTimeout(() => reject(new DatabaseUnresponsive()), withinMs);
       });
       await Promise.race([pinging, late]).finally(() => clearTimeout(timer));
     },
@@ -294,12 +294,14 @@ export function openDatabase(options: DatabaseOptions): Database {
         // Opened while the first is held: a pooler of statements gives the second what the first has just used.
         withConnection(async (other) => {
           for (const connection of [one, other, one]) {
-            const isOurs = await within(connection, CHECK_MS, async () => connection.session?.isStillOurs());
-            if (!isOurs) throw new UnfitConnection(POOLED_STATEMENTS);
+            const isOurs = await runWithLimit(connection, CONNECTION_CHECK_MS, async () =>
+              connection.session?.isStillOurs(),
+            );
+            if (!isOurs) throw new UnfitConnection(STATEMENT_POOLER_MESSAGE);
           }
           const [row] = await run<ServerFacts & { readonly isReadOnly: boolean }>(
             one,
-            CHECK_MS,
+            CONNECTION_CHECK_MS,
             `select current_setting('server_version_num')::integer / 10000 as version,
                current_setting('server_encoding') as encoding,
                current_setting('transaction_read_only')::boolean as "isReadOnly"`,
@@ -320,10 +322,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   return database;
 }
 
-const setLimit = (ms: number) => `set local statement_timeout = ${ms}`;
-const limitOf = (ms: number) => (ms === 0 ? 0 : ms + GRACE_MS);
+const limitStatement = (ms: number) => `set local statement_timeout = ${ms}`;
+const clientLimit = (ms: number) => (ms === 0 ? 0 : ms + CLIENT_GRACE_MS);
 
-function lost(error: unknown): Unavailable {
+function connectionLost(error: unknown): Unavailable {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   return new Unavailable(`database unavailable: ${code ?? (error instanceof Error ? error.message : error)}`, {
     cause: error,

@@ -4,14 +4,14 @@ import pg from 'pg';
 export class Unavailable extends Error {}
 
 /** The database says nothing at all: nobody's statement tells more than that. */
-export class Silent extends Unavailable {
+export class DatabaseUnresponsive extends Unavailable {
   constructor() {
     super('database unavailable: it does not answer');
   }
 }
 
 /** There, and of no use: a standby, or told to be read-only. */
-export class ReadOnly extends Unavailable {
+export class DatabaseReadOnly extends Unavailable {
   constructor() {
     super('database unavailable: it is read-only: a standby, or default_transaction_read_only is on');
   }
@@ -27,7 +27,7 @@ export class HeldUp extends Unavailable {}
  * What the connection has prepared is not what the database has any more, or not what this node takes it for. The statement
  * was not begun: on a new connection it will be.
  */
-export class Outdated extends Unavailable {}
+export class OutdatedConnection extends Unavailable {}
 
 /**
  * A sequence gave out a number that is used already: it was behind, as after a restore. By the time that this is thrown it is
@@ -36,22 +36,22 @@ export class Outdated extends Unavailable {}
 export class NumberTaken extends HeldUp {}
 
 /** The database itself is away, which is everybody's matter and not one statement's. */
-export function isAway(error: unknown): error is Unavailable {
+export function isDatabaseAway(error: unknown): error is Unavailable {
   return error instanceof Unavailable && !(error instanceof HeldUp);
 }
 
 /** A lock or a statement took longer than it may: the same at once would only take as long again. */
-export function isOutOfTime(error: unknown): error is HeldUp {
+export function isTimeout(error: unknown): error is HeldUp {
   return error instanceof HeldUp && ['55P03', '57014'].includes(sqlState(error) ?? '');
 }
 
 /** What a failed statement means: an Unavailable of this kind. Any other state is a mistake of ours, or of the data. */
-export type Meaning = 'away' | 'held up' | 'outdated';
+export type FailureMeaning = 'away' | 'held up' | 'outdated';
 
-export interface Failure {
+export interface DatabaseFailure {
   /** A SQLSTATE, or the first characters of many. */
   readonly state: string;
-  readonly meaning: Meaning;
+  readonly meaning: FailureMeaning;
   /** For people: a command says it, and so does the log. */
   readonly why: string;
   /** Where the server says so, when the state alone could mean something else. Not its text, which it may translate. */
@@ -59,7 +59,7 @@ export interface Failure {
 }
 
 /** The one table of what PostgreSQL, or a pooler in front of it, says when nobody here has done anything wrong. */
-export const FAILURES: readonly Failure[] = [
+export const DATABASE_FAILURES: readonly DatabaseFailure[] = [
   { state: '08', meaning: 'away', why: 'the connection broke, or a pooler has no server for it' },
   {
     state: '0A000',
@@ -96,15 +96,15 @@ export const FAILURES: readonly Failure[] = [
 ];
 
 /** An error of the database as the Unavailable that it means; nothing if it means none. */
-export function unavailableOf(error: unknown): Unavailable | undefined {
+export function toUnavailable(error: unknown): Unavailable | undefined {
   if (error instanceof Unavailable) return error;
   if (!(error instanceof pg.DatabaseError)) return undefined;
   const { code = '', routine } = error;
-  const failure = FAILURES.find(
+  const failure = DATABASE_FAILURES.find(
     (one) => code.startsWith(one.state) && (one.routine === undefined || one.routine === routine),
   );
   if (failure === undefined) return undefined;
-  const Kind = { away: Unavailable, 'held up': HeldUp, outdated: Outdated }[failure.meaning];
+  const Kind = { away: Unavailable, 'held up': HeldUp, outdated: OutdatedConnection }[failure.meaning];
   const meaning = failure.meaning === 'away' ? 'database unavailable' : failure.meaning;
   return new Kind(`${meaning}: ${failure.why} (${code})`, { cause: error });
 }
@@ -117,21 +117,21 @@ export const isUnconfirmedCommit = ({ code, routine }: Pick<pg.DatabaseError, 'c
   code === '01000' && routine === 'SyncRepWaitForLSN';
 
 /** Keys that a sequence alone gives out. */
-const NUMBERED = new Set(['orders', 'agreements', 'channels', 'audit_log', 'reconciliation_differences']);
+const NUMBERED_TABLES = new Set(['orders', 'agreements', 'channels', 'audit_log', 'reconciliation_differences']);
 
 /** Whether a number that a sequence gave out was used already. */
 export function isNumberTaken(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError) || error.code !== '23505') return false;
-  return NUMBERED.has(error.table ?? '') && error.constraint === `${error.table}_pkey`;
+  return NUMBERED_TABLES.has(error.table ?? '') && error.constraint === `${error.table}_pkey`;
 }
 
 /** The SQLSTATE of a database error, if it is one. */
 export function sqlState(error: unknown): string | undefined {
-  const told = error instanceof Unavailable ? error.cause : error;
-  return told instanceof pg.DatabaseError ? told.code : undefined;
+  const databaseError = error instanceof Unavailable ? error.cause : error;
+  return databaseError instanceof pg.DatabaseError ? databaseError.code : undefined;
 }
 
 /** The constraint that a database error names, if any. */
-export function constraintOf(error: unknown): string | undefined {
+export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.constraint : undefined;
 }

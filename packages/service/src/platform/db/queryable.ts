@@ -11,15 +11,15 @@ export interface RunQuery {
     ...values: Types extends readonly [] ? [] : [values: ValuesOf<Types>]
   ): Promise<Row[]>;
   /** Text that is put together while the service runs, as from the names of tables. Nothing checks what its rows are. */
-  <Row>(text: FreeText, values?: readonly unknown[]): Promise<Row[]>;
+  <Row>(text: UncheckedSql, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 /** With a name when it is to be parsed and planned once for each connection. */
-export type FreeText = string | Pick<Statement, 'name' | 'text' | 'byIndex'>;
+export type UncheckedSql = string | Pick<Statement, 'name' | 'text' | 'byIndex'>;
 
 export interface Transaction extends Queryable {
   /** How long each further statement of it may take; 0 for as long as it likes. */
-  allow(statementMs: number): Promise<void>;
+  setStatementLimit(statementMs: number): Promise<void>;
 }
 
 export interface Transactional extends Queryable {
@@ -33,10 +33,10 @@ export interface TransactionOptions {
   readonly readOnly?: boolean;
 }
 
-type AnyQuery = (statement: FreeText, values?: readonly unknown[]) => Promise<unknown[]>;
+type AnyQuery = (statement: UncheckedSql, values?: readonly unknown[]) => Promise<unknown[]>;
 
 /** What is asked of the database, whoever asks. */
-export interface Asked {
+export interface QueryCall {
   readonly name?: string | undefined;
   readonly text: string;
   readonly values: readonly unknown[];
@@ -44,7 +44,7 @@ export interface Asked {
 }
 
 /** A `query` that hands every statement on to another, within `around`. */
-export function relayQuery(to: Queryable, around: <T>(run: () => Promise<T>, asked: Asked) => Promise<T>): RunQuery {
+export function wrapQuery(to: Queryable, around: <T>(run: () => Promise<T>, asked: QueryCall) => Promise<T>): RunQuery {
   const query = to.query as AnyQuery;
   const relayed: AnyQuery = (statement, values = []) => {
     const asked = typeof statement === 'string' ? { text: statement } : statement;

@@ -11,7 +11,7 @@ const SEQUENCES: Readonly<Record<string, { readonly table: string; readonly colu
   reconciliation_differences_difference_no_seq: { table: 'reconciliation_differences', column: 'difference_no' },
 };
 
-interface Behind {
+interface Lagging {
   readonly name: string;
   /** The last number of the sequence's own that is not above what is used. */
   readonly used: string;
@@ -22,9 +22,9 @@ interface Behind {
  * copy whose tables were filled by hand. Their names are answered. Otherwise one statement is all it costs. No number is
  * given out while a sequence is moved, and it never goes back.
  */
-export async function moveSequences(database: Transactional): Promise<string[]> {
-  if ((await findBehind(database, Object.keys(SEQUENCES))).length === 0) return [];
-  return database.transaction((tx) => moveSequencesIn(tx));
+export async function moveLaggingSequences(database: Transactional): Promise<string[]> {
+  if ((await findLagging(database, Object.keys(SEQUENCES))).length === 0) return [];
+  return database.transaction((tx) => moveLaggingSequencesIn(tx));
 }
 
 const SET_SEQUENCE = statement({
@@ -33,12 +33,12 @@ const SET_SEQUENCE = statement({
 });
 
 /** The same as a part of a transaction. `among`: those that there are, in a schema of some time ago. */
-export async function moveSequencesIn(tx: Queryable, among = Object.keys(SEQUENCES)): Promise<string[]> {
+export async function moveLaggingSequencesIn(tx: Queryable, among = Object.keys(SEQUENCES)): Promise<string[]> {
   const moved: string[] = [];
   for (const name of Object.keys(SEQUENCES)) {
     if (!among.includes(name)) continue;
-    await lock(tx, name);
-    const [behind] = await findBehind(tx, [name]);
+    await lockSequence(tx, name);
+    const [behind] = await findLagging(tx, [name]);
     if (!behind) continue;
     await tx.query(SET_SEQUENCE, [name, behind.used]);
     moved.push(name);
@@ -56,14 +56,14 @@ const FIND_OWNER = statement({
  * Giving out a number waits for this, and so does looking at the sequence. It becomes what it is: other changes that change
  * nothing give it a new file, and whoever was just looking at the old one finds nothing there (XX001).
  */
-async function lock(tx: Queryable, name: string): Promise<void> {
+async function lockSequence(tx: Queryable, name: string): Promise<void> {
   const [row] = await tx.query(FIND_OWNER, [name]);
   await tx.query(`alter sequence ${name} owner to ${row?.owner}`);
 }
 
 /** An order's number is one of a block, of as many as the sequence goes on by. */
-const findBehind = (db: Queryable, names: readonly string[]): Promise<Behind[]> =>
-  db.query<Behind>(
+const findLagging = (db: Queryable, names: readonly string[]): Promise<Lagging[]> =>
+  db.query<Lagging>(
     names
       .map((name) => {
         const { table, column } = SEQUENCES[name] ?? { table: '', column: '' };

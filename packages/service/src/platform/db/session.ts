@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { Unavailable, unavailableOf } from './failures.js';
+import { toUnavailable, Unavailable } from './failures.js';
 
 export type SessionSettings = Readonly<Record<string, string>>;
 
 /** As long as anything waits for a lock: less than a statement may take, so that it is known what held it up. */
-const LOCK_MS = 5_000;
+const LOCK_TIMEOUT_MS = 5_000;
 /** What a statement may take unless its transaction says otherwise. A caller waits for it. */
-export const STATEMENT_MS = 6_000;
+export const STATEMENT_TIMEOUT_MS = 6_000;
 
 /**
  * What plans depend on. Pages out of order count like pages in order, as in memory: taken for dearer, a page of due events was
  * sorted out of all of them. Compiling a statement takes longer than it gains (measured: a batch of bills took twice the
  * time). Whether whole tables may be read is changed for single statements, see `byIndex` of a statement.
  */
-export const PLANS: SessionSettings = { enable_seqscan: 'on', random_page_cost: '1', jit: 'off' };
+export const PLAN_SETTINGS: SessionSettings = { enable_seqscan: 'on', random_page_cost: '1', jit: 'off' };
 
 /**
  * What each connection has. The texts of times depend on DateStyle; that they depend on no TimeZone is time-sql's doing, and
@@ -25,20 +25,20 @@ const SETTINGS: SessionSettings = {
   TimeZone: 'Asia/Shanghai',
   DateStyle: 'ISO, MDY',
   array_nulls: 'on',
-  ...PLANS,
-  lock_timeout: `${LOCK_MS}ms`,
-  statement_timeout: `${STATEMENT_MS}ms`,
+  ...PLAN_SETTINGS,
+  lock_timeout: `${LOCK_TIMEOUT_MS}ms`,
+  statement_timeout: `${STATEMENT_TIMEOUT_MS}ms`,
   idle_in_transaction_session_timeout: '30s',
   idle_session_timeout: '0',
 };
 
-export const isOwnSetting = (name: string): boolean =>
+export const isSetByService = (name: string): boolean =>
   Object.keys(SETTINGS).some((own) => own.toLowerCase() === name.toLowerCase());
 
 /** A connection that the service cannot work with, and why: the message is for an operator. */
 export class UnfitConnection extends Unavailable {}
 
-export const POOLED_STATEMENTS =
+export const STATEMENT_POOLER_MESSAGE =
   'DATABASE_URL: the pooler gives statements of one connection to several sessions: it must pool sessions ' +
   '(pgbouncer: pool_mode=session, and server_reset_query=DISCARD ALL)';
 
@@ -57,7 +57,7 @@ export interface Session {
   readonly isStillOurs: () => Promise<boolean>;
 }
 
-interface Reading extends Backend {
+interface SessionReading extends Backend {
   /** Who has set the mark before: nobody, on a session of our own. */
   readonly former?: string | null;
   readonly mark: string;
@@ -73,39 +73,39 @@ export async function prepareSession(client: pg.ClientBase, more: SessionSetting
   const mark = randomBytes(12).toString('hex');
   const set = ([name, value]: readonly [string, string]) =>
     `set_config(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)}, false)`;
-  const before = await ask(
+  const before = await querySession(
     client,
     `select ${BACKEND}, current_setting('${MARK}', true) as former, ${set([MARK, mark])} as mark,
        array[${wanted.map(set).join(', ')}] as settings`,
   );
   const readBack = () =>
-    ask(
+    querySession(
       client,
       `select ${BACKEND}, coalesce(current_setting('${MARK}', true), '') as mark,
          array[${wanted.map(([name]) => `current_setting(${pg.escapeLiteral(name)})`).join(', ')}] as settings`,
     );
-  const isSame = (after: Reading) =>
+  const isSame = (after: SessionReading) =>
     after.pid === before.pid &&
     after.startedAt === before.startedAt &&
     after.mark === mark &&
     after.settings.join() === before.settings.join();
-  if (before.former || !isSame(await readBack())) throw new UnfitConnection(POOLED_STATEMENTS);
+  if (before.former || !isSame(await readBack())) throw new UnfitConnection(STATEMENT_POOLER_MESSAGE);
   const { pid, startedAt } = before;
   return { backend: { pid, startedAt }, isStillOurs: async () => isSame(await readBack()) };
 }
 
 /** A moment as a number, which is the same in every time zone. */
-export const STARTED_AT = '(extract(epoch from a.backend_start) * 1000000)::bigint';
+export const BACKEND_STARTED_AT = '(extract(epoch from a.backend_start) * 1000000)::bigint';
 const BACKEND = `pg_backend_pid() as pid,
-  (select ${STARTED_AT}::text from pg_stat_activity a where a.pid = pg_backend_pid()) as "startedAt"`;
+  (select ${BACKEND_STARTED_AT}::text from pg_stat_activity a where a.pid = pg_backend_pid()) as "startedAt"`;
 
-async function ask(client: pg.ClientBase, text: string): Promise<Reading> {
+async function querySession(client: pg.ClientBase, text: string): Promise<SessionReading> {
   try {
-    const { rows } = await client.query<Reading & pg.QueryResultRow>(text);
+    const { rows } = await client.query<SessionReading & pg.QueryResultRow>(text);
     if (!rows[0]) throw new Error('a select of one row has one');
     return rows[0];
   } catch (error) {
-    const isRefusal = error instanceof pg.DatabaseError && unavailableOf(error) === undefined;
+    const isRefusal = error instanceof pg.DatabaseError && toUnavailable(error) === undefined;
     throw isRefusal
       ? new UnfitConnection(`DATABASE_URL: a setting is refused: ${error.message}`, { cause: error })
       : error;

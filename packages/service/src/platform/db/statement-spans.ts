@@ -1,19 +1,19 @@
 import { failSpan, findTracing } from '../tracing.js';
-import type { FreeText } from './queryable.js';
+import type { UncheckedSql } from './queryable.js';
 
 export type RunStatement<Connection> = <Row>(
   connection: Connection,
   limitMs: number,
-  statement: FreeText,
+  statement: UncheckedSql,
   values?: readonly unknown[],
 ) => Promise<Row[]>;
 
 /** With a span for each statement where somebody takes them: its name, never its values. */
-export function withSpans<Connection>(run: RunStatement<Connection>): RunStatement<Connection> {
+export function traceStatements<Connection>(run: RunStatement<Connection>): RunStatement<Connection> {
   const tracing = findTracing();
   if (!tracing) return run;
   return async (connection, limitMs, statement, values) => {
-    const started = tracing.statement(nameOf(statement));
+    const started = tracing.startStatement(nameOf(statement));
     if (!started) return run(connection, limitMs, statement, values);
     try {
       const rows = await run<never>(connection, limitMs, statement, values);
@@ -26,7 +26,7 @@ export function withSpans<Connection>(run: RunStatement<Connection>): RunStateme
   };
 }
 
-const nameOf = (statement: FreeText) =>
+const nameOf = (statement: UncheckedSql) =>
   typeof statement === 'string' ? firstWord(statement) : (statement.name ?? firstWord(statement.text));
 
 const firstWord = (text: string) => /[a-z]+/i.exec(text)?.[0] ?? 'statement';

@@ -7,10 +7,10 @@ export interface ClockLimits {
   /** Apart by more seconds than this, it is said in the log. */
   readonly warnSeconds: number;
   /** By more than this, the node is not to be trusted with anything that depends on the time. */
-  readonly mostSeconds: number;
+  readonly maxSeconds: number;
 }
 
-const LIMITS: ClockLimits = { warnSeconds: 2, mostSeconds: 30 };
+const LIMITS: ClockLimits = { warnSeconds: 2, maxSeconds: 30 };
 
 export interface ClockWatchDeps {
   readonly database: Queryable;
@@ -25,7 +25,7 @@ export interface ClockWatch {
   /** Asks the database what time it is. */
   compare(): Promise<void>;
   /** Once it was asked for the first time, whatever came of that. */
-  readonly looked: Promise<void>;
+  readonly firstLook: Promise<void>;
   /** By how much this node's clock is ahead, negative when it is behind, as far as that is certain; 0 before the first look. */
   skewSeconds(): number;
   /** It was looked at, and is near enough. */
@@ -47,22 +47,22 @@ type Verdict = 'right' | 'off' | 'wrong';
  * The answer was written at some moment between the question and its arrival. What cannot be told apart from the time that
  * the answer took is not held against the clock: half the round trip is taken off.
  */
-export function clockWatch({ database, clock, log, clockLimits }: ClockWatchDeps): ClockWatch {
-  const { warnSeconds, mostSeconds } = { ...LIMITS, ...clockLimits };
+export function createClockWatch({ database, clock, log, clockLimits }: ClockWatchDeps): ClockWatch {
+  const { warnSeconds, maxSeconds } = { ...LIMITS, ...clockLimits };
   let skew = 0;
   let verdict: Verdict | undefined;
-  let hasLooked = () => {};
-  const looked = new Promise<void>((resolve) => {
-    hasLooked = resolve;
+  let resolveFirstLook = () => {};
+  const firstLook = new Promise<void>((resolve) => {
+    resolveFirstLook = resolve;
   });
 
   function judge(seconds: number): Verdict {
-    if (Math.abs(seconds) > mostSeconds) return 'wrong';
+    if (Math.abs(seconds) > maxSeconds) return 'wrong';
     return Math.abs(seconds) > warnSeconds ? 'off' : 'right';
   }
 
   /** Once for each change. */
-  function tell(now: Verdict): void {
+  function logChange(now: Verdict): void {
     const facts = { skewSeconds: Math.round(skew * 1000) / 1000 };
     if (now === 'wrong') {
       log.error(
@@ -80,17 +80,17 @@ export function clockWatch({ database, clock, log, clockLimits }: ClockWatchDeps
     const apart = clock.now() - halfTrip - (row?.now ?? 0);
     skew = (Math.sign(apart) * Math.max(0, Math.abs(apart) - halfTrip)) / 1000;
     const now = judge(skew);
-    if (now !== verdict) tell(now);
+    if (now !== verdict) logChange(now);
     verdict = now;
   }
 
   return {
-    looked,
+    firstLook,
     async compare() {
       try {
         await look();
       } finally {
-        hasLooked();
+        resolveFirstLook();
       }
     },
     skewSeconds: () => skew,

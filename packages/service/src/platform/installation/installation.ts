@@ -18,7 +18,7 @@ const CLAIM_INSTALLATION = statement({
  */
 export async function claimInstallation(database: Database, environment: Environment, vault: Vault): Promise<void> {
   if (!(await findInstallation(database))) {
-    await database.query(CLAIM_INSTALLATION, [environment, masterKeyChecks(vault)[0] ?? null]);
+    await database.query(CLAIM_INSTALLATION, [environment, computeMasterKeyChecks(vault)[0] ?? null]);
   }
   const installation = await findInstallation(database);
   if (!installation) throw new InstallationError('the installation row is missing');
@@ -32,7 +32,7 @@ export function checkInstallation(installation: Installation, environment: Envir
       `this database belongs to the ${installation.environment} environment, SVC_ENVIRONMENT says ${environment}`,
     );
   }
-  if (!masterKeyChecks(vault).includes(installation.masterKeyCheck)) {
+  if (!computeMasterKeyChecks(vault).includes(installation.masterKeyCheck)) {
     throw new InstallationError(
       'MASTER_KEY is not the one this database was made with, or was last rewrapped under (master-key rewrap)',
     );
@@ -49,7 +49,7 @@ const CHANGE_MASTER_KEY_CHECK = statement({
  * alone would be refused from here on, and one that has the current one alone would open nothing before.
  */
 export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise<boolean> {
-  const changed = await tx.query(CHANGE_MASTER_KEY_CHECK, [masterKeyChecks(vault)[0] ?? null]);
+  const changed = await tx.query(CHANGE_MASTER_KEY_CHECK, [computeMasterKeyChecks(vault)[0] ?? null]);
   return changed.length > 0;
 }
 
@@ -67,13 +67,13 @@ export async function checkWrappedKeys(database: Queryable, vault: Vault): Promi
 }
 
 /** What names the one of the known master keys that the database was last put under. */
-export function masterKeyIdOf({ masterKeyCheck }: Installation, vault: Vault): string {
-  return vault.keyIds[masterKeyChecks(vault).indexOf(masterKeyCheck)] ?? vault.keyIds[0];
+export function findMasterKeyId({ masterKeyCheck }: Installation, vault: Vault): string {
+  return vault.keyIds[computeMasterKeyChecks(vault).indexOf(masterKeyCheck)] ?? vault.keyIds[0];
 }
 
 /** What the database remembers of its master key: one for each that is known. */
-export function masterKeyChecks(vault: Vault): string[] {
-  return vault.purposeKeys('installation check').map(({ key }) => createHash('sha256').update(key).digest('hex'));
+export function computeMasterKeyChecks(vault: Vault): string[] {
+  return vault.derivePurposeKeys('installation check').map(({ key }) => createHash('sha256').update(key).digest('hex'));
 }
 
 export interface Installation {
@@ -81,7 +81,7 @@ export interface Installation {
   readonly masterKeyCheck: string;
 }
 
-const HAS_TABLE = statement({
+const HAS_INSTALLATION_TABLE = statement({
   text: `select to_regclass('installation') is not null as exists`,
   parameters: [],
   columns: columns<{ exists: boolean }>({ exists: 'boolean' }),
@@ -95,7 +95,7 @@ const FIND_INSTALLATION = statement({
 
 /** Nothing for a database that no service was started on. */
 export async function findInstallation(db: Queryable): Promise<Installation | undefined> {
-  const [table] = await db.query(HAS_TABLE);
+  const [table] = await db.query(HAS_INSTALLATION_TABLE);
   if (!table?.exists) return undefined;
   const [row] = await db.query(FIND_INSTALLATION);
   return row;

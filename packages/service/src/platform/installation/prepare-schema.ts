@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../db/database.js';
 import { migrate } from '../schema/migrate.js';
-import { MigrationError, readSchema } from '../schema/schema.js';
+import { MigrationError, readSchema } from '../schema/schema-state.js';
 import type { Settings } from '../settings.js';
 
 export interface PrepareSchemaOptions {

@@ -2,10 +2,10 @@ import { columns, type Queryable, statement } from '../db/database.js';
 
 /** Every place where a key is kept under the master key: a column, and what tells its rows apart. */
 const PLACES = {
-  'data keys of channels': place('channels', 'channel_id', 'data_key'),
-  'keys of bridges': place('payment_channels', 'code', 'gateway_key'),
-  'keys of suppliers': place('benefit_fulfilments', 'benefit_code', 'supplier_key'),
-  'keys of the installation': place('look_up_keys', 'purpose', 'wrapped'),
+  'data keys of channels': declareKeyPlace('channels', 'channel_id', 'data_key'),
+  'keys of bridges': declareKeyPlace('payment_channels', 'code', 'gateway_key'),
+  'keys of suppliers': declareKeyPlace('benefit_fulfilments', 'benefit_code', 'supplier_key'),
+  'keys of the installation': declareKeyPlace('look_up_keys', 'purpose', 'wrapped'),
 } as const;
 export type KeyPlace = keyof typeof PLACES;
 export const KEY_PLACES = Object.keys(PLACES) as KeyPlace[];
@@ -17,7 +17,7 @@ export interface WrappedKey {
   readonly wrapped: string;
 }
 
-function place(table: string, id: string, column: string) {
+function declareKeyPlace(table: string, id: string, column: string) {
   const wrappedKey = columns<WrappedKey>({ id: 'text', wrapped: 'text' });
   return {
     find: statement({

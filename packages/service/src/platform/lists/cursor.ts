@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { Rejection } from '@perennial/wire';
 
 /** What names a row of a list, in the order in which the list goes. */
-export type Key = readonly (number | string)[];
+export type RowKey = readonly (number | string)[];
 
 /** Which list is asked for, and what of it. A cursor belongs to one question. */
-export interface Question {
+export interface ListQuestion {
   readonly endpoint: string;
   readonly channelId: number;
   /** As it is looked for, not as it was written: two ciphertexts may stand for the same card. */
@@ -16,24 +16,24 @@ export interface Question {
  * base64url of a JSON array: the endpoint, a digest of the question, and the key of the last row that was shown. It holds
  * nothing that the channel was not told, and opens nothing: whose rows are read does not follow from it.
  */
-export function writeCursor(question: Question, key: Key): string {
-  return Buffer.from(JSON.stringify([question.endpoint, digestOf(question), ...key])).toString('base64url');
+export function writeCursor(question: ListQuestion, key: RowKey): string {
+  return Buffer.from(JSON.stringify([question.endpoint, computeDigest(question), ...key])).toString('base64url');
 }
 
 /** The key, or a Rejection for everything that `writeCursor` would not have written for this question. */
-export function readCursor<K extends Key>(
+export function readCursor<K extends RowKey>(
   text: string,
-  question: Question,
+  question: ListQuestion,
   isKey: (parts: readonly unknown[]) => parts is K,
 ): K {
-  const [, , ...key] = partsOf(text);
+  const [, , ...key] = parseParts(text);
   if (!isKey(key) || writeCursor(question, key) !== text) {
     throw new Rejection('PARAM_INVALID', 'cursor is none that was given in answer to the same question');
   }
   return key;
 }
 
-function partsOf(text: string): readonly unknown[] {
+function parseParts(text: string): readonly unknown[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     return Array.isArray(parts) ? parts : [];
@@ -45,7 +45,7 @@ function partsOf(text: string): readonly unknown[] {
 /** Enough that nobody takes one question for another by mistake; there is nothing to be had on purpose. */
 const DIGEST_BYTES = 9;
 
-function digestOf({ channelId, filter }: Question): string {
+function computeDigest({ channelId, filter }: ListQuestion): string {
   const hash = createHash('sha256').update(JSON.stringify([channelId, filter]));
   return hash.digest().subarray(0, DIGEST_BYTES).toString('base64url');
 }

@@ -4,7 +4,7 @@
  */
 export interface RepeatedLines {
   /** Writes the line, or counts it if one of the same cause was written a moment ago. */
-  line(cause: string, write: () => void): void;
+  write(cause: string, write: () => void): void;
 }
 
 export interface Repeated {
@@ -16,8 +16,8 @@ export interface Repeated {
 }
 
 export interface RepeatedLinesOptions {
-  readonly still: (repeated: Repeated) => void;
-  readonly over: (repeated: Repeated) => void;
+  readonly onContinuing: (repeated: Repeated) => void;
+  readonly onOver: (repeated: Repeated) => void;
 }
 
 const LOOK_MS = 10_000;
@@ -28,7 +28,7 @@ const QUIET_MS = 30_000;
 const MAX_CAUSES = 1_000;
 const OTHERS = 'others';
 
-interface Running {
+interface RunningCause {
   readonly began: number;
   last: number;
   told: number;
@@ -36,21 +36,21 @@ interface Running {
   timesTold: number;
 }
 
-export function repeatedLines({ still, over }: RepeatedLinesOptions): RepeatedLines {
-  const running = new Map<string, Running>();
+export function createRepeatedLines({ onContinuing, onOver }: RepeatedLinesOptions): RepeatedLines {
+  const running = new Map<string, RunningCause>();
   let timer: NodeJS.Timeout | undefined;
 
-  function look(): void {
+  function writeSummaries(): void {
     const now = performance.now();
     for (const [cause, one] of running) {
       const seconds = (until: number) => Math.round((until - one.began) / 1000);
       if (now - one.last >= QUIET_MS) {
         running.delete(cause);
-        if (one.times > 1) over({ cause, times: one.times, seconds: seconds(one.last) });
+        if (one.times > 1) onOver({ cause, times: one.times, seconds: seconds(one.last) });
       } else if (now - one.told >= SUMMARY_MS && one.times > one.timesTold) {
         one.told = now;
         one.timesTold = one.times;
-        still({ cause, times: one.times, seconds: seconds(now) });
+        onContinuing({ cause, times: one.times, seconds: seconds(now) });
       }
     }
     if (running.size > 0) return;
@@ -59,7 +59,7 @@ export function repeatedLines({ still, over }: RepeatedLinesOptions): RepeatedLi
   }
 
   return {
-    line(cause, write) {
+    write(cause, write) {
       const now = performance.now();
       const name = running.has(cause) || running.size < MAX_CAUSES ? cause : OTHERS;
       const known = running.get(name);
@@ -69,7 +69,7 @@ export function repeatedLines({ still, over }: RepeatedLinesOptions): RepeatedLi
         return;
       }
       running.set(name, { began: now, last: now, told: now, times: 1, timesTold: 1 });
-      timer ??= setInterval(look, LOOK_MS).unref();
+      timer ??= setInterval(writeSummaries, LOOK_MS).unref();
       write();
     },
   };

@@ -11,9 +11,9 @@ export type CountedPush = (typeof PUSH_OUTCOMES)[number];
 
 /** What this node has done, counted where it is done and once it is committed. */
 export interface BusinessCounts {
-  debit(paymentChannelCode: string, outcome: CountedDebit): void;
-  claim(outcome: CountedClaim): void;
-  push(outcome: CountedPush): void;
+  countDebit(paymentChannelCode: string, outcome: CountedDebit): void;
+  countClaim(outcome: CountedClaim): void;
+  countPush(outcome: CountedPush): void;
   /** Events that are not sent any more. */
-  givenUp(events: number): void;
+  countGivenUp(events: number): void;
 }

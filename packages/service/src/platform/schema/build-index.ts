@@ -22,25 +22,25 @@ export function parseConcurrentIndex(statement: string): IndexDefinition | undef
  * half-built is made anew. PostgreSQL does not do this for a table in partitions, so each of them gets its own, and the
  * table's one is put together from them. A partition that is made meanwhile comes with its index.
  */
-export async function buildIndex(database: Database, index: IndexDefinition): Promise<void> {
+export async function buildIndexConcurrently(database: Database, index: IndexDefinition): Promise<void> {
   const { name, table } = index;
-  if (!(await isPartitioned(database, table))) return buildOn(database, index);
-  await database.query(`create ${kind(index)} if not exists ${name} on only ${table} ${index.rest}`);
+  if (!(await isPartitioned(database, table))) return buildOnTable(database, index);
+  await database.query(`create ${indexKind(index)} if not exists ${name} on only ${table} ${index.rest}`);
   for (;;) {
-    const partition = await partitionWithout(database, index);
+    const partition = await findPartitionWithout(database, index);
     if (partition === undefined) return;
     const own = { ...index, table: partition, name: `${partition}_${name}` };
-    await buildOn(database, own);
+    await buildOnTable(database, own);
     await database.query(`alter index ${name} attach partition ${own.name}`);
   }
 }
 
 /** The same where nobody else is yet, at once. */
-export async function buildIndexAlone(database: Database, index: IndexDefinition): Promise<void> {
-  await database.query(`create ${kind(index)} if not exists ${index.name} on ${index.table} ${index.rest}`);
+export async function buildIndexAtOnce(database: Database, index: IndexDefinition): Promise<void> {
+  await database.query(`create ${indexKind(index)} if not exists ${index.name} on ${index.table} ${index.rest}`);
 }
 
-async function buildOn(database: Database, index: IndexDefinition): Promise<void> {
+async function buildOnTable(database: Database, index: IndexDefinition): Promise<void> {
   const { name, table, rest } = index;
   const [there] = await database.query<{ isValid: boolean }>(
     `select indisvalid as "isValid" from pg_index where indexrelid = to_regclass($1)`,
@@ -48,17 +48,17 @@ async function buildOn(database: Database, index: IndexDefinition): Promise<void
   );
   if (there?.isValid) return;
   if (there) await database.query(`drop index concurrently ${name}`);
-  await database.query(`create ${kind(index)} concurrently ${name} on ${table} ${rest}`);
+  await database.query(`create ${indexKind(index)} concurrently ${name} on ${table} ${rest}`);
 }
 
-const kind = ({ unique }: IndexDefinition) => (unique ? 'unique index' : 'index');
+const indexKind = ({ unique }: IndexDefinition) => (unique ? 'unique index' : 'index');
 
 async function isPartitioned(database: Database, table: string): Promise<boolean> {
   const [row] = await database.query('select from pg_partitioned_table where partrelid = to_regclass($1)', [table]);
   return row !== undefined;
 }
 
-async function partitionWithout(database: Database, { name, table }: IndexDefinition): Promise<string | undefined> {
+async function findPartitionWithout(database: Database, { name, table }: IndexDefinition): Promise<string | undefined> {
   const [row] = await database.query<{ partition: string }>(
     `select p.inhrelid::regclass::text as partition from pg_inherits p
      where p.inhparent = to_regclass($1) and not exists (

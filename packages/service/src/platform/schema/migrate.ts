@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Database, HeldUp, openDatabase, type Queryable, sqlState } from '../db/database.js';
-import { buildIndex, buildIndexAlone, parseConcurrentIndex } from './build-index.js';
+import { buildIndexAtOnce, buildIndexConcurrently, parseConcurrentIndex } from './build-index.js';
 import type { Migration } from './migration-file.js';
-import { MigrationError, readApplied, readSchema, type SchemaState } from './schema.js';
+import { MigrationError, readAppliedMigrations, readSchema, type SchemaState } from './schema-state.js';
 
 /** Any number will do, as long as everybody takes the same. */
 const MIGRATION_LOCK = 7_366_373_661;
@@ -11,18 +11,18 @@ const LOOK_AGAIN_MS = 100;
 /** While a change of a table waits for its lock, everybody else waits behind it: it gives up soon, and tries again later. */
 const LOCK_MS = 2_000;
 const PAUSE_MS = 1_000;
-const MOST_TRIES = 60;
+const MAX_TRIES = 60;
 
 export interface MigrateOptions {
   /** Also what takes away from older nodes. Unset: only from a database that has no schema yet. */
   readonly contract?: boolean;
   /** These and no others, in a database that has no more than these: for a schema of some time ago. */
-  readonly only?: readonly AppliedMigration[];
+  readonly only?: readonly MigrationId[];
   readonly folder?: URL;
   readonly log?: (line: string) => void;
 }
 
-export interface Migrated {
+export interface MigrationResult {
   /** Of the last one that is applied. */
   readonly version: number;
   /** File names. */
@@ -33,19 +33,19 @@ export interface Migrated {
  * Brings the schema up to this build, while nodes run on it. One at a time: whoever comes second finds the work done. Each
  * migration is a transaction of its own, so after a failure the schema is at the one before it.
  */
-export async function migrate(url: string, options: MigrateOptions = {}): Promise<Migrated> {
+export async function migrate(url: string, options: MigrateOptions = {}): Promise<MigrationResult> {
   const { contract = false, only, folder, log } = options;
   // One connection, which has the lock for as long as it lives.
   const database = openDatabase({ url, pool: 1, name: 'perennial migrate', statementMs: 0 });
   try {
     await waitForLock(database);
-    await makeTable(database);
+    await createMigrationTable(database);
     const schema = await readSchema(database, folder);
     const { isEmpty, missing, missingContracts, applied } = schema;
     const open = [...missing, ...(contract || only || isEmpty ? missingContracts : [])];
-    const due = (only ? among(open, only, schema) : open).sort((a, b) => a.version - b.version);
+    const due = (only ? selectMigrations(open, only, schema) : open).sort((a, b) => a.version - b.version);
     for (const migration of due) {
-      await apply(database, migration, { isBegun: applied.has(migration.version), isAlone: isEmpty });
+      await applyMigration(database, migration, { isBegun: applied.has(migration.version), isAlone: isEmpty });
       log?.(`applied ${migration.name}`);
     }
     return {
@@ -58,19 +58,19 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
 }
 
 /** What names a migration for good. */
-export interface AppliedMigration {
+export interface MigrationId {
   readonly version: number;
   readonly sha256: string;
 }
 
-export async function appliedMigrations(db: Queryable): Promise<AppliedMigration[]> {
-  return [...(await readApplied(db)).values()].map(({ version, sha256 }) => ({ version, sha256 }));
+export async function listAppliedMigrations(db: Queryable): Promise<MigrationId[]> {
+  return [...(await readAppliedMigrations(db)).values()].map(({ version, sha256 }) => ({ version, sha256 }));
 }
 
 /** All of those that are wanted must be known to this build, as they were then. */
-function among(
+function selectMigrations(
   open: readonly Migration[],
-  only: readonly AppliedMigration[],
+  only: readonly MigrationId[],
   { migrations, applied }: SchemaState,
 ): Migration[] {
   const known = new Map(migrations.map(({ version, sha256 }) => [version, sha256]));
@@ -100,24 +100,28 @@ async function waitForLock(database: Database): Promise<void> {
   }
 }
 
-async function makeTable(database: Database): Promise<void> {
+async function createMigrationTable(database: Database): Promise<void> {
   await database.query(`create table if not exists schema_migrations (
     version integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`);
   await database.query(`alter table schema_migrations add column if not exists is_contract boolean not null default false,
     add column if not exists is_finished boolean not null default true`);
 }
 
-interface Circumstances {
+interface ApplyConditions {
   /** Its transaction is committed. */
   readonly isBegun: boolean;
   /** Nobody uses the database yet. */
   readonly isAlone: boolean;
 }
 
-async function apply(database: Database, migration: Migration, { isBegun, isAlone }: Circumstances): Promise<void> {
+async function applyMigration(
+  database: Database,
+  migration: Migration,
+  { isBegun, isAlone }: ApplyConditions,
+): Promise<void> {
   const { version, name, sha256, isContract, sql, afterwards } = migration;
   if (!isBegun) {
-    await untilItPasses({ name, isAfterwards: false }, () =>
+    await retryWhileHeldUp({ name, isAfterwards: false }, () =>
       database.transaction(async (tx) => {
         await tx.query(`set local lock_timeout = ${LOCK_MS}`);
         await tx.query(
@@ -129,7 +133,7 @@ async function apply(database: Database, migration: Migration, { isBegun, isAlon
     );
   }
   if (afterwards.length === 0) return;
-  await untilItPasses({ name, isAfterwards: true }, async () => {
+  await retryWhileHeldUp({ name, isAfterwards: true }, async () => {
     for (const statement of afterwards) await runOutsideTransaction(database, statement, isAlone);
   });
   await database.query('update schema_migrations set is_finished = true where version = $1', [version]);
@@ -137,20 +141,20 @@ async function apply(database: Database, migration: Migration, { isBegun, isAlon
 
 async function runOutsideTransaction(database: Database, statement: string, isAlone: boolean): Promise<void> {
   const index = parseConcurrentIndex(statement);
-  const isPatient = index !== undefined || /^drop index concurrently/i.test(statement);
+  const mayWait = index !== undefined || /^drop index concurrently/i.test(statement);
   // Nobody waits behind a concurrent build, which waits for every transaction that is older than it.
-  await database.query(`set lock_timeout = ${isPatient ? 0 : LOCK_MS}`);
-  const build = isAlone ? buildIndexAlone : buildIndex;
+  await database.query(`set lock_timeout = ${mayWait ? 0 : LOCK_MS}`);
+  const build = isAlone ? buildIndexAtOnce : buildIndexConcurrently;
   await (index ? build(database, index) : database.query(statement));
 }
 
 const UNIQUE_VIOLATION = '23505';
 
 /** A unique index cannot be built for a row that came in meanwhile: what stands before it in the file mends that. */
-const isPassing = (error: unknown, isAfterwards: boolean) =>
+const isTemporary = (error: unknown, isAfterwards: boolean) =>
   error instanceof HeldUp || (isAfterwards && sqlState(error) === UNIQUE_VIOLATION);
 
-async function untilItPasses(
+async function retryWhileHeldUp(
   { name, isAfterwards }: { readonly name: string; readonly isAfterwards: boolean },
   work: () => Promise<void>,
 ): Promise<void> {
@@ -158,8 +162,8 @@ async function untilItPasses(
     try {
       return await work();
     } catch (error) {
-      if (!isPassing(error, isAfterwards)) throw error;
-      if (tries === MOST_TRIES) {
+      if (!isTemporary(error, isAfterwards)) throw error;
+      if (tries === MAX_TRIES) {
         throw new MigrationError(`${name} is held up by others (${sqlState(error)}): run it again later`);
       }
       await delay(PAUSE_MS);

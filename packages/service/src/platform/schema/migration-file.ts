@@ -13,16 +13,16 @@ export interface Migration {
   readonly afterwards: readonly string[];
 }
 
-export const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
+export const MIGRATIONS_FOLDER = new URL('../../../migrations/', import.meta.url);
 
 /** In the order of their numbers. */
-export async function readMigrations(folder: URL = MIGRATIONS): Promise<Migration[]> {
+export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => /^\d{6}_.+\.sql$/.test(name)).sort();
   return Promise.all(names.map(async (name) => parseMigration(name, await readFile(new URL(name, folder), 'utf8'))));
 }
 
 /** Of the tables and sequences that migrations make by name, also those that a later one has taken away. */
-export async function readMadeNames(): Promise<string[]> {
+export async function readCreatedNames(): Promise<string[]> {
   const texts = (await readMigrations()).flatMap(({ sql, afterwards }) => [sql, ...afterwards]);
   return texts.flatMap((text) => [...text.matchAll(/^create (?:table|sequence) (\w+)/gm)].map(([, name = '']) => name));
 }

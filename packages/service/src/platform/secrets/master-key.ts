@@ -4,28 +4,28 @@ import path from 'node:path';
 import { type Settings, SettingsError } from '../settings.js';
 
 /** MASTER_KEY, or for a sandbox without one the key that lives in DATA_DIR, made on first use. */
-export async function masterKeys(settings: Settings): Promise<readonly Uint8Array[]> {
-  return settings.masterKeys ?? [await keyFromFile(path.join(settings.dataDir, 'master-key'))];
+export async function readOrCreateMasterKeys(settings: Settings): Promise<readonly Uint8Array[]> {
+  return settings.masterKeys ?? [await readOrCreateKeyFile(path.join(settings.dataDir, 'master-key'))];
 }
 
 /** The same without making one: what was wrapped before opens with no other. */
-export async function existingMasterKeys(settings: Settings): Promise<readonly Uint8Array[] | undefined> {
+export async function readExistingMasterKeys(settings: Settings): Promise<readonly Uint8Array[] | undefined> {
   if (settings.masterKeys) return settings.masterKeys;
   const file = path.join(settings.dataDir, 'master-key');
   return access(file).then(
-    () => masterKeys(settings),
+    () => readOrCreateMasterKeys(settings),
     () => undefined,
   );
 }
 
 /** For people. */
-export function masterKeyPlace(settings: Settings): string {
+export function describeMasterKeyPlace(settings: Settings): string {
   return settings.masterKeys ? 'the setting MASTER_KEY' : path.join(settings.dataDir, 'master-key');
 }
 
-async function keyFromFile(file: string): Promise<Uint8Array> {
+async function readOrCreateKeyFile(file: string): Promise<Uint8Array> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text !== undefined) return decode(file, text.trim());
+  if (text !== undefined) return decodeKey(file, text.trim());
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const handle = await open(draft, 'wx', 0o600);
@@ -40,10 +40,10 @@ async function keyFromFile(file: string): Promise<Uint8Array> {
     if (error.code !== 'EEXIST') throw error;
   });
   await rm(draft);
-  return decode(file, (await readFile(file, 'utf8')).trim());
+  return decodeKey(file, (await readFile(file, 'utf8')).trim());
 }
 
-function decode(file: string, text: string): Uint8Array {
+function decodeKey(file: string, text: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length !== 32) throw new SettingsError(`${file} does not hold 32 bytes in base64`);
   return bytes;

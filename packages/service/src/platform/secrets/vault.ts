@@ -12,16 +12,16 @@ export interface Vault {
   /** What names the master keys that are known, the current one first. */
   readonly keyIds: readonly [current: string, ...previous: string[]];
   /** A key of the whole installation for one purpose: the current one first, then those of earlier master keys. */
-  purposeKeys(purpose: string): readonly { readonly id: string; readonly key: Uint8Array }[];
+  derivePurposeKeys(purpose: string): readonly { readonly id: string; readonly key: Uint8Array }[];
 }
 
 export class VaultError extends PlainError {}
 
 export function openVault(masterKeys: readonly Uint8Array[]): Vault {
   const keys = masterKeys.map((masterKey) => ({
-    id: createHash('sha256').update(derive(masterKey, 'key id')).digest('hex').slice(0, 8),
+    id: createHash('sha256').update(deriveKey(masterKey, 'key id')).digest('hex').slice(0, 8),
     masterKey,
-    wrapping: derive(masterKey, 'wrap data keys'),
+    wrapping: deriveKey(masterKey, 'wrap data keys'),
   }));
   const [current] = keys;
   if (!current) throw new VaultError('there is no master key');
@@ -34,15 +34,15 @@ export function openVault(masterKeys: readonly Uint8Array[]): Vault {
       if (!key) throw new VaultError(`no master key ${id}: MASTER_KEY or MASTER_KEY_PREVIOUS must hold it`);
       return unseal(key.wrapping, sealed, 'data key');
     },
-    purposeKeys: (purpose) => keys.map(({ id, masterKey }) => ({ id, key: derive(masterKey, purpose) })),
+    derivePurposeKeys: (purpose) => keys.map(({ id, masterKey }) => ({ id, key: deriveKey(masterKey, purpose) })),
   };
 }
 
-export function newKey(): Uint8Array {
+export function createKey(): Uint8Array {
   return randomBytes(32);
 }
 
-function derive(key: Uint8Array, purpose: string): Uint8Array {
+function deriveKey(key: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key, 'perennial', purpose, 32));
 }
 

@@ -10,13 +10,13 @@ export interface Asset {
 
 const FOLDER = new URL('../../../assets/redeem/', import.meta.url);
 
-const asset = (stem: string, ending: string, type: string): Asset => {
+const readAsset = (stem: string, ending: string, type: string): Asset => {
   const bytes = readFileSync(new URL(`${stem}.${ending}`, FOLDER));
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
   return { name: `${stem}.${hash}.${ending}`, type, bytes };
 };
 
-export const STYLE = asset('page', 'css', 'text/css; charset=utf-8');
-export const SCRIPT = asset('page', 'js', 'text/javascript; charset=utf-8');
+export const STYLE = readAsset('page', 'css', 'text/css; charset=utf-8');
+export const SCRIPT = readAsset('page', 'js', 'text/javascript; charset=utf-8');
 
 export const ASSETS: readonly Asset[] = [STYLE, SCRIPT];

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.js';
-import type { Message, Texts } from '../texts/texts.js';
+import type { PageMessage, Texts } from '../texts/texts.js';
 import { SCRIPT, STYLE } from './assets.js';
 
 /** How a page speaks, and where its own addresses begin: behind a proxy that may be a path. */
@@ -9,7 +9,7 @@ export interface Frame {
 }
 
 /** A whole document. Nothing inline: the policy that goes with it allows neither style nor script in the page. */
-export function documentOf({ texts, root }: Frame, title: string, body: Html): string {
+export function renderDocument({ texts, root }: Frame, title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="${texts.lang}">
 <head>
@@ -30,7 +30,7 @@ ${body}
 }
 
 /** A page that has one thing to say. */
-export function messagePage(frame: Frame, { title, text }: Message): string {
+export function renderMessagePage(frame: Frame, { title, text }: PageMessage): string {
   const body = html`<main class="page page-narrow"><section class="panel message"><h1>${title}</h1><p>${text}</p></section></main>`;
-  return documentOf(frame, title, body);
+  return renderDocument(frame, title, body);
 }

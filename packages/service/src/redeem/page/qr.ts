@@ -5,7 +5,7 @@ import { type Html, html } from '../html.js';
  * A code as a picture of one path, a stroke for each run of dark fields: about 1 KB for 16 characters. What it is called
  * is the text of other elements of the page, given by their ids.
  */
-export function qrCode(text: string, labelIds: string): Html {
+export function renderQrCode(text: string, labelIds: string): Html {
   const { data, size } = encode(text, { ecc: 'M', border: 4 });
   const path = data.map((row, y) => rowPath(row, y)).join('');
   return html`<svg class="qr" role="img" aria-labelledby="${labelIds}" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges"><path stroke="#000" d="${path}"/></svg>`;

@@ -1,21 +1,21 @@
 import { type Html, html } from '../html.js';
-import { linkQuery, type SignedLink } from '../link.js';
-import { money, type Texts } from '../texts/texts.js';
-import type { PageView } from '../view.js';
+import { type SignedLink, toLinkQuery } from '../link.js';
+import type { PageView } from '../page-view.js';
+import { formatYuan, type Texts } from '../texts/texts.js';
 import type { Frame } from './layout.js';
 
 /** What was agreed, what comes next, and the way out. */
-export function subscriptionPanel({ texts, root }: Frame, link: SignedLink, view: PageView): Html {
+export function renderSubscriptionPanel({ texts, root }: Frame, link: SignedLink, view: PageView): Html {
   const { order, hasMobile } = view;
   const cadence = texts.cadence[order.periodType](order.period);
   const rows: (readonly [string, string])[] = [
-    [texts.amount, texts.everyPeriod(money(order.amountCent), cadence)],
+    [texts.amount, texts.everyPeriod(formatYuan(order.amountCent), cadence)],
     nextPayment(texts, view),
     ...(order.unsubscribedAt === null ? [] : [[texts.endedOn, texts.date.format(order.unsubscribedAt)] as const]),
     [texts.orderNumber, String(order.orderNo)],
     [texts.channelOrderNumber, order.externalOrderNo],
   ];
-  const end = html`<p class="end"><a class="link link-quiet" href="${root}/redeem/unsubscribe?${linkQuery(link)}">${texts.end}</a></p>`;
+  const end = html`<p class="end"><a class="link link-quiet" href="${root}/redeem/unsubscribe?${toLinkQuery(link)}">${texts.end}</a></p>`;
   const cannotEnd = html`<p class="meta">${texts.noMobile}</p>`;
   return html`<aside class="panel" aria-labelledby="subscription">
 <h2 id="subscription">${texts.subscription}</h2>

@@ -1,56 +1,56 @@
 import { nextPayAt, type Order } from '../../subscriptions/domain/orders/order.js';
-import { formToken } from '../form-token.js';
+import { createFormToken } from '../form-token.js';
 import { type Html, html } from '../html.js';
-import { money, type Texts } from '../texts/texts.js';
+import { formatYuan, type Texts } from '../texts/texts.js';
 import type { UnsubscribeOutcome } from '../unsubscribe.js';
 import type { Visit } from '../visit.js';
-import { documentOf, type Frame } from './layout.js';
-import { endOf, linkInputs, noticeBox, pageAddress } from './page.js';
+import { type Frame, renderDocument } from './layout.js';
+import { linkEndText, pageAddress, renderLinkInputs, renderNotice } from './redeem-page.js';
 
 /** What a token for unsubscribing is about. */
 export const UNSUBSCRIBE_ACTION = 'unsubscribe';
 
 /** What became of a try; a text that is not four digits was none. */
-export type Tried = UnsubscribeOutcome | { readonly kind: 'not-digits' };
+export type UnsubscribeTry = UnsubscribeOutcome | { readonly kind: 'not-digits' };
 
 /** The question, or why it cannot be asked. */
-export function unsubscribePage(frame: Frame, visit: Visit, tried?: Tried): string {
-  const { title, content, leave } = asking(frame, visit, tried);
+export function renderUnsubscribePage(frame: Frame, visit: Visit, tried?: UnsubscribeTry): string {
+  const { title, content, leave } = chooseContent(frame, visit, tried);
   const body = html`<main class="page page-narrow"><section class="panel">
 <h1>${title}</h1>
 ${content}
 <p class="keep"><a class="button button-quiet" href="${pageAddress(frame, visit.link)}">${leave}</a></p>
 </section></main>`;
-  return documentOf(frame, title, body);
+  return renderDocument(frame, title, body);
 }
 
-interface Asking {
+interface PageContent {
   readonly title: string;
   readonly content: Html;
   /** What the way back says. */
   readonly leave: string;
 }
 
-function asking(frame: Frame, visit: Visit, tried: Tried | undefined): Asking {
+function chooseContent(frame: Frame, visit: Visit, tried: UnsubscribeTry | undefined): PageContent {
   const { texts } = frame;
   const { order, hasMobile } = visit.read;
   const leave = texts.back;
   const cannot = order.status !== 'ACTIVE' ? texts.cannotEnd[order.status] : hasMobile ? undefined : texts.noMobile;
   if (cannot !== undefined) return { title: texts.end, content: html`<p>${cannot}</p>`, leave };
   if (tried?.kind === 'locked') {
-    return { title: texts.lockedTitle, content: noticeBox(texts.locked(Math.ceil(tried.seconds / 60))), leave };
+    return { title: texts.lockedTitle, content: renderNotice(texts.locked(Math.ceil(tried.seconds / 60))), leave };
   }
-  return { title: texts.endTitle, content: question(frame, visit, tried), leave: texts.keep };
+  return { title: texts.endTitle, content: renderQuestion(frame, visit, tried), leave: texts.keep };
 }
 
 /** What it means first, then the question; what was wrong with the last answer above it. */
-function question(frame: Frame, { channel, link, read }: Visit, tried: Tried | undefined): Html {
+function renderQuestion(frame: Frame, { channel, link, read }: Visit, tried: UnsubscribeTry | undefined): Html {
   const { texts } = frame;
-  const wrong = tried && triedText(texts, tried);
-  const told = wrong === undefined ? undefined : html`<div id="told">${noticeBox(wrong)}</div>`;
-  const token = formToken(channel.callbackSecret, link, UNSUBSCRIBE_ACTION);
-  return html`<ul class="means"><li>${texts.endWhatStays(endOf(texts, link))}</li><li>${noMore(texts, read.order)}</li><li>${texts.endForGood}</li></ul>
-${told}<form class="ask" method="post" action="${frame.root}/redeem/unsubscribe">${linkInputs(link)}
+  const wrong = tried && tryText(texts, tried);
+  const told = wrong === undefined ? undefined : html`<div id="told">${renderNotice(wrong)}</div>`;
+  const token = createFormToken(channel.callbackSecret, link, UNSUBSCRIBE_ACTION);
+  return html`<ul class="means"><li>${texts.endWhatStays(linkEndText(texts, link))}</li><li>${noMoreText(texts, read.order)}</li><li>${texts.endForGood}</li></ul>
+${told}<form class="ask" method="post" action="${frame.root}/redeem/unsubscribe">${renderLinkInputs(link)}
 <input type="hidden" name="token" value="${token}">
 <label for="digits">${texts.digits}</label>
 <p class="meta" id="hint">${texts.digitsHint}</p>
@@ -60,13 +60,15 @@ ${told}<form class="ask" method="post" action="${frame.root}/redeem/unsubscribe"
 }
 
 /** What becomes of payments that the provider takes is not for this page to promise. */
-function noMore(texts: Texts, order: Order): string {
+function noMoreText(texts: Texts, order: Order): string {
   if (order.settlementMode === 'CHANNEL_COLLECT') return texts.endNoMorePeriods;
   const next = nextPayAt(order);
-  return next === null ? texts.endNoMorePayments : texts.endNoMore(money(order.amountCent), texts.date.format(next));
+  return next === null
+    ? texts.endNoMorePayments
+    : texts.endNoMore(formatYuan(order.amountCent), texts.date.format(next));
 }
 
-function triedText(texts: Texts, tried: Tried): string | undefined {
+function tryText(texts: Texts, tried: UnsubscribeTry): string | undefined {
   if (tried.kind === 'not-digits') return texts.digitsForm;
   return tried.kind === 'wrong' ? texts.digitsWrong(tried.triesLeft) : undefined;
 }

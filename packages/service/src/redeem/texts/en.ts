@@ -1,4 +1,4 @@
-import { type Texts, unbroken } from './texts.js';
+import { keepOnOneLine, type Texts } from './texts.js';
 
 const ZONE = 'Asia/Shanghai';
 const date = new Intl.DateTimeFormat('en-GB', { timeZone: ZONE, day: 'numeric', month: 'short', year: 'numeric' });
@@ -7,8 +7,8 @@ const times = (count: number, one: string, many: string) => (count === 1 ? one :
 export const en: Texts = {
   lang: 'en',
   gap: ' ',
-  date: unbroken(date),
-  dateTime: unbroken(
+  date: keepOnOneLine(date),
+  dateTime: keepOnOneLine(
     new Intl.DateTimeFormat('en-GB', {
       timeZone: ZONE,
       day: 'numeric',

@@ -3,7 +3,7 @@ import type { Texts } from './texts.js';
 import { zh } from './zh.js';
 
 /** The one of the two that the browser likes better, the first of equals; English for those who want neither. */
-export function textsFor(acceptLanguage: string | undefined): Texts {
+export function chooseTexts(acceptLanguage: string | undefined): Texts {
   let best: { readonly texts: Texts; readonly quality: number } = { texts: en, quality: 0 };
   for (const range of (acceptLanguage ?? '').slice(0, 1000).split(',')) {
     const [tag = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());

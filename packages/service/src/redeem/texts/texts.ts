@@ -5,8 +5,8 @@ export interface Texts {
   readonly lang: string;
   /** Stands between two sentences. */
   readonly gap: string;
-  readonly date: WrittenTime;
-  readonly dateTime: WrittenTime;
+  readonly date: TimeFormat;
+  readonly dateTime: TimeFormat;
   readonly dates: (from: number, to: number) => string;
   readonly yourBenefits: string;
   readonly status: Readonly<Record<OrderStatus, string>>;
@@ -78,29 +78,29 @@ export interface Texts {
   readonly claimRevoked: string;
   readonly claimUnknown: string;
 
-  readonly refused: Message;
-  readonly crossSite: Message;
-  readonly tooOften: (seconds: number) => Message;
-  readonly away: Message;
-  readonly fault: (requestId: string) => Message;
+  readonly refused: PageMessage;
+  readonly crossSite: PageMessage;
+  readonly tooOften: (seconds: number) => PageMessage;
+  readonly away: PageMessage;
+  readonly fault: (requestId: string) => PageMessage;
 }
 
-export interface Message {
+export interface PageMessage {
   readonly title: string;
   readonly text: string;
 }
 
-export interface WrittenTime {
+export interface TimeFormat {
   readonly format: (at: number) => string;
 }
 
 /** A time that stays on one line. */
-export function unbroken(format: Intl.DateTimeFormat): WrittenTime {
+export function keepOnOneLine(format: Intl.DateTimeFormat): TimeFormat {
   return { format: (at) => format.format(at).replaceAll(' ', '\u00a0') };
 }
 
 /** The interface names no currency; what it settles is in yuan. */
-export function money(cents: number): string {
+export function formatYuan(cents: number): string {
   const yuan = Math.floor(cents / 100);
   return `¥${yuan.toLocaleString('en')}.${String(cents % 100).padStart(2, '0')}`;
 }

@@ -1,4 +1,4 @@
-import { type Texts, unbroken } from './texts.js';
+import { keepOnOneLine, type Texts } from './texts.js';
 
 const ZONE = 'Asia/Shanghai';
 const date = new Intl.DateTimeFormat('zh-CN', { timeZone: ZONE, year: 'numeric', month: 'long', day: 'numeric' });
@@ -6,8 +6,8 @@ const date = new Intl.DateTimeFormat('zh-CN', { timeZone: ZONE, year: 'numeric',
 export const zh: Texts = {
   lang: 'zh-CN',
   gap: '',
-  date: unbroken(date),
-  dateTime: unbroken(
+  date: keepOnOneLine(date),
+  dateTime: keepOnOneLine(
     new Intl.DateTimeFormat('zh-CN', {
       timeZone: ZONE,
       year: 'numeric',

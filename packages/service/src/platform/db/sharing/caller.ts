@@ -8,13 +8,13 @@ export interface Caller {
    */
   isWaiting(): boolean;
   /** Milliseconds until it has waited too long. */
-  patienceLeft(): number;
+  waitLeftMs(): number;
   /** Whether many others wait at this node too. */
-  hasCompany(): boolean;
+  isNodeBusy(): boolean;
   /** Something was begun: from now on it is finished, whatever becomes of the caller. */
-  carryThrough(): void;
+  markBegun(): void;
   /** For as long as this takes, the request needs nothing of this node: it waits for somebody else. */
-  outside<T>(work: () => Promise<T>): Promise<T>;
+  waitOutside<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** The caller has gone or waited too long, and nothing was begun for it. */
@@ -25,10 +25,10 @@ export class NotBegun extends Unavailable {
 }
 
 /** Where nobody's patience is at stake. */
-export const PATIENT: Caller = {
+export const BACKGROUND_CALLER: Caller = {
   isWaiting: () => true,
-  patienceLeft: () => Number.POSITIVE_INFINITY,
-  hasCompany: () => false,
-  carryThrough: () => undefined,
-  outside: (work) => work(),
+  waitLeftMs: () => Number.POSITIVE_INFINITY,
+  isNodeBusy: () => false,
+  markBegun: () => undefined,
+  waitOutside: (work) => work(),
 };

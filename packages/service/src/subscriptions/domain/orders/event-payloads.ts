@@ -1,10 +1,10 @@
 import { formatTime, OrderPayload, StoredPaymentPayload } from '@perennial/wire';
-import { serializer } from '../../../platform/answers/serialize.js';
+import { createSerializer } from '../../../platform/answers/serialize.js';
 import { formatTimeOrNull, nextPayTime, type Order, type Payment } from './order.js';
 import { formatPaymentOrderNo } from './order-numbers.js';
 
-const renderOrderPayload = serializer(OrderPayload);
-const renderPaymentPayload = serializer(StoredPaymentPayload);
+const renderOrderPayload = createSerializer(OrderPayload);
+const renderPaymentPayload = createSerializer(StoredPaymentPayload);
 
 /** The payload of an event about an order. `completedOrderPayloadSql` makes the same in SQL, from the same schema. */
 export function orderPayloadJson(order: Order): string {

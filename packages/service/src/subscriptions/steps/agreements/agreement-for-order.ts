@@ -4,8 +4,8 @@ import type { Catalog } from '../../../catalog/products/catalog.js';
 import type { CardDetails } from '../../../gateways/gateway.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable } from '../../../platform/db/database.js';
-import type { HeldNumbers } from '../../../platform/db/sharing/held-numbers.js';
-import type { LookUp } from '../../../platform/secrets/look-up.js';
+import type { NumberSupply } from '../../../platform/db/sharing/number-supply.js';
+import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
 import { requireShareablePaymentChannel } from '../../domain/agreements/choose-payment-channel.js';
 import { readPlaintext } from '../../domain/agreements/plaintext.js';
 import { type AgreementRow, type BindingRow, findBindingInForce } from '../../store/agreements/agreements-sql.js';
@@ -82,9 +82,9 @@ export async function followReplacedBinding(
 
 export interface AgreementDeps {
   readonly database: Queryable;
-  readonly agreementNumbers: HeldNumbers;
+  readonly agreementNumbers: NumberSupply;
   readonly catalog: Catalog;
-  readonly institutionNumbers: LookUp;
+  readonly institutionNumbers: KeyedHasher;
   readonly clock: Clock;
 }
 

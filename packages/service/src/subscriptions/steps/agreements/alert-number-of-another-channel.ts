@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ActionContext } from '../../../catalog/action.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
-import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import {
   findAgreementOfAnotherChannel,

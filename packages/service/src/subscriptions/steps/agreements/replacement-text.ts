@@ -1,7 +1,7 @@
 import { AffectedPayment, type PaymentStatus, ReplaceData } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
-import type { Pieces } from '../../../platform/answers/answer.js';
-import { aroundItems, serializer } from '../../../platform/answers/serialize.js';
+import type { TextPieces } from '../../../platform/answers/answer.js';
+import { createSerializer, createTextAroundItems } from '../../../platform/answers/serialize.js';
 import { formatPaymentOrderNo } from '../../domain/orders/order-numbers.js';
 import { cutIntoStretches, isLongAnswer } from '../../store/orders/order-text.js';
 
@@ -13,10 +13,10 @@ export interface ReplaceDescription {
 
 export type AffectedRun = readonly [from: number, to: number, previousStatus: PaymentStatus];
 
-const renderAffectedPayment = serializer(AffectedPayment);
-const aroundAffected = aroundItems(ReplaceData, 'affectedPayments');
+const renderAffectedPayment = createSerializer(AffectedPayment);
+const aroundAffected = createTextAroundItems(ReplaceData, 'affectedPayments');
 
-export function renderReplacement(_channel: Channel, { head, affected }: ReplaceDescription): string | Pieces {
+export function renderReplacement(_channel: Channel, { head, affected }: ReplaceDescription): string | TextPieces {
   const periods = affected.reduce((sum, [from, to]) => sum + to - from + 1, 0);
   if (isLongAnswer(periods)) return renderReplacementInPieces(head, affected);
   return aroundAffected.before(head) + renderAffectedPayments(head.orderNo, affected) + aroundAffected.after(head);

@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { ClaimToFulfil, Supplier } from '../../../fulfilment/fulfilment.js';
 import type { Fulfilments } from '../../../fulfilment/fulfilment-registry.js';
-import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable, Transactional } from '../../../platform/db/database.js';
-import { type Caller, PATIENT } from '../../../platform/db/sharing/caller.js';
+import { BACKGROUND_CALLER, type Caller } from '../../../platform/db/sharing/caller.js';
 import type { BusinessCounts, CountedClaim } from '../../../platform/metrics/counts.js';
 import type { Origin } from '../../../platform/tracing.js';
 import { sealClaimCode } from '../../domain/benefits/claim-code.js';
@@ -61,18 +61,18 @@ export function createClaimer(deps: ClaimDeps): Claimer {
       // The claim is stored: a job asks the supplier about it later.
       log.warn({ err, requestId: origin?.requestId, claimNo }, 'the answer about a claim could not be stored');
     } finally {
-      counts?.claim(counted);
+      counts?.countClaim(counted);
       supplierCalls.delete(claim.claimNo);
     }
   }
 
-  return async (database, channel, benefit, { origin, caller = PATIENT } = {}) => {
+  return async (database, channel, benefit, { origin, caller = BACKGROUND_CALLER } = {}) => {
     const claimed = await database.transaction((tx) => claimInTransaction(tx, deps, channel, benefit));
     if ('supplier' in claimed) {
       const toCall = origin ? { ...claimed, claim: { ...claimed.claim, origin } } : claimed;
       supplierCalls.set(claimed.claim.claimNo, callSupplier(database, channel, benefit, toCall));
-    } else counts?.claim(claimed.counted);
-    await caller.outside(async () => supplierCalls.get(formatClaimNo(benefit)));
+    } else counts?.countClaim(claimed.counted);
+    await caller.waitOutside(async () => supplierCalls.get(formatClaimNo(benefit)));
     return 'supplier' in claimed ? 'CLAIMED' : claimed.outcome;
   };
 }

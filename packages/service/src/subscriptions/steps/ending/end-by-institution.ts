@@ -1,13 +1,13 @@
-import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Database } from '../../../platform/db/database.js';
-import type { LookUp } from '../../../platform/secrets/look-up.js';
+import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
 import { findAgreementByInstitutionNo } from '../../store/agreements/end-agreements-sql.js';
 import { endAgreements, lockAgreementsWithOrders, unsubscribedByInstitution } from './end-agreements.js';
 
 export interface AgreementEnderDeps {
   readonly database: Database;
-  readonly institutionNumbers: LookUp;
+  readonly institutionNumbers: KeyedHasher;
   readonly clock: Clock;
 }
 

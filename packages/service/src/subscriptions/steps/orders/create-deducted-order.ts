@@ -8,9 +8,9 @@ import type { Gateways } from '../../../gateways/gateway-registry.js';
 import type { Answer } from '../../../platform/answers/answer.js';
 import type { Clock } from '../../../platform/clock.js';
 import { NumberTaken, type Queryable } from '../../../platform/db/database.js';
-import { type HeldNumbers, MOST_NUMBERS } from '../../../platform/db/sharing/held-numbers.js';
+import { MAX_NUMBER_TRIES, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
 import type { BusinessCounts } from '../../../platform/metrics/counts.js';
-import type { LookUp } from '../../../platform/secrets/look-up.js';
+import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
 import type { Order } from '../../domain/orders/order.js';
 import { createOrderDescription, type OrderDescription } from '../../domain/orders/order-description.js';
 import { askSecondsNamedBy, FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
@@ -47,12 +47,12 @@ export interface DeductedOrderCreator {
 export interface DeductDeps {
   readonly catalog: Catalog;
   readonly gateways: Gateways;
-  readonly institutionNumbers: LookUp;
+  readonly institutionNumbers: KeyedHasher;
   readonly clock: Clock;
   readonly log: Logger;
   readonly links: RedeemLinks;
-  readonly orderNumbers: HeldNumbers;
-  readonly agreementNumbers: HeldNumbers;
+  readonly orderNumbers: NumberSupply;
+  readonly agreementNumbers: NumberSupply;
   readonly store: StoreOrder;
   readonly counts?: BusinessCounts;
   /** In place of the policy's, for a test that cannot wait. */
@@ -76,7 +76,7 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
       const finished = await once.finish(tx, answer(await findDescription(tx, channel, attempt.orderNo)));
       return { finished, isSettled: settled?.changed === true };
     });
-    if (concluded.isSettled) deps.counts?.debit(attempt.paymentChannelCode, outcome.kind);
+    if (concluded.isSettled) deps.counts?.countDebit(attempt.paymentChannelCode, outcome.kind);
     return concluded.finished;
   }
 
@@ -113,9 +113,9 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
     try {
       await deps.store(row, caller);
     } catch (error) {
-      if (error instanceof NumberTaken && numbersTaken < MOST_NUMBERS) {
-        deps.orderNumbers.wasTaken(orderNo);
-        deps.agreementNumbers.wasTaken(agreement.agreementId);
+      if (error instanceof NumberTaken && numbersTaken < MAX_NUMBER_TRIES) {
+        deps.orderNumbers.dropBatchOf(orderNo);
+        deps.agreementNumbers.dropBatchOf(agreement.agreementId);
         return storeNewOrder(context, request, customer, product, numbersTaken + 1);
       }
       if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
@@ -148,10 +148,10 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
       };
       const gateway = await gateways.of(agreement.paymentChannelCode);
       const request = createDebitRequest(attempt, channel, agreement.institutionNo, context.origin);
-      const said = await caller.outside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
+      const said = await caller.waitOutside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
       const outcome = await rejectWrongAmount(database, attempt, said);
       if (outcome.kind === 'pending' || outcome.kind === 'unknown') {
-        deps.counts?.debit(attempt.paymentChannelCode, outcome.kind);
+        deps.counts?.countDebit(attempt.paymentChannelCode, outcome.kind);
       }
       return settleAndAnswer(context, attempt, outcome);
     },
@@ -165,7 +165,7 @@ export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreat
       const institutionNo = await findInstitutionNo(database, channel, attempt.agreementId);
       const gateway = await gateways.of(attempt.paymentChannelCode);
       const request = createDebitRequest(attempt, channel, institutionNo, context.origin);
-      const outcome = await caller.outside(() => askDebit(gateway, request, deps.debitDeadlineMs));
+      const outcome = await caller.waitOutside(() => askDebit(gateway, request, deps.debitDeadlineMs));
       return settleAndAnswer(context, attempt, await rejectWrongAmount(database, attempt, outcome));
     },
   };

@@ -1,6 +1,6 @@
 import type { CatalogProduct } from '../../../catalog/products/catalog.js';
 import type { Answer } from '../../../platform/answers/answer.js';
-import type { OnceRow } from '../../../platform/idempotency/once.js';
+import type { IdempotentRow } from '../../../platform/idempotency/run-once.js';
 import { benefitExpiresAt } from '../../domain/benefits/benefit-expiry.js';
 import { dueAfterFirstPeriod } from '../../domain/orders/calendar.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
@@ -155,7 +155,10 @@ type RecordedAnswer =
   | { readonly state: 'DESCRIBED'; readonly answer: Answer }
   | { readonly state: 'RUNNING'; readonly subject: string };
 
-export function toIdempotencyInsert(row: OnceRow | undefined, recorded: RecordedAnswer): IdempotencyInsert | null {
+export function toIdempotencyInsert(
+  row: IdempotentRow | undefined,
+  recorded: RecordedAnswer,
+): IdempotencyInsert | null {
   if (!row) return null;
   const answer = recorded.state === 'DESCRIBED' ? recorded.answer : undefined;
   if (answer && !('description' in answer)) throw new Error('the answer to a creation is not described');

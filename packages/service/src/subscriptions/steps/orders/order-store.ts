@@ -1,17 +1,17 @@
 import { IDEMPOTENCY_WINDOW_MS, Rejection } from '@perennial/wire';
 import {
-  constraintOf,
   type Database,
   HeldUp,
-  isAway,
-  isOutOfTime,
+  isDatabaseAway,
+  isTimeout,
   NumberTaken,
   sqlState,
+  violatedConstraint,
 } from '../../../platform/db/database.js';
-import { moveSequences } from '../../../platform/db/sequences.js';
+import { moveLaggingSequences } from '../../../platform/db/sequences.js';
+import { createBatcher } from '../../../platform/db/sharing/batcher.js';
 import type { Caller } from '../../../platform/db/sharing/caller.js';
-import { gather } from '../../../platform/db/sharing/gather.js';
-import { KeyTaken } from '../../../platform/idempotency/once.js';
+import { KeyTaken } from '../../../platform/idempotency/run-once.js';
 import { NumberOfAnotherChannel } from '../../store/agreements/shared-agreement.js';
 import {
   deleteExpiredKey,
@@ -37,7 +37,7 @@ const MAX_OUT_OF_TIME = 1;
  * Rejection or KeyTaken: an error of another order in the batch never reaches this one.
  */
 export function createOrderStore(database: Database): StoreOrder {
-  const store = gather<NewOrderRow, StoreVerdict>({
+  const store = createBatcher<NewOrderRow, StoreVerdict>({
     maxBatch: 32,
     slots: 3,
     channelOf: (row) => row.channel_id,
@@ -45,7 +45,7 @@ export function createOrderStore(database: Database): StoreOrder {
   });
   return async (row, caller) => {
     const verdict = await store(row, caller);
-    caller.carryThrough();
+    caller.markBegun();
     if (verdict instanceof Error) throw verdict;
     if (verdict === 'KEY_TAKEN') throw new KeyTaken();
     if (verdict === 'NUMBER_OF_ANOTHER_CHANNEL') throw new NumberOfAnotherChannel();
@@ -66,7 +66,7 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
     for (const row of some) {
       const before = outOfTime.get(row.channel_id) ?? 0;
       const verdict = before < MAX_OUT_OF_TIME ? await storeAlone(database, row) : new HeldUp('others took too long');
-      if (isOutOfTime(verdict)) outOfTime.set(row.channel_id, before + 1);
+      if (isTimeout(verdict)) outOfTime.set(row.channel_id, before + 1);
       keep([row], [verdict]);
     }
   };
@@ -74,11 +74,11 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
     keep(first, await insertOrders(database, first));
   } catch (error) {
     // An error of one order must not fail the others; a database that cannot be reached fails all of them.
-    if (isAway(error)) throw error;
+    if (isDatabaseAway(error)) throw error;
     const taken = await toNumberTaken(database, error);
     // All orders get another number, since their numbers come from the same block or the next.
     if (taken) for (const row of first) keep([row], [taken]);
-    else if (first.length === 1 && isOutOfTime(error)) keep(first, [error]);
+    else if (first.length === 1 && isTimeout(error)) keep(first, [error]);
     else await storeOneByOne(first);
   }
   // One at a time, so that each sees what the one before has stored.
@@ -96,12 +96,12 @@ async function storeAlone(database: Database, row: NewOrderRow): Promise<StoreVe
       const [verdict] = await insertOrders(database, [row]);
       return verdict;
     } catch (error) {
-      if (isAway(error)) throw error;
+      if (isDatabaseAway(error)) throw error;
       const taken = await toNumberTaken(database, error);
       if (taken) return taken;
       if (sqlState(error) !== '23505' || attempt === 5)
         return error instanceof Error ? error : new Error(String(error));
-      if (constraintOf(error) !== 'idempotency_pkey') continue;
+      if (violatedConstraint(error) !== 'idempotency_pkey') continue;
       const expired =
         row.idempotency && (await deleteExpiredKey(database, row.channel_id, row.idempotency.key, IDEMPOTENCY_DAYS));
       if (!expired) return 'KEY_TAKEN';
@@ -111,8 +111,8 @@ async function storeAlone(database: Database, row: NewOrderRow): Promise<StoreVe
 
 async function toNumberTaken(database: Database, error: unknown): Promise<NumberTaken | undefined> {
   if (error instanceof NumberTaken) return error;
-  if (!CONSTRAINTS_OF_ORDER_NUMBER.test(constraintOf(error) ?? '')) return undefined;
-  await moveSequences(database);
+  if (!CONSTRAINTS_OF_ORDER_NUMBER.test(violatedConstraint(error) ?? '')) return undefined;
+  await moveLaggingSequences(database);
   return new NumberTaken('rows of that number are there', { cause: error });
 }
 

@@ -1,5 +1,5 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
-import type { Pieces } from '../../../platform/answers/answer.js';
+import type { TextPieces } from '../../../platform/answers/answer.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { countShownPeriods, createOrderHead } from '../../domain/orders/order.js';
@@ -25,7 +25,7 @@ export function renderFoundOrder(
   database: Queryable,
   channel: Channel,
   found: OrderText,
-): string | Pieces {
+): string | TextPieces {
   const { order, started } = found;
   if (started === null) return renderWholeOrder(deps, database, channel, order.orderNo);
   const head = createOrderHead(order);

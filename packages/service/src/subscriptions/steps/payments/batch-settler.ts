@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/clock.js';
-import { type Database, isAway } from '../../../platform/db/database.js';
-import { gather } from '../../../platform/db/sharing/gather.js';
+import { type Database, isDatabaseAway } from '../../../platform/db/database.js';
+import { createBatcher } from '../../../platform/db/sharing/batcher.js';
 import type { BusinessCounts } from '../../../platform/metrics/counts.js';
 import { type SettledDebit, type Settlement, settleDebits } from './settle-debits.js';
 
@@ -19,11 +19,11 @@ export function createBatchSettler(database: Database, clock: Clock, counts?: Bu
       const [settled] = await settleBatch([settlement]);
       return settled ?? new Error('one settlement has one result');
     } catch (error) {
-      if (isAway(error)) throw error;
+      if (isDatabaseAway(error)) throw error;
       return error instanceof Error ? error : new Error(String(error));
     }
   };
-  const settleGathered = gather<Settlement, SettledDebit | Error>({
+  const settleGathered = createBatcher<Settlement, SettledDebit | Error>({
     maxBatch: 64,
     slots: 2,
     async run(settlements) {
@@ -32,7 +32,7 @@ export function createBatchSettler(database: Database, clock: Clock, counts?: Bu
         try {
           return await settleBatch(settlements);
         } catch (error) {
-          if (isAway(error)) throw error;
+          if (isDatabaseAway(error)) throw error;
         }
       }
       // Two outcomes for one order, or an error: each is settled by itself.
@@ -44,7 +44,7 @@ export function createBatchSettler(database: Database, clock: Clock, counts?: Bu
   return async (settlement) => {
     const result = await settleGathered(settlement);
     if (result instanceof Error) throw result;
-    if (result.changed) counts?.debit(settlement.attempt.paymentChannelCode, settlement.outcome.kind);
+    if (result.changed) counts?.countDebit(settlement.attempt.paymentChannelCode, settlement.outcome.kind);
     return result;
   };
 }

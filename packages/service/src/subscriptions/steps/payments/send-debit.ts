@@ -1,6 +1,6 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { DebitOutcome, DebitRequest, Gateway } from '../../../gateways/gateway.js';
-import { raiseAlertOnChange } from '../../../platform/alerts/raise-sql.js';
+import { raiseAlertOnChange } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Origin } from '../../../platform/tracing.js';
 import { formatAttemptNo } from '../../domain/orders/order-numbers.js';

@@ -1,6 +1,6 @@
 import type { RefundOutcome, RefundRequest } from '../../../gateways/gateway.js';
 import type { Gateways } from '../../../gateways/gateway-registry.js';
-import { raiseAlertOnChange } from '../../../platform/alerts/raise-sql.js';
+import { raiseAlertOnChange } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { formatAttemptNo } from '../../domain/orders/order-numbers.js';
 import { withinDeadline } from '../../domain/payments/deadline.js';

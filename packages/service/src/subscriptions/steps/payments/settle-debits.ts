@@ -1,4 +1,4 @@
-import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { type AttemptReference, formatAttemptNo } from '../../domain/orders/order-numbers.js';

@@ -1,5 +1,5 @@
 import type { RefundOutcome } from '../../../gateways/gateway.js';
-import { raiseAlert } from '../../../platform/alerts/raise-sql.js';
+import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { findPaymentTransition } from '../../domain/payments/payment-states.js';

@@ -1,8 +1,8 @@
 import type { AgreementSource, AgreementStatus } from '@perennial/wire';
 import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
-import { type HeldNumbers, heldNumbers } from '../../../platform/db/sharing/held-numbers.js';
+import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
-import type { Place } from '../../../platform/lists/page.js';
+import type { ListPosition } from '../../../platform/lists/list-page.js';
 import { agreementStatusIs } from '../statuses-sql.js';
 
 /** Which card, sealed and hashed under the channel's keys. */
@@ -97,8 +97,8 @@ const TAKE_AGREEMENT_NUMBERS = statement({
 });
 
 /** Agreement numbers for orders that bring their agreement along, read from the sequence in blocks. */
-export function createAgreementNumbers(db: Queryable): HeldNumbers {
-  return heldNumbers(async () => {
+export function createAgreementNumbers(db: Queryable): NumberSupply {
+  return createNumberSupply(async () => {
     const rows = await db.query(TAKE_AGREEMENT_NUMBERS);
     return rows.map(({ id }) => id);
   });
@@ -372,7 +372,7 @@ export async function listBoundAgreements(
   channelId: number,
   filter: AgreementFilter,
   limit: number,
-  { after, offset }: Place<AgreementKey>,
+  { after, offset }: ListPosition<AgreementKey>,
 ): Promise<AgreementRow[]> {
   const asked = { ...filter, after: after?.[0] };
   const values = AGREEMENT_FILTERS.map(({ field }) => asked[field]);

@@ -1,6 +1,6 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { epochMicros, fromEpochMicros } from '../../../platform/db/time-sql.js';
-import type { Place } from '../../../platform/lists/page.js';
+import type { ListPosition } from '../../../platform/lists/list-page.js';
 import type { Order } from '../../domain/orders/order.js';
 import { type OrderText, REDEEMABLE_SQL, startedPeriodsSql } from './order-texts-sql.js';
 import { ORDER_FIELDS } from './orders-sql.js';
@@ -75,7 +75,7 @@ export async function listOrderTexts(
   filter: OrderFilter,
   now: number,
   limit: number,
-  { after, offset }: Place<OrderKey>,
+  { after, offset }: ListPosition<OrderKey>,
 ): Promise<ListedOrder[]> {
   const rows = await db.query(LIST_ORDER_TEXTS, [
     channelId,

@@ -1,6 +1,6 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { type HeldNumbers, heldNumbers } from '../../../platform/db/sharing/held-numbers.js';
-import { leaseOf } from '../../../platform/idempotency/sql.js';
+import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
+import { leaseUntil } from '../../../platform/idempotency/idempotency-sql.js';
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
 import { lockNumberForSharingSql } from '../agreements/institution-number-sql.js';
 import { statusLiteral } from '../statuses-sql.js';
@@ -189,7 +189,7 @@ with asked as (
 ), new_answers as (
   insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject, code, message, data)
   select a.channel_id, i.key, i.path, decode(i.body_sha256, 'hex'), i.state, i.owner,
-    coalesce(now() + i.lease_seconds * interval '1 s', ${leaseOf('i.state')}), i.subject, i.code, i.message, i.data::text
+    coalesce(now() + i.lease_seconds * interval '1 s', ${leaseUntil('i.state')}), i.subject, i.code, i.message, i.data::text
   from json_to_recordset($4::json) as i(order_no bigint, key text, path text, body_sha256 text, state text, owner uuid,
     lease_seconds double precision, subject text, code text, message text, data json) join accepted a using (order_no)
 )
@@ -249,8 +249,8 @@ const TAKE_ORDER_NUMBERS = statement({
 });
 
 /** Order numbers, read from the sequence in blocks. */
-export function createOrderNumbers(db: Queryable): HeldNumbers {
-  return heldNumbers(async () => {
+export function createOrderNumbers(db: Queryable): NumberSupply {
+  return createNumberSupply(async () => {
     const [row] = await db.query(TAKE_ORDER_NUMBERS);
     if (!row) throw new Error('a sequence has a next value');
     return Array.from({ length: ORDER_NUMBERS_PER_BLOCK }, (_, n) => row.first + n);

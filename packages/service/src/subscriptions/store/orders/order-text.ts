@@ -1,7 +1,7 @@
 import { formatTime, MainOrder, PaymentRecord, parseTime } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
-import type { Pieces } from '../../../platform/answers/answer.js';
-import { aroundItems, serializer } from '../../../platform/answers/serialize.js';
+import type { TextPieces } from '../../../platform/answers/answer.js';
+import { createSerializer, createTextAroundItems } from '../../../platform/answers/serialize.js';
 import { periodDueAt } from '../../domain/orders/calendar.js';
 import type { OrderHead } from '../../domain/orders/order.js';
 import type { OrderDescription, PeriodRun } from '../../domain/orders/order-description.js';
@@ -22,11 +22,11 @@ export interface OrderParts {
   readonly periods: readonly PeriodRun[];
 }
 
-const renderRecord = serializer(PaymentRecord);
-const aroundRecords = aroundItems(MainOrder, 'paymentRecords');
+const renderRecord = createSerializer(PaymentRecord);
+const aroundRecords = createTextAroundItems(MainOrder, 'paymentRecords');
 
 /** The text of an order: a string, or pieces if it is long. */
-export function renderOrder(parts: OrderParts, periods: number): string | Pieces {
+export function renderOrder(parts: OrderParts, periods: number): string | TextPieces {
   if (isLongAnswer(periods)) return renderOrderInPieces(parts);
   const { head, redeemUrl, started, periods: runs } = parts;
   const order = { ...head, redeemUrl };
@@ -103,6 +103,6 @@ export function partsOfDescription(
 
 /** Renders the answer of endpoints that answer with one order, from its description. */
 export function createOrderRenderer(links: RedeemLinks) {
-  return (channel: Channel, description: OrderDescription): string | Pieces =>
+  return (channel: Channel, description: OrderDescription): string | TextPieces =>
     renderOrder(partsOfDescription(links, channel, description), description.periods.at(-1)?.[1] ?? 0);
 }

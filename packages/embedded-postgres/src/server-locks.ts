@@ -1,0 +1,87 @@
+import pg from 'pg';
+import { errorCode } from './files.js';
+import type { Folder } from './folder.js';
+import { SERVER_USER } from './initdb.js';
+
+/**
+ * Who uses the server is known to the server: everybody holds a shared advisory lock on a connection kept for that,
+ * and the one service an exclusive one. A lock ends with its holder's connection, so a killed process leaves none.
+ * In the database "postgres", so that no key of the service's own can be the same.
+ */
+const LOCK_SPACE = 0x70726e6c; // "prnl"
+const USERS_LOCK = 1;
+const SERVICE_LOCK = 2;
+
+export type Role = 'service' | 'tool';
+
+export const DATABASE = 'perennial';
+
+export async function connectToServer(folder: Folder, port: number, applicationName: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    host: '127.0.0.1',
+    port,
+    user: SERVER_USER,
+    password: folder.password,
+    database: 'postgres',
+    application_name: applicationName,
+    ssl: false,
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+  });
+  client.on('error', () => undefined); // a lost connection is told by 'end'; unheard, this one would end the process
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Errors of a server that is starting, stopping or crashing, or of a connection that went down with it. */
+export function isTemporary(error: unknown): boolean {
+  const code = errorCode(error);
+  if (code === undefined)
+    return error instanceof Error && /terminated|timeout|not queryable|closed/i.test(error.message);
+  return /^(57P0[1-5]|08...|53300|ECONN[A-Z]+|EPIPE|ETIMEDOUT)$/.test(code);
+}
+
+/** True when joined; a text describing the holder when another service has the folder. */
+export async function takeLocks(client: pg.Client, role: Role): Promise<true | { holder: string }> {
+  // Waits while the last user is stopping the server, and then fails with it.
+  await client.query('select pg_advisory_lock_shared($1, $2)', [LOCK_SPACE, USERS_LOCK]);
+  if (role === 'tool') return true;
+  const { rows } = await client.query<{ granted: boolean }>('select pg_try_advisory_lock($1, $2) as granted', [
+    LOCK_SPACE,
+    SERVICE_LOCK,
+  ]);
+  if (rows[0]?.granted === true) return true;
+  const holder = await client.query<{ name: string }>(
+    `select a.application_name as name
+       from pg_locks l join pg_stat_activity a on a.pid = l.pid
+      where l.locktype = 'advisory' and l.classid = $1 and l.objid = $2 and l.objsubid = 2 and l.granted`,
+    [LOCK_SPACE, SERVICE_LOCK],
+  );
+  return { holder: holder.rows[0]?.name ?? 'a service that is just ending' };
+}
+
+/** Gives up the locks; true if nobody else uses the server, which then belongs to the caller alone, to stop it. */
+export async function releaseLocks(client: pg.Client): Promise<boolean> {
+  await client.query('select pg_advisory_unlock_all()');
+  const { rows } = await client.query<{ alone: boolean }>('select pg_try_advisory_lock($1, $2) as alone', [
+    LOCK_SPACE,
+    USERS_LOCK,
+  ]);
+  return rows[0]?.alone === true;
+}
+
+export async function ensureDatabase(client: pg.Client): Promise<void> {
+  const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
+  if (rowCount !== 0) return;
+  try {
+    await client.query(`create database ${DATABASE}`);
+  } catch (error) {
+    // Another process was faster: seen by the name check, or only by the unique index.
+    if (errorCode(error) !== '42P04' && errorCode(error) !== '23505') throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import type { Command } from 'commander';
+import { claimInstallation } from '../../../platform/installation/installation.js';
+import type { OpenedDatabase } from '../../../platform/installation/open-database.js';
+import { PlainError } from '../../../platform/plain-error.js';
+import { type MigrationResult, migrate } from '../../../platform/schema/migrate.js';
+import { readSchema } from '../../../platform/schema/schema-state.js';
+import { type CommandLine, type JsonOption, openDatabaseForCommand } from '../../frame/command.js';
+import type { SafeText } from '../../frame/safe-text.js';
+import { table } from '../../frame/table.js';
+
+const EXAMPLES = `
+Examples:
+  $ perennial migrate
+  $ perennial migrate --status
+  $ perennial migrate --contract`;
+
+interface Options extends JsonOption {
+  readonly status?: boolean;
+  readonly contract?: boolean;
+}
+
+export function addMigrateCommand(perennial: Command, commandLine: CommandLine): void {
+  perennial
+    .command('migrate')
+    .description('bring the schema up to this build, while nodes of this version and the one before run on it')
+    .option('--status', 'only show which migrations are applied')
+    .option('--contract', 'also take away what the version before needs: once no node of it runs any more')
+    .option('--json', 'print one JSON document instead of text')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options) => run(commandLine, options));
+}
+
+async function run(
+  { progress, show, ...commandLine }: CommandLine,
+  { status = false, contract = false, ...options }: Options,
+): Promise<void> {
+  if (status && contract) throw new PlainError('--status changes nothing: leave --contract out');
+  const settings = commandLine.settings();
+  const log = progress(options);
+  const opened = await openDatabaseForCommand(settings, log, { anySchema: true });
+  try {
+    if (status) {
+      show(options, { items: await listMigrations(opened) }, ({ items }) => statusText(items));
+      return;
+    }
+    const migrated = await migrate(opened.databaseUrl, { contract, log });
+    await claimInstallation(opened.database, settings.environment, opened.vault);
+    const { missingContracts } = await readSchema(opened.database);
+    show(options, { ...migrated, waiting: missingContracts.map(({ name }) => name) }, migratedText);
+  } finally {
+    await opened.close();
+  }
+}
+
+interface MigrationStatus {
+  readonly name: string;
+  readonly kind: 'expand' | 'contract';
+  readonly state: 'applied' | 'unfinished' | 'missing' | 'of a newer build';
+  readonly appliedAt: string | null;
+}
+
+async function listMigrations({ database }: OpenedDatabase): Promise<MigrationStatus[]> {
+  const { migrations, applied } = await readSchema(database);
+  const known = new Set(migrations.map(({ version }) => version));
+  const newer = [...applied.values()].filter(({ version }) => !known.has(version));
+  return [...migrations, ...newer].map(({ version, name, isContract }) => {
+    const row = applied.get(version);
+    const done = row?.isFinished ? (known.has(version) ? 'applied' : 'of a newer build') : 'unfinished';
+    return {
+      name,
+      kind: isContract ? 'contract' : 'expand',
+      state: row ? done : 'missing',
+      appliedAt: row?.appliedAt ?? null,
+    };
+  });
+}
+
+function statusText(migrations: readonly MigrationStatus[]): SafeText {
+  return table(
+    ['MIGRATION', 'KIND', 'STATE', 'APPLIED AT'],
+    migrations.map(({ name, kind, state, appliedAt }) => [name, kind, state, appliedAt ?? '']),
+  );
+}
+
+function migratedText({
+  version,
+  applied,
+  waiting,
+}: MigrationResult & { readonly waiting: readonly string[] }): string {
+  const done = applied.length === 0 ? 'nothing was missing' : `migrations applied: ${applied.length}`;
+  const later = waiting.length === 0 ? '' : `; ${waiting.join(', ')} waits for --contract, once no older node runs`;
+  return `${done}; the schema is at ${version}${later}`;
+}

@@ -1,0 +1,141 @@
+import { formatCents } from '../../../operator/money.js';
+import type { OrderView } from '../../../operator/orders/show-order.js';
+import { paragraphs, type SafeText, safeText } from '../../frame/safe-text.js';
+import { record, table } from '../../frame/table.js';
+import { alertTable } from '../notifications/alert.js';
+
+/** An order for people: its fields, then one table for each kind of thing that belongs to it. */
+export function orderText(order: OrderView): SafeText {
+  const { payments, events, alerts } = order;
+  return paragraphs([
+    orderFields(order),
+    section('Periods', periodTable(order)),
+    ...(payments.some(({ attempts }) => attempts.length > 0) ? [section('Attempts', attemptTable(order))] : []),
+    ...(payments.some(({ refunds }) => refunds.length > 0) ? [section('Refunds', refundTable(order))] : []),
+    ...(payments.some(({ benefits }) => benefits.length > 0) ? [section('Benefits', benefitTable(order))] : []),
+    section('Latest events', eventTable(events)),
+    ...(alerts.length === 0 ? [] : [section('Alerts', alertTable(alerts))]),
+  ]);
+}
+
+const section = (title: string, text: SafeText) => safeText`${title}\n${text}`;
+const orEmpty = (text: string | null) => text ?? '';
+
+function orderFields(order: OrderView): SafeText {
+  const { agreement } = order;
+  return record([
+    ['Order', order.orderNo],
+    ['External number', order.externalOrderNo],
+    ['Channel', order.appId],
+    ['User', order.channelUserId],
+    ['Product', order.productCode],
+    ['Settlement mode', order.settlementMode],
+    ['Status', order.orderStatus],
+    ['Cycle', `${order.totalCycles} x ${order.period} ${order.periodType}, ${formatCents(order.amountCent)} each`],
+    ['Paid', formatCents(order.totalPaidAmountCent)],
+    ['Refunded', formatCents(order.totalRefundAmountCent)],
+    ['Created', order.createTime],
+    ['Active since', order.orderSuccessTime ?? 'never'],
+    ['Next payment', order.nextPayTime ?? 'none'],
+    ...(order.unsubscribeTime === null ? [] : [unsubscribedField(order)]),
+    ...(agreement === null
+      ? []
+      : [
+          [
+            'Agreement',
+            `${agreement.agreementNo} ${agreement.agreementStatus} (${agreement.agreementSource})`,
+          ] as const,
+          ['Card', `…${agreement.bankCardTailNo} through ${agreement.paymentChannelCode}`] as const,
+        ]),
+    ...(order.channelAgreementRef === null ? [] : [['Agreement of the channel', order.channelAgreementRef] as const]),
+  ]);
+}
+
+function unsubscribedField({
+  unsubscribeTime,
+  unsubscribeSource,
+  unsubscribeReason,
+}: OrderView): readonly [string, string] {
+  const reason = unsubscribeReason === null ? '' : `: ${unsubscribeReason}`;
+  return ['Unsubscribed', `${unsubscribeTime} by ${unsubscribeSource}${reason}`];
+}
+
+function periodTable({ payments }: OrderView): SafeText {
+  return table(
+    ['PERIOD', 'NUMBER', 'STATUS', 'DUE', 'PAID', 'AMOUNT', 'REFUNDED'],
+    payments.map((one) => [
+      `${one.cycleNo}`,
+      one.paymentOrderNo,
+      one.paymentStatus,
+      one.expectPayTime,
+      orEmpty(one.paidAt),
+      formatCents(one.amountCent),
+      formatCents(one.refundAmountCent),
+    ]),
+  );
+}
+
+function attemptTable({ payments }: OrderView): SafeText {
+  return table(
+    ['PERIOD', 'ATTEMPT', 'STATUS', 'STARTED', 'SETTLED', 'THROUGH', 'REASON'],
+    payments.flatMap(({ attempts }) =>
+      attempts.map((one) => [
+        `${one.cycleNo}`,
+        one.attemptNo,
+        one.status,
+        one.startedAt,
+        orEmpty(one.settledAt),
+        one.paymentChannelCode,
+        orEmpty(one.reason),
+      ]),
+    ),
+  );
+}
+
+function refundTable({ payments }: OrderView): SafeText {
+  return table(
+    ['PERIOD', 'REFUND', 'STATUS', 'AMOUNT', 'STARTED', 'REFUNDED', 'BY', 'KEY', 'NOTE OR REASON'],
+    payments.flatMap(({ refunds }) =>
+      refunds.map((one) => [
+        `${one.cycleNo}`,
+        one.refundNo,
+        one.status,
+        formatCents(one.amountCent),
+        one.startedAt,
+        orEmpty(one.refundedAt),
+        one.requestedBy,
+        orEmpty(one.key),
+        one.reason ?? orEmpty(one.note),
+      ]),
+    ),
+  );
+}
+
+function benefitTable({ payments }: OrderView): SafeText {
+  return table(
+    ['PERIOD', 'BENEFIT', 'NAME', 'VALUE', 'STATUS', 'EXPIRES', 'CLAIMED'],
+    payments.flatMap(({ benefits }) =>
+      benefits.map((one) => [
+        `${one.cycleNo}`,
+        one.benefitCode,
+        one.name,
+        formatCents(one.faceValueCent),
+        one.status,
+        one.expiresAt,
+        `${orEmpty(one.claimedAt)}${one.codeStatus === 'PENDING' ? ', waits for its code' : ''}`,
+      ]),
+    ),
+  );
+}
+
+function eventTable(events: OrderView['events']): SafeText {
+  return table(
+    ['WHEN', 'EVENT', 'PERIOD', 'STATUS'],
+    events.map(({ occurredAt, eventType, cycleNo, cycleTo, status }) => [
+      occurredAt,
+      eventType,
+      cycleNo === null ? '' : cycleTo === null ? `${cycleNo}` : `${cycleNo}-${cycleTo}`,
+      status,
+    ]),
+  );
+}

@@ -1,0 +1,120 @@
+import { createReadStream } from 'node:fs';
+import type { Command } from 'commander';
+import { OperatorError } from '../../../operator/operator.js';
+import {
+  type ImportedCodes,
+  importCodes,
+  listBenefits,
+  setFulfilment,
+  showBenefit,
+} from '../../../operator/provisioning/benefits.js';
+import type { BenefitFulfilmentView } from '../../../operator/provisioning/benefits-sql.js';
+import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+import { readKeyFile } from '../../frame/reference-program.js';
+import { paragraphs, type SafeText, safeText } from '../../frame/safe-text.js';
+import { record, table } from '../../frame/table.js';
+
+export function addBenefitCommands(program: Command, { perform, performList }: CommandLine): void {
+  const benefit = program.command('benefit').description('where the codes of claimed benefits come from');
+
+  addCommand(benefit, 'set-fulfilment <benefit-code>', 'where the codes come from, for claims from now on', [
+    'set-fulfilment COUPON --kind pool',
+    'set-fulfilment VIP_PASS --kind supplier --url https://supplier.example/codes --key-file supplier.key',
+  ])
+    .requiredOption('--kind <kind>', 'generated (made here, the default of every benefit), pool (imported) or supplier')
+    .option('--url <url>', 'address of the supplier')
+    .option('--key-file <file>', 'key shared with the supplier, 32 bytes in base64')
+    .action(async (benefitCode: string, { kind, url, keyFile, ...options }: SetOptions) => {
+      const key = keyFile === undefined ? undefined : await requireKeyFile(keyFile);
+      const input = {
+        benefitCode,
+        kind,
+        ...(url === undefined ? {} : { supplierUrl: url }),
+        ...(key === undefined ? {} : { supplierKey: key }),
+      };
+      await perform(
+        options,
+        (operator) => setFulfilment(operator, input),
+        (set) => (set.changed ? benefitText(set) : safeText`${benefitText(set)}\n\nIt was so already.`),
+      );
+    });
+
+  addCommand(
+    benefit,
+    'import-codes <benefit-code> <file>',
+    'add codes to the pool: one on each line, or a column code',
+    ['import-codes COUPON codes.csv'],
+  ).action(async (benefitCode: string, file: string, options: JsonOption) => {
+    const input = { benefitCode, file: readCodeFile(file) };
+    await perform(options, (operator) => importCodes(operator, input), importText);
+  });
+
+  addCommand(benefit, 'list', 'all benefits', ['list', 'list --json']).action(async (options: JsonOption) => {
+    await performList(options, listBenefits, benefitTable);
+  });
+
+  addCommand(benefit, 'show <benefit-code>', 'one benefit with its codes and claims that wait', ['show COUPON']).action(
+    async (benefitCode: string, options: JsonOption) => {
+      await perform(options, (operator) => showBenefit(operator, { benefitCode }), benefitText);
+    },
+  );
+}
+
+interface SetOptions extends JsonOption {
+  readonly kind: string;
+  readonly url?: string;
+  readonly keyFile?: string;
+}
+
+async function requireKeyFile(file: string): Promise<Buffer> {
+  const key = await readKeyFile(file);
+  if (key === undefined) throw new OperatorError(`there is no file ${file}`);
+  return key;
+}
+
+async function* readCodeFile(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(file);
+  } catch (error) {
+    throw new OperatorError(`the codes cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function importText({ imported, knownBefore, repeated, served, ...benefit }: ImportedCodes): SafeText {
+  const counts = record([
+    ['Imported', `${imported}`],
+    ['Imported before', `${knownBefore}`],
+    ['Repeated in the file', `${repeated}`],
+    ['Given to waiting claims', `${served}`],
+  ]);
+  const parts = [counts, benefitText(benefit)];
+  if (benefit.kind !== 'POOL') parts.push(safeText`${benefit.benefitCode} does not take its codes from the pool.`);
+  return paragraphs(parts);
+}
+
+function benefitTable(benefits: readonly BenefitFulfilmentView[]): SafeText {
+  return table(
+    ['BENEFIT', 'KIND', 'SUPPLIER', 'PRODUCTS', 'CODES LEFT', 'GIVEN', 'WAITING'],
+    benefits.map((one) => [
+      one.benefitCode,
+      one.kind,
+      one.supplierUrl ?? '',
+      one.products.join(', '),
+      `${one.codesLeft}`,
+      `${one.codesGiven}`,
+      `${one.waitingClaims}`,
+    ]),
+  );
+}
+
+function benefitText(one: BenefitFulfilmentView): SafeText {
+  return record([
+    ['Benefit', one.benefitCode],
+    ['Kind', one.kind],
+    ['Supplier', one.supplierUrl ?? 'none'],
+    ['Products', one.products.join(', ') || 'none'],
+    ['Codes left', `${one.codesLeft}`],
+    ['Codes given', `${one.codesGiven}`],
+    ['Claims waiting', one.waitingSince === null ? 'none' : `${one.waitingClaims}, since ${one.waitingSince}`],
+  ]);
+}

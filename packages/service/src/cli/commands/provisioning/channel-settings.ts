@@ -1,0 +1,150 @@
+import { Argument, type Command } from 'commander';
+import type { ChannelView } from '../../../catalog/channels/channel-provisioning-sql.js';
+import { OperatorError } from '../../../operator/operator.js';
+import {
+  CALLBACK_EVENT_TYPES,
+  setCallback,
+  setEncryption,
+  setFrameOrigins,
+  setIpAllowList,
+  setLimits,
+  setVoidedPeriodEvents,
+} from '../../../operator/provisioning/channel-settings.js';
+import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+import { parseList, parseOnOff, parseWholeNumber } from '../../frame/options.js';
+
+export function addChannelSettingCommands(channel: Command, { perform }: CommandLine): void {
+  addCommand(channel, 'set-callback <app-id> [url]', 'where its events are sent', [
+    'set-callback test_demo https://partner.example/events',
+    'set-callback test_demo https://partner.example/payments --event payment.status.changed',
+    'set-callback test_demo --event payment.status.changed --remove',
+  ])
+    .option('--event <type>', `${CALLBACK_EVENT_TYPES.join(', ')} (default: *, the types without their own)`)
+    .option('--remove', 'take the address away')
+    .action(async (appId: string, url: string | undefined, { event, remove, ...options }: CallbackOptions) => {
+      requireExactlyOne(url !== undefined, remove === true, 'an address', '--remove');
+      const input = {
+        appId,
+        ...(event === undefined ? {} : { eventType: event }),
+        ...(url === undefined ? {} : { url }),
+      };
+      await perform(
+        options,
+        (operator) => setCallback(operator, input),
+        ({ callbackUrls }) => {
+          const now = callbackUrls.find(({ eventType }) => eventType === (event ?? '*'));
+          return `callback address of ${appId} for ${event ?? '*'}: ${now?.url ?? 'none'}`;
+        },
+      );
+    });
+
+  addCommand(channel, 'set-ip-list <app-id> [ranges...]', 'the only addresses that may call, as a whole new list', [
+    'set-ip-list test_demo 203.0.113.7 198.51.100.0/24 2001:db8::/32',
+    'set-ip-list test_demo --clear',
+  ])
+    .option('--clear', 'let every address call')
+    .action(async (appId: string, given: readonly string[], { clear, ...options }: ClearOption) => {
+      requireExactlyOne(given.length > 0, clear === true, 'addresses', '--clear');
+      await perform(
+        options,
+        (operator) => setIpAllowList(operator, { appId, ranges: given.flatMap(parseList) }),
+        ({ ipAllowList }) => `${appId} may be called from: ${ipAllowList.join(', ') || 'every address'}`,
+      );
+    });
+
+  addCommand(channel, 'set-limits <app-id>', 'how many requests it may make', [
+    'set-limits test_demo --rate 100 --burst 300',
+  ])
+    .requiredOption('--rate <n>', 'requests per second', parseWholeNumber)
+    .option('--burst <n>', 'requests at once (default: twice the rate)', parseWholeNumber)
+    .action(async (appId: string, { rate, burst, ...options }: LimitOptions) => {
+      const input = { appId, ratePerSecond: rate, ...(burst === undefined ? {} : { rateBurst: burst }) };
+      await perform(
+        options,
+        (operator) => setLimits(operator, input),
+        ({ ratePerSecond, rateBurst }) => `${appId} may make ${ratePerSecond} requests/s, ${rateBurst} at once`,
+      );
+    });
+
+  addCommand(
+    channel,
+    'set-voided-period-events <app-id>',
+    'whether an unsubscribe also sends a CANCELED event for each period it voids',
+    ['set-voided-period-events test_demo off'],
+  )
+    .addArgument(new Argument('<on-or-off>', 'on or off').argParser(parseOnOff))
+    .action(async (appId: string, send: boolean, options: JsonOption) => {
+      await perform(
+        options,
+        (operator) => setVoidedPeriodEvents(operator, { appId, send }),
+        ({ voidedPeriodEvents }) => `voided period events of ${appId}: ${voidedPeriodEvents ? 'on' : 'off'}`,
+      );
+    });
+
+  addCommand(
+    channel,
+    'set-frame-origins <app-id> [origins...]',
+    'whose pages may hold the redemption page in a frame, as a whole new list',
+    ['set-frame-origins test_demo https://shop.example https://m.shop.example', 'set-frame-origins test_demo --clear'],
+  )
+    .option('--clear', 'let nobody')
+    .action(async (appId: string, given: readonly string[], { clear, ...options }: ClearOption) => {
+      requireExactlyOne(given.length > 0, clear === true, 'origins', '--clear');
+      await perform(
+        options,
+        (operator) => setFrameOrigins(operator, { appId, origins: given.flatMap(parseList) }),
+        ({ frameOrigins }) =>
+          `the redemption page of ${appId} may be framed by: ${frameOrigins.join(', ') || 'nobody'}`,
+      );
+    });
+
+  addCommand(channel, 'set-encryption <app-id>', 'which forms of encrypted fields it is sent, and may send', [
+    'set-encryption test_demo --answers v2',
+    'set-encryption test_demo --answers v2 --refuse-v1',
+  ])
+    .option('--answers <form>', 'v1 or v2: of events, and of answers to requests without encrypted fields')
+    .option('--refuse-v1', 'take nothing in svc_aes_v1, which is not authenticated')
+    .option('--accept-v1', 'take svc_aes_v1 too')
+    .action(async (appId: string, { answers, refuseV1, acceptV1, ...options }: EncryptionOptions) => {
+      if (refuseV1 && acceptV1) throw new OperatorError('give either --refuse-v1 or --accept-v1');
+      const input = {
+        appId,
+        ...(answers === undefined ? {} : { answers }),
+        ...(refuseV1 || acceptV1 ? { acceptsV1: acceptV1 === true } : {}),
+      };
+      await perform(
+        options,
+        (operator) => setEncryption(operator, input),
+        (channel) => `encrypted fields of ${appId}: ${encryptionText(channel)}`,
+      );
+    });
+}
+
+export function encryptionText({ answerEncryption, acceptsV1 }: ChannelView): string {
+  return `answered in ${answerEncryption}, taken in ${acceptsV1 ? 'v1 and v2' : 'v2 alone'}`;
+}
+
+interface EncryptionOptions extends JsonOption {
+  readonly answers?: string;
+  readonly refuseV1?: boolean;
+  readonly acceptV1?: boolean;
+}
+
+interface CallbackOptions extends JsonOption {
+  readonly event?: string;
+  readonly remove?: boolean;
+}
+
+interface ClearOption extends JsonOption {
+  readonly clear?: boolean;
+}
+
+interface LimitOptions extends JsonOption {
+  readonly rate: number;
+  readonly burst?: number;
+}
+
+/** An empty list or a missing address must be meant, not forgotten. */
+function requireExactlyOne(first: boolean, second: boolean, firstName: string, secondName: string): void {
+  if (first === second) throw new OperatorError(`give either ${firstName} or ${secondName}`);
+}

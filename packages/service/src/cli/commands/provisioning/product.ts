@@ -1,0 +1,105 @@
+import type { Command } from 'commander';
+import type { ProductBenefitView, ProductView } from '../../../catalog/products/product-provisioning-sql.js';
+import { formatCents } from '../../../operator/money.js';
+import { createProduct, listProducts, showProduct } from '../../../operator/provisioning/products.js';
+import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+import { appendBenefit, appendList, formatDuration, parseDurations, parseWholeNumber } from '../../frame/options.js';
+import type { SafeText } from '../../frame/safe-text.js';
+import { record, table } from '../../frame/table.js';
+
+export function addProductCommands(program: Command, { perform, performList }: CommandLine): void {
+  const product = program.command('product').description('what is sold: cycle, price, settlement modes, benefits');
+
+  addCommand(product, 'create <product-code>', 'make a product; it never changes afterwards', [
+    'create VIP_MONTHLY --name "VIP, monthly" --mode SVC_DEDUCT --period-type MONTH --cycles 12 \\\n' +
+      '      --amount-cent 1990 --benefit "VIP_PASS:1500:VIP pass" --benefit COUPON:490',
+    'create DAY_7 --name "Seven days" --mode CHANNEL_COLLECT --period-type DAY --cycles 7 --amount-cent 100',
+  ])
+    .requiredOption('--name <text>', 'name of the product')
+    .requiredOption(
+      '--mode <mode>',
+      'SVC_DEDUCT or CHANNEL_COLLECT; in the sandbox also both, with a comma',
+      appendList,
+    )
+    .requiredOption('--period-type <type>', 'DAY or MONTH (calendar months)')
+    .option('--period <n>', 'days or months in one period (default: 1)', parseWholeNumber)
+    .requiredOption('--cycles <n>', 'number of periods, at most 9999', parseWholeNumber)
+    .requiredOption('--amount-cent <n>', 'price of one period, in cents', parseWholeNumber)
+    .option('--benefit <code:cents[:name]>', 'a benefit of every period; may be repeated', appendBenefit)
+    .option(
+      '--retry <delays>',
+      'when a failed debit is tried again, or none (default: 1h,3h,6h,12h for DAY, 1d,3d,5d,7d for MONTH)',
+      parseDurations,
+    )
+    .action(async (productCode: string, options: CreateOptions) => {
+      const input = {
+        productCode,
+        productName: options.name,
+        settlementModes: options.mode,
+        periodType: options.periodType,
+        period: options.period ?? 1,
+        totalCycles: options.cycles,
+        amountCent: options.amountCent,
+        benefits: options.benefit ?? [],
+        ...(options.retry === undefined ? {} : { retryDelays: options.retry }),
+      };
+      await perform(options, (operator) => createProduct(operator, input), productText);
+    });
+
+  addCommand(product, 'list', 'all products', ['list', 'list --json']).action(async (options: JsonOption) => {
+    await performList(options, listProducts, productTable);
+  });
+
+  addCommand(product, 'show <product-code>', 'one product', ['show TEST_SPU_001']).action(
+    async (productCode: string, options: JsonOption) => {
+      await perform(options, (operator) => showProduct(operator, { productCode }), productText);
+    },
+  );
+}
+
+interface CreateOptions extends JsonOption {
+  readonly name: string;
+  readonly mode: readonly string[];
+  readonly periodType: string;
+  readonly period?: number;
+  readonly cycles: number;
+  readonly amountCent: number;
+  readonly benefit?: readonly ProductBenefitView[];
+  readonly retry?: readonly number[];
+}
+
+function productTable(products: readonly ProductView[]): SafeText {
+  return table(
+    ['CODE', 'NAME', 'MODES', 'CYCLE', 'AMOUNT', 'BENEFITS', 'CHANNELS'],
+    products.map((product) => [
+      product.productCode,
+      product.productName,
+      product.settlementModes.join(', '),
+      cycleText(product),
+      formatCents(product.amountCent),
+      product.benefits.map(({ benefitCode }) => benefitCode).join(', '),
+      `${product.channels.length}`,
+    ]),
+  );
+}
+
+function productText(product: ProductView): SafeText {
+  const benefits = product.benefits.map(
+    ({ benefitCode, name, faceValueCent }) => `${benefitCode} ${formatCents(faceValueCent)} (${name})`,
+  );
+  return record([
+    ['Code', product.productCode],
+    ['Name', product.productName],
+    ['Settlement modes', product.settlementModes.join(', ')],
+    ['Cycle', cycleText(product)],
+    ['Amount', `${formatCents(product.amountCent)} per period`],
+    ...(benefits.length === 0 ? ['none'] : benefits).map((line): [string, string] => ['Benefit', line]),
+    ['Retries after', product.retryDelays.map(formatDuration).join(', ') || 'none'],
+    ['Channels', product.channels.join(', ') || 'none'],
+    ['Created', product.createdAt],
+  ]);
+}
+
+function cycleText({ period, periodType, totalCycles }: ProductView): string {
+  return `${totalCycles} x ${period} ${periodType}`;
+}

@@ -1,0 +1,38 @@
+import type { Socket } from 'node:net';
+import type { FastifyReply } from 'fastify';
+
+/** Answers that wait behind others on their connection. */
+const waiting = new WeakMap<Socket, Set<() => void>>();
+
+/**
+ * Calls back, once, when an answer has ended: it has gone out, or its connection has ended. Node says nothing of the end of
+ * an answer that still waited for its turn on the connection, behind the answers to earlier requests.
+ */
+export function onAnswerEnd({ raw, request }: FastifyReply, act: () => void): void {
+  if (raw.socket) return void raw.once('close', act);
+  const { socket } = request.raw;
+  const ends = endListeners(socket);
+  const once = () => {
+    if (ends.delete(once)) act();
+  };
+  ends.add(once);
+  raw.once('close', once);
+  if (socket.destroyed) once();
+}
+
+/** One listener for a connection, whatever number of requests a caller has sent in one go. */
+function endListeners(socket: Socket): Set<() => void> {
+  const known = waiting.get(socket);
+  if (known) return known;
+  const ends = new Set<() => void>();
+  waiting.set(socket, ends);
+  socket.once('close', () => {
+    for (const end of ends) end();
+  });
+  return ends;
+}
+
+/** Whether nobody is there any more to take an answer. */
+export function isAnswerEnded({ raw, request }: FastifyReply): boolean {
+  return raw.destroyed || request.raw.socket.destroyed;
+}

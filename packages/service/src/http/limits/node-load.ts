@@ -1,0 +1,231 @@
+import type { Socket } from 'node:net';
+import type { Caller } from '../../platform/db/sharing/caller.js';
+import { NodeBusy } from '../answers/respond.js';
+
+export interface LoadLimits {
+  /** What is inside may take so long, at the rate at which requests have been served. */
+  readonly backlogMs: number;
+  /** With fewer inside, nobody is refused. */
+  readonly alwaysAllowed: number;
+  /** With fewer inside, nobody is refused as long as that rate is not known. */
+  readonly unmeasured: number;
+  /** How long a caller waits for its request to be begun. */
+  readonly patienceMs: number;
+}
+
+const DEFAULT_LIMITS: LoadLimits = { backlogMs: 800, alwaysAllowed: 50, unmeasured: 1_000, patienceMs: 2_000 };
+
+/** A request that this node has taken in, and whoever waits for its answer. */
+export interface TakenRequest extends Caller {
+  /** It has proved who it is, and been given its turn: what it takes counts. */
+  markAdmitted(): void;
+  /** Leaving twice is leaving once. */
+  leave(): void;
+}
+
+/**
+ * How much a node has to do, and whether it can do more in time. By Little's law, requests wait for as long as it takes to
+ * serve those that are inside: their number, divided by how many are served in a second. Requests that wait for an
+ * institution, or for a caller that reads slowly, need nothing meanwhile and are not counted.
+ */
+export interface NodeLoad {
+  /** Whether whoever comes may enter. */
+  hasRoomForAnybody(): boolean;
+  /** `who`: the channel that it claims to be of. */
+  mayEnter(who: string): boolean;
+  /** Throws Busy unless it may. */
+  enter(who: string, socket: Pick<Socket, 'destroyed'>): TakenRequest;
+  counts(): { readonly inside: number; readonly most: number };
+}
+
+const TICK_MS = 250;
+const TICKS_PER_SECOND = 1_000 / TICK_MS;
+/** Of so many ticks, the last ones that were busy make the rate; with less than a second of them it stays as it was. */
+const TICKS = 8;
+/** Always so many inside: then what is served is what can be served. */
+const BUSY_INSIDE = 16;
+/** In one tick, at most. */
+const MAX_FALL = 0.9;
+/** After so long without a busy second, the rate says nothing any more. */
+const FORGET_MS = 60_000;
+/** So many times as many as all may be, while those of a channel that has less than its part are let in. */
+const CHANNEL_OVERFLOW = 3;
+
+/** Those inside of one channel. */
+interface ChannelInside {
+  count: number;
+}
+
+export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => number = () => performance.now()): NodeLoad {
+  const limits = { ...DEFAULT_LIMITS, ...given };
+  const insideOf = new Map<string, ChannelInside>();
+  let inside = 0;
+  /** Channels that have any inside. */
+  let channels = 0;
+  const rate = createRateMeter(now, () => inside);
+
+  function most(): number {
+    const perSecond = rate.perSecond();
+    return perSecond === undefined
+      ? Math.max(limits.alwaysAllowed, limits.unmeasured)
+      : Math.max(limits.alwaysAllowed, (perSecond * limits.backlogMs) / 1_000);
+  }
+
+  /** A channel has its part for as long as the node has more to do than it can: one that floods it displaces no other. */
+  function hasShareLeft(who: string, mostInside: number): boolean {
+    const own = insideOf.get(who)?.count ?? 0;
+    return inside < mostInside * CHANNEL_OVERFLOW && own < mostInside / (own === 0 ? channels + 1 : channels);
+  }
+
+  function mayEnter(who: string): boolean {
+    if (inside < limits.alwaysAllowed) return true;
+    const mostInside = most();
+    return inside < mostInside || hasShareLeft(who, mostInside);
+  }
+
+  function insideOfChannel(who: string): ChannelInside {
+    const known = insideOf.get(who);
+    if (known) return known;
+    const fresh = { count: 0 };
+    insideOf.set(who, fresh);
+    return fresh;
+  }
+
+  /** Fields in place of closures: there is one for every request, for as long as it takes. */
+  class CountedRequest implements TakenRequest {
+    private isBegun = false;
+    private isAdmitted = false;
+    private isHere = true;
+    private isOutside = false;
+    private readonly beginBy: number;
+
+    constructor(
+      private readonly channel: ChannelInside,
+      private readonly socket: Pick<Socket, 'destroyed'>,
+    ) {
+      const at = now();
+      this.beginBy = at + limits.patienceMs;
+      this.count(1, at);
+    }
+
+    isWaiting(): boolean {
+      return this.isBegun || (!this.socket.destroyed && now() < this.beginBy);
+    }
+
+    waitLeftMs(): number {
+      return this.isBegun ? Number.POSITIVE_INFINITY : this.beginBy - now();
+    }
+
+    isNodeBusy(): boolean {
+      return inside >= BUSY_INSIDE;
+    }
+
+    markBegun(): void {
+      this.isBegun = true;
+    }
+
+    async waitOutside<T>(work: () => Promise<T>): Promise<T> {
+      if (!this.isHere || this.isOutside) return work();
+      this.isOutside = true;
+      this.count(-1, now());
+      try {
+        return await work();
+      } finally {
+        this.isOutside = false;
+        if (this.isHere) this.count(1, now());
+      }
+    }
+
+    markAdmitted(): void {
+      this.isAdmitted = true;
+    }
+
+    leave(): void {
+      if (!this.isHere) return;
+      this.isHere = false;
+      if (!this.isOutside) this.count(-1, now());
+      if (this.isAdmitted) rate.served();
+    }
+
+    private count(by: 1 | -1, at: number): void {
+      rate.look(at);
+      inside += by;
+      const { count } = this.channel;
+      this.channel.count += by;
+      if (count === 0) channels += 1;
+      else if (this.channel.count === 0) channels -= 1;
+      rate.noteInside();
+    }
+  }
+
+  return {
+    hasRoomForAnybody: () => inside < limits.alwaysAllowed,
+    mayEnter,
+    enter(who, socket) {
+      if (!mayEnter(who)) throw new NodeBusy();
+      return new CountedRequest(insideOfChannel(who), socket);
+    },
+    counts: () => ({ inside, most: Math.floor(most()) }),
+  };
+}
+
+interface Tick {
+  readonly served: number;
+  readonly isBusy: boolean;
+}
+
+function perSecondOf(ticks: readonly Tick[]): number {
+  return (ticks.reduce((sum, { served }) => sum + served, 0) * TICKS_PER_SECOND) / ticks.length;
+}
+
+/** Requests served in a second while there is always something to do. */
+function createRateMeter(now: () => number, inside: () => number) {
+  let began = now();
+  let served = 0;
+  let fewest = 0;
+  let ticks: Tick[] = [];
+  let known: number | undefined;
+  let knownAt = 0;
+
+  function endTick(at: number): void {
+    ticks = [...ticks.slice(1 - TICKS), { served, isBusy: fewest >= BUSY_INSIDE }];
+    served = 0;
+    fewest = inside();
+    const quiet = ticks.findLastIndex(({ isBusy }) => !isBusy);
+    const busy = ticks.slice(quiet + 1);
+    const lastSecond = perSecondOf(ticks.slice(-TICKS_PER_SECOND));
+    if (busy.length >= TICKS_PER_SECOND) {
+      // What has just come in is not served yet, so that the first second of a flood says little.
+      known = Math.max(perSecondOf(busy), (known ?? 0) * MAX_FALL);
+      knownAt = at;
+    } else if (known !== undefined && lastSecond > known) {
+      // It can do at least what it just did; in less than a second, that is chance: orders end in batches.
+      known = lastSecond;
+      knownAt = at;
+    }
+  }
+
+  /** Ends the ticks that have passed by then. */
+  function look(at: number): void {
+    if (at - began < TICK_MS) return;
+    const passed = Math.floor((at - began) / TICK_MS);
+    for (let tick = 1; tick <= Math.min(passed, TICKS); tick += 1) endTick(began + tick * TICK_MS);
+    began += passed * TICK_MS;
+  }
+
+  return {
+    look,
+    noteInside(): void {
+      fewest = Math.min(fewest, inside());
+    },
+    served(): void {
+      served += 1;
+    },
+    perSecond(): number | undefined {
+      const at = now();
+      look(at);
+      if (at - knownAt > FORGET_MS) known = undefined;
+      return known;
+    },
+  };
+}

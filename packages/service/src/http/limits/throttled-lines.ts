@@ -1,0 +1,42 @@
+/**
+ * Lines in the log that strangers can cause: one for each of them in a minute, and a second at its end that says how many
+ * more there were.
+ */
+export interface ThrottledLines {
+  write(who: string, write: () => void, writeMore: (heldBack: number) => void): void;
+  /** Writes what is due at the end of the minute. */
+  flush(): void;
+}
+
+const MINUTE_MS = 60_000;
+/** Of one minute; all others share a line. */
+const MAX_REMEMBERED = 1000;
+const OTHERS = 'others';
+
+export function createThrottledLines(): ThrottledLines {
+  const minutes = new Map<string, { heldBack: number; readonly end: () => void }>();
+  return {
+    write(who, write, writeMore) {
+      const name = minutes.has(who) || minutes.size < MAX_REMEMBERED ? who : OTHERS;
+      const running = minutes.get(name);
+      if (running) {
+        running.heldBack += 1;
+        return;
+      }
+      write();
+      const timer = setTimeout(() => minute.end(), MINUTE_MS).unref();
+      const minute = {
+        heldBack: 0,
+        end() {
+          clearTimeout(timer);
+          minutes.delete(name);
+          if (minute.heldBack > 0) writeMore(minute.heldBack);
+        },
+      };
+      minutes.set(name, minute);
+    },
+    flush() {
+      for (const { end } of [...minutes.values()]) end();
+    },
+  };
+}

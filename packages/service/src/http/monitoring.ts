@@ -1,0 +1,103 @@
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { CODES, formatTime, HEADER_KEYS, Rejection } from '@perennial/wire';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Clock } from '../platform/clock.js';
+import type { Database } from '../platform/db/database.js';
+import type { ClockWatch } from '../platform/installation/clock-watch.js';
+import { NodeClockWrong, NodeDraining, NodeStarting, sendAnswer, toRefusal } from './answers/respond.js';
+import type { ServiceMetrics } from './metrics.js';
+import { readRequestId } from './requests/signed-headers.js';
+
+export interface MonitoringDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly clockWatch: ClockWatch;
+  readonly metrics: ServiceMetrics;
+  /** Whether this node is about to stop, or stopping. */
+  readonly isLeaving: () => boolean;
+  readonly readsOnly: boolean;
+  /** Who asks for /metrics has to send it. */
+  readonly metricsToken?: string | undefined;
+}
+
+/** Whoever asks counts no answer as an answer, and mostly after some seconds. */
+const PING_MS = 1_500;
+
+/** What machines ask: may traffic be sent here. */
+export function addReadinessRoute(
+  app: FastifyInstance,
+  { database, clock, clockWatch, isLeaving, readsOnly }: MonitoringDeps,
+): void {
+  app.get('/readyz', async (_request, reply) => {
+    if (isLeaving()) throw new NodeDraining();
+    if (clockWatch.isWrong()) throw new NodeClockWrong();
+    await database.ping(PING_MS);
+    return sendAnswer(reply, 200, statusAnswer('ready', { engine: readsOnly ? 'off' : 'on' }), formatTime(clock.now()));
+  });
+}
+
+/** Is the process alive: it tells nothing else, and probes have no token, so it wants none. */
+function addLivenessRoute(app: FastifyInstance, clock: Clock): void {
+  app.get('/healthz', (_request, reply) => sendAnswer(reply, 200, statusAnswer('alive'), formatTime(clock.now())));
+}
+
+/** And: how is it doing. */
+export function addMonitoringRoutes(app: FastifyInstance, { clock, metrics, metricsToken }: MonitoringDeps): void {
+  const onRequest = metricsToken === undefined ? [] : [requireToken(metricsToken)];
+  addLivenessRoute(app, clock);
+  app.get('/metrics', { onRequest }, async (_request, reply) =>
+    reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
+  );
+}
+
+/** All of it on a listener of its own. */
+export function createMonitoringApp(deps: MonitoringDeps): FastifyInstance {
+  const app = createPlainApp(deps.clock);
+  addReadinessRoute(app, deps);
+  addMonitoringRoutes(app, deps);
+  return app;
+}
+
+/**
+ * What a node answers before it has its database: that it is alive, and that nothing is served yet. It needs nothing but a
+ * clock, and gives its port up to the node itself.
+ */
+export function createStartingApp(clock: Clock): FastifyInstance {
+  const app = createPlainApp(clock);
+  addLivenessRoute(app, clock);
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.url !== '/healthz') throw new NodeStarting();
+  });
+  return app;
+}
+
+function createPlainApp(clock: Clock): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    requestTimeout: 10_000,
+    forceCloseConnections: true,
+    genReqId: (request) => readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
+  });
+  const refuse = (error: unknown, reply: FastifyReply) => {
+    const { result, http = result.http, message, headers } = toRefusal(error);
+    const answer = { code: result.code, message, data: 'null' };
+    return sendAnswer(reply.headers(headers), http, answer, formatTime(clock.now()));
+  };
+  app.setErrorHandler((error, _request, reply) => refuse(error, reply));
+  app.setNotFoundHandler((_request, reply) => refuse(new Rejection('PATH_NOT_FOUND'), reply));
+  return app;
+}
+
+const statusAnswer = (text: string, more = {}) => ({
+  ...CODES.SUCCESS,
+  data: JSON.stringify({ status: text, ...more }),
+});
+
+/** Compared by their hashes, which takes as long for any text. */
+function requireToken(token: string): (request: FastifyRequest) => Promise<void> {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  const expected = hash(`Bearer ${token}`);
+  return async ({ headers }) => {
+    if (!timingSafeEqual(hash(headers.authorization ?? ''), expected)) throw new Rejection('TOKEN_INVALID');
+  };
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { CODES, envelopeText, formatTime, HEADER_KEYS, type ResultCode } from '@perennial/wire';
+import type { Clock } from '../../platform/clock.js';
+import { JSON_TYPE } from '../answers/respond.js';
+import { endThenLinger } from './linger.js';
+import { readRequestId } from './signed-headers.js';
+
+interface Malformed {
+  /** What came, as docs/errors.md says it. */
+  readonly what: string;
+  readonly http: 400 | 401 | 408;
+  readonly result: ResultCode;
+  readonly message: string;
+  /** Node's names for it; the first row that knows a name is the answer. */
+  readonly errors: RegExp;
+}
+
+/** Headers that are malformed are 401001 like any other; the rest is 400001 under the status that HTTP has for it. */
+export const MALFORMED_HTTP: readonly Malformed[] = [
+  {
+    what: 'headers of more than 16 KB',
+    http: 401,
+    result: CODES.AUTH_HEADER_INVALID,
+    message: 'the headers are too large',
+    errors: /^HPE_HEADER_OVERFLOW$/,
+  },
+  {
+    what: 'a header that is malformed: a space in its name, a line break or a NUL in its value',
+    http: 401,
+    result: CODES.AUTH_HEADER_INVALID,
+    message: 'a header is malformed',
+    errors: /^HPE_(INVALID_HEADER_TOKEN|CR_EXPECTED|LF_EXPECTED|UNEXPECTED_SPACE)/,
+  },
+  {
+    what: 'headers that take longer than 10 s to arrive, or a request that takes longer than 30 s',
+    http: 408,
+    result: CODES.PARAM_INVALID,
+    message: 'the request did not arrive in time',
+    errors: /^ERR_HTTP_REQUEST_TIMEOUT$/,
+  },
+  {
+    what: 'a request that ends before its end, such as a body shorter than `Content-Length`',
+    http: 400,
+    result: CODES.PARAM_INVALID,
+    message: 'the request ends before its end',
+    errors: /^HPE_INVALID_EOF_STATE$/,
+  },
+  {
+    what: 'anything else that is not HTTP/1.1: another protocol, a method that is none, two lengths, chunks that are none',
+    http: 400,
+    result: CODES.PARAM_INVALID,
+    message: 'the request is not HTTP/1.1',
+    errors: /^/,
+  },
+];
+
+/** Whatever follows something malformed is malformed too, and Node reports it again and again. */
+const refused = new WeakSet<Socket>();
+
+/** What is not readable as HTTP never reaches a route, and still gets the envelope. */
+export function createMalformedHttpHandler(clock: Clock, lingerMs: number) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    if (error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    afterEarlierAnswers(socket, (unfinished) => {
+      if (!socket.writable || unfinished?.headersSent) socket.destroy();
+      else endThenLinger(socket, createAnswer(error.code ?? '', unfinished, clock), lingerMs);
+    });
+  };
+}
+
+function createAnswer(code: string, unfinished: ServerResponse | undefined, clock: Clock): string {
+  const row = MALFORMED_HTTP.find(({ errors }) => errors.test(code));
+  if (!row) throw new Error('the last row knows every name');
+  const requestId = readRequestId(unfinished?.req.headers[HEADER_KEYS.requestId]) ?? randomUUID();
+  const body = envelopeText(row.result, row.message, 'null', requestId, formatTime(clock.now()));
+  return (
+    `HTTP/1.1 ${row.http} ${STATUS_CODES[row.http]}\r\nContent-Type: ${JSON_TYPE}\r\n` +
+    `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
+  );
+}
+
+/**
+ * A client may have sent whole requests before what cannot be read. Their answers come first: it would take ours for
+ * one of them. What is handed on is the response of a request that broke off in the middle, if there is one.
+ */
+function afterEarlierAnswers(socket: Socket, go: (unfinished: ServerResponse | undefined) => void): void {
+  const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  if (current?.req.complete) current.once('close', () => afterEarlierAnswers(socket, go));
+  else go(current ?? undefined);
+}

@@ -1,0 +1,162 @@
+import { formatTime } from '@perennial/wire';
+import { type AlertView, findAlertsAbout } from '../../platform/alerts/alerts-sql.js';
+import type { Queryable } from '../../platform/db/database.js';
+import { formatTimeOrNull, nextPayTime, type Payment } from '../../subscriptions/domain/orders/order.js';
+import {
+  formatAttemptNo,
+  formatPaymentOrderNo,
+  parseOrderNo,
+} from '../../subscriptions/domain/orders/order-numbers.js';
+import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
+import { findRefundsOfOrder } from '../../subscriptions/store/payments/refunds-sql.js';
+import { type Operator, OperatorError } from '../operator.js';
+import { quoted } from '../rules.js';
+import { type AgreementView, findAgreement } from './agreements-sql.js';
+import {
+  type AttemptView,
+  type BenefitOfPeriod,
+  findAttempts,
+  findBenefitsOfOrder,
+  findLatestEvents,
+  findOrderOfAnyChannel,
+  type OrderEventView,
+  type OrderOfAnyChannel,
+} from './orders-sql.js';
+import { describeRefund, type RefundView } from './refunds.js';
+
+export interface PeriodView {
+  readonly paymentOrderNo: string;
+  readonly cycleNo: number;
+  readonly paymentStatus: string;
+  readonly expectPayTime: string;
+  readonly paidAt: string | null;
+  readonly amountCent: number;
+  readonly refundTime: string | null;
+  readonly refundAmountCent: number;
+  readonly attempts: readonly (AttemptView & { readonly attemptNo: string })[];
+  readonly refunds: readonly RefundView[];
+  readonly benefits: readonly BenefitOfPeriod[];
+}
+
+export interface OrderView {
+  readonly orderNo: string;
+  readonly externalOrderNo: string;
+  readonly appId: string;
+  readonly channelUserId: string;
+  readonly productCode: string;
+  readonly settlementMode: string;
+  readonly orderStatus: string;
+  readonly periodType: string;
+  readonly period: number;
+  readonly totalCycles: number;
+  readonly amountCent: number;
+  readonly totalPaidAmountCent: number;
+  readonly totalRefundAmountCent: number;
+  readonly createTime: string;
+  readonly orderSuccessTime: string | null;
+  readonly nextPayTime: string | null;
+  readonly unsubscribeTime: string | null;
+  readonly unsubscribeSource: string | null;
+  readonly unsubscribeReason: string | null;
+  readonly channelAgreementRef: string | null;
+  readonly agreement: AgreementView | null;
+  /** Those that were started. */
+  readonly payments: readonly PeriodView[];
+  /** The latest first. */
+  readonly events: readonly OrderEventView[];
+  readonly alerts: readonly AlertView[];
+}
+
+export type ShowOrderInput =
+  | { readonly orderNo: string; readonly externalOrderNo?: undefined }
+  | { readonly externalOrderNo: string; readonly orderNo?: undefined };
+
+const EVENTS_SHOWN = 20;
+
+/** Everything that is known about an order but secrets and card data, as of one moment. */
+export async function showOrder({ database }: Operator, input: ShowOrderInput): Promise<OrderView> {
+  return database.transaction(async (tx) => {
+    await tx.query('set transaction isolation level repeatable read, read only');
+    const order = await requireOrder(tx, input);
+    const agreement = order.agreementId === null ? undefined : await findAgreement(tx, order.agreementId);
+    const agreementNo = agreement?.agreementNo ?? null;
+    return {
+      ...describeFields(order),
+      agreement: agreement ?? null,
+      payments: await readPeriods(tx, order.orderNo),
+      events: await findLatestEvents(tx, order.orderNo, EVENTS_SHOWN),
+      alerts: await findAlertsAbout(tx, { orderNo: order.orderNo, agreementNo }),
+    };
+  });
+}
+
+async function requireOrder(tx: Queryable, input: ShowOrderInput): Promise<OrderOfAnyChannel> {
+  if (input.orderNo === undefined) {
+    const { externalOrderNo } = input;
+    const order = await findOrderOfAnyChannel(tx, { externalOrderNo });
+    if (!order) throw new OperatorError(`there is no order with the external number ${quoted(externalOrderNo)}`);
+    return order;
+  }
+  const orderNo = parseOrderNo(input.orderNo);
+  const order = orderNo === undefined ? undefined : await findOrderOfAnyChannel(tx, { orderNo });
+  if (!order) throw new OperatorError(`there is no order ${quoted(input.orderNo)}`);
+  return order;
+}
+
+function describeFields(order: OrderOfAnyChannel): Omit<OrderView, 'agreement' | 'payments' | 'events' | 'alerts'> {
+  return {
+    orderNo: String(order.orderNo),
+    externalOrderNo: order.externalOrderNo,
+    appId: order.appId,
+    channelUserId: order.channelUserId,
+    productCode: order.productCode,
+    settlementMode: order.settlementMode,
+    orderStatus: order.status,
+    periodType: order.periodType,
+    period: order.period,
+    totalCycles: order.totalCycles,
+    amountCent: order.amountCent,
+    totalPaidAmountCent: order.paidAmountCent,
+    totalRefundAmountCent: order.refundAmountCent,
+    createTime: formatTime(order.createdAt),
+    orderSuccessTime: formatTimeOrNull(order.successAt),
+    nextPayTime: nextPayTime(order),
+    unsubscribeTime: formatTimeOrNull(order.unsubscribedAt),
+    unsubscribeSource: order.unsubscribeSource,
+    unsubscribeReason: order.unsubscribeReason,
+    channelAgreementRef: order.channelAgreementRef,
+  };
+}
+
+async function readPeriods(tx: Queryable, orderNo: number): Promise<PeriodView[]> {
+  const payments = await findPayments(tx, orderNo);
+  const attempts = groupByPeriod(await findAttempts(tx, orderNo));
+  const refunds = groupByPeriod(await findRefundsOfOrder(tx, orderNo));
+  const benefits = groupByPeriod(await findBenefitsOfOrder(tx, orderNo));
+  return payments.map((payment: Payment) => ({
+    paymentOrderNo: formatPaymentOrderNo(orderNo, payment.cycleNo),
+    cycleNo: payment.cycleNo,
+    paymentStatus: payment.status,
+    expectPayTime: formatTime(payment.expectAt),
+    paidAt: formatTimeOrNull(payment.paidAt),
+    amountCent: payment.amountCent,
+    refundTime: formatTimeOrNull(payment.refundAt),
+    refundAmountCent: payment.refundAmountCent,
+    attempts: attempts(payment.cycleNo).map((one) => ({
+      attemptNo: formatAttemptNo(orderNo, one.cycleNo, one.tryNo),
+      ...one,
+    })),
+    refunds: refunds(payment.cycleNo).map(describeRefund),
+    benefits: benefits(payment.cycleNo),
+  }));
+}
+
+function groupByPeriod<T extends { readonly cycleNo: number }>(rows: readonly T[]): (cycleNo: number) => readonly T[] {
+  const groups = new Map<number, T[]>();
+  for (const row of rows) {
+    const group = groups.get(row.cycleNo);
+    if (group) group.push(row);
+    else groups.set(row.cycleNo, [row]);
+  }
+  return (cycleNo) => groups.get(cycleNo) ?? [];
+}

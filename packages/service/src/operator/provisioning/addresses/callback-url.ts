@@ -1,0 +1,39 @@
+import { isIP } from 'node:net';
+import { isPublicAddress } from '../../../catalog/channels/public-address.js';
+import { isThisMachine } from './this-machine.js';
+
+/** What a callback address may be, decided without any lookup. Names are judged again at each connection. */
+const MAX_CHARACTERS = 1024;
+
+const PRIVATE_NAME = /(^|\.)(localhost|localdomain|local|internal|home\.arpa)$/;
+
+export interface CallbackUrlRules {
+  /** Also take http and https to localhost and 127.0.0.1. */
+  readonly local: boolean;
+}
+
+/** The address as it is stored, or in one line why it is refused. */
+export function checkCallbackUrl(text: string, { local }: CallbackUrlRules): { url: string } | { refusal: string } {
+  if (text.length > MAX_CHARACTERS) return { refusal: `it has more than ${MAX_CHARACTERS} characters` };
+  // The URL parser would quietly drop these.
+  if (/[\s\p{Cc}]/u.test(text)) return { refusal: 'it holds white space or control characters' };
+  if (!URL.canParse(text)) return { refusal: 'it is not a complete address such as https://example.com/callback' };
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return { refusal: 'it holds a user name or password' };
+  if (text.includes('#')) return { refusal: 'it holds a fragment (#)' };
+  // A webhook's signature covers the path and says that there is no query.
+  if (text.includes('?')) return { refusal: 'it holds a query (?)' };
+  // Numbers in any spelling (0x7f.1, 2130706433) have become dotted by now.
+  const host = url.hostname.replace(/\.$/, '');
+  if (host.split('.').includes('')) return { refusal: `${host} is not a name` };
+  if (url.port === '0') return { refusal: 'there is no port 0' };
+  const here = local && isThisMachine(host);
+  if (url.protocol !== 'https:' && !(here && url.protocol === 'http:'))
+    return { refusal: 'it must start with https://' };
+  if (here) return { url: url.href };
+  const address = host.startsWith('[') ? host.slice(1, -1) : host;
+  if (isIP(address) !== 0 ? !isPublicAddress(address) : PRIVATE_NAME.test(address)) {
+    return { refusal: `${host} is not an address on the public internet` };
+  }
+  return { url: url.href };
+}

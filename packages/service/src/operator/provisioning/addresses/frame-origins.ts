@@ -1,0 +1,29 @@
+import type { Environment } from '../../../platform/settings.js';
+import { OperatorError } from '../../operator.js';
+import { quoted, requireAtMost, requireUnique } from '../../rules.js';
+import { isThisMachine } from './this-machine.js';
+
+const MAX_ORIGINS = 20;
+
+/**
+ * As browsers write them. They become part of a header's list, so that nothing with a path, a space, a semicolon or a star
+ * may get in.
+ */
+export function requireFrameOrigins(values: readonly string[], environment: Environment): string[] {
+  requireAtMost('origins', values, MAX_ORIGINS);
+  const origins = values.map((value) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    const local = environment === 'sandbox' && url?.protocol === 'http:' && isThisMachine(url.hostname);
+    if (!url || (url.protocol !== 'https:' && !local) || !isPlain(url, value)) {
+      throw new OperatorError(`an origin must look like https://shop.example, not ${quoted(value)}`);
+    }
+    return url.origin;
+  });
+  requireUnique('the origin', origins);
+  return origins;
+}
+
+/** Scheme, name and port and nothing else; a slash at the end is let pass. */
+function isPlain(url: URL, value: string): boolean {
+  return /^[a-z0-9.:[\]-]+$/.test(url.host) && [url.origin, `${url.origin}/`].includes(value.toLowerCase());
+}

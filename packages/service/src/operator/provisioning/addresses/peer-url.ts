@@ -1,0 +1,25 @@
+import type { Environment } from '../../../platform/settings.js';
+import { OperatorError } from '../../operator.js';
+import { quoted } from '../../rules.js';
+import { isThisMachine } from './this-machine.js';
+
+/**
+ * Of a bridge or a supplier. Unlike a callback address it is the operators' own choice, and may well be inside their
+ * network.
+ */
+export function requirePeerUrl(what: string, text: string, environment: Environment): string {
+  if (!URL.canParse(text)) throw new OperatorError(`${what} ${quoted(text)} is not a complete address`);
+  const url = new URL(text);
+  // Not repeated in the message: it may hold a password.
+  if (url.username !== '' || url.password !== '') {
+    throw new OperatorError(`${what} must not hold a user name or password`);
+  }
+  if (text.includes('#')) throw new OperatorError(`${what} must not hold a fragment (#)`);
+  // What is signed is the path alone.
+  if (text.includes('?')) throw new OperatorError(`${what} must not hold a query (?)`);
+  const local = environment === 'sandbox' && url.protocol === 'http:' && isThisMachine(url.hostname);
+  if (url.protocol !== 'https:' && !local) {
+    throw new OperatorError(`${what} ${quoted(text)} must start with https://`);
+  }
+  return url.href;
+}

@@ -1,0 +1,206 @@
+import { columns, type Queryable, statement } from '../db/database.js';
+import { shanghaiText } from '../db/time-sql.js';
+
+/** What an operator has to look at. docs/operations.md says what each one means, and what to do. */
+export const ALERT_KINDS = [
+  'debit-unknown-for-a-day',
+  'debit-wrong-amount',
+  'debit-late-success',
+  'debit-contradiction',
+  'debit-after-unsubscribe',
+  'refund-unknown-for-a-day',
+  'refund-wrong-amount',
+  'refund-refused',
+  'refund-contradiction',
+  'billing-failed',
+  'notice-for-unknown-attempt',
+  'notice-for-unknown-agreement',
+  'agreement-cancel-failed',
+  'agreement-number-of-another-channel',
+  'webhook-given-up',
+  'pool-empty',
+  'claim-refused',
+  'claim-unknown-for-a-day',
+  'reconciliation-difference',
+  'reconciliation-failed',
+  'undecryptable-fields',
+] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
+
+/**
+ * An alert that was put aside or had ended is open again, and people have to be told. Not when its end was not told yet: for
+ * them it has been open all the time.
+ */
+const OPEN_AGAIN = `acknowledged_by = null, acknowledged_at = null, resolved_at = null, resolved_because = null,
+  to_tell = case
+    when alerts.to_tell = 'RESOLVED' and alerts.acknowledged_at is null then null
+    when alerts.acknowledged_at is null and alerts.resolved_at is null then alerts.to_tell
+    else 'OPEN' end`;
+const SEEN_AGAIN = `detail = excluded.detail, last_seen_at = now(), seen = alerts.seen + 1, ${OPEN_AGAIN}`;
+
+const INSERT = 'insert into alerts (kind, subject, detail) values ($1, $2, $3)';
+
+const RAISE_ALERT = statement({
+  text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}`,
+  parameters: ['text', 'text', 'text'],
+});
+
+/** One row per kind and subject; what happens again is counted, and has to be acknowledged again. */
+export async function raiseAlert(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
+  await db.query(RAISE_ALERT, [kind, subject, detail]);
+}
+
+const RAISE_ALERT_ONCE = statement({
+  text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN} where alerts.resolved_at is not null`,
+  parameters: ['text', 'text', 'text'],
+});
+
+/** For what goes on rather than happens again: an alert that is there stays as it is, unless it had ended. */
+export async function raiseAlertOnce(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
+  await db.query(RAISE_ALERT_ONCE, [kind, subject, detail]);
+}
+
+const RAISE_ALERT_ON_CHANGE = statement({
+  text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}
+     where alerts.detail <> excluded.detail or alerts.resolved_at is not null`,
+  parameters: ['text', 'text', 'text'],
+});
+
+/** For an answer that is heard again at every question: it happens again when it says something else. */
+export async function raiseAlertOnChange(
+  db: Queryable,
+  kind: AlertKind,
+  subject: string,
+  detail: string,
+): Promise<void> {
+  await db.query(RAISE_ALERT_ON_CHANGE, [kind, subject, detail]);
+}
+
+/** What an alert becomes whose cause is gone. Its end is told to whoever was told of it. */
+export const resolvedColumns = (because: string) => `resolved_at = now(), resolved_because = ${because},
+  to_tell = case when alerts.told_at is not null then 'RESOLVED' end`;
+
+const RESOLVE_ALERT = statement({
+  text: `update alerts set ${resolvedColumns('$3')} where kind = $1 and subject = $2 and resolved_at is null`,
+  parameters: ['text', 'text', 'text'],
+});
+
+/** By the step that removed the cause. */
+export async function resolveAlert(db: Queryable, kind: AlertKind, subject: string, because: string): Promise<void> {
+  await db.query(RESOLVE_ALERT, [kind, subject, because]);
+}
+
+/** Times as the interface writes them. */
+export interface AlertView {
+  readonly kind: string;
+  readonly subject: string;
+  readonly detail: string;
+  readonly seen: number;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly acknowledgedBy: string | null;
+  readonly acknowledgedAt: string | null;
+  /** Empty as long as the cause has not been seen to be gone. */
+  readonly resolvedAt: string | null;
+  readonly resolvedBecause: string | null;
+}
+
+const COLUMNS = `kind, subject, detail, seen, ${shanghaiText('first_seen_at')} as "firstSeenAt",
+  ${shanghaiText('last_seen_at')} as "lastSeenAt", acknowledged_by as "acknowledgedBy",
+  ${shanghaiText('acknowledged_at')} as "acknowledgedAt", ${shanghaiText('resolved_at')} as "resolvedAt",
+  resolved_because as "resolvedBecause"`;
+
+const ALERT_VIEW_COLUMNS = columns<AlertView>({
+  kind: 'text',
+  subject: 'text',
+  detail: 'text',
+  seen: 'integer',
+  firstSeenAt: 'text',
+  lastSeenAt: 'text',
+  acknowledgedBy: 'text?',
+  acknowledgedAt: 'text?',
+  resolvedAt: 'text?',
+  resolvedBecause: 'text?',
+});
+
+const FIND_ALERTS = statement({
+  text: `select ${COLUMNS} from alerts where $1 = 'all' or (acknowledged_at is null and resolved_at is null)
+     order by last_seen_at desc, kind, subject limit $2`,
+  parameters: ['text', 'bigint'],
+  columns: ALERT_VIEW_COLUMNS,
+});
+
+/** The latest first. */
+export async function findAlerts(db: Queryable, which: 'open' | 'all', limit: number): Promise<AlertView[]> {
+  return db.query(FIND_ALERTS, [which, limit]);
+}
+
+const FIND_ALERTS_ABOUT = statement({
+  text: `select ${COLUMNS} from alerts where subject ~ $1 or subject = $2 order by last_seen_at desc, kind, subject`,
+  parameters: ['text', 'text'],
+  columns: ALERT_VIEW_COLUMNS,
+});
+
+/** Those whose subject is this order, one of its periods, attempts, refunds or claims, or the agreement that it runs on. */
+export async function findAlertsAbout(
+  db: Queryable,
+  { orderNo, agreementNo }: { readonly orderNo: number; readonly agreementNo: string | null },
+): Promise<AlertView[]> {
+  return db.query(FIND_ALERTS_ABOUT, [`^[RC]?${orderNo}([0-9]{4}([0-9]{2})?)?$`, agreementNo]);
+}
+
+const LOCK_ALERT = statement({
+  text: `select ${COLUMNS} from alerts where kind = $1 and subject = $2 for update`,
+  parameters: ['text', 'text'],
+  columns: ALERT_VIEW_COLUMNS,
+});
+
+/** Under its row lock. */
+export async function lockAlert(tx: Queryable, kind: string, subject: string): Promise<AlertView | undefined> {
+  const [alert] = await tx.query(LOCK_ALERT, [kind, subject]);
+  return alert;
+}
+
+const STORE_ACKNOWLEDGEMENT = statement({
+  text: `update alerts set acknowledged_by = $3, acknowledged_at = now(),
+       to_tell = case when to_tell = 'RESOLVED' then to_tell end
+     where kind = $1 and subject = $2
+     returning ${COLUMNS}`,
+  parameters: ['text', 'text', 'text'],
+  columns: ALERT_VIEW_COLUMNS,
+});
+
+export async function storeAcknowledgement(
+  tx: Queryable,
+  kind: string,
+  subject: string,
+  by: string,
+): Promise<AlertView> {
+  const [alert] = await tx.query(STORE_ACKNOWLEDGEMENT, [kind, subject, by]);
+  if (!alert) throw new Error('an alert that is locked has a row');
+  return alert;
+}
+
+export interface AlertToLog {
+  readonly kind: string;
+  readonly subject: string;
+  readonly detail: string;
+  /** Since it was last logged. */
+  readonly times: number;
+  readonly seen: number;
+}
+
+const TAKE_ALERTS_TO_LOG = statement({
+  text: `with raised as materialized (
+       select kind, subject, seen, logged from alerts where logged < seen order by last_seen_at limit $1
+       for update skip locked)
+     update alerts a set logged = r.seen from raised r where a.kind = r.kind and a.subject = r.subject
+     returning a.kind, a.subject, a.detail, r.seen - r.logged as times, a.seen`,
+  parameters: ['bigint'],
+  columns: columns<AlertToLog>({ kind: 'text', subject: 'text', detail: 'text', times: 'integer', seen: 'integer' }),
+});
+
+/** Alerts that were raised and stand in no log yet, for whoever takes them; from then on they count as logged. */
+export async function takeAlertsToLog(db: Queryable, limit: number): Promise<AlertToLog[]> {
+  return db.query(TAKE_ALERTS_TO_LOG, [limit]);
+}

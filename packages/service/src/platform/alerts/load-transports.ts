@@ -1,0 +1,14 @@
+import type { Clock } from '../clock.js';
+import type { Settings } from '../settings.js';
+import type { AlertTransport } from './transport.js';
+
+/** Those that are set; the others are not even loaded, which is part of every start. */
+export async function loadAlertTransports(
+  { alertWebhook, alertEmail }: Settings,
+  clock: Clock,
+): Promise<AlertTransport[]> {
+  const ways: AlertTransport[] = [];
+  if (alertWebhook) ways.push((await import('./webhook-transport.js')).createWebhookTransport(alertWebhook, clock));
+  if (alertEmail) ways.push((await import('./email-transport.js')).createEmailTransport(alertEmail));
+  return ways;
+}

@@ -1,8 +1,0 @@
-import { PlainError } from '../plain-error.js';
-
-/** The statement cannot be used, and nothing of it is: the message says where and why. */
-export class StatementRefused extends PlainError {}
-
-export function refusedAt(line: number, why: string): StatementRefused {
-  return new StatementRefused(`line ${line} of the statement: ${why}`);
-}

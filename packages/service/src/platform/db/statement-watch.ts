@@ -1,0 +1,140 @@
+import type pg from 'pg';
+import { DestroyableClient } from './destroyable-client.js';
+import { BACKEND_STARTED_AT, type Backend } from './session.js';
+
+/** A connection, as far as it is watched. It has one statement at a time. */
+export interface WatchedConnection {
+  readonly client: DestroyableClient;
+  /** The process behind it, once it is known. */
+  readonly backend: Backend | undefined;
+  /** In turns of the watch: when its statement began, and how long it may take. 0: no statement, or one without a limit. */
+  since: number;
+  limit: number;
+}
+
+export interface StatementWatchOptions {
+  /** How a connection of the watch's own is made. */
+  readonly config: pg.ClientConfig;
+  /** Told when the database falls silent, and when it answers again. */
+  readonly onUnresponsive?: ((isUnresponsive: boolean) => void) | undefined;
+}
+
+/**
+ * Time is counted in turns of a timer. A process that was stopped, or too busy to read its sockets, has one turn when it goes
+ * on, and not all that it has missed: nobody is given up for what is waiting to be read.
+ */
+const TICK_MS = 500;
+const ticksIn = (ms: number) => Math.ceil(ms / TICK_MS);
+
+/** A statement that takes longer is reason to ask whether the database answers at all, and a question is given as long. */
+const SLOW_TICKS = ticksIn(2_000);
+
+/** Statements that wait for an answer, and the limit of each. */
+export interface StatementWatch<Connection extends WatchedConnection> {
+  add(connection: Connection): void;
+  remove(connection: Connection): void;
+  /** A statement without a limit has 0. */
+  begin(connection: Connection, limitMs: number): void;
+  end(connection: Connection): void;
+  /** Neither a statement nor a new connection is answered: whoever comes need not wait to find out. */
+  readonly isSilent: boolean;
+  stop(): void;
+}
+
+/**
+ * The database's own limits hold while it runs. One that is frozen, or behind a network that swallows everything, keeps its
+ * sockets open and says nothing, so each statement is given up here too, some time after the database would have done it. Its
+ * connection is destroyed: a late answer must not be taken for that of the next statement.
+ */
+export function createStatementWatch<Connection extends WatchedConnection>(
+  { config, onUnresponsive }: StatementWatchOptions,
+  giveUp: (connection: Connection) => void,
+): StatementWatch<Connection> {
+  const connections = new Set<Connection>();
+  /** Processes that still work, or wait, for a statement that was given up. */
+  const abandoned: Backend[] = [];
+  let tick = 0;
+  let isSilent = false;
+  /** Slow statements are asked about once for each so many turns. */
+  let answeredAt = 0;
+  let probing: { readonly client: DestroyableClient; readonly since: number } | undefined;
+
+  const timer = setInterval(() => {
+    tick += 1;
+    let hasSlow = false;
+    for (const connection of connections) {
+      if (connection.limit === 0) continue;
+      const age = tick - connection.since;
+      if (age > connection.limit || (isSilent && age > SLOW_TICKS)) giveUpStatement(connection);
+      else hasSlow ||= age > SLOW_TICKS;
+    }
+    if (probing) {
+      if (tick - probing.since > SLOW_TICKS) {
+        probing.client.destroy();
+        probing = undefined;
+        setUnresponsive(true);
+      }
+    } else if (isSilent || abandoned.length > 0 || (hasSlow && tick - answeredAt > SLOW_TICKS)) void probe();
+  }, TICK_MS);
+  timer.unref();
+
+  function giveUpStatement(connection: Connection): void {
+    connections.delete(connection);
+    giveUp(connection);
+    connection.client.destroy();
+    if (connection.backend) abandoned.push(connection.backend);
+  }
+
+  /** Any answer will do, a refusal too: then everybody hears it for himself. */
+  async function probe(): Promise<void> {
+    const client = new DestroyableClient(config);
+    const question = { client, since: tick };
+    probing = question;
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const ended = abandoned.splice(0);
+      await client.query(END_BACKENDS, [ended.map(({ pid }) => pid), ended.map(({ startedAt }) => startedAt)]);
+    } catch {
+      // If it was destroyed above, nobody asks about it any more.
+    }
+    void client.end().catch(() => undefined);
+    if (probing !== question) return;
+    probing = undefined;
+    answeredAt = tick;
+    setUnresponsive(false);
+  }
+
+  function setUnresponsive(now: boolean): void {
+    if (now === isSilent) return;
+    isSilent = now;
+    onUnresponsive?.(now);
+  }
+
+  return {
+    add: (connection) => void connections.add(connection),
+    remove: (connection) => void connections.delete(connection),
+    begin(connection, limitMs) {
+      connection.since = tick;
+      connection.limit = ticksIn(limitMs);
+    },
+    end(connection) {
+      connection.limit = 0;
+    },
+    get isSilent() {
+      return isSilent;
+    },
+    stop() {
+      clearInterval(timer);
+      if (probing) probing.client.destroy();
+      probing = undefined;
+    },
+  };
+}
+
+/**
+ * A commit that waits for a replica does not notice that its client is gone, whatever the statement's limits: such processes
+ * would pile up until there are no connections left. And what a frozen one was about to do it does not do when it goes on.
+ */
+const END_BACKENDS = `select pg_terminate_backend(a.pid) from pg_stat_activity a
+  where (a.pid, ${BACKEND_STARTED_AT}) in (select * from unnest($1::integer[], $2::bigint[]))`;

@@ -1,0 +1,155 @@
+import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
+import { columns, type Queryable, statement } from '../db/database.js';
+
+const WINDOW_SECONDS = IDEMPOTENCY_WINDOW_MS / 1000;
+
+export interface IdempotencyRow {
+  readonly path: string;
+  readonly bodySha256: Buffer;
+  /** DONE: `data` is the text. DESCRIBED: it is what the text is made of. */
+  readonly state: 'RUNNING' | 'DONE' | 'DESCRIBED';
+  /** RUNNING: whether somebody is still at it, by the database's clock. */
+  readonly leased: boolean;
+  readonly subject: string | null;
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly data: string | null;
+}
+
+/** For a join or a select in which the table is called `i`. */
+export const IDEMPOTENCY_COLUMNS = `i.path, i.body_sha256 as "bodySha256", i.state,
+  coalesce(i.lease_until > now(), false) as leased, i.subject, i.code, i.message, i.data`;
+
+export interface IdempotencyId {
+  readonly channelId: number;
+  readonly key: string;
+  readonly path: string;
+  readonly bodySha256: Buffer;
+  /** This run of the request, so that no other run's row is taken for its own. */
+  readonly owner: string;
+}
+
+const FIND_IDEMPOTENCY_ROW = statement({
+  name: 'find-idempotent-answer',
+  text: `select ${IDEMPOTENCY_COLUMNS} from idempotency i
+             where i.channel_id = $1 and i.key = $2 and i.created_at > now() - $3::integer * interval '1 s'`,
+  parameters: ['bigint', 'text', 'integer'],
+  columns: columns<IdempotencyRow>({
+    path: 'text',
+    bodySha256: 'bytea',
+    state: 'text',
+    leased: 'boolean',
+    subject: 'text?',
+    code: 'text?',
+    message: 'text?',
+    data: 'text?',
+  }),
+});
+
+export async function findIdempotencyRow(
+  db: Queryable,
+  channelId: number,
+  key: string,
+): Promise<IdempotencyRow | undefined> {
+  const [row] = await db.query(FIND_IDEMPOTENCY_ROW, [channelId, key, WINDOW_SECONDS]);
+  return row;
+}
+
+const INSERT_RUNNING = statement({
+  name: 'insert-idempotent-running',
+  text: `insert into idempotency as i (channel_id, key, path, body_sha256, state, owner, lease_until, subject)
+             values ($1, $2, $3, $4, 'RUNNING', $5, now() + $6::double precision * interval '1 s', $7)
+             on conflict (channel_id, key) do update set path = excluded.path, body_sha256 = excluded.body_sha256,
+               state = 'RUNNING', owner = excluded.owner, lease_until = excluded.lease_until,
+               subject = excluded.subject, code = null, message = null, data = null, created_at = now()
+             where i.owner = excluded.owner or i.created_at <= now() - $8::integer * interval '1 s'
+             returning 1`,
+  parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'double precision', 'text', 'integer'],
+});
+
+/** Work in two steps begins: false when another request has the key. A row past its window counts as absent. */
+export async function insertRunningRow(
+  tx: Queryable,
+  id: IdempotencyId,
+  subject: string,
+  leaseSeconds: number,
+): Promise<boolean> {
+  const rows = await tx.query(INSERT_RUNNING, [
+    id.channelId,
+    id.key,
+    id.path,
+    id.bodySha256,
+    id.owner,
+    leaseSeconds,
+    subject,
+    WINDOW_SECONDS,
+  ]);
+  return rows.length === 1;
+}
+
+const TAKE_OVER_LEASE = statement({
+  text: `update idempotency set owner = $3, lease_until = now() + $4::double precision * interval '1 s'
+     where channel_id = $1 and key = $2 and state = 'RUNNING' and lease_until <= now() returning 1`,
+  parameters: ['bigint', 'text', 'uuid', 'double precision'],
+});
+
+/** Somebody else's interrupted work, once nobody is at it any more. */
+export async function takeOverLease(db: Queryable, id: IdempotencyId, leaseSeconds: number): Promise<boolean> {
+  const rows = await db.query(TAKE_OVER_LEASE, [id.channelId, id.key, id.owner, leaseSeconds]);
+  return rows.length === 1;
+}
+
+const END_LEASE = statement({
+  text: `update idempotency set lease_until = now()
+     where channel_id = $1 and key = $2 and owner = $3 and state = 'RUNNING'`,
+  parameters: ['bigint', 'text', 'uuid'],
+});
+
+export async function endLease(db: Queryable, id: IdempotencyId): Promise<void> {
+  await db.query(END_LEASE, [id.channelId, id.key, id.owner]);
+}
+
+export interface StoredAnswer {
+  readonly state: 'DONE' | 'DESCRIBED';
+  readonly code: string;
+  readonly message: string;
+  readonly data: string;
+}
+
+/**
+ * Beside a description stands a lease without an end. Nodes of the version before know no such state, and what they see is a
+ * request that somebody is still at: they answer 409002, and never the description (docs/decisions/0003).
+ */
+export const leaseUntil = (state: string) => `case when ${state} = 'DESCRIBED' then timestamptz 'infinity' end`;
+
+const INSERT_ANSWER = statement({
+  name: 'insert-idempotent-done',
+  text: `insert into idempotency as i (channel_id, key, path, body_sha256, state, owner, code, message, data,
+               lease_until)
+             values ($1, $2, $3, $4, $10, $5, $6, $7, $8, ${leaseUntil('$10')})
+             on conflict (channel_id, key) do update set path = excluded.path, body_sha256 = excluded.body_sha256,
+               state = excluded.state, lease_until = excluded.lease_until, code = excluded.code, message = excluded.message,
+               data = excluded.data, owner = excluded.owner,
+               created_at = case when i.owner = excluded.owner then i.created_at else now() end
+             where (i.owner = excluded.owner and i.state = 'RUNNING')
+                or i.created_at <= now() - $9::integer * interval '1 s'
+             returning 1`,
+  parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'text', 'text', 'text', 'integer', 'text'],
+});
+
+/** False when another request has the key: then this one's effects must not stay. */
+export async function insertAnswer(tx: Queryable, id: IdempotencyId, answer: StoredAnswer): Promise<boolean> {
+  const rows = await tx.query(INSERT_ANSWER, [
+    id.channelId,
+    id.key,
+    id.path,
+    id.bodySha256,
+    id.owner,
+    answer.code,
+    answer.message,
+    answer.data,
+    WINDOW_SECONDS,
+    answer.state,
+  ]);
+  return rows.length === 1;
+}

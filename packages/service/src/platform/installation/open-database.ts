@@ -1,0 +1,249 @@
+import { access, constants, mkdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EmbeddedPostgresError, holdsDatabase, openEmbedded } from '@perennial/embedded-postgres';
+import pg from 'pg';
+import { type Database, HeldUp, LONG_STATEMENT_MS, openDatabase, sqlState, Unavailable } from '../db/database.js';
+import { moveLaggingSequences } from '../db/sequences.js';
+import { UnfitConnection } from '../db/session.js';
+import { PlainError } from '../plain-error.js';
+import { describeMasterKeyPlace, readExistingMasterKeys, readOrCreateMasterKeys } from '../secrets/master-key.js';
+import { openVault, type Vault } from '../secrets/vault.js';
+import { type Settings, SettingsError } from '../settings.js';
+import { checkInstallation, checkWrappedKeys, claimInstallation, findInstallation } from './installation.js';
+import { prepareSchema } from './prepare-schema.js';
+
+export interface OpenOptions {
+  /** One service per embedded folder; any number of tools beside it or without it. */
+  readonly role: 'service' | 'tool';
+  /** As the database's own list of sessions has it. Unset: after the role. */
+  readonly name?: string;
+  /** The schema is taken as it is: for what migrates it, or tells about it. */
+  readonly anySchema?: boolean;
+  /** An embedded folder without a database is refused, and left as it is. Unset: one is made there. */
+  readonly mustExist?: boolean;
+  readonly log: (line: string) => void;
+  /** What a start waits for, again each time that it has looked in vain. */
+  readonly onWaiting?: (what: string) => void;
+  readonly onIdleError?: (error: Error) => void;
+  /** The database does not answer, or answers again. */
+  readonly onUnresponsive?: (isSilent: boolean) => void;
+  /** How often an unreachable DATABASE_URL is tried again before giving up; a service never gives up. */
+  readonly attempts?: number;
+  readonly signal?: AbortSignal;
+  /** Another service took the embedded folder while this one's database was away: this one should end. */
+  readonly onTakenOver?: (error: Error) => void;
+}
+
+export interface OpenedDatabase {
+  readonly database: Database;
+  readonly vault: Vault;
+  /** With the password. */
+  readonly databaseUrl: string;
+  close(): Promise<void>;
+}
+
+const MIN_SERVER_VERSION = 15;
+
+/** The way to a database that is ready for work: reachable, migrated, of this environment and under this master key. */
+export async function openDatabaseFromSettings(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
+  if (options.mustExist) await refuseEmptyFolder(settings);
+  if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await createDataFolder(settings.dataDir);
+  const vault = openVault(await readOrCreateMasterKeys(settings));
+  const opened = { ...(await connectToDatabase(settings, options)), vault };
+  return closeUnlessReady(opened, () => retryWhileLocked(options, () => prepareDatabase(opened, settings, options)));
+}
+
+/**
+ * A database as it is, for what only looks at it: neither schema nor installation nor master key is made, and nothing is brought up
+ * to date. It may be empty.
+ */
+export async function openExistingDatabase(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
+  if (options.mustExist) await refuseEmptyFolder(settings);
+  const keys = await readExistingMasterKeys(settings);
+  if (!keys) {
+    throw new SettingsError(
+      `there is no master key in ${describeMasterKeyPlace(settings)}: put it there, or set MASTER_KEY`,
+    );
+  }
+  const vault = openVault(keys);
+  const opened = { ...(await connectToDatabase(settings, options)), vault };
+  return closeUnlessReady(opened, async () => {
+    const { database, databaseUrl } = opened;
+    const installation = await findInstallation(database);
+    if (!installation) return;
+    checkInstallation(installation, settings.environment, vault);
+    await prepareSchema(database, databaseUrl, { ...settings, migrate: 'never' }, options);
+  });
+}
+
+/** What does not become ready is closed. */
+async function closeUnlessReady(opened: OpenedDatabase, prepare: () => Promise<void>): Promise<OpenedDatabase> {
+  try {
+    await prepare();
+    return opened;
+  } catch (error) {
+    await opened.close();
+    const lasting = permanentReason(error);
+    throw lasting === undefined ? error : new SettingsError(lasting, { cause: error });
+  }
+}
+
+async function refuseEmptyFolder({ dataDir, databaseUrl }: Settings): Promise<void> {
+  if (databaseUrl !== undefined || (await holdsDatabase(dataDir))) return;
+  throw new SettingsError(`there is no database in ${dataDir}: npm start makes one, or choose another DATA_DIR`);
+}
+
+/** Whatever of it was done before is found done. */
+async function prepareDatabase(
+  { database, databaseUrl, vault }: OpenedDatabase,
+  settings: Settings,
+  options: OpenOptions,
+): Promise<void> {
+  const { environment } = settings;
+  // Before anything is changed: it may be the database of somebody else.
+  const installation = await findInstallation(database);
+  if (installation) checkInstallation(installation, environment, vault);
+  if (options.anySchema) return;
+  await prepareSchema(database, databaseUrl, settings, options);
+  await claimInstallation(database, environment, vault);
+  // Commands take keys and numbers as they find them: one that looks at a copy says so.
+  if (options.role !== 'service') return;
+  const warning = await checkWrappedKeys(database, vault);
+  if (warning !== undefined) options.log(`Warning: ${warning}`);
+  for (const sequence of await moveLaggingSequences(database))
+    options.log(`sequence ${sequence} was behind its numbers`);
+}
+
+const LOOK_AGAIN_MS = 1_000;
+
+/** Who restores or changes a database holds its tables for as long as that takes. A service waits for it; a command says so. */
+async function retryWhileLocked(
+  { role, log, onWaiting, signal }: OpenOptions,
+  work: () => Promise<void>,
+): Promise<void> {
+  for (let isSaid = false; ; isSaid = true) {
+    signal?.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (role !== 'service' || !(error instanceof HeldUp)) throw error;
+      const line = `somebody else holds tables of the database (${sqlState(error)})`;
+      if (!isSaid) log(`${line}; waiting for that`);
+      onWaiting?.(line);
+      await delay(LOOK_AGAIN_MS, undefined, signal ? { signal } : {});
+    }
+  }
+}
+
+/** A database that can be reached, as it is. */
+export async function connectToDatabase(
+  settings: Settings,
+  options: OpenOptions,
+): Promise<Omit<OpenedDatabase, 'vault'>> {
+  const embedded =
+    settings.databaseUrl === undefined
+      ? await withPlainErrors(
+          openEmbedded({
+            dataDir: settings.dataDir,
+            role: options.role,
+            log: options.log,
+            ...(options.onTakenOver ? { onTakenOver: options.onTakenOver } : {}),
+            description: `pid ${process.pid} port ${settings.port}`,
+          }),
+        )
+      : undefined;
+  const url = settings.databaseUrl ?? embedded?.url ?? '';
+  const database = openDatabase({
+    url,
+    pool: options.role === 'service' ? settings.databasePool : 2,
+    name: options.name ?? `perennial ${options.role}`,
+    ...(options.role === 'tool' ? { statementMs: LONG_STATEMENT_MS } : {}),
+    ...(options.onIdleError ? { onIdleError: options.onIdleError } : {}),
+    ...(options.onUnresponsive ? { onUnresponsive: options.onUnresponsive } : {}),
+  });
+  const close = async () => {
+    await database.close();
+    if (embedded !== undefined) await withPlainErrors(embedded.release());
+  };
+  try {
+    await waitUntilReachable(database, options);
+    return { database, databaseUrl: url, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** What the embedded server says to people, as an error that is shown to them as it is. */
+async function withPlainErrors<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof EmbeddedPostgresError ? new PlainError(error.message, { cause: error }) : error;
+  }
+}
+
+async function createDataFolder(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new SettingsError(`DATA_DIR ${dataDir} cannot be used: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function waitUntilReachable(
+  database: Database,
+  { role, log, onWaiting, attempts, signal }: OpenOptions,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    signal?.throwIfAborted();
+    try {
+      // A command may look at a standby.
+      const { version, encoding } = await database.inspect({ mustWrite: role === 'service' });
+      if (version < MIN_SERVER_VERSION) {
+        throw new SettingsError(`DATABASE_URL is PostgreSQL ${version}; ${MIN_SERVER_VERSION} or newer is needed`);
+      }
+      if (encoding !== 'UTF8') {
+        throw new SettingsError(`DATABASE_URL: the database has the encoding ${encoding}; UTF8 is needed`);
+      }
+      return;
+    } catch (error) {
+      const lasting = permanentReason(error);
+      if (lasting !== undefined) throw new SettingsError(lasting, { cause: error });
+      if (!(error instanceof Unavailable)) throw error;
+      const line = `the database of DATABASE_URL cannot be reached (${describeUnavailable(error)})`;
+      if (attempts !== undefined && attempt >= attempts) throw new SettingsError(line);
+      const seconds = Math.min(10, attempt);
+      log(`${line}; trying again in ${seconds} s`);
+      onWaiting?.(line);
+      await delay(seconds * 1000, undefined, signal ? { signal } : {});
+    }
+  }
+}
+
+/** What the server or the system said, which names no secret. */
+function describeUnavailable(error: Unavailable): string {
+  const { cause } = error;
+  return cause instanceof pg.DatabaseError ? cause.message : error.message.replace(/^database unavailable: /, '');
+}
+
+const CERTIFICATE_CODES =
+  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO)/;
+
+/** What will not mend itself, in one line: a refused password, a missing database, a wrong certificate, a pooler. */
+function permanentReason(error: unknown): string | undefined {
+  if (error instanceof UnfitConnection) return error.message;
+  const cause = error instanceof Unavailable ? error.cause : error;
+  if (!(cause instanceof Error)) return undefined;
+  const { message } = cause;
+  const code = 'code' in cause ? String(cause.code) : '';
+  if (code === '28P01') return 'DATABASE_URL: user or password is not accepted';
+  if (code === '28000') return `DATABASE_URL: user or password is not accepted (${message})`;
+  if (code === '3D000') return 'DATABASE_URL: there is no database of that name';
+  if (code === '42501') return `DATABASE_URL: the role may not do what the service needs: ${message}`;
+  if (code === '3F000') return 'DATABASE_URL: no schema of the search_path is there';
+  if (CERTIFICATE_CODES.test(code)) return `DATABASE_URL: TLS to the server failed: ${message}`;
+  if (/does not support SSL/.test(message)) return 'DATABASE_URL: the server offers no TLS, and sslmode asks for it';
+  return undefined;
+}

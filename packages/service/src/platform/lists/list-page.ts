@@ -1,0 +1,76 @@
+import { type EndpointName, type PagingRequest, pageOf } from '@perennial/wire';
+import { HeldUp, type Queryable, sqlState, type Transactional, Unavailable } from '../db/database.js';
+import { type ListQuestion, type RowKey, readCursor, writeCursor } from './cursor.js';
+
+/** What is particular to a list. */
+export interface ListDefinition<Row, K extends RowKey> {
+  readonly endpoint: EndpointName;
+  isKey(parts: readonly unknown[]): parts is K;
+  keyOf(row: Row): K;
+}
+
+/** Where reading begins: behind a row, or from the newest on, and then so many further on. */
+export interface ListPosition<K extends RowKey> {
+  readonly after: K | undefined;
+  readonly offset: number;
+}
+
+export interface ListPage<Row> {
+  readonly rows: Row[];
+  /** As every list answers it. */
+  readonly paging: PageData;
+}
+
+export interface PageData {
+  readonly page: number | null;
+  readonly size: number;
+  readonly hasMore: boolean;
+  readonly nextCursor: string | null;
+}
+
+/** No answer is worth more of a connection than this. By cursor, a page takes a hundredth of it. */
+export const MAX_LIST_MS = 3_000;
+
+/** A page so far behind that it cannot be read in time, unless the database is very busy. */
+export class ListTooLong extends Unavailable {
+  constructor(options?: ErrorOptions) {
+    super(`the list could not be read within ${MAX_LIST_MS / 1000} s: go on by cursor, or ask for less`, options);
+  }
+}
+
+/** One page of a list, by its number or by cursor; newest first is for `read` to see to. */
+export async function readListPage<Row, K extends RowKey>(
+  list: ListDefinition<Row, K>,
+  { database, channelId }: { readonly database: Transactional; readonly channelId: number },
+  filter: ListQuestion['filter'],
+  request: PagingRequest,
+  read: (db: Queryable, limit: number, place: ListPosition<K>) => Promise<Row[]>,
+): Promise<ListPage<Row>> {
+  const { page, size } = pageOf(request);
+  const question = { endpoint: list.endpoint, channelId, filter };
+  const place = {
+    after: request.cursor === undefined ? undefined : readCursor(request.cursor, question, list.isKey),
+    offset: page === null ? 0 : (page - 1) * size,
+  };
+  // One more than asked tells whether there is another page.
+  const found = await runWithinLimit(database, (db) => read(db, size + 1, place));
+  const rows = found.slice(0, size);
+  const last = rows.at(-1);
+  const hasMore = found.length > size;
+  const nextCursor = hasMore && last !== undefined ? writeCursor(question, list.keyOf(last)) : null;
+  return { rows, paging: { page, size, hasMore, nextCursor } };
+}
+
+async function runWithinLimit<T>(database: Transactional, work: (db: Queryable) => Promise<T>): Promise<T> {
+  try {
+    return await database.transaction(work, { statementMs: MAX_LIST_MS, readOnly: true });
+  } catch (error) {
+    throw error instanceof HeldUp && sqlState(error) === '57014' ? new ListTooLong({ cause: error }) : error;
+  }
+}
+
+/** For the keys of lists: numbers, or a time in microseconds and a number. */
+export function isNumberKey<N extends number>(count: N) {
+  return (parts: readonly unknown[]): parts is Tuple<N> => parts.length === count && parts.every(Number.isSafeInteger);
+}
+type Tuple<N extends number> = N extends 1 ? readonly [number] : readonly [number, number];

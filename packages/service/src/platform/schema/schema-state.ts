@@ -1,0 +1,72 @@
+import type { Queryable } from '../db/database.js';
+import { shanghaiText } from '../db/time-sql.js';
+import { PlainError } from '../plain-error.js';
+import { type Migration, readMigrations } from './migration-file.js';
+
+/** What schema_migrations says of one that was begun. */
+export interface AppliedMigration {
+  readonly version: number;
+  readonly name: string;
+  readonly sha256: string;
+  readonly isContract: boolean;
+  /** False: what comes after its transaction is still to be done. */
+  readonly isFinished: boolean;
+  readonly appliedAt: string;
+}
+
+export class MigrationError extends PlainError {}
+
+/** Empty for a database without a schema. Builds before 000017 kept less about each migration. */
+export async function readAppliedMigrations(db: Queryable): Promise<Map<number, AppliedMigration>> {
+  const [table] = await db.query<{ there: boolean }>(`select to_regclass('schema_migrations') is not null as there`);
+  if (!table?.there) return new Map();
+  const rows = await db.query<AppliedMigration>(
+    `select version, name, sha256, coalesce((row->>'is_contract')::boolean, false) as "isContract",
+       coalesce((row->>'is_finished')::boolean, true) as "isFinished", ${shanghaiText('applied_at')} as "appliedAt"
+     from schema_migrations m, to_jsonb(m) row order by version`,
+  );
+  return new Map(rows.map((row) => [row.version, row]));
+}
+
+/** How the schema stands to this build. */
+export interface SchemaState {
+  readonly isEmpty: boolean;
+  /** Without these this build cannot work. */
+  readonly missing: readonly Migration[];
+  /** These can wait until no older node runs. */
+  readonly missingContracts: readonly Migration[];
+  readonly migrations: readonly Migration[];
+  readonly applied: ReadonlyMap<number, AppliedMigration>;
+}
+
+/** Throws for a schema that this build must not touch: one that it cannot run on, or one made from other files. */
+export async function readSchema(db: Queryable, folder?: URL): Promise<SchemaState> {
+  const migrations = await readMigrations(folder);
+  const applied = await readAppliedMigrations(db);
+  refuseForeignSchema(migrations, applied);
+  const open = migrations.filter(({ version }) => applied.get(version)?.isFinished !== true);
+  return {
+    isEmpty: applied.size === 0,
+    missing: open.filter(({ isContract }) => !isContract),
+    missingContracts: open.filter(({ isContract }) => isContract),
+    migrations,
+    applied,
+  };
+}
+
+/** A build runs on a schema that is newer, as long as nothing was taken away from it. */
+function refuseForeignSchema(migrations: readonly Migration[], applied: ReadonlyMap<number, AppliedMigration>): void {
+  const last = migrations.at(-1)?.version ?? 0;
+  const contract = [...applied.values()].find(({ version, isContract }) => version > last && isContract);
+  if (contract) {
+    throw new MigrationError(
+      `the database is at version ${contract.version}, this build knows ${last}: start a newer build`,
+    );
+  }
+  for (const { version, name, sha256 } of migrations) {
+    const known = applied.get(version);
+    if (known !== undefined && known.sha256 !== sha256) {
+      throw new MigrationError(`migration ${name} is not the one that was applied: migrations are never edited`);
+    }
+  }
+}

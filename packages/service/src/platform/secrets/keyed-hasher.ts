@@ -1,0 +1,52 @@
+import { createHmac } from 'node:crypto';
+import { columns, type Queryable, statement } from '../db/database.js';
+import { createKey, type Vault } from './vault.js';
+
+/** Finds what is sealed again across channels, by a hash under a key of the installation. */
+export interface KeyedHasher {
+  hash(text: string): Promise<Buffer>;
+}
+
+export type KeyPurpose = 'institution numbers' | 'bank mobiles' | 'pool codes';
+
+const INSERT_LOOK_UP_KEYS = statement({
+  text: 'insert into look_up_keys (purpose, wrapped) values ($1, $2) on conflict do nothing',
+  parameters: ['text', 'text'],
+});
+
+const FIND_LOOK_UP_KEYS = statement({
+  text: 'select wrapped from look_up_keys where purpose = $1',
+  parameters: ['text'],
+  columns: columns<{ wrapped: string }>({ wrapped: 'text' }),
+});
+
+/**
+ * A key of the whole installation. It is made on first use and stays for good, wrapped under the master key, so that what
+ * was made with it outlives a change of that.
+ */
+export async function readOrCreateInstallationKey(
+  db: Queryable,
+  vault: Vault,
+  purpose: KeyPurpose,
+): Promise<Uint8Array> {
+  await db.query(INSERT_LOOK_UP_KEYS, [purpose, vault.wrapKey(createKey())]);
+  const [row] = await db.query(FIND_LOOK_UP_KEYS, [purpose]);
+  if (!row) throw new Error(`the key for ${purpose} is not there`);
+  return vault.unwrapKey(row.wrapped);
+}
+
+export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpose): KeyedHasher {
+  let key: Promise<Uint8Array> | undefined;
+  return {
+    async hash(text) {
+      key ??= readOrCreateInstallationKey(db, vault, purpose);
+      // A failed reading is not remembered.
+      key.catch(() => {
+        key = undefined;
+      });
+      return createHmac('sha256', await key)
+        .update(text)
+        .digest();
+    },
+  };
+}

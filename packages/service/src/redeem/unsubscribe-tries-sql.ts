@@ -1,0 +1,67 @@
+import { columns, type Queryable, statement } from '../platform/db/database.js';
+
+/** Wrong digits in a row, and for how long. On the database's clock, which all nodes share. */
+const MAX_WRONG = 5;
+const LOCKED_FOR = `interval '1 hour'`;
+
+export interface Tries {
+  /** Still to wait, or nothing. */
+  readonly lockedSeconds: number | null;
+}
+
+/** A lock that would last longer than any does was written before the clock was set back, and is over. */
+const LOCKED_SECONDS = `case when t.locked_until > clock_timestamp() and t.locked_until <= clock_timestamp() + ${LOCKED_FOR}
+       then ceil(date_part('epoch', t.locked_until - clock_timestamp()))::integer end as "lockedSeconds"`;
+
+const TRIES_COLUMNS = columns<Tries>({ lockedSeconds: 'integer?' });
+
+const FIND_TRIES = statement({
+  name: 'redeem-tries',
+  text: `select ${LOCKED_SECONDS} from unsubscribe_tries t where t.channel_id = $1 and t.user_key = key_of($2)`,
+  parameters: ['bigint', 'text'],
+  columns: TRIES_COLUMNS,
+});
+
+export async function findTries(db: Queryable, channelId: number, channelUserId: string): Promise<Tries> {
+  const [row] = await db.query(FIND_TRIES, [channelId, channelUserId]);
+  return row ?? { lockedSeconds: null };
+}
+
+const LOCK_TRIES = statement({
+  text: `insert into unsubscribe_tries as t (channel_id, user_key, wrong) values ($1, key_of($2), 0)
+     on conflict (channel_id, user_key) do update set wrong = t.wrong
+     returning ${LOCKED_SECONDS}`,
+  parameters: ['bigint', 'text'],
+  columns: TRIES_COLUMNS,
+});
+
+/** The user's row, made if need be, under its lock until the transaction ends. */
+export async function lockTries(tx: Queryable, channelId: number, channelUserId: string): Promise<Tries> {
+  const [row] = await tx.query(LOCK_TRIES, [channelId, channelUserId]);
+  if (!row) throw new Error('an upsert answers with its row');
+  return row;
+}
+
+const COUNT_WRONG = statement({
+  text: `update unsubscribe_tries set wrong = (wrong + 1) % ${MAX_WRONG},
+       locked_until = case when wrong + 1 >= ${MAX_WRONG} then clock_timestamp() + ${LOCKED_FOR} end
+     where channel_id = $1 and user_key = key_of($2) returning wrong`,
+  parameters: ['bigint', 'text'],
+  columns: columns<{ wrong: number }>({ wrong: 'smallint' }),
+});
+
+/** Counts one more; with the last one allowed the lock begins and the count with it. Answers how many are left. */
+export async function countWrongDigits(tx: Queryable, channelId: number, channelUserId: string): Promise<number> {
+  const [row] = await tx.query(COUNT_WRONG, [channelId, channelUserId]);
+  const wrong = row?.wrong ?? 0;
+  return wrong === 0 ? 0 : MAX_WRONG - wrong;
+}
+
+const FORGET_TRIES = statement({
+  text: 'delete from unsubscribe_tries where channel_id = $1 and user_key = key_of($2)',
+  parameters: ['bigint', 'text'],
+});
+
+export async function forgetTries(tx: Queryable, channelId: number, channelUserId: string): Promise<void> {
+  await tx.query(FORGET_TRIES, [channelId, channelUserId]);
+}
