@@ -15,14 +15,14 @@ export interface EventFilter extends InstantRange {
 export type EventKey = readonly [recordedMicros: number, eventNo: number];
 
 /**
- * Keys of the newest events of channel $1 behind one, `most` of them (SQL). By the table in which there are those asked for
+ * Keys of the newest events of channel $1 behind one, `max` of them (SQL). By the table in which there are those asked for
  * and hardly any others: all four have the same key in the order in which events are listed, so that what a page costs does
  * not grow with what the channel was ever told.
  */
 export function newestEvents(
   { orderNo, eventType, status, from, to }: EventFilter,
   after: EventKey | undefined,
-  most: string,
+  max: string,
   value: (given: unknown) => string,
 ): string {
   const place = [
@@ -33,7 +33,7 @@ export function newestEvents(
       : [`(c.recorded_at, c.event_no) < (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`]),
   ];
   const ofType = () => (eventType === undefined ? [] : [`c.event_type = ${value(eventType)}`]);
-  const page = `${NEWEST} limit ${most}`;
+  const page = `${NEWEST} limit ${max}`;
 
   // The events of an order are few, and it has one channel. That is asked of those that were found, or the channel's index
   // might look like the shorter way to the newest ones.
