@@ -63,8 +63,8 @@ async function main(): Promise<void> {
   });
   try {
     await starting?.close();
-    const { url: here, operations } = await listenEverywhere(service, settings);
-    publicUrl = settings.publicUrl ?? here;
+    const { url, operations } = await listenEverywhere(service, settings);
+    publicUrl = settings.publicUrl ?? url;
     printBanner(settings, {
       publicUrl,
       operations,
@@ -104,10 +104,10 @@ interface Listening {
 async function listenEverywhere({ server, operations }: Service, settings: Settings): Promise<Listening> {
   const { host, port, metricsHost, metricsPort = 0 } = settings;
   await listenAt(server, { host, port }, INTERFACE);
-  const here = urlOf(server.server, host);
-  if (!operations) return { url: here, operations: here };
+  const url = urlOf(server.server, host);
+  if (!operations) return { url, operations: url };
   await listenAt(operations, { host: metricsHost, port: metricsPort }, MONITORING);
-  return { url: here, operations: urlOf(operations.server, metricsHost) };
+  return { url, operations: urlOf(operations.server, metricsHost) };
 }
 
 /**

@@ -70,7 +70,7 @@ export function createChannelRegistry(db: Queryable, vault: Vault): ChannelRegis
     return promise;
   }
 
-  function appIdOf(channelId: number): Promise<string | undefined> {
+  function getAppId(channelId: number): Promise<string | undefined> {
     const promise = appIds.get(channelId) ?? findAppId(db, channelId);
     appIds.set(channelId, promise);
     promise.catch(() => appIds.delete(channelId));
@@ -81,7 +81,7 @@ export function createChannelRegistry(db: Queryable, vault: Vault): ChannelRegis
     getFromMemory: (appId) => known.get(appId),
     get: async (appId) => known.get(appId) ?? loading.get(appId) ?? reload(appId),
     reload,
-    getAppId: appIdOf,
+    getAppId,
     async getById(channelId) {
       const appId = await findAppId(db, channelId);
       const channel = appId === undefined ? undefined : await reload(appId);

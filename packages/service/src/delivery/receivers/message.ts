@@ -31,19 +31,13 @@ export function createMessage(receiver: Receiver, due: DueEvent, event: StoredEv
 }
 
 /**
- * The mobile stands before this field, whose place is found in the stored text. A quote inside a JSON text is escaped, and a
- * payload has no objects inside it, so what is found can be nothing but the field itself. Parsing each payment event and
- * writing it again took 17 of the 150 µs of a delivery.
+ * What is stored about the period, and behind it the user's mobile under the channel's key of now. Parsing each payment event
+ * and writing it again took 17 of the 150 µs of a delivery.
  */
-const FIELD_AFTER_MOBILE = ',"cycleNo":';
-
-/** What is stored about the period, and the user's mobile under the channel's key of now. */
 function paymentData(receiver: Receiver, due: DueEvent, event: StoredEvent): string {
   const stored = due.cycleNo === 0 ? event.data : voidedPeriod(due, event);
-  const at = stored.indexOf(FIELD_AFTER_MOBILE);
-  if (at < 0) throw new Error(`event ${keyOf(due)} has no cycleNo`);
-  const mobile = JSON.stringify(encryptMobile(receiver, event));
-  return `${stored.slice(0, at)},"mobileEncrypted":${mobile}${stored.slice(at)}`;
+  if (!stored.endsWith('}')) throw new Error(`event ${keyOf(due)} holds no object`);
+  return `${stored.slice(0, -1)},"mobileEncrypted":${JSON.stringify(encryptMobile(receiver, event))}}`;
 }
 
 /** One of several periods that were voided together. The first of them is stored; this one has its own number and time. */

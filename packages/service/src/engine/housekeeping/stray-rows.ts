@@ -37,13 +37,13 @@ export async function gatherStrays(database: Database, table: WeeklyTable): Prom
 /** Deletes rows of the default partition whose week would have been dropped by now. */
 export const deleteOldStrays = (
   database: Database,
-  { name, timeColumn: by }: WeeklyTable,
+  { name, timeColumn }: WeeklyTable,
   retentionDays: number,
 ): Promise<number> =>
   runInSteps(async () => {
     const rows = await database.query(
       `delete from ${name}_default where ctid = any(array(
-         select ctid from ${name}_default where ${by} < ${keptFromSql('$1')} limit $2 for update skip locked)) returning 1`,
+         select ctid from ${name}_default where ${timeColumn} < ${keptFromSql('$1')} limit $2 for update skip locked)) returning 1`,
       [retentionDays, ROWS_PER_STEP],
     );
     return rows.length;

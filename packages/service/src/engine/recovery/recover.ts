@@ -20,28 +20,28 @@ const MIN_LEASED_TOGETHER = 16;
  * becomes due meanwhile is asked about too. Once `stopping` is true, nothing more is taken.
  */
 export async function recoverAllDue<One>(
-  { lease: claim, finish, onFailure }: Recovery<One>,
+  { lease, finish, onFailure }: Recovery<One>,
   stopping: () => boolean = () => false,
 ): Promise<number> {
   const underWay = new Set<Promise<void>>();
-  let claimed = 0;
+  let leased = 0;
   try {
     for (let isMore = true; isMore || underWay.size > 0; ) {
       while (underWay.size > MAX_IN_FLIGHT - MIN_LEASED_TOGETHER) await Promise.race(underWay);
       const room = MAX_IN_FLIGHT - underWay.size;
-      const due = stopping() ? [] : await claim(room);
+      const due = stopping() ? [] : await lease(room);
       for (const one of due) {
         const question: Promise<void> = finish(one)
           .catch((error: unknown) => onFailure(one, error))
           .finally(() => underWay.delete(question));
         underWay.add(question);
       }
-      claimed += due.length;
+      leased += due.length;
       isMore = due.length === room;
       if (!isMore) await Promise.race([Promise.all(underWay), delay(1_000, undefined, { ref: false })]);
     }
   } finally {
     await Promise.all(underWay);
   }
-  return claimed;
+  return leased;
 }

@@ -37,7 +37,7 @@ export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext:
   const { pattern, description } = PLAINTEXT_RULES[kind];
   if (pattern.test(text)) return text;
   const message = `${field} must hold ${description}`;
-  // With v2 only somebody with the key can have encrypted a wrong text. With v1 anybody gets one by changing bytes often enough.
+  // With v2 only somebody with the key can have encrypted a wrong text. With v1 anybody gets one by changing enough bytes.
   throw version === 'v2' ? new Rejection('PARAM_INVALID', message) : countFailure(channel, 'PARAM_INVALID', message);
 }
 

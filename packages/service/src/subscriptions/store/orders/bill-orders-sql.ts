@@ -43,7 +43,7 @@ const BY_DUE_TIME = 'order by o.next_due_at, o.order_no';
  */
 const billSql = (moment: string, which: string) => `
 moment as materialized (
-  select at, ${shanghaiText('at')} as written, at + interval '${BENEFIT_DAYS * 24} hours' as expires_at from (select ${moment} as at) m
+  select at, ${shanghaiText('at')} as at_text, at + interval '${BENEFIT_DAYS * 24} hours' as expires_at from (select ${moment} as at) m
 ), moved as (
   update orders o set cycle_no = least(o.cycle_no + 1, o.total_cycles),
     paid_cycles = o.paid_cycles + case when o.total_cycles > 1 then 1 else 0 end,
@@ -75,7 +75,7 @@ moment as materialized (
       channelUserId: 'd.channel_user_id',
       cycleNo: 'd.billed_no',
       expectPayTime: shanghaiText('d.expect_at'),
-      paidAt: '(select written from moment)',
+      paidAt: '(select at_text from moment)',
       amountCent: 'd.amount_cent',
       paymentStatus: statusLiteral(BILLED),
       agreementShareFlag: 'd.shared',
