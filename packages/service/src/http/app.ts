@@ -34,7 +34,7 @@ import { createBodyReader } from './requests/read-body.js';
 import { readRequestId } from './requests/signed-headers.js';
 import type { Route } from './routes.js';
 
-/** As proxies name it. */
+/** As nginx counts requests whose client hung up. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
@@ -57,7 +57,7 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
 
 export interface App {
   readonly server: FastifyInstance;
-  /** What machines ask, if that is on a listener of its own. */
+  /** /metrics, /healthz and /readyz, if they are on a listener of their own. */
   readonly operations: FastifyInstance | undefined;
   /**
    * /readyz answers 503 from now on, so that load balancers send their requests elsewhere. Those that come all the same are
@@ -73,12 +73,12 @@ const HTTP_LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 75_000,
-  /** How often the first two are looked after; Node's own 30 s would let them be three times as long. */
+  /** How often the first two are checked; Node's own 30 s would let them be three times as long. */
   connectionsCheckingInterval: 1_000,
-  /** How long a client that is refused in the middle of sending may go on, so that it gets to read why. */
+  /** How long a client that is refused while it sends may go on sending, so that it reads the refusal. */
   lingerTime: 5_000,
   maxHeaderSize: 16_384,
-  /** How long a caller may take in nothing of its answer. */
+  /** How long a client may read nothing of its answer. */
   writeTimeout: 30_000,
   /** How long a long answer may take in all. */
   answerTimeout: 300_000,
@@ -123,7 +123,7 @@ export function createApp(deps: AppDeps): App {
         limitPipelinedRequests(earlyRefusal.wrap(handler)),
       );
       unread.watch(server);
-      // All of what fits into maxHeaderSize: Node would leave out those beyond 2,000 without a word.
+      // All headers that fit into maxHeaderSize: Node would silently drop those beyond 2,000.
       server.maxHeadersCount = 0;
       return server;
     },
@@ -133,17 +133,17 @@ export function createApp(deps: AppDeps): App {
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     genReqId: (request) => readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
     clientErrorHandler: createMalformedHttpHandler(clock, lingerTime),
-    // A path that cannot be decoded is none of ours.
+    // A path that cannot be decoded is not one of this service.
     frameworkErrors: (_error, _request, reply) => refuse(reply, toRefusal(new Rejection('PATH_NOT_FOUND'))),
     routerOptions: { maxParamLength: 100 },
   });
 
-  // Bodies stay bytes: the signature is over them, and nothing is parsed before it holds. JSON has a name, because fastify
-  // looks up what it knows, and reads the header anew for all the rest.
+  // Bodies stay bytes: the signature is over them, and nothing is parsed before it holds. JSON is named because fastify
+  // caches the parser of a known type, and parses the header again for any other.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(['application/json', '*'], createBodyReader(deps.bodies));
 
-  // Node would ask for any body, and answer an expectation that it does not know without an envelope.
+  // Node would ask for a body of any size, and refuse an unknown expectation without an envelope.
   app.server.on('checkContinue', (request, response) => {
     if (!declaresTooLargeBody(request)) response.writeContinue();
     app.server.emit('request', request, response);
@@ -162,7 +162,7 @@ export function createApp(deps: AppDeps): App {
     const where = { requestId: request.id, path: request.routeOptions.url };
     if (request.raw.destroyed && !request.raw.complete) log.info(where, 'the client hung up');
     else if (refusal.isFault) log.error({ err: error, ...where }, 'fault');
-    // Counted before it is answered: the next request meets a count that is complete.
+    // Counted before it is answered, so that the next request is checked against a complete count.
     if (refusal.result.isByStranger) await failures.countFailure(request);
     return refuse(reply, refusal);
   });
@@ -182,7 +182,7 @@ export function createApp(deps: AppDeps): App {
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
     warnOfUndeclaredProxy(request);
-    // Before the body is read: whatever is wrong with that does not matter here.
+    // Before the body is read: on an unknown path an error in the body does not matter.
     if (request.is404) afterMalformedCheck(() => notFound(request, reply));
     else done();
   });
@@ -190,13 +190,13 @@ export function createApp(deps: AppDeps): App {
   const cutReason = ({ cut, request }: FastifyReply) =>
     cut ?? (unread.hasCut(request.raw.socket) ? 'unread' : 'hung-up');
 
-  /** Once it is known what came of an answer: it has gone out, or its connection has ended before. */
+  /** Records a request in the metrics and in the log, when its answer was sent or its connection has ended. */
   function recordAnswer(request: FastifyRequest, reply: FastifyReply): void {
     const endpoint = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
     const code = reply.resultCode ?? '';
     const cut = reply.raw.writableFinished ? undefined : cutReason(reply);
     const elapsedMs = performance.now() - request.startedAt;
-    // Whoever has hung up was told nothing.
+    // A client that has hung up got no code.
     if (cut === 'hung-up') metrics.observeRequest(endpoint, CLIENT_CLOSED_REQUEST, '', elapsedMs);
     else metrics.observeRequest(endpoint, reply.statusCode, code, elapsedMs);
     if (cut) metrics.observeCut(cut);
@@ -212,7 +212,7 @@ export function createApp(deps: AppDeps): App {
     // is on its way.
     if (isLeaving) void reply.header('connection', 'close');
     if (!isAnswerEnded(reply)) onAnswerEnd(reply, () => recordAnswer(request, reply));
-    // What never came whole was no request.
+    // A request that never arrived completely is not counted.
     else if (request.raw.complete) recordAnswer(request, reply);
     done(null, payload);
   });
@@ -267,12 +267,12 @@ export function createApp(deps: AppDeps): App {
   };
 }
 
-/** What came with the headers may not be HTTP at all: Node says so once this turn is over, and then that is the answer. */
+/** What arrived with the headers may not be HTTP at all. Node reports that after this turn of the event loop, and then that is the answer. */
 function afterMalformedCheck(answer: () => unknown): void {
   queueMicrotask(() => void answer());
 }
 
-/** By what it says of itself; a body that does not say is measured while it is read. */
+/** By Content-Length; a body without one is measured while it is read. */
 function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES;
 }

@@ -7,7 +7,7 @@ import { VERSION } from '../platform/version.js';
 
 const { INTERNAL_ERROR } = CODES;
 
-/** No label ever holds a channel, an order or anything else that grows or identifies somebody. */
+/** No label holds a channel, an order, or anything else that has many values or identifies a person. */
 export function createServiceMetrics(database: Database, shares: ConnectionShares) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -16,14 +16,14 @@ export interface MonitoringDeps {
   /** Whether this node is about to stop, or stopping. */
   readonly isLeaving: () => boolean;
   readonly readsOnly: boolean;
-  /** Who asks for /metrics has to send it. */
+  /** What a request for /metrics has to send. */
   readonly metricsToken?: string | undefined;
 }
 
-/** Whoever asks counts no answer as an answer, and mostly after some seconds. */
+/** A load balancer takes a missing answer for "not ready", mostly after some seconds. */
 const PING_MS = 1_500;
 
-/** What machines ask: may traffic be sent here. */
+/** Whether requests may be sent to this node. */
 export function addReadinessRoute(
   app: FastifyInstance,
   { database, clock, clockWatch, isLeaving, readsOnly }: MonitoringDeps,
@@ -36,12 +36,11 @@ export function addReadinessRoute(
   });
 }
 
-/** Is the process alive: it tells nothing else, and probes have no token, so it wants none. */
+/** Whether the process is alive. It needs no token: it tells nothing else, and probes have none. */
 function addLivenessRoute(app: FastifyInstance, clock: Clock): void {
   app.get('/healthz', (_request, reply) => sendAnswer(reply, 200, statusAnswer('alive'), formatTime(clock.now())));
 }
 
-/** And: how is it doing. */
 export function addMonitoringRoutes(app: FastifyInstance, { clock, metrics, metricsToken }: MonitoringDeps): void {
   const onRequest = metricsToken === undefined ? [] : [requireToken(metricsToken)];
   addLivenessRoute(app, clock);
@@ -50,7 +49,7 @@ export function addMonitoringRoutes(app: FastifyInstance, { clock, metrics, metr
   );
 }
 
-/** All of it on a listener of its own. */
+/** The three routes on a listener of their own. */
 export function createMonitoringApp(deps: MonitoringDeps): FastifyInstance {
   const app = createPlainApp(deps.clock);
   addReadinessRoute(app, deps);
@@ -59,8 +58,8 @@ export function createMonitoringApp(deps: MonitoringDeps): FastifyInstance {
 }
 
 /**
- * What a node answers before it has its database: that it is alive, and that nothing is served yet. It needs nothing but a
- * clock, and gives its port up to the node itself.
+ * What a node answers before it has its database: that it is alive, and that nothing is served yet. It needs only a
+ * clock, and is closed before the node itself listens on the port.
  */
 export function createStartingApp(clock: Clock): FastifyInstance {
   const app = createPlainApp(clock);
@@ -93,7 +92,7 @@ const statusAnswer = (text: string, more = {}) => ({
   data: JSON.stringify({ status: text, ...more }),
 });
 
-/** Compared by their hashes, which takes as long for any text. */
+/** Hashes are compared, which takes the same time for any text. */
 function requireToken(token: string): (request: FastifyRequest) => Promise<void> {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   const expected = hash(`Bearer ${token}`);

@@ -13,7 +13,7 @@ export interface NoticeRouteDeps {
   readonly clock: Clock;
   readonly verifier: NoticeVerifier;
   readonly accept: (paymentChannelCode: string, notice: Notice) => Promise<void>;
-  /** On notices that are not an institution's. */
+  /** For notices that are not signed by the institution. */
   readonly limit: MinuteLimit;
 }
 
@@ -21,15 +21,15 @@ export interface NoticeRouteContext {
   readonly log: Logger;
   readonly bodies: LargeBodies;
   readonly refuse: (reply: FastifyReply, refusal: Refusal) => FastifyReply;
-  /** Institutions send what was not kept again. */
+  /** Then notices are refused; institutions send them again. */
   readonly readsOnly: boolean;
 }
 
 const MAX_NOTICE_BYTES = 65_536;
 
 /**
- * Where institutions tell what became of a debit. Signed by them, idempotent, answered only when it is written down. To a
- * bridge HTTP 200 means that the notice is kept, so no refusal has that status here, whatever its code is elsewhere.
+ * Institutions send notices of what became of a debit. They are signed and idempotent, and answered when they are stored. To
+ * a bridge HTTP 200 means that the notice is stored, so no refusal has that status here.
  */
 export function addNoticeRoutes(
   app: FastifyInstance,
@@ -39,7 +39,7 @@ export function addNoticeRoutes(
   const lines = createThrottledLines();
   app.addHook('onClose', async () => lines.flush());
 
-  /** Who it counts for: an address and a payment channel, so that nobody pays for others behind the same proxy. */
+  /** Refusals are counted by address and payment channel, so that no institution pays for others behind the same proxy. */
   const senderOf = (ip: string, code: string) =>
     verifier.knows(code) ? `${addressGroup(ip)} ${code}` : addressGroup(ip);
 
@@ -53,7 +53,7 @@ export function addNoticeRoutes(
       },
       errorHandler(error, request, reply) {
         const refusal = toNoticeRefusal(error);
-        // A fault is nothing special here, and neither is a limit.
+        // A fault or a limit is answered as anywhere else.
         if (!refusal) throw error;
         const { ip, id: requestId, params } = request;
         const where = { paymentChannelCode: params.code, address: ip };
@@ -85,9 +85,9 @@ export function addNoticeRoutes(
 }
 
 interface NoticeRefusal extends Refusal {
-  /** For the log; a stranger hears no more than that the signature does not match. */
+  /** For the log; an unknown sender only hears that the signature does not match. */
   readonly why: string;
-  /** It is the institution's own, so nobody is to be kept from sending more. */
+  /** It is signed by the institution, so it does not count for the limit. */
   readonly isTrusted: boolean;
 }
 

@@ -26,7 +26,7 @@ import type { Route } from './routes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** From when they were found to be well-formed. */
+    /** Null until they are found to be well-formed. */
     signedHeaders: SignedRequestHeaders | null;
   }
 }
@@ -56,13 +56,13 @@ export function createPipeline(
   const validate = createValidator(endpoint);
   const serialize = createSerializer(endpoint.response);
   const writeSuccess = (data: unknown) => successAnswer(serialize(data));
-  // Made before it is stored, so that those who share a statement are answered in one go: 7% more creations a second.
+  // Rendered before it is stored, so that requests that share a statement are answered together: 7% more creations a second.
   const createAnswerWriter = (channel: Channel) =>
     render
       ? (description: unknown) => describedAnswer(description as object, render(channel, description))
       : writeSuccess;
 
-  /** A promise only where something takes a while. */
+  /** A promise only if the check of failures needs one. */
   function open(request: FastifyRequest): Promise<void> | undefined {
     const checked = failures.check(request);
     return checked ? checked.then(() => readHeaders(request)) : readHeaders(request);
@@ -78,7 +78,7 @@ export function createPipeline(
     const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     let visit: TakenRequest | undefined;
     try {
-      // From here on: whoever takes long to send its body has not asked for anything yet.
+      // The load counts from here on: a client that is slow to send its body needs nothing of the node yet.
       visit = load.enter(failures.knownChannel(request), request.raw.socket);
       return await serveBody(request, reply, raw, visit);
     } finally {
@@ -142,7 +142,7 @@ export function createPipeline(
       );
     try {
       const result = await place.retryWhenFree(() => runOnce(onceRequest, act));
-      // What is left is to tell it, for as long as the caller takes to read.
+      // Only sending is left, which takes as long as the client takes to read.
       visit.markBegun();
       visit.leave();
       return await answers.send(reply, withData(result, channel), place);

@@ -16,7 +16,7 @@ export interface RefuseEarlyDeps {
   readonly clock: Clock;
   readonly metrics: ServiceMetrics;
   readonly log: Logger;
-  /** Where requests ask for something that takes time. */
+  /** The paths of endpoints: other paths cost little. */
   readonly paths: ReadonlySet<string>;
   readonly isDraining: () => boolean;
 }
@@ -24,9 +24,9 @@ export interface RefuseEarlyDeps {
 const { code, http, message } = CODES.UNAVAILABLE;
 
 /**
- * What a node cannot do in time is refused as soon as its headers are there: before the framework, and before anything is
- * looked up, read or computed. When there is ten times too much, nine of ten requests are refused, and what that costs is
- * missing for the tenth. Node throws the body away, and the connection stays.
+ * A request that a node cannot serve in time is refused as soon as its headers are there: before the framework, and before
+ * anything is looked up, read or computed. With ten times too many requests nine of ten are refused, and the cost of that is
+ * missing for the tenth. Node discards the body, and the connection is kept.
  */
 export function createEarlyRefusal({ load, failures, clock, metrics, log, paths, isDraining }: RefuseEarlyDeps) {
   const lines = createThrottledLines();
@@ -61,7 +61,7 @@ export function createEarlyRefusal({ load, failures, clock, metrics, log, paths,
         if (paths.has(path) && !load.mayEnter(channel)) return refuse(request, response, path, channel);
         return serve(request, response);
       },
-    /** Writes what is still to be said in the log. */
+    /** Writes the lines of the log that are still held back. */
     stop: () => lines.flush(),
   };
 }

@@ -2,7 +2,7 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readTraceparent, type StartedSpan, TRACEPARENT, type Tracing } from '../platform/tracing.js';
 
-/** What machines ask every few seconds, and paths that are none of ours. */
+/** Not health checks, which come every few seconds, nor unknown paths. */
 const isTraced = (route: string | undefined) => route !== undefined && /^\/(openapi|gateway|redeem)\b/.test(route);
 
 /** A span for each request, from its headers to the end of its answer, with all that is done for it below. */
@@ -11,7 +11,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { url: route } = request.routeOptions;
     if (request.is404 || route === undefined || !isTraced(route)) return done();
-    // Users of the page are nobody's callee: theirs is a trace of its own.
+    // A user's browser has no span: a visit is a new trace.
     const caller = route.startsWith('/redeem') ? undefined : readTraceparent(request.headers[TRACEPARENT]);
     const started = tracing.startRequest(`${request.method} ${route}`, caller);
     const { span } = started;
@@ -29,7 +29,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
     });
     done();
   });
-  // Not before: what reads a body runs on behalf of its connection.
+  // Not in an earlier hook: a body is read in the context of its connection.
   app.addHook('preHandler', (request, _reply, done) => {
     const started = underWay.get(request);
     if (started) tracing.runWithin(started, done);

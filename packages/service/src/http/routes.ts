@@ -6,9 +6,9 @@ import type { TextPieces } from '../platform/answers/answer.js';
 /** One row of the route table. Whether it writes, needs a token and what it takes is said by the endpoint. */
 export interface Route {
   readonly endpoint: Endpoint;
-  /** The pipeline only calls it with what the endpoint's schema has let through. */
+  /** Called only with bodies that are valid by the endpoint's schema. */
   readonly action: Action<unknown, unknown>;
-  /** The data as JSON, of an action that only describes it. */
+  /** Makes the JSON of the data from its description, for actions that answer a description. */
   readonly render?: Render<unknown>;
 }
 
@@ -21,7 +21,7 @@ export function createRoute<Request extends AnySchema, Response extends AnySchem
   return { endpoint, action: action as Action<unknown, unknown> };
 }
 
-/** For data that may be long or holds a signature: its description is what is stored, and what a replay is made of. */
+/** For data that may be long or holds a signature: its description is stored, and a replay is made from that. */
 export function createDescribedRoute<Request extends AnySchema, Description extends object>(
   endpoint: Endpoint<string, Request>,
   action: Action<Static<Request>, Description>,

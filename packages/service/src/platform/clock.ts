@@ -6,7 +6,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Says yes so many times in each second. */
+/** Creates a check that is true for at most `most` calls in each second. */
 export function createPerSecondLimit(most: number, clock: Clock): () => boolean {
   let second = 0;
   let times = 0;

@@ -30,7 +30,7 @@ export interface Settings {
   /** A listener of its own for /metrics and /healthz. Unset: they are on the port of the interface. */
   readonly metricsPort: number | undefined;
   readonly metricsHost: string;
-  /** Who asks for /metrics has to send it. */
+  /** What a request for /metrics has to send. */
   readonly metricsToken: string | undefined;
   readonly logLevel: LogLevel;
   /** Unset: pretty on a terminal, else JSON. */
@@ -221,7 +221,7 @@ function url(env: Env, name: string, protocols: readonly string[]): string | und
   return value;
 }
 
-/** Paths are added to it, and everybody sees the result: callers, users, whoever reads the log. */
+/** Paths are added to it, and the result is public: it is shown to callers and users, and in the log. */
 function readPublicUrl(env: Env, name: string): string | undefined {
   const value = url(env, name, ['http:', 'https:']);
   if (value === undefined) return undefined;
@@ -232,7 +232,7 @@ function readPublicUrl(env: Env, name: string): string | undefined {
   return value.replace(/\/+$/, '');
 }
 
-/** Shorter ones can be guessed by whoever has seen one message. */
+/** A shorter secret can be guessed from one signed message. */
 const MIN_SECRET_LENGTH = 16;
 
 function alertWebhook(env: Env): Settings['alertWebhook'] {

@@ -1,11 +1,11 @@
-/** The first signal stops in good order; one that comes later ends at once. */
+/** The first signal stops the process in good order; a later one ends it at once. */
 export function stopOnSignals(stopping: AbortController): void {
   let firstAt: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       const at = performance.now();
       firstAt ??= at;
-      // Asked twice is asked urgently. Whatever is stored is safe either way.
+      // A second request means that it is urgent. Whatever is stored is safe either way.
       if (at - firstAt > SAME_SIGNAL_MS) process.exit(1);
       stopping.abort();
     });

@@ -27,23 +27,23 @@ export interface StartedSpan {
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** Spans, for somebody who has started the process with an SDK that takes them. */
+/** Creates spans, for a process that was started with an SDK that collects them. */
 export interface Tracing {
-  /** Under the caller's span, or a trace of its own. */
+  /** As a child of the caller's span, or as a new trace. */
   startRequest(name: string, traceparent: string | undefined): StartedSpan;
-  /** A call to somebody else, under what is under way, or a trace of its own. */
+  /** A call to another system: as a child of the present span, or as a new trace. */
   startCall(name: string, attributes: Attributes): StartedSpan;
-  /** A statement, if something is under way that it belongs to: jobs ask for work many times a second. */
+  /** Undefined when there is no span that it belongs to: jobs look for work many times a second. */
   startStatement(name: string): StartedSpan | undefined;
   /** Runs work so that what it begins belongs to the span. */
   runWithin<T>(started: Pick<StartedSpan, 'context'>, work: () => T): T;
-  /** What is under way where this is called. */
+  /** The context of the code that calls this. */
   currentContext(): Context;
 }
 
 /**
- * Undefined when nobody takes spans: then none is made, and whoever asked need not look again. Asked once by each part when it
- * is made, as an SDK registers itself before the service starts (node --import).
+ * Undefined when no SDK collects spans. Each part asks once, when it is created: an SDK registers itself before the service
+ * starts (node --import).
  */
 export function findTracing(): Tracing | undefined {
   const tracer = registeredTracer();
@@ -70,7 +70,7 @@ export function findTracing(): Tracing | undefined {
   };
 }
 
-/** Behind the API's own stand-in, which is there whether or not anybody is. */
+/** Undefined when no SDK is registered: the API then has a proxy that delegates to no tracer. */
 function registeredTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider();
   const name = 'perennial';
@@ -92,7 +92,7 @@ export function toTraceparent(span: Span): string {
 
 const TRACEPARENT_FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Later versions may have more behind what 00 has, and are read as that. */
+/** Later versions may add fields at the end; those are ignored. */
 function parseTraceparent(value: string) {
   const [, version = '', traceId = '', spanId = '', flags = '', more] = TRACEPARENT_FORM.exec(value) ?? [];
   if (traceId === '' || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
@@ -100,7 +100,7 @@ function parseTraceparent(value: string) {
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
 }
 
-/** A header that can be passed on; anything else is left out. */
+/** The header if it is valid, in the form in which it is passed on. */
 export function readTraceparent(value: unknown): string | undefined {
   const parsed = typeof value === 'string' ? parseTraceparent(value) : undefined;
   return parsed && formatTraceparent(parsed);

@@ -5,8 +5,8 @@ import type { FastifyReply } from 'fastify';
 const waiting = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * Calls back, once, when an answer has ended: it has gone out, or its connection has ended. Node says nothing of the end of
- * an answer that still waited for its turn on the connection, behind the answers to earlier requests.
+ * Calls `act` once, when the answer was sent or its connection has ended. Node emits no event for an answer whose connection
+ * ends while it still waits behind the answers to earlier requests.
  */
 export function onAnswerEnd({ raw, request }: FastifyReply, act: () => void): void {
   if (raw.socket) return void raw.once('close', act);
@@ -20,7 +20,7 @@ export function onAnswerEnd({ raw, request }: FastifyReply, act: () => void): vo
   if (socket.destroyed) once();
 }
 
-/** One listener for a connection, whatever number of requests a caller has sent in one go. */
+/** One listener for a connection, however many requests were pipelined on it. */
 function endListeners(socket: Socket): Set<() => void> {
   const known = waiting.get(socket);
   if (known) return known;
@@ -32,7 +32,7 @@ function endListeners(socket: Socket): Set<() => void> {
   return ends;
 }
 
-/** Whether nobody is there any more to take an answer. */
+/** Whether the client can get no answer any more. */
 export function isAnswerEnded({ raw, request }: FastifyReply): boolean {
   return raw.destroyed || request.raw.socket.destroyed;
 }

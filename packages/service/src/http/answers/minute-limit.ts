@@ -11,11 +11,11 @@ export class RateLimited extends Rejection {
 }
 
 /**
- * How often somebody may do something: so many times at once, and from then on as many times a minute, evenly. Per node,
- * in its memory: it protects this node from strangers.
+ * How often one client may do something: so many times at once, and from then on as many times a minute, evenly. Counted in
+ * the memory of each node: it protects this node from unknown clients.
  */
 export interface MinuteLimit {
-  /** Whether anybody was counted. */
+  /** Whether any client was counted. */
   readonly isUsed: boolean;
   isReached(who: string): boolean;
   /** Throws RateLimited when it is reached. */
@@ -29,7 +29,7 @@ interface Allowance {
 }
 
 const MINUTE_MS = 60_000;
-/** Whoever has more addresses than this is not stopped by counting them. */
+/** An attacker with more addresses than this is not stopped by counting them. */
 const MAX_REMEMBERED = 10_000;
 
 export function createMinuteLimit(perMinute: number, clock: Clock): MinuteLimit {
@@ -39,7 +39,7 @@ export function createMinuteLimit(perMinute: number, clock: Clock): MinuteLimit 
   function left(who: string): number {
     const known = allowances.get(who);
     if (!known) return perMinute;
-    // A clock that was set back must not keep anybody waiting until it has caught up.
+    // After the clock was set back, no client has to wait until it has caught up.
     known.at = Math.min(known.at, clock.now());
     return Math.min(perMinute, known.left + ((clock.now() - known.at) * perMinute) / MINUTE_MS);
   }
@@ -60,7 +60,7 @@ export function createMinuteLimit(perMinute: number, clock: Clock): MinuteLimit 
     },
   };
 
-  /** Many at once: to find the oldest, a map walks over all that were deleted before it (measured: 17 us). */
+  /** Many at once: to find the oldest, a map walks over all entries that were deleted before it (measured: 17 us). */
   function forgetOldest(): void {
     for (const who of [...allowances.keys()].slice(0, MAX_REMEMBERED / 10)) allowances.delete(who);
   }

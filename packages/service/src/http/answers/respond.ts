@@ -8,13 +8,13 @@ import { RateLimited } from './minute-limit.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When its headers were there, as performance.now() says. Fastify's own is kept only for hooks that come too early. */
+    /** When its headers had arrived, by performance.now(). Fastify's own time is taken too early. */
     startedAt: number;
   }
   interface FastifyReply {
     /** The result code that was answered, for the log line and the metrics. */
     resultCode?: string;
-    /** Why the answer did not go out whole; a caller that has hung up is told by its connection. */
+    /** Why the answer was not sent to its end. Unset also when the client has hung up. */
     cut?: 'slow' | 'fault' | 'stopping';
   }
 }
@@ -37,14 +37,14 @@ export function sendText(reply: FastifyReply, http: number, text: string): Fasti
   return reply.code(http).header('content-type', JSON_TYPE).send(text);
 }
 
-/** Nothing is wrong: this node has as much to do as it can. */
+/** No fault: this node has as much to do as it can. */
 export class NodeBusy extends Unavailable {
   constructor(message = 'busy') {
     super(message);
   }
 }
 
-/** This node is on its way out: another one will answer. */
+/** This node is stopping: another one will answer. */
 export class NodeDraining extends NodeBusy {
   constructor() {
     super('draining');
@@ -65,7 +65,7 @@ export class NodeClockWrong extends NodeBusy {
   }
 }
 
-/** ENGINE=off: what would change anything, or ask anybody, waits for a node whose engine is on. */
+/** ENGINE=off: writes, and calls to other systems, are for a node whose engine is on. */
 export class NodeReadsOnly extends NodeBusy {
   constructor() {
     super('the engine is off: this node serves reads only');
@@ -74,15 +74,15 @@ export class NodeReadsOnly extends NodeBusy {
 
 export interface Refusal {
   readonly result: ResultCode;
-  /** In place of the code's own status, where 200 would say that all is well. */
+  /** Overrides the status of the code, where 200 would mean success. */
   readonly http?: number;
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A fault is logged with its cause; a refusal is the caller's business. */
+  /** A fault is logged with its cause; a refusal is not, it is an error of the caller. */
   readonly isFault: boolean;
 }
 
-/** The one place where whatever was thrown becomes a code. Nothing of an unexpected error reaches the caller. */
+/** The one place where an error becomes a result code. Nothing of an unexpected error reaches the caller. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof RateLimited) {
     return createRefusal(error.result, error.message, { [HEADERS.retryAfter]: String(error.retryAfterSeconds) });
@@ -107,7 +107,7 @@ export function toRefusal(error: unknown): Refusal {
   return { ...createRefusal(CODES.INTERNAL_ERROR, CODES.INTERNAL_ERROR.message), isFault: true };
 }
 
-/** The rest of it is not read, so nothing after it on this connection can be understood. */
+/** The rest of the body is not read, so the connection cannot be used for another request. */
 export function createBodyTooLargeRefusal(): Refusal {
   return createRefusal(CODES.BODY_TOO_LARGE, CODES.BODY_TOO_LARGE.message, { connection: 'close' });
 }

@@ -1,18 +1,18 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** So often within the time that a caller has: it is cut off after that time, and at most a quarter later. */
+/** Checks within the timeout: a connection is closed after the timeout, at most a quarter later. */
 const CHECKS = 4;
 
 interface ReadProgress {
-  /** Bytes that the connection had taken at the last look, and for how many looks it has taken no more. */
+  /** Bytes that the client had read at the last check, and for how many checks that has not changed. */
   bytes: number;
   unchanged: number;
 }
 
 /**
- * Ends the connections of callers who take in nothing of their answers, long or short. One timer looks after all
- * connections, and requests cost nothing: a timeout for each answer was measured at a hundredth of what a request costs.
+ * Closes the connections of clients that do not read their answers. One timer checks all connections, so requests cost
+ * nothing: a timeout for each answer was measured at a hundredth of what a request costs.
  */
 export function createUnreadCloser(writeTimeout: number) {
   const connections = new Map<Socket, ReadProgress>();
@@ -33,7 +33,7 @@ export function createUnreadCloser(writeTimeout: number) {
         socket.once('close', () => connections.delete(socket));
       });
     },
-    /** Whether this connection was ended for that. */
+    /** Whether this connection was closed for that reason. */
     hasCut: (socket: Socket) => cut.has(socket),
     stop: () => clearInterval(timer),
   };
@@ -41,7 +41,7 @@ export function createUnreadCloser(writeTimeout: number) {
 
 function checkProgress({ bytesWritten, writableLength }: Socket, taken: ReadProgress): void {
   const bytes = bytesWritten - writableLength;
-  // Nothing to take is not the caller's doing.
+  // If there is nothing to read, the client cannot read it.
   taken.unchanged = bytes === taken.bytes && writableLength > 0 ? taken.unchanged + 1 : 0;
   taken.bytes = bytes;
 }

@@ -12,7 +12,7 @@ export interface AnswerPlaceLimits {
   readonly longAnswerWait: number;
 }
 
-/** A place among the long answers that a node makes at once. Giving it back twice is giving it back once. */
+/** A place among the long answers that a node makes at once. It may be released twice. */
 export interface AnswerPlace {
   release(): void;
 }
@@ -25,9 +25,9 @@ interface Waiting {
 }
 
 /**
- * What a long answer holds while its caller reads is little, but not nothing, and callers may read slowly. So there are so
- * many at once, and so many of one channel, which leaves room for the others. Places go to those who have waited longest,
- * but for channels that have all of theirs.
+ * A long answer holds a little memory while its client reads, and clients may read slowly. So the number of long answers is
+ * limited, in all and for one channel, which leaves room for the others. Places go to the requests that have waited longest,
+ * except those of channels that have all of theirs.
  */
 export function createAnswerPlaces(limits: AnswerPlaceLimits) {
   const openByChannel = new Map<number, number>();
@@ -69,7 +69,7 @@ export function createAnswerPlaces(limits: AnswerPlaceLimits) {
     }
   }
 
-  /** Whose fault it is that there is no place: the channel has all of its own, or the node has no more. */
+  /** Whether the channel has used all of its places, or the node has no more. */
   const refusal = (channelId: number) => (isFull(channelId) ? new RateLimited(1) : new NodeBusy());
 
   async function take(channelId: number, caller: Caller): Promise<AnswerPlace> {
@@ -104,7 +104,7 @@ export function createAnswerPlaces(limits: AnswerPlaceLimits) {
 
   return {
     takeNow: takeIfFree,
-    /** Waits for a while if there is none. */
+    /** Waits for a while if there is none; throws RateLimited or NodeBusy after that. */
     take,
     counts: () => ({ open, waiting: waiting.length }),
   };
@@ -112,7 +112,7 @@ export function createAnswerPlaces(limits: AnswerPlaceLimits) {
 
 export type AnswerPlaces = ReturnType<typeof createAnswerPlaces>;
 
-/** An action that will answer at length has found no place free, before it did anything. */
+/** An action that has a long answer has found no free place, before it did anything. */
 class PlaceNeeded extends Error {}
 
 /** The place of one request, which has none until it turns out to need one. */
@@ -125,7 +125,7 @@ export class RequestPlace {
     private readonly caller: Caller,
   ) {}
 
-  /** For an action. It may hold locks, so it does not wait: `whenFree` does, once they are gone. */
+  /** For an action. The action may hold locks, so this does not wait: `retryWhenFree` does, after the locks are released. */
   reserve(): void {
     this.place ??= this.places.takeNow(this.channelId);
     if (!this.place) throw new PlaceNeeded();

@@ -5,16 +5,16 @@ import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js
 import { addressGroup, type MinuteLimit } from '../answers/minute-limit.js';
 
 /**
- * Who keeps failing authentication is refused before the next signature is computed. Who that is: an address and the app
- * id that it names, so that nobody pays for others behind the same proxy. An app id that this node has not met counts as
- * none, since anybody can invent any number of them. Requests with a live access token of the channel count apart: a
- * stranger has none, and whatever a stranger sends under a channel's name, the channel's own requests go on.
+ * A client that keeps failing authentication is refused before the next signature is computed. Failures are counted by
+ * address and app id, so that no channel pays for others behind the same proxy. All app ids that this node does not know
+ * count as one, since anybody can invent any number of them. Requests with a live access token of the channel are counted
+ * separately: an attacker has no token, and whatever it sends under a channel's app id, the channel's requests go on.
  */
 export interface AuthenticationFailures {
-  /** Throws RateLimited; a promise only where it takes a while to know. */
+  /** Throws RateLimited when there were too many failures. A promise only if the token has to be checked. */
   check(request: FastifyRequest): Promise<void> | undefined;
   countFailure(request: FastifyRequest): Promise<void>;
-  /** The app id that a request names, if this node knows it: all others have one name, since anybody can invent any number. */
+  /** The app id of a request if this node knows it; one common name for all others, since anybody can invent any number. */
   knownChannel(request: Pick<FastifyRequest, 'headers'>): string;
 }
 
@@ -24,7 +24,7 @@ export interface AuthenticationFailuresDeps {
   readonly tokens: AccessTokens;
 }
 
-/** No app id: they hold no space. */
+/** Never an app id, which has no spaces. */
 const UNKNOWN_CHANNEL = 'an unknown channel';
 const BEARER = /^Bearer ([\x21-\x7e]{1,1024})$/i;
 
@@ -45,8 +45,8 @@ export function createAuthenticationFailures({
 
   async function hasLiveToken({ headers }: FastifyRequest): Promise<boolean> {
     const [, token] = BEARER.exec(headers.authorization ?? '') ?? [];
-    // Whether it is genuine is known without the database, and whose it is after one look at that. So nobody has anything
-    // looked up here by the names that they send, which may be as many as they like.
+    // Whether the token is genuine is known without the database, and its channel after one statement. So an attacker cannot
+    // cause statements by sending many app ids.
     const channelId = token === undefined ? undefined : tokens.channelIdOf(token);
     if (token === undefined || channelId === undefined) return false;
     const appId = await channels.getAppId(channelId);
@@ -57,7 +57,7 @@ export function createAuthenticationFailures({
   return {
     knownChannel,
     check(request) {
-      // Nearly always.
+      // Nearly always no failure was counted.
       if (!limit.isUsed) return undefined;
       const { withToken, without } = limitNames(request);
       if (!limit.isReached(without) && !limit.isReached(withToken)) return undefined;

@@ -7,7 +7,7 @@ import type { Database } from '../../platform/db/database.js';
 import { TooManyUnreadableFields, UnreadableField } from '../../subscriptions/domain/agreements/plaintext.js';
 import { RateLimited } from '../answers/minute-limit.js';
 
-/** Runs what a request asks for; a field of it that cannot be read is counted before anybody is told. */
+/** Runs the action of a request. An encrypted field that cannot be read is counted before the request is answered. */
 export type FieldLimit = <T>(channel: Channel, act: () => Promise<T>) => Promise<T>;
 
 export function createFieldLimit({

@@ -1,30 +1,30 @@
 import { addressGroup, RateLimited } from '../answers/minute-limit.js';
 
 /**
- * A body of more than 16 KB is nobody's daily business: the longest creation has less, with every field that there is. What
- * is larger has a share of this node's memory and of its time, so that it costs those who send it, and not everybody else.
+ * A body of more than 16 KB is rare: the longest creation is shorter, with every field that there is. Larger bodies have a
+ * limited share of this node's memory and time, so that they delay their senders and no other clients.
  */
 export const LARGE_BODY_BYTES = 16_384;
 
 export interface LargeBodyLimits {
-  /** In memory at once, from the first byte that is expected until the answer. */
+  /** How much is in memory at once, from the first expected byte until the answer. */
   readonly bytes: number;
-  /** The same for one address, so that it takes several to use up all of it. */
+  /** The same for one address, so that a single address cannot use up all of it. */
   readonly bytesPerAddress: number;
-  /** How long the next one waits for room, unread, before it is refused. */
+  /** How long the next body waits for room before it is refused. It is not read meanwhile. */
   readonly waitMs: number;
 }
 
 const DEFAULT_LIMITS: LargeBodyLimits = { bytes: 33_554_432, bytesPerAddress: 8_388_608, waitMs: 10_000 };
-/** A quarter of the time is theirs: after each piece of work, three times as long is for the others. */
+/** They get a quarter of the time: after each piece of work, three times as long is left for other requests. */
 const PAUSE_FACTOR = 3;
 
 export interface LargeBodies {
   /** Memory for a body, now or when there is room. Throws RateLimited. */
   allocate(address: string, bytes: number): Promise<Buffer>;
-  /** Nothing happens for a body that was not allocated here. */
+  /** Does nothing for a body that was not allocated here. */
   release(body: Buffer): void;
-  /** Work on one, such as a hash: one at a time, with pauses. */
+  /** Runs work on a large body, such as a hash: one at a time, with pauses. */
   runInTurn<T>(work: () => T): Promise<T>;
 }
 
@@ -106,7 +106,7 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}): LargeBo
           tookMs = process.cpuUsage(before).user / 1000;
         }
       });
-      // However little it took: whatever else has arrived comes first.
+      // Also after very little work, so that other requests that have arrived come first.
       const pause = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), tookMs * PAUSE_FACTOR));
       turn = done.then(pause, pause);
       return done;

@@ -3,11 +3,11 @@ import type { Caller } from '../../platform/db/sharing/caller.js';
 import { NodeBusy } from '../answers/respond.js';
 
 export interface LoadLimits {
-  /** What is inside may take so long, at the rate at which requests have been served. */
+  /** Requests inside may take so long, at the measured rate. */
   readonly backlogMs: number;
-  /** With fewer inside, nobody is refused. */
+  /** With fewer inside, no request is refused. */
   readonly alwaysAllowed: number;
-  /** With fewer inside, nobody is refused as long as that rate is not known. */
+  /** With fewer inside, no request is refused while the rate is not known. */
   readonly unmeasured: number;
   /** How long a caller waits for its request to be begun. */
   readonly patienceMs: number;
@@ -15,43 +15,43 @@ export interface LoadLimits {
 
 const DEFAULT_LIMITS: LoadLimits = { backlogMs: 800, alwaysAllowed: 50, unmeasured: 1_000, patienceMs: 2_000 };
 
-/** A request that this node has taken in, and whoever waits for its answer. */
+/** A request that this node has taken in, and the caller that waits for its answer. */
 export interface TakenRequest extends Caller {
-  /** It has proved who it is, and been given its turn: what it takes counts. */
+  /** It was authenticated and admitted: it counts for the measured rate. */
   markAdmitted(): void;
-  /** Leaving twice is leaving once. */
+  /** May be called twice. */
   leave(): void;
 }
 
 /**
  * How much a node has to do, and whether it can do more in time. By Little's law, requests wait for as long as it takes to
  * serve those that are inside: their number, divided by how many are served in a second. Requests that wait for an
- * institution, or for a caller that reads slowly, need nothing meanwhile and are not counted.
+ * institution, or for a caller that reads slowly, need nothing of the node meanwhile and are not counted.
  */
 export interface NodeLoad {
-  /** Whether whoever comes may enter. */
+  /** Whether any request may enter, of whichever channel. */
   hasRoomForAnybody(): boolean;
-  /** `who`: the channel that it claims to be of. */
+  /** `who`: the channel that the request names. */
   mayEnter(who: string): boolean;
-  /** Throws Busy unless it may. */
+  /** Throws NodeBusy unless it may. */
   enter(who: string, socket: Pick<Socket, 'destroyed'>): TakenRequest;
   counts(): { readonly inside: number; readonly most: number };
 }
 
 const TICK_MS = 250;
 const TICKS_PER_SECOND = 1_000 / TICK_MS;
-/** Of so many ticks, the last ones that were busy make the rate; with less than a second of them it stays as it was. */
+/** The rate is that of the last busy ones among so many ticks; with less than a second of them it stays as it was. */
 const TICKS = 8;
-/** Always so many inside: then what is served is what can be served. */
+/** With at least so many inside all the time, as many are served as can be served. */
 const BUSY_INSIDE = 16;
-/** In one tick, at most. */
+/** The rate falls at most to this part of itself in one tick. */
 const MAX_FALL = 0.9;
 /** After so long without a busy second, the rate says nothing any more. */
 const FORGET_MS = 60_000;
-/** So many times as many as all may be, while those of a channel that has less than its part are let in. */
+/** Requests of channels that have less than their share are let in up to so many times the usual limit. */
 const CHANNEL_OVERFLOW = 3;
 
-/** Those inside of one channel. */
+/** How many requests of one channel are inside. */
 interface ChannelInside {
   count: number;
 }
@@ -60,7 +60,7 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
   const limits = { ...DEFAULT_LIMITS, ...given };
   const insideOf = new Map<string, ChannelInside>();
   let inside = 0;
-  /** Channels that have any inside. */
+  /** How many channels have requests inside. */
   let channels = 0;
   const rate = createRateMeter(now, () => inside);
 
@@ -71,7 +71,7 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
       : Math.max(limits.alwaysAllowed, (perSecond * limits.backlogMs) / 1_000);
   }
 
-  /** A channel has its part for as long as the node has more to do than it can: one that floods it displaces no other. */
+  /** While the node has more to do than it can, each channel has its share: a channel that floods the node displaces no other. */
   function hasShareLeft(who: string, mostInside: number): boolean {
     const own = insideOf.get(who)?.count ?? 0;
     return inside < mostInside * CHANNEL_OVERFLOW && own < mostInside / (own === 0 ? channels + 1 : channels);
@@ -195,11 +195,11 @@ function createRateMeter(now: () => number, inside: () => number) {
     const busy = ticks.slice(quiet + 1);
     const lastSecond = perSecondOf(ticks.slice(-TICKS_PER_SECOND));
     if (busy.length >= TICKS_PER_SECOND) {
-      // What has just come in is not served yet, so that the first second of a flood says little.
+      // Requests that have just come in are not served yet, so the first second of a flood says little.
       known = Math.max(perSecondOf(busy), (known ?? 0) * MAX_FALL);
       knownAt = at;
     } else if (known !== undefined && lastSecond > known) {
-      // It can do at least what it just did; in less than a second, that is chance: orders end in batches.
+      // The node can do at least what it just did, measured over a whole second: requests end in batches.
       known = lastSecond;
       knownAt = at;
     }

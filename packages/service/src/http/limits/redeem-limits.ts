@@ -2,8 +2,8 @@ import type { Clock } from '../../platform/clock.js';
 import { addressGroup, createMinuteLimit, type MinuteLimit } from '../answers/minute-limit.js';
 
 /**
- * How often the redemption page may be asked for in a minute. Per node, like the other limits of strangers: they protect
- * this node. An address may be that of many users, a link is one user's.
+ * How often the redemption page may be opened in a minute. Counted by each node, which the limits protect. Many users may
+ * share an address; a link belongs to one user.
  */
 export interface RedeemLimits {
   checkAddress(address: string, kind: 'open' | 'post'): void;
@@ -12,7 +12,7 @@ export interface RedeemLimits {
 
 const LINK_OPENS = 60;
 const LINK_POSTS = 20;
-/** Posts of an address: this part of its opens. */
+/** An address may post once for so many opens. */
 const POSTS_OF_OPENS = 5;
 
 export function createRedeemLimits(opensPerMinute: number, clock: Clock): RedeemLimits {

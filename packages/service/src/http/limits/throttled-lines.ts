@@ -1,6 +1,6 @@
 /**
- * Lines in the log that strangers can cause: one for each of them in a minute, and a second at its end that says how many
- * more there were.
+ * For lines of the log that unknown clients can cause: writes one for each client in a minute, and at the end of the minute
+ * a second one that says how many more there were.
  */
 export interface ThrottledLines {
   write(who: string, write: () => void, writeMore: (heldBack: number) => void): void;
@@ -9,7 +9,7 @@ export interface ThrottledLines {
 }
 
 const MINUTE_MS = 60_000;
-/** Of one minute; all others share a line. */
+/** Clients that are kept apart in one minute; all others share a line. */
 const MAX_REMEMBERED = 1000;
 const OTHERS = 'others';
 

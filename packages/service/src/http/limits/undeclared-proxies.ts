@@ -7,15 +7,15 @@ const MAX_WARNINGS = 16;
 const MAX_REMEMBERED = 1000;
 
 /**
- * A proxy that is not declared hides who calls: allow-lists and limits then see its address. One that says whom it
- * forwards gives itself away.
+ * A proxy that is not in TRUSTED_PROXIES hides its callers: allow-lists and limits then see the address of the proxy. Its
+ * forwarding header shows that it is a proxy.
  */
 export function createUndeclaredProxyWarning(
   trustedProxies: readonly string[],
   log: Logger,
 ): (request: FastifyRequest) => void {
   const isOnList = createAddressCheck(trustedProxies);
-  /** About which nothing is to be said, or nothing more. */
+  /** Addresses that are no undeclared proxy, or were warned about. */
   const handledPeers = new Set<string>();
   let warnings = 0;
   return ({ headers, socket: { remoteAddress: peer } }) => {

@@ -9,7 +9,7 @@ import { isAnswerEnded, onAnswerEnd } from '../answers/answer-end.js';
 import { JSON_TYPE, sendText, toRefusal } from '../answers/respond.js';
 import type { RequestPlace } from '../limits/answer-places.js';
 
-/** A text that the network takes in whole, whoever reads it: sent at once. What is longer goes out in pieces of this size. */
+/** A shorter text fits into the buffers of the network and is sent at once. A longer one is sent in pieces of this size. */
 const SHORT_ANSWER = 65_536;
 
 export interface LongAnswerDeps {
@@ -23,13 +23,13 @@ export interface LongAnswerDeps {
 type CutReason = NonNullable<FastifyReply['cut']>;
 
 /**
- * Sends what a request is answered with. A long answer is made while its caller reads, so that a node never holds more than
- * a piece of it, and ends with its caller: one who hangs up, does not read, or takes too long.
+ * Sends answers. A long answer is made while its client reads, so that a node never holds more than a piece of it. It is
+ * broken off when the client hangs up, does not read, or takes too long.
  */
 export function createAnswerSender({ clock, log, answerTimeout, isDraining }: LongAnswerDeps) {
   const open = new Set<(why: CutReason) => void>();
 
-  /** A text goes out at once; of pieces, that is known when as many have been made as a short answer has. */
+  /** A text is sent at once. Of pieces, so many are made first as a short answer has: they may be the whole answer. */
   function send(reply: FastifyReply, answer: WrittenAnswer, place: RequestPlace): FastifyReply | Promise<FastifyReply> {
     const { data, message } = answer;
     const { id } = reply.request;
@@ -50,7 +50,7 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
     while (text.length < SHORT_ANSWER) {
       const { done, value } = await pieces.next();
       if (done) return sendWhole(reply, answer, text + after, place);
-      // Nobody is there any more: what is sent now is only noted down.
+      // The client has gone: this only records the answer.
       if (isAnswerEnded(reply)) return sendWhole(reply, answer, '', place);
       text += value;
     }
@@ -62,7 +62,7 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
 
   function stream(reply: FastifyReply, texts: AsyncIterable<string>, place: RequestPlace): FastifyReply {
     const { raw, request } = reply;
-    // Reset, so that what has gone out looks whole to nobody: also to HTTP/1.0, where the end of the connection ends an answer.
+    // Reset, so that no client takes the part that was sent for the whole answer: in HTTP/1.0 the end of the connection ends it.
     const cut = (why: CutReason) => {
       reply.cut ??= why;
       request.raw.socket.resetAndDestroy();
@@ -90,7 +90,7 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
 
   return {
     send,
-    /** For a node that has waited long enough. */
+    /** For a stopping node that waits no longer. */
     cutAll(): void {
       for (const cut of open) cut('stopping');
     },
@@ -137,7 +137,7 @@ async function* joinPieces(first: string, pieces: PieceIterator, last: string) {
 
 let turn: Promise<void> = Promise.resolve();
 
-/** One piece of one answer in a turn of the event loop, whatever number of them there is: requests come in between. */
+/** One piece of one answer in a turn of the event loop, however many answers there are: other requests come in between. */
 function waitForTurn(): Promise<void> {
   turn = turn.then(() => setImmediate());
   return turn;

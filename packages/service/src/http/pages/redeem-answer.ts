@@ -4,7 +4,7 @@ import type { Asset } from '../../redeem/page/assets.js';
 import type { Texts } from '../../redeem/texts/texts.js';
 import { answerThenLinger } from '../requests/linger.js';
 
-/** What goes with every page. Who may put it into a frame is for the channel to say; of an unknown link, nobody. */
+/** The headers of every page. The channel decides whose pages may frame it; for an unknown link nobody may. */
 function pageHeaders(texts: Texts, frameOrigins: readonly string[]): Record<string, string> {
   const ancestors = frameOrigins.length === 0 ? `'none'` : frameOrigins.join(' ');
   return {
@@ -36,7 +36,7 @@ export function sendPage(reply: FastifyReply, answer: PageAnswer, lingerMs: numb
   return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, page, lingerMs) : reply.send(page);
 }
 
-/** So that loading the page again repeats nothing. */
+/** After a post, so that loading the page again repeats nothing. */
 export function redirect(reply: FastifyReply, address: string): FastifyReply {
   return reply
     .code(303)

@@ -5,8 +5,8 @@ import { type FormFields, readFormFields } from '../../redeem/link.js';
 export const MAX_FORM_BYTES = 16_384;
 
 /**
- * Whether a browser says that the page that posts is not ours. One that says nothing, or hides where it comes from (as the
- * page's own policy makes older ones do), is judged by the token alone.
+ * Whether the browser says that the post comes from a page of another site. Browsers that say nothing, or hide the origin (as
+ * older ones do because of our referrer policy), are checked by the form's token alone.
  */
 export function isCrossSite({ headers }: FastifyRequest, ownOrigin: string): boolean {
   const site = headers['sec-fetch-site'];
@@ -16,7 +16,7 @@ export function isCrossSite({ headers }: FastifyRequest, ownOrigin: string): boo
   return !URL.canParse(origin) || new URL(origin).host !== headers.host;
 }
 
-/** What a form says, or nothing for what is no form. */
+/** Undefined when the body is not a form. */
 export function readForm({ headers, body }: FastifyRequest): FormFields | undefined {
   const [type = ''] = (headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded' || !Buffer.isBuffer(body)) return undefined;

@@ -47,9 +47,9 @@ export interface RedeemRouteContext {
   readonly lingerMs: number;
 }
 
-/** Those who look at pages share a part of the node, as one channel has it. */
+/** All visitors of pages together count as one channel for the load of the node. */
 const PAGE_VISITORS = 'the redemption page';
-/** Style and script, and whatever else somebody looks for here. */
+/** Style and script, and every unknown path. */
 const OTHER_PATHS = '/redeem/*';
 
 /** The redemption page: what it shows, the steps that its forms take, and its style and script. */
@@ -80,7 +80,7 @@ export function addRedeemRoutes(
   const refuse = (reply: FastifyReply) => sendMessage(reply, 404, (texts) => texts.refused);
   const refusePost = (reply: FastifyReply) => sendMessage(reply, 403, (texts) => texts.crossSite);
 
-  /** Links that hold have a limit of their own, which is asked before anything is read for them. */
+  /** A valid link has a limit of its own, which is checked before anything is read for it. */
   async function visitLink<Read extends RedeemOrder>(
     link: SignedLink | undefined,
     kind: 'open' | 'post',
@@ -107,7 +107,7 @@ export function addRedeemRoutes(
     return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel }, lingerMs);
   }
 
-  /** Whose tries are used up is not asked again until there are new ones. */
+  /** Defined while the user may not try again, because too many tries were wrong. */
   async function findLock({ channel, link }: Visit): Promise<UnsubscribeTry | undefined> {
     const { lockedSeconds } = await findTries(
       shares.databaseFor(channel.channelId),
@@ -126,7 +126,7 @@ export function addRedeemRoutes(
     return sendPage(reply, { status, texts, page, channel: visited.channel, headers }, lingerMs);
   }
 
-  /** A post from elsewhere is refused before its body counts for anything. */
+  /** A post from another site is refused before its body is read. */
   async function readPost(
     request: FastifyRequest,
   ): Promise<{ fields: FormFields; visited: Visit | undefined } | undefined> {
@@ -138,7 +138,7 @@ export function addRedeemRoutes(
     pages.addHook('onRequest', async (request) => {
       if (isDraining()) throw new NodeDraining();
       if (readsOnly && request.method === 'POST') throw new NodeReadsOnly();
-      // What is answered from memory is no burden, and each page brings two of those along.
+      // Style and script are answered from memory and cost little, and each page loads both.
       if (request.routeOptions.url === OTHER_PATHS) return;
       limits.checkAddress(request.ip, request.method === 'POST' ? 'post' : 'open');
     });
@@ -151,7 +151,7 @@ export function addRedeemRoutes(
     });
     pages.addHook('onResponse', async (request, reply) => {
       const ms = Math.round(reply.elapsedTime * 10) / 10;
-      // The route, never the address: a link is a key.
+      // The route, never the address: a link gives access.
       const line = { requestId: request.id, method: request.method, endpoint: request.routeOptions.url };
       log.info({ ...line, status: reply.statusCode, ms }, 'page');
     });
@@ -224,13 +224,13 @@ interface AskedPage {
   readonly from?: BenefitReference | undefined;
 }
 
-/** What an address says. */
+/** The link and the first benefit that an address names. */
 function asked({ raw }: FastifyRequest): AskedPage {
   const fields = readFormFields((raw.url ?? '').replace(/^[^?]*\??/, ''));
   return { link: readLink(fields), from: readBenefitReference(fields.get('from')) };
 }
 
-/** `3-1`, and whatever may follow after another dash: the first benefit of the third period. */
+/** `3-1` is the first benefit of the third period; more may follow after another dash. */
 function readBenefitReference(text: string | undefined): BenefitReference | undefined {
   const [, cycleNo, position] = /^(\d{1,4})-(\d{1,2})(?:-|$)/.exec(text ?? '') ?? [];
   return cycleNo === undefined ? undefined : { cycleNo: Number(cycleNo), position: Number(position) };
@@ -240,7 +240,7 @@ function isToken(given: string | undefined, { channel, link }: Visit, action: st
   return given !== undefined && isValidFormToken(given, channel.callbackSecret, link, action);
 }
 
-/** Nothing when the page itself says it: the code is there, or on its way. */
+/** Undefined when the page itself shows the outcome: the code, or that it is on its way. */
 function claimNotice(texts: Texts, outcome: ClaimOutcome): string | undefined {
   const notices: Partial<Record<ClaimOutcome, string>> = {
     EXPIRED: texts.claimExpired,

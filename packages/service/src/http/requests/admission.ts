@@ -31,7 +31,7 @@ export interface AdmissionDeps {
   readonly observeBatch: (size: number) => void;
 }
 
-/** Keeps the time of an unknown app id close to that of a wrong signature. */
+/** Used for an unknown app id, so that it takes as long as a wrong signature. */
 const UNKNOWN_CHANNEL_SECRET = new Uint8Array(32);
 const NONCE_SLOTS = 4;
 const nonceSlot = (timestamp: string) => Math.floor(Number(timestamp) / NONCE_WINDOW_MS) % NONCE_SLOTS;
@@ -68,7 +68,7 @@ export function createAdmission({ database, channels, tokens, observeBatch }: Ad
       }
       if (answer.reused) throw new Rejection('NONCE_REUSED');
       if (refusal) throw refusal;
-      // At the lowest rate there is, one a second, the next is there by then.
+      // Also at the lowest rate, one a second, the next request is allowed by then.
       if (!answer.granted) throw new RateLimited(1);
       if (request.headers.token !== undefined) tokens.check(request.headers.token, channel);
       return { channel, idempotency: answer.idempotency };
@@ -96,7 +96,7 @@ function findChannelRefusal(channel: Channel, address: string): Rejection | unde
   return undefined;
 }
 
-/** Two batches may touch the same channels in different order; the loser changed nothing and simply goes again. */
+/** Two batches may lock the same channels in different order; the one that fails has changed nothing and is run again. */
 async function retryDeadlocks<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

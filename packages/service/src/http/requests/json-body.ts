@@ -1,14 +1,14 @@
 import { MAX_BODY_VALUES, Rejection } from '@perennial/wire';
 
-/** The interface nests three levels; anything deeper is not meant for us and can overflow a stack later. */
+/** The interface nests three levels; anything deeper can overflow a stack later. */
 const MAX_DEPTH = 32;
-/** Of a place or a name that a message repeats. */
+/** Of a place that a message repeats. */
 const MAX_PLACE_LENGTH = 100;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Strict reading of a request body: valid UTF-8, one JSON object, nothing that PostgreSQL or a prototype would choke on. */
+/** Strict reading of a request body: valid UTF-8, one JSON object, nothing that PostgreSQL cannot store, and no __proto__. */
 export function readJsonObject(bytes: Buffer, contentEncoding: string | undefined): JsonObject {
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
     throw new Rejection('PARAM_INVALID', 'body: Content-Encoding is not supported, send plain JSON');
@@ -35,7 +35,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 
-/** What a byte outside of strings means. Most mean nothing, and one look at this table says so. */
+/** What a byte outside of strings means. Most mean nothing. */
 const NOTHING = 0;
 const STRING = 1;
 const COMMA = 2;
@@ -48,8 +48,8 @@ for (const bracket of [0x7b, 0x5b]) MEANINGS[bracket] = OPENING;
 for (const bracket of [0x7d, 0x5d]) MEANINGS[bracket] = CLOSING;
 
 /**
- * Before anything is built from them: JSON.parse takes half a million nested arrays that everything after it trips over,
- * and 350,000 empty objects, which cost 130 ms. A value ends at a comma or at the end of what it stands in. For a
+ * Done before parsing: JSON.parse accepts half a million nested arrays, which overflow the stack of later code, and 350,000
+ * empty objects, which cost 130 ms. A value ends at a comma or at the end of what it stands in. For a
  * megabyte this takes from 0.1 ms (long strings) to 5 ms (none, and fewer values than are too many).
  */
 function checkDepthAndValues(bytes: Buffer): void {
@@ -80,7 +80,7 @@ function isEmpty(bytes: Buffer, closing: number): boolean {
   return MEANINGS[bytes[before] as number] === OPENING;
 }
 
-/** So many bytes of a string are looked at one by one, as most are short; the rest of a long one is searched natively. */
+/** So many bytes of a string are checked one by one, as most strings are short; the rest of a long one is searched by indexOf. */
 const STRIDE = 64;
 
 /** Where the quote is that ends the string, or the end of the bytes if there is none. */
@@ -95,7 +95,7 @@ function endOfString(bytes: Buffer, start: number): number {
     if (quote < 0) return bytes.length;
     let slashes = quote;
     while (slashes > at && bytes[slashes - 1] === BACKSLASH) slashes -= 1;
-    // In pairs they stand for themselves; the odd one makes the quote a part of the text.
+    // Backslashes in pairs are text; an odd one makes the quote a part of the text.
     if ((quote - slashes) % 2 === 0) return quote;
     at = quote + 1;
   }
@@ -103,7 +103,7 @@ function endOfString(bytes: Buffer, start: number): number {
 
 interface Hostile {
   readonly what: 'text' | 'name' | 'prototype';
-  /** The way to it, from the inside: put together only for what is refused. */
+  /** The path to it, innermost step first: filled only for a body that is refused. */
   readonly steps: (string | number)[];
 }
 

@@ -6,10 +6,10 @@ import type { FastifyReply } from 'fastify';
 
 /*
  * A socket that is closed while input is unread is reset, and a client that was still sending may lose the answer with
- * it. So the whole answer goes out first, and what still comes in is thrown away until the client stops, or for a while.
+ * it. So the whole answer is sent first, and what still arrives is discarded until the client stops, or until the time is over.
  */
 
-/** For an answer with `connection: close`: it ends, and with it the connection, when the client has said everything. */
+/** For an answer with `connection: close`: the answer and the connection end when the client has sent everything. */
 export function answerThenLinger(reply: FastifyReply, text: string, lingerMs: number): FastifyReply {
   const request = reply.request.raw;
   if (request.complete) return reply.send(text);

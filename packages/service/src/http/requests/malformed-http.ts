@@ -8,12 +8,12 @@ import { endThenLinger } from './linger.js';
 import { readRequestId } from './signed-headers.js';
 
 interface Malformed {
-  /** What came, as docs/errors.md says it. */
+  /** What was received, in the words of docs/errors.md. */
   readonly what: string;
   readonly http: 400 | 401 | 408;
   readonly result: ResultCode;
   readonly message: string;
-  /** Node's names for it; the first row that knows a name is the answer. */
+  /** Node's error codes for it; the first row that matches is the answer. */
   readonly errors: RegExp;
 }
 
@@ -56,10 +56,10 @@ export const MALFORMED_HTTP: readonly Malformed[] = [
   },
 ];
 
-/** Whatever follows something malformed is malformed too, and Node reports it again and again. */
+/** Sockets that were answered: Node reports every further chunk of a malformed request as another error. */
 const refused = new WeakSet<Socket>();
 
-/** What is not readable as HTTP never reaches a route, and still gets the envelope. */
+/** A request that is not HTTP reaches no route, but gets the envelope too. */
 export function createMalformedHttpHandler(clock: Clock, lingerMs: number) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (refused.has(socket)) return;
@@ -87,8 +87,8 @@ function createAnswer(code: string, unfinished: ServerResponse | undefined, cloc
 }
 
 /**
- * A client may have sent whole requests before what cannot be read. Their answers come first: it would take ours for
- * one of them. What is handed on is the response of a request that broke off in the middle, if there is one.
+ * A client may have sent complete requests before the malformed one. Their answers come first, else the client would take
+ * this answer for one of them. `unfinished` is the response of a request that broke off in the middle, if there is one.
  */
 function afterEarlierAnswers(socket: Socket, go: (unfinished: ServerResponse | undefined) => void): void {
   const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse | null };

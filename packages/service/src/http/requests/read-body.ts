@@ -6,9 +6,9 @@ import { LARGE_BODY_BYTES, type LargeBodies } from '../limits/large-bodies.js';
 type Done = (error: Error | null, body?: Buffer) => void;
 
 /**
- * The bytes of a body, up to what its route allows, in one piece of memory: kept as they come, a megabyte in chunks of one
- * byte took 250 MB. A large one is read only once there is room for it, by what its
- * Content-Length says; one that does not say, from the moment that it turns out to be large.
+ * Reads a body, up to the limit of its route, into one piece of memory: as a list of chunks, a megabyte in chunks of one byte
+ * took 250 MB. A large body is read only when there is room for it: by its Content-Length, and without one from the moment
+ * that it turns out to be large.
  */
 export function createBodyReader(bodies: LargeBodies) {
   return (request: FastifyRequest, payload: IncomingMessage, done: Done): void => {
@@ -29,7 +29,7 @@ export function createBodyReader(bodies: LargeBodies) {
     }
 
     function read(): void {
-      // Of a client that has gone already, nothing is heard any more.
+      // A request whose client has gone emits no event any more.
       if (payload.destroyed) finish(new Error('the client hung up'));
       else payload.on('data', onData).resume();
     }
@@ -46,7 +46,7 @@ export function createBodyReader(bodies: LargeBodies) {
       }
     }
 
-    /** To where there is room for so many bytes. */
+    /** Moves what was read into memory for so many bytes. */
     function moveToLarger(bytes: number, goOn: () => void): void {
       bodies.allocate(request.ip, bytes).then((larger) => {
         if (isOver) {

@@ -45,7 +45,7 @@ const RULES = {
     form: HEADER_FORMS.requestId,
     says: '1 to 128 visible ASCII characters',
   },
-  // What the characters mean is the signature check's business: 401002.
+  // A signature with other characters is refused later, by the signature check: 401002.
   signature: {
     name: HEADERS.signature,
     key: HEADER_KEYS.signature,
@@ -82,8 +82,8 @@ export function readSignedHeaders(request: IncomingMessage, needsToken: boolean)
 }
 
 /**
- * What was sent under a name: one value, or several. Node folds repeated headers together or drops them; only the raw list
- * still shows that one was doubled.
+ * Finds the values that were sent under a name: one, or several. Node joins repeated headers or drops them; only the raw list
+ * shows that a header was sent twice.
  */
 function readSentValues({ headers, rawHeaders }: IncomingMessage) {
   if (rawHeaders.length === 2 * Object.keys(headers).length) return (key: string) => headers[key];
@@ -103,12 +103,12 @@ export function checkTimestamp(timestamp: string, now: number): void {
   if (Math.abs(now - Number(timestamp)) > TIMESTAMP_SKEW_MS) throw new Rejection('TIMESTAMP_SKEWED');
 }
 
-/** The caller's own id for the envelope, if it sent a usable one. */
+/** The request id of the caller; undefined when it sent none, or one that cannot be used. */
 export function readRequestId(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === 'string' && HEADER_FORMS.requestId.test(value) ? value : undefined;
 }
 
-/** Optional, so not part of authentication: a malformed one is a parameter error. */
+/** Undefined when there is none. It is not part of authentication: a malformed key is a parameter error. */
 export function readIdempotencyKey(request: IncomingMessage): string | undefined {
   const value = readSentValues(request)(HEADER_KEYS.idempotencyKey);
   if (value === undefined) return undefined;

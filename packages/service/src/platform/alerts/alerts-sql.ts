@@ -28,8 +28,8 @@ export const ALERT_KINDS = [
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /**
- * An alert that was put aside or had ended is open again, and people have to be told. Not when its end was not told yet: for
- * them it has been open all the time.
+ * An alert that was acknowledged or resolved is open again, and people have to be told. Not if they were not yet told of its
+ * end: for them it has been open all the time.
  */
 const OPEN_AGAIN = `acknowledged_by = null, acknowledged_at = null, resolved_at = null, resolved_because = null,
   to_tell = case
@@ -55,7 +55,7 @@ const RAISE_ALERT_ONCE = statement({
   parameters: ['text', 'text', 'text'],
 });
 
-/** For what goes on rather than happens again: an alert that is there stays as it is, unless it had ended. */
+/** For a lasting condition: an open alert stays as it is, and is not counted again. */
 export async function raiseAlertOnce(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
   await db.query(RAISE_ALERT_ONCE, [kind, subject, detail]);
 }
@@ -66,7 +66,7 @@ const RAISE_ALERT_ON_CHANGE = statement({
   parameters: ['text', 'text', 'text'],
 });
 
-/** For an answer that is heard again at every question: it happens again when it says something else. */
+/** For an answer that comes back each time that it is asked for: counted again only when the detail is another. */
 export async function raiseAlertOnChange(
   db: Queryable,
   kind: AlertKind,
@@ -76,7 +76,7 @@ export async function raiseAlertOnChange(
   await db.query(RAISE_ALERT_ON_CHANGE, [kind, subject, detail]);
 }
 
-/** What an alert becomes whose cause is gone. Its end is told to whoever was told of it. */
+/** The columns of an alert whose cause is gone. Its end is told if the alert was told. */
 export const resolvedColumns = (because: string) => `resolved_at = now(), resolved_because = ${because},
   to_tell = case when alerts.told_at is not null then 'RESOLVED' end`;
 
@@ -85,7 +85,7 @@ const RESOLVE_ALERT = statement({
   parameters: ['text', 'text', 'text'],
 });
 
-/** By the step that removed the cause. */
+/** For a step that removes the cause of an alert. */
 export async function resolveAlert(db: Queryable, kind: AlertKind, subject: string, because: string): Promise<void> {
   await db.query(RESOLVE_ALERT, [kind, subject, because]);
 }
@@ -100,7 +100,7 @@ export interface AlertView {
   readonly lastSeenAt: string;
   readonly acknowledgedBy: string | null;
   readonly acknowledgedAt: string | null;
-  /** Empty as long as the cause has not been seen to be gone. */
+  /** Null until the cause is gone. */
   readonly resolvedAt: string | null;
   readonly resolvedBecause: string | null;
 }
@@ -141,7 +141,7 @@ const FIND_ALERTS_ABOUT = statement({
   columns: ALERT_VIEW_COLUMNS,
 });
 
-/** Those whose subject is this order, one of its periods, attempts, refunds or claims, or the agreement that it runs on. */
+/** Alerts about this order, one of its periods, attempts, refunds or claims, or its agreement. */
 export async function findAlertsAbout(
   db: Queryable,
   { orderNo, agreementNo }: { readonly orderNo: number; readonly agreementNo: string | null },
@@ -200,7 +200,7 @@ const TAKE_ALERTS_TO_LOG = statement({
   columns: columns<AlertToLog>({ kind: 'text', subject: 'text', detail: 'text', times: 'integer', seen: 'integer' }),
 });
 
-/** Alerts that were raised and stand in no log yet, for whoever takes them; from then on they count as logged. */
+/** Alerts that were raised and not logged yet. They count as logged from now on: the caller logs them. */
 export async function takeAlertsToLog(db: Queryable, limit: number): Promise<AlertToLog[]> {
   return db.query(TAKE_ALERTS_TO_LOG, [limit]);
 }

@@ -11,23 +11,23 @@ export interface EmailSettings {
   readonly to: readonly string[];
 }
 
-/** Taken means taken by the mail server, for each of the people. */
+/** A message counts as taken when the mail server has accepted it for every address. */
 export function createEmailTransport({ url, from, to }: EmailSettings): AlertTransport {
   const transport = createTransport({
     requireTLS: mustEncrypt(url),
-    // What it says itself goes before the line above.
+    // An option in the URL overrides requireTLS above.
     url,
     connectionTimeout: MAX_SENDING_MS / 2,
     greetingTimeout: MAX_SENDING_MS / 2,
     socketTimeout: MAX_SENDING_MS / 2,
-    // A message is made of texts alone.
+    // Messages are made of text alone, so the mailer needs neither files nor URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   return {
     way: 'EMAIL',
     async send(messageId, message, signal) {
-      // Whoever is not written to any more has nothing to wait for.
+      // An address that was removed from the settings gets nothing any more.
       const people = to.filter((address) => message.onlyTo?.includes(address) ?? true);
       if (people.length === 0) return;
       const limit = AbortSignal.timeout(MAX_SENDING_MS);
@@ -66,7 +66,7 @@ function messageHost(service: string): string {
   return URL.canParse(service) ? new URL(service).hostname.replace(/[^\w.-]/g, '') : 'perennial';
 }
 
-/** smtp:// is encrypted only if the server offers it, and whoever is in between can leave that out. */
+/** smtp:// is encrypted only if the server offers it, and an attacker in between can remove the offer: a password would be readable. */
 function mustEncrypt(url: string): boolean {
   const { protocol, password, hostname } = new URL(url);
   const isThisMachine = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
@@ -80,7 +80,7 @@ function spellAddress(address: string): string {
   return address.slice(0, at) + (domainToASCII(domain) || domain.toLowerCase());
 }
 
-/** The server's own words may repeat who was to log in or to be written to: only its number is kept. */
+/** The text of the server may repeat a user name or an address: only its status is kept. */
 function describeSmtpFailure(error: unknown): string {
   const reason = describeFailure(error);
   return `${reason === 'ETLS' ? 'ETLS: no TLS to the mail server' : reason}${smtpStatuses([error])}`;

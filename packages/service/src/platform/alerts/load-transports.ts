@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js';
 import type { Settings } from '../settings.js';
 import type { AlertTransport } from './transport.js';
 
-/** Those that are set; the others are not even loaded, which is part of every start. */
+/** The transports that are set. The others are not loaded, which would make every start slower. */
 export async function loadAlertTransports(
   { alertWebhook, alertEmail }: Settings,
   clock: Clock,

@@ -2,7 +2,7 @@ import { escapeInvisible } from '../escape-invisible.js';
 import { redactSecrets } from '../log/log.js';
 import type { AlertGroup, AlertNews, ReportedAlert } from './messages-sql.js';
 
-/** What a receiver is told: the body of a webhook, and what a mail is written from. docs/operations.md shows one. */
+/** The body of a webhook, and what a mail is written from. docs/operations.md shows one. */
 export interface AlertMessage {
   readonly type: 'alert.opened' | 'alert.still-open' | 'alert.resolved' | 'alert.test';
   /** One line for people. */
@@ -12,9 +12,9 @@ export interface AlertMessage {
   readonly count: number;
   readonly alerts: readonly ReportedAlert[];
   readonly environment: string;
-  /** Where the service is reached: several may tell the same people. */
+  /** The address of the service: several services may send to the same people. */
   readonly service: string;
-  /** Of a mail that some have taken: those who have not. */
+  /** Set when a mail was accepted for some addresses: the others. */
   readonly onlyTo?: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export function createTestMessage(sender: AlertSender): AlertMessage {
   return { type: 'alert.test', text: 'test: alerts reach you', kind: 'test', count: 0, alerts: [], ...sender };
 }
 
-/** The lines of a mail. What came from outside is on one line, and nothing in it is obeyed. */
+/** The text of a mail. Texts from outside are escaped, each on one line. */
 export function toMailText({ text, kind, count, alerts, environment, service }: AlertMessage): string {
   const lines = alerts.flatMap(({ subject, detail, seen, firstSeenAt, lastSeenAt, resolvedBecause }) => [
     `${escapeInvisible(subject)}: ${escapeInvisible(resolvedBecause ?? detail)}`,

@@ -14,7 +14,7 @@ export interface ReportedAlert {
   readonly resolvedBecause: string | null;
 }
 
-/** Alerts of one kind of which the same is to be told. */
+/** Alerts of one kind with the same news: one message is about all of them. */
 export interface AlertGroup {
   readonly kind: string;
   readonly what: AlertNews;
@@ -23,7 +23,7 @@ export interface AlertGroup {
   readonly alerts: readonly ReportedAlert[];
 }
 
-/** One node at a time puts messages together: two would tell the half of it each. It ends with the transaction. */
+/** One node at a time writes messages: two would each put half of the alerts into theirs. The lock ends with the transaction. */
 const MESSAGE_WRITING_LOCK = 7_366_373_662;
 const LOCK_MESSAGE_WRITING = statement({
   text: 'select pg_try_advisory_xact_lock($1) as mine',
@@ -37,15 +37,15 @@ export async function lockMessageWriting(tx: Queryable): Promise<boolean> {
 }
 
 export interface MessagePacing {
-  /** Between two messages of a kind: what comes in between is told together. */
+  /** Between two messages of a kind: alerts that come in between go into one message. */
   readonly gatherSeconds: number;
-  /** Between two messages about what is open all the time. */
+  /** Between two messages about an alert that stays open. */
   readonly repeatSeconds: number;
-  /** Alerts that a message has itself; the others it counts. */
+  /** How many alerts a message lists; the others are counted. */
   readonly listed: number;
 }
 
-/** More in one go would hold their rows for long; the rest is for the next message. */
+/** More at once would lock their rows for long; the rest is for the next message. */
 const MAX_ALERTS_AT_ONCE = 10_000;
 
 const TAKE_ALERTS_TO_REPORT = statement({
@@ -75,8 +75,8 @@ const TAKE_ALERTS_TO_REPORT = statement({
 });
 
 /**
- * Takes what people have to be told and marks it as told, in the transaction that writes the messages. A row that somebody
- * changes in this moment is passed over until the next time.
+ * Takes the alerts that people have to be told of and marks them as told, in the transaction that writes the messages. A row
+ * that is locked by another transaction is left for the next time.
  */
 export async function takeAlertsToReport(
   tx: Queryable,
@@ -120,8 +120,8 @@ const CLAIM_MESSAGE = statement({
 });
 
 /**
- * The oldest message of a way that is due, for one node. When it is tried next is written down before it is sent: should this
- * node die over it, or the receiver be away, it is tried again after 1, 2, 4 minutes and so on, an hour at most.
+ * The oldest message of a way that is due, for one node. Its next try is stored before it is sent: if this
+ * node dies, or the receiver is away, it is sent again after 1, 2, 4 minutes and so on, an hour at most.
  */
 export async function claimAlertMessage<Content>(
   db: Queryable,
@@ -154,7 +154,7 @@ const MARK_REFUSED_FOR = statement({
   parameters: ['bigint', 'text', 'jsonb'],
 });
 
-/** The next try is for these people alone. */
+/** The message was refused for these addresses: the next try is for them alone. */
 export async function markRefusedFor(
   db: Queryable,
   messageId: string,

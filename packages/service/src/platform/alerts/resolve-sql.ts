@@ -1,13 +1,13 @@
 import { type Queryable, statement } from '../db/database.js';
 import { type AlertKind, resolvedColumns } from './alerts-sql.js';
 
-/** What shows that the cause of an alert called `a` is gone, and how people are told. */
+/** The SQL condition by which the cause of an alert `a` is gone, and the reason that people are told. */
 interface EndCondition {
   readonly when: string;
   readonly because: string;
 }
 
-/** Nothing here can show it, or only another step does. */
+/** No SQL condition shows that the cause is gone. */
 type EndedElsewhere = 'only a person can judge' | 'by the step that removes the cause';
 
 /** The number of an attempt, a refund or a claim: order, period, and two digits for the one of that period. */
@@ -28,7 +28,7 @@ const NUMBER_STAYS_FOREIGN = `exists (
       and g.institution_hash between ${HASH} and ${HASH} || decode(repeat('ff', 24), 'hex')
   where c.app_id = left(a.subject, -17) and is_number_of_another_channel(p.code, g.institution_hash, c.channel_id))`;
 
-/** Whoever adds a kind of alert decides here how it ends. */
+/** Every kind of alert has to say here how it ends. */
 const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
   'debit-unknown-for-a-day': {
     when: existsForNumber('debit_attempts', 'try_no', `t.status <> 'STARTED'`),
@@ -110,7 +110,7 @@ const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
   'undecryptable-fields': 'only a person can judge',
 };
 
-/** The kinds that end by themselves, in the order of the list. */
+/** The kinds that end without a person, in the order of the list. */
 export const SELF_ENDING_KINDS = Object.entries(ALERT_ENDS)
   .filter(([, end]) => end !== 'only a person can judge')
   .map(([kind]) => kind);
@@ -132,8 +132,8 @@ const RULES = Object.entries(ALERT_ENDS).flatMap(([kind, end]) =>
 );
 
 /**
- * Ends the alerts whose cause is seen to be gone; how many. One that is raised in this moment stays: it is locked, or was seen
- * once more than when its cause was looked for.
+ * Resolves the alerts whose cause is gone, and answers how many. An alert that is raised at the same time stays open: its
+ * row is locked, or its count has changed since its cause was looked for.
  */
 export async function resolveEndedAlerts(db: Queryable): Promise<number> {
   let total = 0;

@@ -21,7 +21,7 @@ export interface WriteMessagesDeps {
 /** The first alert of a kind is told at once, and what follows within five minutes together. */
 const PACING = { gatherSeconds: 300, repeatSeconds: 86_400, listed: 20 };
 
-/** Writes down what is to be sent, by each way; how many messages. From then on it is sent, whatever happens to this node. */
+/** Stores the messages to be sent by each transport, and answers how many. Once stored they are sent, also if this node dies. */
 export async function writeAlertMessages({ database, ways, sender }: WriteMessagesDeps): Promise<number> {
   return database.transaction(async (tx) => {
     if (!(await lockMessageWriting(tx))) return 0;
@@ -39,10 +39,10 @@ export interface SendMessagesDeps {
   readonly log: Logger;
 }
 
-/** In one run. What is left is for the next. */
+/** The rest is for the next run. */
 const MAX_MESSAGES_PER_RUN = 20;
 
-/** Sends what is due by one way, until there is no more or the receiver does not take it; how many it has dealt with. */
+/** Sends the messages that are due by one transport, until none is left or the receiver does not take one. Answers how many were sent. */
 export async function sendAlertMessages(
   { database, log }: SendMessagesDeps,
   way: AlertTransport,

@@ -7,11 +7,11 @@ import { AlertNotTaken } from './transport.js';
 
 export interface TestMessageOutcome {
   readonly way: AlertWay;
-  /** Empty when the receiver has taken it. */
+  /** Null when the receiver has taken it. */
   readonly failure: string | null;
 }
 
-/** A message by each way that is set, past the database: what an operator wants to know is whether it arrives. */
+/** Sends a message by each transport that is set. Nothing is stored: an operator wants to know whether it arrives. */
 export async function sendTestMessages(settings: Settings, clock: Clock): Promise<TestMessageOutcome[]> {
   const { environment, host, port, publicUrl } = settings;
   const message = createTestMessage({ environment, service: publicUrl ?? `http://${host}:${port}` });

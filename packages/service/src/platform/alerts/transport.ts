@@ -1,21 +1,21 @@
 import type { AlertMessage } from './message.js';
 import type { AlertWay } from './messages-sql.js';
 
-/** One way by which alerts reach people. */
+/** Sends alerts to people: by webhook or by mail. */
 export interface AlertTransport {
   readonly way: AlertWay;
-  /** Resolves when the receiver has taken it; `NotTaken` otherwise. The same id is the same message, sent again. */
+  /** Resolves when the receiver has taken the message; throws AlertNotTaken otherwise. A message that is sent again has the same id. */
   send(messageId: string, message: AlertMessage, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Its message says why, for the log and the operator: never the address of a server, which may hold a secret, nor what was
- * sent.
+ * The error's message says why, for the log and the operator: never the address of a server, which may hold a secret, nor
+ * what was sent.
  */
 export class AlertNotTaken extends Error {}
 
-/** Some have not taken it, because of themselves and not of the way there: only they are to get it again. */
+/** The mail server has refused some addresses and accepted the others: only those are sent to again. */
 export class AlertRefusedFor extends AlertNotTaken {
   constructor(
     readonly people: readonly string[],
@@ -25,7 +25,7 @@ export class AlertRefusedFor extends AlertNotTaken {
   }
 }
 
-/** Longer than any receiver should take, and shorter than the time after which another node would try. */
+/** Longer than any receiver should take, and shorter than the time after which another node sends the message again. */
 export const MAX_SENDING_MS = 20_000;
 
 /** The code of a failed connection, or the kind of error. */

@@ -16,7 +16,7 @@ export function signAlert(secret: string, timestamp: string, body: string): stri
   return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 }
 
-/** To the operator's own address, wherever that is. Any 2xx means that it was taken. */
+/** Posts to the address that the operator has set. Any 2xx means that the message was taken. */
 export function createWebhookTransport({ url, secret }: WebhookSettings, clock: Clock): AlertTransport {
   const dispatcher = new Agent({ connections: 1, pipelining: 0 });
   return {
@@ -39,7 +39,7 @@ export function createWebhookTransport({ url, secret }: WebhookSettings, clock: 
           signal: signal ? AbortSignal.any([limit, signal]) : limit,
         });
         status = answer.statusCode;
-        // What it says beyond that matters to nobody; a connection whose answer is not read could not be used again.
+        // The body is not used, but a connection whose answer is not read could not be used again.
         await answer.body.dump({ limit: 65_536 });
       } catch (error) {
         throw new AlertNotTaken(describeFailure(error));

@@ -1,6 +1,6 @@
 import { CODES } from '@perennial/wire';
 
-/** A long text in pieces, each made when the one before has gone out. */
+/** A long text in pieces. Each piece is made when the one before it has been sent. */
 export type TextPieces = Iterable<string> | AsyncIterable<string>;
 
 interface AnswerOutcome {
@@ -9,19 +9,18 @@ interface AnswerOutcome {
   readonly replayed?: boolean;
 }
 
-/** An answer whose data is there, as JSON. */
+/** An answer whose data is JSON already. */
 export interface WrittenAnswer extends AnswerOutcome {
   readonly data: string | TextPieces;
 }
 
-/** An answer whose data is made from this, the first time and at each replay: it may be long, or hold a signature. */
+/** An answer whose data is made from a description, the first time and at each replay: the data may be long, or hold a signature. */
 export interface DescribedAnswer extends AnswerOutcome {
   readonly description: object;
-  /** If it is made already. */
+  /** Undefined until it is made. */
   readonly data?: string | TextPieces;
 }
 
-/** What a request is answered with. */
 export type Answer = WrittenAnswer | DescribedAnswer;
 
 const { code, message } = CODES.SUCCESS;

@@ -23,7 +23,7 @@ export interface BackupHead extends Installation {
   readonly format: typeof BACKUP_FORMAT;
   readonly formatVersion: typeof BACKUP_FORMAT_VERSION;
   readonly takenAt: string;
-  /** Names the master key that the database is of. The key itself is not in a copy. */
+  /** The name of the master key of the database. The key itself is not in a copy. */
   readonly masterKeyId: string;
   readonly migrations: readonly MigrationId[];
   readonly partitions: readonly Partition[];
@@ -59,8 +59,8 @@ export interface BackupSummary {
 const ROWS_AT_ONCE = 2000;
 
 /**
- * Everything as it was in one moment, while the service goes on. Tables are held against being dropped or emptied as wholes,
- * which housekeeping puts off then; nobody else waits.
+ * Writes the database as it was at one moment, while the service goes on. Tables are locked against being dropped or
+ * truncated, which housekeeping puts off; no other statement waits.
  */
 export async function writeBackup(
   database: Transactional,
@@ -71,7 +71,7 @@ export async function writeBackup(
   return database.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read, read only');
     await removeTimeouts(tx);
-    // Before the first look at anything, so that nothing of what is seen then can go away.
+    // Before the first read, so that no table that is read can be dropped.
     await tx.query(`lock table ${tables.map(({ name }) => quoteIdentifier(name)).join()} in access share mode`);
     const [moment] = await tx.query<{ takenAt: string }>(`select ${shanghaiText('now()')} as "takenAt"`);
     const installation = await findInstallation(tx);
@@ -88,7 +88,7 @@ export async function writeBackup(
       partitions: await listPartitions(tx),
     };
     await write(toLine(head));
-    // Plans of the service read by index; a copy reads whole tables.
+    // The statements of the service are planned by index; a copy reads whole tables.
     await tx.query('set local enable_seqscan = on; set local cursor_tuple_fraction = 1');
     let rows = 0;
     for (const table of tables) rows += await writeTable(tx, table, write);
@@ -124,7 +124,7 @@ async function writeTable(
 
 const toLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
-/** The limits, here and in the session, are meant for requests. */
+/** The limits of this node and of the session are meant for requests. */
 export async function removeTimeouts(tx: Transaction): Promise<void> {
   await tx.setStatementLimit(0);
   await tx.query('set local lock_timeout = 0');

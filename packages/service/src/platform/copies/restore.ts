@@ -17,7 +17,7 @@ export class BackupError extends PlainError {}
 
 const BROKEN_BACKUP = 'the backup is broken: it ends in the middle, or is not what was written';
 
-/** The first of its lines. */
+/** The first line of a backup. */
 export async function readBackupHead(lines: AsyncIterator<string>): Promise<BackupHead> {
   const { value, done } = await lines.next();
   const head = done ? undefined : (parseJson(value) as Partial<BackupHead> | undefined);
@@ -29,8 +29,8 @@ export async function readBackupHead(lines: AsyncIterator<string>): Promise<Back
 }
 
 /**
- * Puts the rows of a copy in place of all there are. In the transaction that is given, at the schema that the head names: all
- * of it is there afterwards, compared with the counts and sums of the copy, or nothing has changed.
+ * Replaces all rows of the database by those of a copy, in the transaction that is given, in the schema that the head names.
+ * The counts and checksums of the copy are compared. Afterwards all of it is there, or nothing has changed.
  */
 export async function loadBackup(
   tx: Transaction,
@@ -49,10 +49,10 @@ export async function loadBackup(
       if (record.tables !== seen.size || record.rows !== total || seen.size !== tables.size) {
         throw new BackupError(BROKEN_BACKUP);
       }
-      // What was read so far counts only once the end of the compressed file has been seen to be whole too.
+      // Also the end of the compressed file has to be complete.
       if (!(await lines.next()).done) throw new BackupError(BROKEN_BACKUP);
       for (const sequence of record.sequences) await setSequence(tx, sequence);
-      // They may have been behind in what was copied.
+      // The sequences may have been behind in the database that was copied.
       await moveLaggingSequencesIn(
         tx,
         record.sequences.map(({ name }) => name),
@@ -68,7 +68,7 @@ export async function loadBackup(
   }
 }
 
-/** Weeks are made as time goes by, so the schema has other ones by itself. */
+/** Partitions of weeks are made as time goes by, so a new schema has others than the copy. */
 async function remakePartitions(tx: Queryable, wanted: readonly Partition[]): Promise<void> {
   const key = ({ parent, name, bound }: Partition) => JSON.stringify([parent, name, bound]);
   const there = await listPartitions(tx);
@@ -77,7 +77,7 @@ async function remakePartitions(tx: Queryable, wanted: readonly Partition[]): Pr
   for (const one of there) if (!wantedKeys.has(key(one))) await tx.query(`drop table ${quoteIdentifier(one.name)}`);
   for (const one of wanted) {
     if (thereKeys.has(key(one))) continue;
-    // The bound is PostgreSQL's own text of it, and comes with its keywords.
+    // The bound is a text of PostgreSQL, with its keywords.
     if (!/^(DEFAULT|FOR VALUES [^;]+)$/.test(one.bound)) throw new BackupError(BROKEN_BACKUP);
     await tx.query(
       `create table ${quoteIdentifier(one.name)} partition of ${quoteIdentifier(one.parent)} ${one.bound}`,
@@ -92,7 +92,7 @@ async function loadTable(tx: Queryable, { name, columns, hasTriggers }: Table, l
   const table = quoteIdentifier(name);
   const list = columns.map(quoteIdentifier).join();
   const insert = `insert into ${table} (${list}) overriding system value select ${list} from unnest($1::${table}[])`;
-  // What they write is in the copy itself.
+  // The rows that triggers would write are in the copy.
   if (hasTriggers) await tx.query(`alter table ${table} disable trigger user`);
   const sum = createHash('sha256');
   let rows = 0;

@@ -2,17 +2,17 @@ import type { Queryable } from '../db/database.js';
 import { readCreatedNames } from '../schema/migration-file.js';
 
 /**
- * What a copy is made of, as the migrations and PostgreSQL's catalogs tell it: nothing here has to be told about a new table.
- * Whatever else somebody keeps in the same schema is theirs: it is neither copied nor touched.
+ * The tables of a copy, read from the migrations and from PostgreSQL's catalogs: a new table needs no change here. Other
+ * tables in the same schema are neither copied nor touched.
  */
 export interface Table {
   readonly name: string;
-  /** Those that are stored, in their order. */
+  /** The stored columns, in their order. */
   readonly columns: readonly string[];
   readonly hasTriggers: boolean;
 }
 
-/** Those that others refer to come first. What tells which migrations there were belongs to the schema and is not one. */
+/** Tables that others refer to come first. schema_migrations is not among them: it belongs to the schema. */
 export async function listTables(db: Queryable): Promise<Table[]> {
   const tables = await db.query<Table>(
     `select c.relname as name,
@@ -68,7 +68,7 @@ export interface Sequence {
   readonly isCalled: boolean;
 }
 
-/** Sequences know nothing of transactions: read last, each is beyond every number in the rows that were read before. */
+/** Sequences are not part of transactions: read last, each is beyond every number in the rows that were read before. */
 export async function listSequences(db: Queryable): Promise<Sequence[]> {
   const names = await db.query<{ name: string }>(
     `select s.relname as name from pg_class s
@@ -90,7 +90,7 @@ export async function listSequences(db: Queryable): Promise<Sequence[]> {
   return sequences;
 }
 
-/** Undone with its transaction, as setval is not; until that ends, whoever wants a number waits. */
+/** Unlike setval it is undone with its transaction; until that ends, whoever takes a number waits. */
 export async function setSequence(tx: Queryable, { name, lastValue, isCalled }: Sequence): Promise<void> {
   const [row] = await tx.query<{ next: string }>(
     `select ($2::bigint + case when $3 then seqincrement else 0 end)::text as next
@@ -103,19 +103,19 @@ export async function setSequence(tx: Queryable, { name, lastValue, isCalled }: 
 
 export interface LaggingSequence {
   readonly name: string;
-  /** What it would give next, and what there is already. */
+  /** The number that it would give next, and the highest that a row has. */
   readonly next: string;
   readonly highest: string;
 }
 
-/** Numbers that are given out by a sequence of their own, and not by the column's. */
+/** Numbers that do not come from the sequence of an identity column. */
 const NUMBER_SEQUENCES = [
   { sequence: 'order_numbers', table: 'orders', column: 'order_no' },
   { sequence: 'agreement_numbers', table: 'agreements', column: 'agreement_id' },
   { sequence: 'event_numbers', table: 'events', column: 'event_no' },
 ];
 
-/** Sequences that would give a number again which a row has. */
+/** Sequences that would give out a number that a row has already. */
 export async function findLaggingSequences(db: Queryable): Promise<LaggingSequence[]> {
   const identities = await db.query<{ sequence: string; table: string; column: string }>(
     `select s.relname as sequence, c.relname as table, a.attname as column
@@ -141,9 +141,9 @@ export async function findLaggingSequences(db: Queryable): Promise<LaggingSequen
 }
 
 /**
- * How many numbers are left out after a restore, in steps of the sequence: more than can have been given out since the copy
- * was made. Only numbers that are known outside: to institutions, which take one that they know for the same debit, and to
- * channels, which pass over an event that they know.
+ * How many numbers are skipped after a restore, in steps of the sequence: more than can have been given out since the copy
+ * was made. Only numbers that other systems know: an institution takes a known number for the same debit, and a channel
+ * ignores an event with a known number.
  */
 const SKIPPED_STEPS = [
   { name: 'order_numbers', steps: 10_000 }, // of a thousand each

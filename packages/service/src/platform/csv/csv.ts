@@ -14,15 +14,15 @@ export interface CsvRecord {
   readonly fields: readonly string[];
 }
 
-/** Longer than any record of a statement: a file that is something else does not fill the memory first. */
+/** Longer than any record of a statement, so that another kind of file does not fill the memory. */
 const MAX_RECORD = 4096;
-/** Of a UTF-16 unit in UTF-8, at most. */
+/** UTF-8 needs at most so many bytes for one UTF-16 unit. */
 const MAX_BYTES_OF_UNIT = 3;
 
 export interface CsvRules {
   /** The error for something wrong in a line. */
   readonly createError: (line: number, why: string) => Error;
-  /** Whether the last line may stop short. In a statement it may not: cut off in the middle of a number it would look whole. */
+  /** Whether the last line may lack its line break. In a statement it may not: a number that was cut off would look complete. */
   readonly lastLineMayBeOpen: boolean;
 }
 
@@ -32,7 +32,7 @@ const LONE_CR = /\r(?!\n)/;
 const TOO_LONG = `it has more than ${MAX_RECORD} characters`;
 const CUT_OFF = 'it does not end: the file may have been cut off';
 
-/** What is wrong, in the words of this service: the library quotes what stands in the file, which may be worth money. */
+/** Our own messages: those of the library quote the file, and a code in it may be worth money. */
 const PARSER_ERRORS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: TOO_LONG,
   CSV_INVALID_CLOSING_QUOTE: 'text after the closing quotation mark of a field',
@@ -57,18 +57,18 @@ export async function* readCsvRecords(
     record_delimiter: ['\r\n', '\n'],
     relax_column_count: true,
     max_record_size: MAX_RECORD * MAX_BYTES_OF_UNIT,
-    // Taken here, and not from the stream: those before an error are read before it is heard of.
+    // Taken here and not from the stream: records before an error are then read before the error is reported.
     on_record(fields: readonly string[]) {
       const text = fields.join();
       if (text.length > MAX_RECORD) throw createError(line, TOO_LONG);
-      // Also between quotation marks: asking the parser which fields have them costs four times as much as all the rest.
+      // Also inside quotation marks: asking the parser which fields are quoted costs four times as much as all the rest.
       if (LONE_CR.test(text)) throw createError(line, 'a CR without an LF');
       found.push({ line, fields });
       line += 1 + newlinesIn(text);
       return null;
     },
   });
-  // It is told to whoever writes.
+  // The callback of the write that caused it gets the error.
   parser.on('error', () => undefined);
 
   const decoded = (chunk?: Uint8Array): string => {

@@ -1,6 +1,6 @@
 /**
- * As PostgreSQL reads an array of numbers, times or words, in which nothing has to be escaped. For long ones: the driver
- * looks at each element for what has to be.
+ * The text of a PostgreSQL array of numbers, times or words, which need no escaping. For long arrays: the driver would look
+ * at each element for characters to escape.
  */
 export function toArrayText<Item>(
   items: readonly Item[],

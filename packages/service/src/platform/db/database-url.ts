@@ -18,7 +18,7 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'options'] as const;
 type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>;
 
-/** Reads DATABASE_URL. No message repeats more of it than the name of a parameter, or a value that is no secret. */
+/** Reads DATABASE_URL. Messages repeat only the names of parameters, and values that are no secret. */
 export function readDatabaseUrl(url: string): DatabaseAddress {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const parameters = readParameters(searchParams);
@@ -49,7 +49,7 @@ function readPort(text: string): number {
   return /^\d+$/.test(text) && port > 0 && port < 65_536 ? port : refuse('port must be a number from 1 to 65535');
 }
 
-/** As libpq has the four modes, and without its others, which leave open whether a connection is encrypted. */
+/** The four modes as libpq has them. Its other modes are refused: they do not say whether a connection is encrypted. */
 function readTlsOptions({ sslmode, sslrootcert, sslcert, sslkey }: Parameters): false | ConnectionOptions {
   const files = { sslrootcert, sslcert, sslkey };
   const nameOfFile = Object.entries(files).find(([, file]) => file !== undefined)?.[0];
@@ -86,7 +86,7 @@ function readSessionSettings(options: string): SessionSettings {
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     const text = word === '-c' ? (words.shift() ?? '') : word.replace(/^(-c|--)/, '');
     const [, given, value] = /^([A-Za-z_][\w.-]*)=(.*)$/s.exec(text) ?? [];
-    // As PostgreSQL reads it.
+    // PostgreSQL reads a dash in a name as an underscore.
     const name = given?.replaceAll('-', '_');
     if (name === undefined || value === undefined || !/^(-c|--)/.test(word)) {
       refuse('options must be settings such as -c search_path=perennial');

@@ -45,8 +45,8 @@ export interface Database extends Transactional {
   /** Throws Unavailable unless the database answers within so long. */
   ping(withinMs: number): Promise<void>;
   /**
-   * What the server is, asked over two connections: throws UnfitConnection unless each keeps its session, and ReadOnly where
-   * one must be able to write.
+   * What the server is, asked over two connections: throws UnfitConnection unless each keeps its session, and DatabaseReadOnly
+   * if it must be able to write and is not.
    */
   inspect(options?: { readonly mustWrite?: boolean }): Promise<ServerFacts>;
   close(): Promise<void>;
@@ -59,15 +59,15 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   return value;
 });
 
-/** After what the database grants a statement. */
+/** How much longer than the database itself this node waits before it gives a statement up. */
 const CLIENT_GRACE_MS = 1_000;
 
-/** For what is asked of a connection beside its work: whether it is fit for it, and to forget a transaction. */
+/** The limit of what is not a statement of the service: checking a connection, and rolling a transaction back. */
 const CONNECTION_CHECK_MS = 4_000;
 
 const READ_ONLY_STATE = '25006';
 
-/** For work that nobody waits for. */
+/** The limit of a statement for work that no caller waits for. */
 export const LONG_STATEMENT_MS = 30_000;
 
 export interface ServerFacts {
@@ -79,21 +79,21 @@ export interface DatabaseOptions {
   readonly url: string;
   readonly pool: number;
   readonly name: string;
-  /** In place of what each connection is given otherwise. */
+  /** Override the settings that every connection has. */
   readonly settings?: SessionSettings;
-  /** What a statement may take, if not as long as a caller waits. */
+  /** How long a statement may take. Undefined: as long as a caller waits. */
   readonly statementMs?: number;
-  /** Told about connections that broke while nobody used them. */
+  /** Called when a connection breaks while it is idle. */
   readonly onIdleError?: (error: Error) => void;
-  /** Told when the database falls silent, and when it answers again. */
+  /** Called when the database stops answering, and when it answers again. */
   readonly onUnresponsive?: (isSilent: boolean) => void;
 }
 
-/** A connection of the pool, and what is known of it. */
+/** A connection of the pool, with its state. */
 interface Connection extends WatchedConnection {
   readonly generation: number;
   session: Session | undefined;
-  /** Nothing can be asked over it any more. */
+  /** It cannot be used any more. */
   isBroken: boolean;
   /** Its last commit was not confirmed. */
   isUnconfirmed: boolean;
@@ -105,14 +105,14 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { pool: max, name, onIdleError, onUnresponsive, statementMs = STATEMENT_TIMEOUT_MS } = options;
   const { settings: asked, ...address } = readDatabaseUrl(options.url);
   const settings = { ...asked, statement_timeout: `${statementMs}ms`, ...options.settings };
-  /** Raised when connections that are open may be of no use: those from before it are not used again. */
+  /** Raised when the open connections may be useless: connections of an earlier generation are not used again. */
   let generation = 0;
   const connections = new WeakMap<pg.ClientBase, Connection>();
 
   const config = { ...address, application_name: name, keepAlive: true };
   const watch = createStatementWatch<Connection>({ config, onUnresponsive }, (connection) => {
     connection.isBroken = true;
-    // Where one is not answered, those that were opened with it will hardly be.
+    // If this connection is not answered, those that were opened before it hardly will be.
     generation += 1;
   });
   const pool = new pg.Pool({
@@ -172,10 +172,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     return unavailable ?? error;
   }
 
-  /** `again`: a statement that was not begun may go once more, over a new connection. */
+  /** `mayRepeat`: a statement that was not begun is run once more, over a new connection. */
   async function withConnection<T>(work: (connection: Connection) => Promise<T>, mayRepeat = false): Promise<T> {
     if (watch.isSilent) throw new DatabaseUnresponsive();
-    // Whatever is the matter, nothing was asked of the database yet.
+    // Whatever went wrong, no statement was sent yet.
     const client = await pool.connect().catch((error: unknown) => {
       throw toUnavailable(error) ?? connectionLost(error);
     });
@@ -202,7 +202,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   const run = traceStatements(runStatement);
 
-  /** As `within`, in one step: every statement comes here. */
+  /** As `runWithLimit`, without its closure: every statement comes here. */
   async function runStatement<Row>(
     connection: Connection,
     limitMs: number,
@@ -245,7 +245,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         },
       });
       const { command } = await runWithLimit(connection, limitMs, () => client.query('commit'));
-      // PostgreSQL answers so when a statement of the transaction has failed and nobody minded.
+      // PostgreSQL answers ROLLBACK when a statement of the transaction has failed and its error was swallowed.
       if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command}`);
       return result;
     } catch (error) {
@@ -259,7 +259,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  /** Where nothing can be written nobody can be served: even a question is admitted by a statement that writes. */
+  /** A database that is read-only can serve no request: even reads are admitted by a statement that writes. */
   async function requireWritable(): Promise<void> {
     const [row] = await database.query<{ isReadOnly: boolean }>(
       `select current_setting('transaction_read_only')::boolean as "isReadOnly"`,
@@ -267,7 +267,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     if (row?.isReadOnly) throw readOnly();
   }
 
-  /** Connections that were opened before may lead to the server that was the primary, or to what it was told to be. */
+  /** Open connections may lead to the server that was the primary before, so they are not used again. */
   function readOnly(): DatabaseReadOnly {
     generation += 1;
     return new DatabaseReadOnly();
@@ -291,7 +291,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     inspect: ({ mustWrite = false } = {}) =>
       withConnection((one) =>
-        // Opened while the first is held: a pooler of statements gives the second what the first has just used.
+        // Opened while the first is held: a pooler that shares sessions would give the second the session of the first.
         withConnection(async (other) => {
           for (const connection of [one, other, one]) {
             const isOurs = await runWithLimit(connection, CONNECTION_CHECK_MS, async () =>

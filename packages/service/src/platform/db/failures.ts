@@ -3,14 +3,14 @@ import pg from 'pg';
 /** The database cannot be reached, is out of room or did not say whether it committed: try again later. */
 export class Unavailable extends Error {}
 
-/** The database says nothing at all: nobody's statement tells more than that. */
+/** The database does not answer at all. */
 export class DatabaseUnresponsive extends Unavailable {
   constructor() {
     super('database unavailable: it does not answer');
   }
 }
 
-/** There, and of no use: a standby, or told to be read-only. */
+/** The database answers, but nothing can be written: it is a standby, or was set to read-only. */
 export class DatabaseReadOnly extends Unavailable {
   constructor() {
     super('database unavailable: it is read-only: a standby, or default_transaction_read_only is on');
@@ -18,47 +18,47 @@ export class DatabaseReadOnly extends Unavailable {
 }
 
 /**
- * A lock was not to be had in time, or a statement took longer than it may. Nothing was changed, the database is there and
- * the connection is good: the same may well succeed later.
+ * A lock could not be taken in time, or a statement took longer than it may. Nothing was changed, the database is there and
+ * the connection is good: the same statement may well succeed later.
  */
 export class HeldUp extends Unavailable {}
 
 /**
- * What the connection has prepared is not what the database has any more, or not what this node takes it for. The statement
- * was not begun: on a new connection it will be.
+ * The statements that the connection has prepared are not those of the database any more. The statement was not begun: on a
+ * new connection it will be.
  */
 export class OutdatedConnection extends Unavailable {}
 
 /**
- * A sequence gave out a number that is used already: it was behind, as after a restore. By the time that this is thrown it is
- * not any more, and nothing else was changed: the same will have another number.
+ * A sequence gave out a number that is used already: it was behind, as after a restore. When this is thrown the sequence has
+ * been moved on, and nothing else was changed: the same work, done again, gets another number.
  */
 export class NumberTaken extends HeldUp {}
 
-/** The database itself is away, which is everybody's matter and not one statement's. */
+/** The database itself is away: no statement can succeed, not only this one. */
 export function isDatabaseAway(error: unknown): error is Unavailable {
   return error instanceof Unavailable && !(error instanceof HeldUp);
 }
 
-/** A lock or a statement took longer than it may: the same at once would only take as long again. */
+/** A lock or a statement took longer than it may: repeated at once, it would only take as long again. */
 export function isTimeout(error: unknown): error is HeldUp {
   return error instanceof HeldUp && ['55P03', '57014'].includes(sqlState(error) ?? '');
 }
 
-/** What a failed statement means: an Unavailable of this kind. Any other state is a mistake of ours, or of the data. */
+/** Which kind of Unavailable a failed statement means. Any other SQLSTATE is an error in the code or in the data. */
 export type FailureMeaning = 'away' | 'held up' | 'outdated';
 
 export interface DatabaseFailure {
-  /** A SQLSTATE, or the first characters of many. */
+  /** A SQLSTATE, or the first characters that several have in common. */
   readonly state: string;
   readonly meaning: FailureMeaning;
-  /** For people: a command says it, and so does the log. */
+  /** For people: shown by commands and in the log. */
   readonly why: string;
-  /** Where the server says so, when the state alone could mean something else. Not its text, which it may translate. */
+  /** The function of the server that raised it, where the state alone could mean something else. Not the message, which may be translated. */
   readonly routine?: string;
 }
 
-/** The one table of what PostgreSQL, or a pooler in front of it, says when nobody here has done anything wrong. */
+/** The one table of errors of PostgreSQL, or of a pooler in front of it, that are no error of this service. */
 export const DATABASE_FAILURES: readonly DatabaseFailure[] = [
   { state: '08', meaning: 'away', why: 'the connection broke, or a pooler has no server for it' },
   {
@@ -95,7 +95,7 @@ export const DATABASE_FAILURES: readonly DatabaseFailure[] = [
   { state: 'XX002', meaning: 'away', why: 'a damaged index' },
 ];
 
-/** An error of the database as the Unavailable that it means; nothing if it means none. */
+/** Undefined when the error does not mean that the database is unavailable. */
 export function toUnavailable(error: unknown): Unavailable | undefined {
   if (error instanceof Unavailable) return error;
   if (!(error instanceof pg.DatabaseError)) return undefined;
@@ -110,13 +110,13 @@ export function toUnavailable(error: unknown): Unavailable | undefined {
 }
 
 /**
- * Under synchronous replication a cancelled wait answers a commit with this warning: it is done here, and perhaps nowhere
- * else. A resend finds it done, and is admitted by a statement that commits something too, and so waits for both.
+ * Under synchronous replication a cancelled wait answers a commit with this warning: the commit is done here, and perhaps on no
+ * replica. A resend finds it done; the statement that admits the resend commits too, and so waits for the replicas for both.
  */
 export const isUnconfirmedCommit = ({ code, routine }: Pick<pg.DatabaseError, 'code' | 'routine'>): boolean =>
   code === '01000' && routine === 'SyncRepWaitForLSN';
 
-/** Keys that a sequence alone gives out. */
+/** Tables whose primary key comes from a sequence alone. */
 const NUMBERED_TABLES = new Set(['orders', 'agreements', 'channels', 'audit_log', 'reconciliation_differences']);
 
 /** Whether a number that a sequence gave out was used already. */
@@ -125,13 +125,13 @@ export function isNumberTaken(error: unknown): boolean {
   return NUMBERED_TABLES.has(error.table ?? '') && error.constraint === `${error.table}_pkey`;
 }
 
-/** The SQLSTATE of a database error, if it is one. */
+/** Undefined when the error is not one of the database. */
 export function sqlState(error: unknown): string | undefined {
   const databaseError = error instanceof Unavailable ? error.cause : error;
   return databaseError instanceof pg.DatabaseError ? databaseError.code : undefined;
 }
 
-/** The constraint that a database error names, if any. */
+/** Undefined when the error is not one of the database, or names no constraint. */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.constraint : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Statement, ValuesOf, ValueType } from './statement.js';
 
-/** What SQL functions are given: a connection in a transaction, or the pool for a statement of its own. */
+/** Runs statements: on the connection of a transaction, or each on any connection of the pool. */
 export interface Queryable {
   readonly query: RunQuery;
 }
@@ -10,7 +10,7 @@ export interface RunQuery {
     statement: Statement<Row, Types>,
     ...values: Types extends readonly [] ? [] : [values: ValuesOf<Types>]
   ): Promise<Row[]>;
-  /** Text that is put together while the service runs, as from the names of tables. Nothing checks what its rows are. */
+  /** Text that is put together while the service runs, for example from names of tables. The type of its rows is not checked. */
   <Row>(text: UncheckedSql, values?: readonly unknown[]): Promise<Row[]>;
 }
 
@@ -18,24 +18,24 @@ export interface RunQuery {
 export type UncheckedSql = string | Pick<Statement, 'name' | 'text' | 'byIndex'>;
 
 export interface Transaction extends Queryable {
-  /** How long each further statement of it may take; 0 for as long as it likes. */
+  /** How long each further statement of the transaction may take; 0: without a limit. */
   setStatementLimit(statementMs: number): Promise<void>;
 }
 
 export interface Transactional extends Queryable {
-  /** No network call belongs inside `work`: it would hold locks for as long as a stranger likes. */
+  /** No network call belongs inside `work`: locks would be held for as long as the other side takes. */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
 export interface TransactionOptions {
-  /** How long each of its statements may take, if not as long as any; 0 for as long as it likes. */
+  /** How long each of its statements may take. Undefined: as long as any other; 0: without a limit. */
   readonly statementMs?: number;
   readonly readOnly?: boolean;
 }
 
 type AnyQuery = (statement: UncheckedSql, values?: readonly unknown[]) => Promise<unknown[]>;
 
-/** What is asked of the database, whoever asks. */
+/** One call of `query`, with the statement taken apart. */
 export interface QueryCall {
   readonly name?: string | undefined;
   readonly text: string;
@@ -43,7 +43,7 @@ export interface QueryCall {
   readonly byIndex?: boolean | undefined;
 }
 
-/** A `query` that hands every statement on to another, within `around`. */
+/** A `query` that calls `around` for every statement, which runs it on `to`. */
 export function wrapQuery(to: Queryable, around: <T>(run: () => Promise<T>, asked: QueryCall) => Promise<T>): RunQuery {
   const query = to.query as AnyQuery;
   const relayed: AnyQuery = (statement, values = []) => {

@@ -1,7 +1,7 @@
 import type { Queryable, Transactional } from './queryable.js';
 import { columns, statement } from './statement.js';
 
-/** What numbers are given out by a sequence, and where those that were used are: a column that an index begins with. */
+/** Each sequence, and the column that holds the numbers it has given out. An index begins with that column. */
 const SEQUENCES: Readonly<Record<string, { readonly table: string; readonly column: string }>> = {
   order_numbers: { table: 'orders', column: 'order_no' },
   agreement_numbers: { table: 'agreements', column: 'agreement_id' },
@@ -13,14 +13,14 @@ const SEQUENCES: Readonly<Record<string, { readonly table: string; readonly colu
 
 interface Lagging {
   readonly name: string;
-  /** The last number of the sequence's own that is not above what is used. */
+  /** The last number of the sequence that is not above the used ones. */
   readonly used: string;
 }
 
 /**
- * Moves each sequence above the numbers that are used, should it be behind: after a restore that left it out, say, or in a
- * copy whose tables were filled by hand. Their names are answered. Otherwise one statement is all it costs. No number is
- * given out while a sequence is moved, and it never goes back.
+ * Moves each sequence that is behind above the numbers that are used, and answers the names of those sequences. They are
+ * behind after a restore that left them out, or in a copy whose tables were filled by hand. When none is, it costs one
+ * statement. No number is given out while a sequence is moved, and a sequence is never moved back.
  */
 export async function moveLaggingSequences(database: Transactional): Promise<string[]> {
   if ((await findLagging(database, Object.keys(SEQUENCES))).length === 0) return [];
@@ -32,7 +32,7 @@ const SET_SEQUENCE = statement({
   parameters: ['text', 'bigint'],
 });
 
-/** The same as a part of a transaction. `among`: those that there are, in a schema of some time ago. */
+/** The same as a part of a transaction. `among`: the sequences that there are, for an older schema. */
 export async function moveLaggingSequencesIn(tx: Queryable, among = Object.keys(SEQUENCES)): Promise<string[]> {
   const moved: string[] = [];
   for (const name of Object.keys(SEQUENCES)) {
@@ -53,15 +53,15 @@ const FIND_OWNER = statement({
 });
 
 /**
- * Giving out a number waits for this, and so does looking at the sequence. It becomes what it is: other changes that change
- * nothing give it a new file, and whoever was just looking at the old one finds nothing there (XX001).
+ * Taking a number and reading the sequence wait for this lock. The statement changes nothing: it sets the owner to the
+ * present one. Other statements of that kind give the sequence a new file, and who is reading the old one fails (XX001).
  */
 async function lockSequence(tx: Queryable, name: string): Promise<void> {
   const [row] = await tx.query(FIND_OWNER, [name]);
   await tx.query(`alter sequence ${name} owner to ${row?.owner}`);
 }
 
-/** An order's number is one of a block, of as many as the sequence goes on by. */
+/** Order numbers come in blocks: the sequence goes on by the size of a block. */
 const findLagging = (db: Queryable, names: readonly string[]): Promise<Lagging[]> =>
   db.query<Lagging>(
     names

@@ -4,21 +4,21 @@ import { toUnavailable, Unavailable } from './failures.js';
 
 export type SessionSettings = Readonly<Record<string, string>>;
 
-/** As long as anything waits for a lock: less than a statement may take, so that it is known what held it up. */
+/** How long a statement waits for a lock. Less than a statement may take, so that the error says what held it up. */
 const LOCK_TIMEOUT_MS = 5_000;
-/** What a statement may take unless its transaction says otherwise. A caller waits for it. */
+/** How long a statement may take unless its transaction says otherwise: a caller waits for it. */
 export const STATEMENT_TIMEOUT_MS = 6_000;
 
 /**
- * What plans depend on. Pages out of order count like pages in order, as in memory: taken for dearer, a page of due events was
- * sorted out of all of them. Compiling a statement takes longer than it gains (measured: a batch of bills took twice the
+ * What query plans depend on. Random pages cost as much as sequential ones, as in memory: with a higher cost, a page of due
+ * events was found by sorting all of them. Compiling a statement takes longer than it gains (measured: a batch of bills took twice the
  * time). Whether whole tables may be read is changed for single statements, see `byIndex` of a statement.
  */
 export const PLAN_SETTINGS: SessionSettings = { enable_seqscan: 'on', random_page_cost: '1', jit: 'off' };
 
 /**
- * What each connection has. The texts of times depend on DateStyle; that they depend on no TimeZone is time-sql's doing, and
- * it is set all the same, for whoever looks on. Arrays with nulls are parameters of many statements.
+ * What each connection has. The texts of times depend on DateStyle. They do not depend on TimeZone (see time-sql.ts), which
+ * is set all the same, for people who look at the session. Many statements have arrays with nulls as parameters.
  */
 const SETTINGS: SessionSettings = {
   client_encoding: 'UTF8',
@@ -42,31 +42,31 @@ export const STATEMENT_POOLER_MESSAGE =
   'DATABASE_URL: the pooler gives statements of one connection to several sessions: it must pool sessions ' +
   '(pgbouncer: pool_mode=session, and server_reset_query=DISCARD ALL)';
 
-/** Nobody else's connection has it set to the same. */
+/** A setting that has another value on every connection: it shows whether the session is still ours. */
 const MARK = 'perennial.connection';
 
-/** A process of the server, by what no other has: its number may be given again. */
+/** A process of the server. Its start belongs to it: process numbers are used again. */
 export interface Backend {
   readonly pid: number;
   readonly startedAt: string;
 }
 
-/** A session that is ours alone. */
+/** A session that no other client uses. */
 export interface Session {
   readonly backend: Backend;
   readonly isStillOurs: () => Promise<boolean>;
 }
 
 interface SessionReading extends Backend {
-  /** Who has set the mark before: nobody, on a session of our own. */
+  /** The mark that was set before: null on a session that no other client has used. */
   readonly former?: string | null;
   readonly mark: string;
   readonly settings: readonly string[];
 }
 
 /**
- * Sets what the service needs by statement, since startup options may not pass a pooler, and reads it back with a second:
- * both reach the same session, which was nobody's before, or the connection is refused.
+ * Sets what the service needs by a statement, since a pooler may drop startup options, and reads it back by a second one.
+ * Unless both reach the same session, and no other client has used it before, the connection is refused.
  */
 export async function prepareSession(client: pg.ClientBase, more: SessionSettings): Promise<Session> {
   const wanted = Object.entries({ ...SETTINGS, ...more });
@@ -94,7 +94,7 @@ export async function prepareSession(client: pg.ClientBase, more: SessionSetting
   return { backend: { pid, startedAt }, isStillOurs: async () => isSame(await readBack()) };
 }
 
-/** A moment as a number, which is the same in every time zone. */
+/** When a process of the server was started, as a number: the same in every time zone. */
 export const BACKEND_STARTED_AT = '(extract(epoch from a.backend_start) * 1000000)::bigint';
 const BACKEND = `pg_backend_pid() as pid,
   (select ${BACKEND_STARTED_AT}::text from pg_stat_activity a where a.pid = pg_backend_pid()) as "startedAt"`;

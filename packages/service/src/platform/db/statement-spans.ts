@@ -8,7 +8,7 @@ export type RunStatement<Connection> = <Row>(
   values?: readonly unknown[],
 ) => Promise<Row[]>;
 
-/** With a span for each statement where somebody takes them: its name, never its values. */
+/** Adds a span for each statement if spans are collected: with its name, never its values. */
 export function traceStatements<Connection>(run: RunStatement<Connection>): RunStatement<Connection> {
   const tracing = findTracing();
   if (!tracing) return run;

@@ -2,60 +2,60 @@ import type pg from 'pg';
 import { DestroyableClient } from './destroyable-client.js';
 import { BACKEND_STARTED_AT, type Backend } from './session.js';
 
-/** A connection, as far as it is watched. It has one statement at a time. */
+/** What the watch knows of a connection, which has one statement at a time. */
 export interface WatchedConnection {
   readonly client: DestroyableClient;
   /** The process behind it, once it is known. */
   readonly backend: Backend | undefined;
-  /** In turns of the watch: when its statement began, and how long it may take. 0: no statement, or one without a limit. */
+  /** In ticks of the watch: when its statement began, and how long it may take. Limit 0: no statement, or one without a limit. */
   since: number;
   limit: number;
 }
 
 export interface StatementWatchOptions {
-  /** How a connection of the watch's own is made. */
+  /** For the connection by which the watch asks whether the database answers. */
   readonly config: pg.ClientConfig;
-  /** Told when the database falls silent, and when it answers again. */
+  /** Called when the database stops answering, and when it answers again. */
   readonly onUnresponsive?: ((isUnresponsive: boolean) => void) | undefined;
 }
 
 /**
- * Time is counted in turns of a timer. A process that was stopped, or too busy to read its sockets, has one turn when it goes
- * on, and not all that it has missed: nobody is given up for what is waiting to be read.
+ * Time is counted in ticks of a timer. A process that was stopped, or too busy to read its sockets, has one tick when it goes
+ * on, and not all that it has missed: no statement is given up whose answer waits to be read.
  */
 const TICK_MS = 500;
 const ticksIn = (ms: number) => Math.ceil(ms / TICK_MS);
 
-/** A statement that takes longer is reason to ask whether the database answers at all, and a question is given as long. */
+/** When a statement takes longer, the database is asked whether it answers at all; it has as long again for that answer. */
 const SLOW_TICKS = ticksIn(2_000);
 
-/** Statements that wait for an answer, and the limit of each. */
+/** Watches statements that wait for an answer. */
 export interface StatementWatch<Connection extends WatchedConnection> {
   add(connection: Connection): void;
   remove(connection: Connection): void;
-  /** A statement without a limit has 0. */
+  /** Limit 0: the statement has none. */
   begin(connection: Connection, limitMs: number): void;
   end(connection: Connection): void;
-  /** Neither a statement nor a new connection is answered: whoever comes need not wait to find out. */
+  /** Neither a statement nor a new connection is answered: new statements fail at once. */
   readonly isSilent: boolean;
   stop(): void;
 }
 
 /**
- * The database's own limits hold while it runs. One that is frozen, or behind a network that swallows everything, keeps its
- * sockets open and says nothing, so each statement is given up here too, some time after the database would have done it. Its
- * connection is destroyed: a late answer must not be taken for that of the next statement.
+ * The database's own limits hold while it runs. A database that is frozen, or behind a network that drops everything,
+ * keeps its sockets open and does not answer. So each statement is given up here too, some time after the database would have
+ * done it. Its connection is destroyed: a late answer must not be taken for that of the next statement.
  */
 export function createStatementWatch<Connection extends WatchedConnection>(
   { config, onUnresponsive }: StatementWatchOptions,
   giveUp: (connection: Connection) => void,
 ): StatementWatch<Connection> {
   const connections = new Set<Connection>();
-  /** Processes that still work, or wait, for a statement that was given up. */
+  /** Processes of the server that may still run a statement which was given up. */
   const abandoned: Backend[] = [];
   let tick = 0;
   let isSilent = false;
-  /** Slow statements are asked about once for each so many turns. */
+  /** The last tick in which the database answered: it is asked again only some ticks later. */
   let answeredAt = 0;
   let probing: { readonly client: DestroyableClient; readonly since: number } | undefined;
 
@@ -85,7 +85,7 @@ export function createStatementWatch<Connection extends WatchedConnection>(
     if (connection.backend) abandoned.push(connection.backend);
   }
 
-  /** Any answer will do, a refusal too: then everybody hears it for himself. */
+  /** Any answer shows that the database responds, also a refusal: statements then fail with that refusal. */
   async function probe(): Promise<void> {
     const client = new DestroyableClient(config);
     const question = { client, since: tick };
@@ -96,7 +96,7 @@ export function createStatementWatch<Connection extends WatchedConnection>(
       const ended = abandoned.splice(0);
       await client.query(END_BACKENDS, [ended.map(({ pid }) => pid), ended.map(({ startedAt }) => startedAt)]);
     } catch {
-      // If it was destroyed above, nobody asks about it any more.
+      // Refused, or destroyed by the timer above.
     }
     void client.end().catch(() => undefined);
     if (probing !== question) return;
@@ -133,8 +133,8 @@ export function createStatementWatch<Connection extends WatchedConnection>(
 }
 
 /**
- * A commit that waits for a replica does not notice that its client is gone, whatever the statement's limits: such processes
- * would pile up until there are no connections left. And what a frozen one was about to do it does not do when it goes on.
+ * A commit that waits for a replica does not notice that its client is gone, whatever the limit of the statement: such
+ * processes would pile up until no connection is left. And a frozen process does not go on with what was given up.
  */
 const END_BACKENDS = `select pg_terminate_backend(a.pid) from pg_stat_activity a
   where (a.pid, ${BACKEND_STARTED_AT}) in (select * from unnest($1::integer[], $2::bigint[]))`;

@@ -23,7 +23,7 @@ interface Scalars {
 type Scalar = keyof Scalars;
 export type ValueType = Scalar | `${Scalar}[]`;
 
-/** What a parameter of a type may be. An array may be given as the text of one, see plainArray. */
+/** What a parameter of a type may be. An array may be given as the text of one, see toArrayText. */
 type ValueOf<Type> = Type extends Scalar
   ? Scalars[Type]
   : Type extends `${infer One extends Scalar}[]`
@@ -47,7 +47,7 @@ type TypeFor<Value> = Value extends number
           ? 'timestamp with time zone'
           : 'json' | 'jsonb' | `${Scalar}[]`;
 
-/** Of each field of a row the type of its column, with a question mark where it may be null. */
+/** The type of the column for each field of a row, with a question mark if it may be null. */
 type ColumnTypes<Row> = {
   readonly [Field in keyof Row]-?: unknown extends Row[Field]
     ? ValueType | `${ValueType}?`
@@ -65,14 +65,14 @@ export interface Columns<Row> {
 
 export const columns = <Row>(types: ColumnTypes<Row>): Columns<Row> => ({ types });
 
-/** Those of a row that has the fields of two. */
+/** The columns of a row that has the fields of two. */
 export const joinColumns = <One, Other>(one: Columns<One>, other: Columns<Other>): Columns<One & Other> => ({
   types: { ...one.types, ...other.types },
 });
 
 /** A statement with fixed text. The types are what a test compares with what PostgreSQL says of the statement. */
 export interface Statement<Row = unknown, Types extends readonly ValueType[] = readonly ValueType[]> {
-  /** One with a name is parsed and planned once for each connection: for those that every request needs. */
+  /** A statement with a name is parsed and planned once for each connection: for statements that every request needs. */
   readonly name?: string | undefined;
   readonly text: string;
   readonly parameters: Types;
@@ -83,7 +83,7 @@ export interface Statement<Row = unknown, Types extends readonly ValueType[] = r
    * Undefined, for most: planned each time it runs, for a few rows that are found by their keys in either case.
    */
   readonly byIndex?: boolean | undefined;
-  /** What makes the temporary tables that it needs. */
+  /** Statements that make the temporary tables which it needs. */
   readonly after?: readonly string[] | undefined;
 }
 
@@ -91,7 +91,7 @@ export type RowOf<One> = One extends Statement<infer Row> ? Row : never;
 
 const declared: Statement[] = [];
 
-/** All that have been declared by the modules that are loaded. */
+/** All statements that the loaded modules have declared. */
 export const declaredStatements = (): readonly Statement[] => declared;
 
 const NO_COLUMNS: Columns<never> = { types: {} };
@@ -102,7 +102,7 @@ export function statement<const Types extends readonly ValueType[], Row = never>
   readonly text: string;
   /** Of $1, $2 and so on. */
   readonly parameters: Types;
-  /** Left out when nobody reads them: its rows are at most counted. */
+  /** Left out when the rows are not read, or only counted. */
   readonly columns?: Columns<Row>;
   readonly byIndex?: boolean;
   readonly after?: readonly string[];

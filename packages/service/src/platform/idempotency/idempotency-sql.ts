@@ -6,9 +6,9 @@ const WINDOW_SECONDS = IDEMPOTENCY_WINDOW_MS / 1000;
 export interface IdempotencyRow {
   readonly path: string;
   readonly bodySha256: Buffer;
-  /** DONE: `data` is the text. DESCRIBED: it is what the text is made of. */
+  /** DONE: `data` is the answer's data. DESCRIBED: it is the description that the data is made from. */
   readonly state: 'RUNNING' | 'DONE' | 'DESCRIBED';
-  /** RUNNING: whether somebody is still at it, by the database's clock. */
+  /** Of a RUNNING row: whether a node still works on it, by the clock of the database. */
   readonly leased: boolean;
   readonly subject: string | null;
   readonly code: string | null;
@@ -25,7 +25,7 @@ export interface IdempotencyId {
   readonly key: string;
   readonly path: string;
   readonly bodySha256: Buffer;
-  /** This run of the request, so that no other run's row is taken for its own. */
+  /** Names this run of the request: it changes only its own row. */
   readonly owner: string;
 }
 
@@ -67,7 +67,7 @@ const INSERT_RUNNING = statement({
   parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'double precision', 'text', 'integer'],
 });
 
-/** Work in two steps begins: false when another request has the key. A row past its window counts as absent. */
+/** Work in two steps begins. False when another request has the key. A row that is older than the window counts as absent. */
 export async function insertRunningRow(
   tx: Queryable,
   id: IdempotencyId,
@@ -93,7 +93,7 @@ const TAKE_OVER_LEASE = statement({
   parameters: ['bigint', 'text', 'uuid', 'double precision'],
 });
 
-/** Somebody else's interrupted work, once nobody is at it any more. */
+/** Takes over work that was interrupted. False when another node works on it. */
 export async function takeOverLease(db: Queryable, id: IdempotencyId, leaseSeconds: number): Promise<boolean> {
   const rows = await db.query(TAKE_OVER_LEASE, [id.channelId, id.key, id.owner, leaseSeconds]);
   return rows.length === 1;
@@ -117,8 +117,8 @@ export interface StoredAnswer {
 }
 
 /**
- * Beside a description stands a lease without an end. Nodes of the version before know no such state, and what they see is a
- * request that somebody is still at: they answer 409002, and never the description (docs/decisions/0003).
+ * A row with a description has a lease without an end. Nodes of the version before do not know the state DESCRIBED: they see
+ * a request that is still running and answer 409002, and never the description (docs/decisions/0003).
  */
 export const leaseUntil = (state: string) => `case when ${state} = 'DESCRIBED' then timestamptz 'infinity' end`;
 

@@ -16,14 +16,14 @@ import {
 } from './idempotency-sql.js';
 
 /**
- * What a write action is handed so that its answer is recorded together with its effects. An action of one transaction
- * calls `finish` in it. An action that calls somebody outside between two transactions calls `begin` in the first,
- * with the name of what it is working on, and `finish` in the second; when the process dies in between, the resend
- * gets that name as `interrupted` and goes on from there.
+ * By this a write action records its answer together with its effects. An action of one transaction calls `finish` in it.
+ * An action that calls another system between two transactions calls `begin` in the first, with the name of what it is
+ * working on, and `finish` in the second; if the process dies in between, the resend gets that name as `interrupted` and
+ * goes on from there.
  */
 export interface IdempotentRun {
   readonly interrupted: string | undefined;
-  /** For an action that writes the row itself, in a statement it shares with others: what the row holds, if there is a key. */
+  /** For an action that writes the row itself, in a statement that several requests share. Undefined when there is no key. */
   readonly row: IdempotentRow | undefined;
   begin(tx: Queryable, subject: string): Promise<void>;
   finish(tx: Queryable, answer: Answer): Promise<Answer>;
@@ -43,7 +43,7 @@ export interface IdempotentRequest {
   readonly key: string | undefined;
   readonly path: string;
   readonly bodySha256: Buffer;
-  /** What admission found under the key. */
+  /** The row that admission found under the key. */
   readonly known: IdempotencyRow | undefined;
 }
 
@@ -64,11 +64,11 @@ const RUN_WITHOUT_KEY: IdempotentRun = {
 
 const POLL_MS = 100;
 
-/** Waits for the row of another node's transaction, each as long as the database waits for a lock: together some 10 s. */
+/** How often the row of another node's transaction is waited for, each time as long as the database waits for a lock: together some 10 s. */
 const LOCK_WAITS = 2;
 
 export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: IdempotencyOptions = {}) {
-  /** The requests of this node: a twin here waits for its twin without holding a connection. */
+  /** The requests of this node: a second one with the same key waits for the first without holding a connection. */
   const running = new Map<string, Promise<unknown>>();
 
   return async function runOnce(
@@ -152,7 +152,7 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
         const answer = { code: error.result.code, message: error.message, data: 'null' };
         return (await insertAnswer(database, id, toStoredAnswer(answer))) ? answer : undefined;
       }
-      // The resend need not wait for the lease to lapse, nor this caller for a database that may be away.
+      // A resend need not wait until the lease is over, nor this caller for a database that may be away.
       if (begun) void endLease(database, id).catch(() => undefined);
       throw error;
     }
@@ -174,8 +174,8 @@ function toStoredAnswer(answer: Answer): StoredAnswer {
 }
 
 /**
- * A row that another node's transaction has not committed yet is waited for by the database, up to lock_timeout. What was done
- * before that is rolled back, and begun again for as many waits as there are.
+ * The database waits up to lock_timeout for a row that another node's transaction has not committed yet. Then the work is
+ * rolled back and begun again, until no wait is left.
  */
 function createLockWaits(left: number) {
   return async function orInProgress<T>(insert: Promise<T>): Promise<T> {
@@ -189,7 +189,7 @@ function createLockWaits(left: number) {
   };
 }
 
-/** One allowance of waiting for a whole request, counted from its first wait. */
+/** How long a whole request may wait, counted from its first wait. */
 function createWaitAllowance(waitMs: number) {
   let timer: NodeJS.Timeout | undefined;
   let over: Promise<never> | undefined;
@@ -198,7 +198,7 @@ function createWaitAllowance(waitMs: number) {
       over ??= new Promise((_, reject) => {
         timer = setTimeout(() => reject(new Rejection('IDEMPOTENCY_IN_PROGRESS')), waitMs);
       });
-      // How the twin ended is its own caller's business.
+      // An error of the first request is answered to its own caller.
       await Promise.race([event.catch(() => undefined), over]);
     },
     end: () => clearTimeout(timer),

@@ -4,9 +4,9 @@ import { columns, type Queryable, statement } from '../db/database.js';
 import { epochMs } from '../db/time-sql.js';
 
 export interface ClockLimits {
-  /** Apart by more seconds than this, it is said in the log. */
+  /** A larger difference is logged. */
   readonly warnSeconds: number;
-  /** By more than this, the node is not to be trusted with anything that depends on the time. */
+  /** With a larger difference the node is not ready, and begins nothing that depends on the time. */
   readonly maxSeconds: number;
 }
 
@@ -16,21 +16,21 @@ export interface ClockWatchDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly log: Logger;
-  /** In place of the usual ones, for a test whose clock stands still. */
+  /** Overrides for a test whose clock stands still. */
   readonly clockLimits?: Partial<ClockLimits>;
 }
 
-/** How far this node's clock is from the database's, which all nodes share. */
+/** Compares the clock of this node with that of the database, which all nodes share. */
 export interface ClockWatch {
   /** Asks the database what time it is. */
   compare(): Promise<void>;
-  /** Once it was asked for the first time, whatever came of that. */
+  /** Resolves after the first comparison, also if it failed. */
   readonly firstLook: Promise<void>;
-  /** By how much this node's clock is ahead, negative when it is behind, as far as that is certain; 0 before the first look. */
+  /** By how much this node's clock is ahead at least, negative when it is behind; 0 before the first comparison. */
   skewSeconds(): number;
-  /** It was looked at, and is near enough. */
+  /** The clock was compared, and is near enough. */
   isRight(): boolean;
-  /** It was looked at, and is too far off. */
+  /** The clock was compared, and is too far off. */
   isWrong(): boolean;
 }
 
@@ -44,8 +44,8 @@ const READ_CLOCK = statement({
 type Verdict = 'right' | 'off' | 'wrong';
 
 /**
- * The answer was written at some moment between the question and its arrival. What cannot be told apart from the time that
- * the answer took is not held against the clock: half the round trip is taken off.
+ * The database read its clock at some moment between the question and the answer. That uncertainty is no error of the clock:
+ * half the round trip is subtracted.
  */
 export function createClockWatch({ database, clock, log, clockLimits }: ClockWatchDeps): ClockWatch {
   const { warnSeconds, maxSeconds } = { ...LIMITS, ...clockLimits };
@@ -61,7 +61,6 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
     return Math.abs(seconds) > warnSeconds ? 'off' : 'right';
   }
 
-  /** Once for each change. */
   function logChange(now: Verdict): void {
     const facts = { skewSeconds: Math.round(skew * 1000) / 1000 };
     if (now === 'wrong') {

@@ -45,8 +45,8 @@ const CHANGE_MASTER_KEY_CHECK = statement({
 });
 
 /**
- * From now on the database is that of the current master key. Only once every key in it is: a node that has the previous one
- * alone would be refused from here on, and one that has the current one alone would open nothing before.
+ * From now on the database belongs to the current master key. Call it only when every key is wrapped under that one: from
+ * then on a node that has only the previous master key is refused.
  */
 export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise<boolean> {
   const changed = await tx.query(CHANGE_MASTER_KEY_CHECK, [computeMasterKeyChecks(vault)[0] ?? null]);
@@ -54,8 +54,8 @@ export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise
 }
 
 /**
- * What a node would notice only when somebody calls: keys under master keys that it does not have. One that could open none at
- * all is refused. What answers is a warning, or nothing.
+ * Looks for keys under master keys that this node does not have, which it would notice only at a request. Throws if it could
+ * open none at all. Answers a warning if it could not open some, else undefined.
  */
 export async function checkWrappedKeys(database: Queryable, vault: Vault): Promise<string | undefined> {
   const ids = await findMasterKeyIds(database);
@@ -66,12 +66,12 @@ export async function checkWrappedKeys(database: Queryable, vault: Vault): Promi
   return `some keys in this database are ${named}: what needs them will fail (master-key status)`;
 }
 
-/** What names the one of the known master keys that the database was last put under. */
+/** The name of the known master key that the database belongs to. */
 export function findMasterKeyId({ masterKeyCheck }: Installation, vault: Vault): string {
   return vault.keyIds[computeMasterKeyChecks(vault).indexOf(masterKeyCheck)] ?? vault.keyIds[0];
 }
 
-/** What the database remembers of its master key: one for each that is known. */
+/** By these the database recognizes its master key: one for each key that is known. */
 export function computeMasterKeyChecks(vault: Vault): string[] {
   return vault.derivePurposeKeys('installation check').map(({ key }) => createHash('sha256').update(key).digest('hex'));
 }
@@ -93,7 +93,7 @@ const FIND_INSTALLATION = statement({
   columns: columns<Installation>({ environment: 'text', masterKeyCheck: 'text' }),
 });
 
-/** Nothing for a database that no service was started on. */
+/** Undefined for a database that no service was started on. */
 export async function findInstallation(db: Queryable): Promise<Installation | undefined> {
   const [table] = await db.query(HAS_INSTALLATION_TABLE);
   if (!table?.exists) return undefined;

@@ -17,20 +17,20 @@ export interface OpenOptions {
   readonly role: 'service' | 'tool';
   /** As the database's own list of sessions has it. Unset: after the role. */
   readonly name?: string;
-  /** The schema is taken as it is: for what migrates it, or tells about it. */
+  /** The schema is not checked: for commands that migrate it, or show its state. */
   readonly anySchema?: boolean;
-  /** An embedded folder without a database is refused, and left as it is. Unset: one is made there. */
+  /** An embedded folder without a database is refused. Undefined: a database is made there. */
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
-  /** What a start waits for, again each time that it has looked in vain. */
+  /** Called each time that a start finds it has to go on waiting, with what it waits for. */
   readonly onWaiting?: (what: string) => void;
   readonly onIdleError?: (error: Error) => void;
-  /** The database does not answer, or answers again. */
+  /** Called when the database stops answering, and when it answers again. */
   readonly onUnresponsive?: (isSilent: boolean) => void;
   /** How often an unreachable DATABASE_URL is tried again before giving up; a service never gives up. */
   readonly attempts?: number;
   readonly signal?: AbortSignal;
-  /** Another service took the embedded folder while this one's database was away: this one should end. */
+  /** Called when another service took the embedded folder while this one's database was away: this one should end. */
   readonly onTakenOver?: (error: Error) => void;
 }
 
@@ -44,7 +44,7 @@ export interface OpenedDatabase {
 
 const MIN_SERVER_VERSION = 15;
 
-/** The way to a database that is ready for work: reachable, migrated, of this environment and under this master key. */
+/** Opens a database that is ready for work: reachable, migrated, of this environment and under this master key. */
 export async function openDatabaseFromSettings(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
   if (options.mustExist) await refuseEmptyFolder(settings);
   if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await createDataFolder(settings.dataDir);
@@ -54,8 +54,8 @@ export async function openDatabaseFromSettings(settings: Settings, options: Open
 }
 
 /**
- * A database as it is, for what only looks at it: neither schema nor installation nor master key is made, and nothing is brought up
- * to date. It may be empty.
+ * Opens a database as it is, for commands that only look at it: neither schema nor installation nor master key is made, and
+ * nothing is migrated. It may be empty.
  */
 export async function openExistingDatabase(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
   if (options.mustExist) await refuseEmptyFolder(settings);
@@ -76,7 +76,7 @@ export async function openExistingDatabase(settings: Settings, options: OpenOpti
   });
 }
 
-/** What does not become ready is closed. */
+/** Closes the database again if `prepare` fails. */
 async function closeUnlessReady(opened: OpenedDatabase, prepare: () => Promise<void>): Promise<OpenedDatabase> {
   try {
     await prepare();
@@ -93,7 +93,7 @@ async function refuseEmptyFolder({ dataDir, databaseUrl }: Settings): Promise<vo
   throw new SettingsError(`there is no database in ${dataDir}: npm start makes one, or choose another DATA_DIR`);
 }
 
-/** Whatever of it was done before is found done. */
+/** May be repeated: what was done before is found done. */
 async function prepareDatabase(
   { database, databaseUrl, vault }: OpenedDatabase,
   settings: Settings,
@@ -106,7 +106,7 @@ async function prepareDatabase(
   if (options.anySchema) return;
   await prepareSchema(database, databaseUrl, settings, options);
   await claimInstallation(database, environment, vault);
-  // Commands take keys and numbers as they find them: one that looks at a copy says so.
+  // Commands do not repair: a command that looks at a copy only reports.
   if (options.role !== 'service') return;
   const warning = await checkWrappedKeys(database, vault);
   if (warning !== undefined) options.log(`Warning: ${warning}`);
@@ -116,7 +116,7 @@ async function prepareDatabase(
 
 const LOOK_AGAIN_MS = 1_000;
 
-/** Who restores or changes a database holds its tables for as long as that takes. A service waits for it; a command says so. */
+/** A restore or a migration locks the tables for as long as it takes. A service waits for that; a command fails and says so. */
 async function retryWhileLocked(
   { role, log, onWaiting, signal }: OpenOptions,
   work: () => Promise<void>,
@@ -135,7 +135,7 @@ async function retryWhileLocked(
   }
 }
 
-/** A database that can be reached, as it is. */
+/** Waits until the database can be reached, and checks nothing else. */
 export async function connectToDatabase(
   settings: Settings,
   options: OpenOptions,
@@ -174,7 +174,7 @@ export async function connectToDatabase(
   }
 }
 
-/** What the embedded server says to people, as an error that is shown to them as it is. */
+/** Turns errors of the embedded server into errors whose message is shown to people. */
 async function withPlainErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -222,7 +222,7 @@ async function waitUntilReachable(
   }
 }
 
-/** What the server or the system said, which names no secret. */
+/** The message of the server or of the system, which holds no secret. */
 function describeUnavailable(error: Unavailable): string {
   const { cause } = error;
   return cause instanceof pg.DatabaseError ? cause.message : error.message.replace(/^database unavailable: /, '');
@@ -231,7 +231,7 @@ function describeUnavailable(error: Unavailable): string {
 const CERTIFICATE_CODES =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO)/;
 
-/** What will not mend itself, in one line: a refused password, a missing database, a wrong certificate, a pooler. */
+/** One line for what does not pass by itself: a refused password, a missing database, a wrong certificate, a pooler. Undefined otherwise. */
 function permanentReason(error: unknown): string | undefined {
   if (error instanceof UnfitConnection) return error.message;
   const cause = error instanceof Unavailable ? error.cause : error;

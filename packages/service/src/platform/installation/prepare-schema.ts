@@ -14,8 +14,8 @@ export interface PrepareSchemaOptions {
 const LOOK_AGAIN_MS = 2_000;
 
 /**
- * Sees to it that the schema is one that this build can work on. Who may not migrate waits until somebody has done it, if it is
- * a service; a command says so and ends. What takes away from older nodes is done unasked only where there can be none: on the
+ * Makes sure that this build can work on the schema. A service that may not migrate waits until it was migrated; a command
+ * says so and ends. Contract migrations, which break older nodes, are applied unasked only where there can be none: on the
  * embedded database, which has one service at a time.
  */
 export async function prepareSchema(
@@ -28,7 +28,7 @@ export async function prepareSchema(
   if (mode === 'auto' && (isService || environment === 'sandbox')) {
     const contract = isService && databaseUrl === undefined;
     const { missing, missingContracts } = await readSchema(database);
-    // Nearly always nothing: then nobody waits for a lock.
+    // Nearly always nothing is missing: then no lock is taken.
     if (missing.length > 0 || (contract && missingContracts.length > 0)) await migrate(url, { contract });
   }
   for (let said = ''; ; ) {

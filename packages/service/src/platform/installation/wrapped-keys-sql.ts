@@ -1,6 +1,6 @@
 import { columns, type Queryable, statement } from '../db/database.js';
 
-/** Every place where a key is kept under the master key: a column, and what tells its rows apart. */
+/** Every column that holds keys wrapped under the master key, with the key of its table. */
 const PLACES = {
   'data keys of channels': declareKeyPlace('channels', 'channel_id', 'data_key'),
   'keys of bridges': declareKeyPlace('payment_channels', 'code', 'gateway_key'),
@@ -11,9 +11,9 @@ export type KeyPlace = keyof typeof PLACES;
 export const KEY_PLACES = Object.keys(PLACES) as KeyPlace[];
 
 export interface WrappedKey {
-  /** Of its row. */
+  /** The key of its row. */
   readonly id: string;
-  /** It begins with what names its master key. */
+  /** It begins with the name of its master key. */
   readonly wrapped: string;
 }
 
@@ -49,7 +49,7 @@ export async function findWrappedKeys(db: Queryable, at: KeyPlace): Promise<Wrap
   return db.query(PLACES[at].find);
 }
 
-/** Some of those that are not under this master key, with their rows locked. */
+/** Some of the keys that are under other master keys than this one, with their rows locked. */
 export async function lockOtherKeys(
   tx: Queryable,
   at: KeyPlace,
@@ -75,7 +75,7 @@ const FIND_MASTER_KEY_IDS = statement({
   columns: columns<{ id: string }>({ id: 'text' }),
 });
 
-/** What names the master keys that the wrapped keys are under, each once. */
+/** The names of the master keys that the wrapped keys are under, each once. */
 export async function findMasterKeyIds(db: Queryable): Promise<string[]> {
   return (await db.query(FIND_MASTER_KEY_IDS)).map(({ id }) => id);
 }

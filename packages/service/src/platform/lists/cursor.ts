@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import { Rejection } from '@perennial/wire';
 
-/** What names a row of a list, in the order in which the list goes. */
+/** Identifies a row of a list, and is what the list is sorted by. */
 export type RowKey = readonly (number | string)[];
 
 /** Which list is asked for, and what of it. A cursor belongs to one question. */
 export interface ListQuestion {
   readonly endpoint: string;
   readonly channelId: number;
-  /** As it is looked for, not as it was written: two ciphertexts may stand for the same card. */
+  /** The decrypted values: two ciphertexts may stand for the same card. */
   readonly filter: Readonly<Record<string, string | number | undefined>>;
 }
 
 /**
  * base64url of a JSON array: the endpoint, a digest of the question, and the key of the last row that was shown. It holds
- * nothing that the channel was not told, and opens nothing: whose rows are read does not follow from it.
+ * nothing that the channel does not know, and gives no rights: whose rows are read does not depend on it.
  */
 export function writeCursor(question: ListQuestion, key: RowKey): string {
   return Buffer.from(JSON.stringify([question.endpoint, computeDigest(question), ...key])).toString('base64url');
@@ -42,7 +42,7 @@ function parseParts(text: string): readonly unknown[] {
   }
 }
 
-/** Enough that nobody takes one question for another by mistake; there is nothing to be had on purpose. */
+/** Enough that two questions do not have the same digest by chance; forging one gains nothing. */
 const DIGEST_BYTES = 9;
 
 function computeDigest({ channelId, filter }: ListQuestion): string {

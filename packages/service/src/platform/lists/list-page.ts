@@ -9,7 +9,7 @@ export interface ListDefinition<Row, K extends RowKey> {
   keyOf(row: Row): K;
 }
 
-/** Where reading begins: behind a row, or from the newest on, and then so many further on. */
+/** Where reading begins: after a row, or with the newest, and then `offset` rows further on. */
 export interface ListPosition<K extends RowKey> {
   readonly after: K | undefined;
   readonly offset: number;
@@ -28,17 +28,17 @@ export interface PageData {
   readonly nextCursor: string | null;
 }
 
-/** No answer is worth more of a connection than this. By cursor, a page takes a hundredth of it. */
+/** How long a page may hold a connection. A page by cursor takes a hundredth of it. */
 export const MAX_LIST_MS = 3_000;
 
-/** A page so far behind that it cannot be read in time, unless the database is very busy. */
+/** The page is too far from the beginning to be read in time, or the database is very busy. */
 export class ListTooLong extends Unavailable {
   constructor(options?: ErrorOptions) {
     super(`the list could not be read within ${MAX_LIST_MS / 1000} s: go on by cursor, or ask for less`, options);
   }
 }
 
-/** One page of a list, by its number or by cursor; newest first is for `read` to see to. */
+/** One page of a list, by its number or by cursor. `read` has to sort the newest first. */
 export async function readListPage<Row, K extends RowKey>(
   list: ListDefinition<Row, K>,
   { database, channelId }: { readonly database: Transactional; readonly channelId: number },

@@ -4,7 +4,7 @@ import { escapeInvisible } from '../escape-invisible.js';
 import type { LogFormat, LogLevel } from '../settings.js';
 import { createRepeatedLines } from './repeated-lines.js';
 
-/** Names under which a secret, a token or personal data could come by. Redacted wherever they stand. */
+/** Names of fields that may hold a secret, a token or personal data. Redacted at every depth. */
 const SENSITIVE_FIELDS = [
   'authorization',
   'Authorization',
@@ -45,8 +45,8 @@ export interface LogOptions {
 const STDOUT = 1;
 
 /**
- * Lines at warn and above that name their `cause` are written once for as long as it lasts. What fails because the database
- * is away has that for its cause, whoever writes the line.
+ * Lines at warn and above that name their `cause` are written once for as long as it lasts. Errors because the
+ * database is away have that as their cause.
  */
 export function createLog(level: LogLevel, destination?: DestinationStream, options: LogOptions = {}): Logger {
   let isSummary = false;
@@ -82,17 +82,17 @@ export function createLog(level: LogLevel, destination?: DestinationStream, opti
 const WARN = pino.levels.values['warn'] ?? 40;
 const DATABASE_AWAY = 'the database is away';
 
-/** With the kind of the error: when another one follows, it is written as well. */
+/** It includes the code of the error, so that another error is logged too. */
 function findCause(fields: unknown): string | undefined {
   if (typeof fields !== 'object' || fields === null) return undefined;
   const err = 'err' in fields && fields.err instanceof Error ? fields.err : undefined;
-  // What the database or the way to it has said is its cause; what else has none was said by somebody here.
+  // An error of the database or of the network has a cause; an Unavailable without one comes from this service.
   if (err instanceof DatabaseUnresponsive || (isDatabaseAway(err) && err.cause !== undefined)) return outageCause(err);
   if (!('cause' in fields) || typeof fields.cause !== 'string') return undefined;
   return err === undefined ? fields.cause : `${fields.cause}: ${errorCode(err) ?? err.name}`;
 }
 
-/** An outage has many states, and is one; what an operator has to mend has its own. */
+/** The many SQLSTATEs of an outage are one cause; those that an operator has to repair are causes of their own. */
 function outageCause(err: Error): string {
   const state = sqlState(err) ?? '';
   return /^(25006|28|3D000|42501|53)/.test(state) ? `${DATABASE_AWAY}: ${state}` : DATABASE_AWAY;
@@ -121,7 +121,7 @@ function redactFields(value: unknown, depth: number): unknown {
 
 /**
  * An error as it may be logged. PostgreSQL quotes whole rows in `detail` and values in `where`, and an HTTP client may
- * hang a request on its error, so only what cannot hold data is kept.
+ * hang a request on its error, so only fields that cannot hold data are kept.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -143,8 +143,8 @@ function errorCode(error: Error): string | undefined {
 }
 
 /**
- * A message may repeat what it was given: `value "6222…" is out of range`. What is quoted goes, and so does what looks
- * like a value.
+ * A message may repeat what it was given: `value "6222…" is out of range`. Quoted text is removed, and so is
+ * what looks like a value.
  */
 function redactValues(message: string): string {
   return redactSecrets(message.replace(/"[\s\S]*"/, '"…"'));
@@ -155,7 +155,7 @@ export function redactSecrets(text: string): string {
   return text.replace(/svc_aes_v\d+:\S*|[\w+/-]{40,}={0,2}|\d{11,}/g, '…');
 }
 
-/** The places alone: the first lines of a stack are the message once more. */
+/** Without the first lines of a stack, which repeat the message. */
 function stackPlaces(stack: string): string {
   return stack
     .split('\n')
@@ -163,7 +163,7 @@ function stackPlaces(stack: string): string {
     .join('\n');
 }
 
-/** A line of the log for people: time of the day, level, message, then the rest as name=value. An error has its places below. */
+/** A line of the log for people: time of the day, level, message, then the other fields as name=value. The stack of an error is below. */
 export function toPrettyLine(line: string): string {
   const { time, level, msg, node: _, err, error, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const failure = (err ?? error) as { type?: string; message?: string; code?: string; stack?: string } | undefined;

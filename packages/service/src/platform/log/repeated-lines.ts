@@ -1,6 +1,6 @@
 /**
- * Lines of one cause: the first as it is, one a minute with the count of those that followed, and one when it is over. So an
- * outage is a few lines, whatever number of requests and jobs it meets.
+ * Of the lines with one cause, writes the first, then one a minute with the count of those that followed, and one when they
+ * have ended. So an outage is a few lines, however many requests and jobs fail.
  */
 export interface RepeatedLines {
   /** Writes the line, or counts it if one of the same cause was written a moment ago. */
@@ -22,9 +22,9 @@ export interface RepeatedLinesOptions {
 
 const LOOK_MS = 10_000;
 const SUMMARY_MS = 60_000;
-/** Jobs that fail are tried again within seconds: whatever is silent for so long is over. */
+/** Jobs that fail are tried again within seconds: a cause without a line for so long has ended. */
 const QUIET_MS = 30_000;
-/** Causes that are kept apart at a time. */
+/** How many causes are counted separately. */
 const MAX_CAUSES = 1_000;
 const OTHERS = 'others';
 

@@ -18,9 +18,9 @@ export function parseConcurrentIndex(statement: string): IndexDefinition | undef
 }
 
 /**
- * Builds an index while everybody reads and writes. One that is there is left alone; one that an interruption has left
- * half-built is made anew. PostgreSQL does not do this for a table in partitions, so each of them gets its own, and the
- * table's one is put together from them. A partition that is made meanwhile comes with its index.
+ * Builds an index while others read and write. An index that is there is kept; one that was left half-built by an
+ * interruption is built again. PostgreSQL cannot do this for a partitioned table, so each partition gets its own index, and
+ * the index of the table is put together from them. A partition that is made meanwhile comes with its index.
  */
 export async function buildIndexConcurrently(database: Database, index: IndexDefinition): Promise<void> {
   const { name, table } = index;
@@ -35,7 +35,7 @@ export async function buildIndexConcurrently(database: Database, index: IndexDef
   }
 }
 
-/** The same where nobody else is yet, at once. */
+/** The same for a database that nobody uses yet, with one statement. */
 export async function buildIndexAtOnce(database: Database, index: IndexDefinition): Promise<void> {
   await database.query(`create ${indexKind(index)} if not exists ${index.name} on ${index.table} ${index.rest}`);
 }

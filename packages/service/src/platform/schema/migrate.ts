@@ -4,19 +4,19 @@ import { buildIndexAtOnce, buildIndexConcurrently, parseConcurrentIndex } from '
 import type { Migration } from './migration-file.js';
 import { MigrationError, readAppliedMigrations, readSchema, type SchemaState } from './schema-state.js';
 
-/** Any number will do, as long as everybody takes the same. */
+/** Any number, as long as every node has the same. */
 const MIGRATION_LOCK = 7_366_373_661;
 const LOOK_AGAIN_MS = 100;
 
-/** While a change of a table waits for its lock, everybody else waits behind it: it gives up soon, and tries again later. */
+/** While a change of a table waits for its lock, every other statement on the table waits behind it: so it gives up soon, and tries again later. */
 const LOCK_MS = 2_000;
 const PAUSE_MS = 1_000;
 const MAX_TRIES = 60;
 
 export interface MigrateOptions {
-  /** Also what takes away from older nodes. Unset: only from a database that has no schema yet. */
+  /** Also contract migrations, which break older nodes. Undefined: only on a database that has no schema yet. */
   readonly contract?: boolean;
-  /** These and no others, in a database that has no more than these: for a schema of some time ago. */
+  /** Only these migrations, on a database that has no others: for an older schema. */
   readonly only?: readonly MigrationId[];
   readonly folder?: URL;
   readonly log?: (line: string) => void;
@@ -30,12 +30,12 @@ export interface MigrationResult {
 }
 
 /**
- * Brings the schema up to this build, while nodes run on it. One at a time: whoever comes second finds the work done. Each
+ * Brings the schema up to this build, while nodes run on it. One process at a time: the second finds the work done. Each
  * migration is a transaction of its own, so after a failure the schema is at the one before it.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<MigrationResult> {
   const { contract = false, only, folder, log } = options;
-  // One connection, which has the lock for as long as it lives.
+  // One connection, which holds the lock until it is closed.
   const database = openDatabase({ url, pool: 1, name: 'perennial migrate', statementMs: 0 });
   try {
     await waitForLock(database);
@@ -57,7 +57,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   }
 }
 
-/** What names a migration for good. */
+/** Identifies a migration: a migration never changes. */
 export interface MigrationId {
   readonly version: number;
   readonly sha256: string;
@@ -67,7 +67,7 @@ export async function listAppliedMigrations(db: Queryable): Promise<MigrationId[
   return [...(await readAppliedMigrations(db)).values()].map(({ version, sha256 }) => ({ version, sha256 }));
 }
 
-/** All of those that are wanted must be known to this build, as they were then. */
+/** Throws unless this build has all of the wanted migrations, unchanged. */
 function selectMigrations(
   open: readonly Migration[],
   only: readonly MigrationId[],
@@ -89,7 +89,7 @@ function selectMigrations(
 
 export class SchemaTooNew extends MigrationError {}
 
-/** Asked for again and again: a statement that waits would hold up every index that is built meanwhile. */
+/** Polls: a statement that waits for the lock would delay every index that is built meanwhile. */
 async function waitForLock(database: Database): Promise<void> {
   for (;;) {
     const [row] = await database.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
@@ -142,7 +142,7 @@ async function applyMigration(
 async function runOutsideTransaction(database: Database, statement: string, isAlone: boolean): Promise<void> {
   const index = parseConcurrentIndex(statement);
   const mayWait = index !== undefined || /^drop index concurrently/i.test(statement);
-  // Nobody waits behind a concurrent build, which waits for every transaction that is older than it.
+  // A concurrent build waits for every older transaction, and no statement waits behind it.
   await database.query(`set lock_timeout = ${mayWait ? 0 : LOCK_MS}`);
   const build = isAlone ? buildIndexAtOnce : buildIndexConcurrently;
   await (index ? build(database, index) : database.query(statement));
@@ -150,7 +150,7 @@ async function runOutsideTransaction(database: Database, statement: string, isAl
 
 const UNIQUE_VIOLATION = '23505';
 
-/** A unique index cannot be built for a row that came in meanwhile: what stands before it in the file mends that. */
+/** A row that came in meanwhile may violate a unique index: the statements before it in the file repair that when they are repeated. */
 const isTemporary = (error: unknown, isAfterwards: boolean) =>
   error instanceof HeldUp || (isAfterwards && sqlState(error) === UNIQUE_VIOLATION);
 

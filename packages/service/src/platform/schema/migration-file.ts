@@ -5,11 +5,11 @@ export interface Migration {
   readonly version: number;
   readonly name: string;
   readonly sha256: string;
-  /** Takes away what nodes of the release before need: only once none of them runs any more. */
+  /** Removes what nodes of the release before need: applied only when none of them runs any more. */
   readonly isContract: boolean;
   /** One transaction. */
   readonly sql: string;
-  /** Each committed by itself, and all of them repeated from the first after an interruption. */
+  /** Each is committed by itself; after an interruption all of them are repeated from the first. */
   readonly afterwards: readonly string[];
 }
 
@@ -21,15 +21,15 @@ export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<M
   return Promise.all(names.map(async (name) => parseMigration(name, await readFile(new URL(name, folder), 'utf8'))));
 }
 
-/** Of the tables and sequences that migrations make by name, also those that a later one has taken away. */
+/** The names of tables and sequences that migrations create, including those that a later migration drops. */
 export async function readCreatedNames(): Promise<string[]> {
   const texts = (await readMigrations()).flatMap(({ sql, afterwards }) => [sql, ...afterwards]);
   return texts.flatMap((text) => [...text.matchAll(/^create (?:table|sequence) (\w+)/gm)].map(([, name = '']) => name));
 }
 
 /**
- * A file begins with the words `-- Contract` if it is one. What stands below a line `-- Afterwards:` is not part of the
- * transaction: indexes that are built concurrently, and updates of many rows in steps.
+ * A contract migration begins with `-- Contract`. Statements below a line `-- Afterwards:` are not part of the transaction:
+ * indexes that are built concurrently, and updates of many rows in steps.
  */
 export function parseMigration(name: string, text: string): Migration {
   const [sql = '', afterwards = ''] = text.split(/^-- Afterwards:$/m);

@@ -3,13 +3,13 @@ import { shanghaiText } from '../db/time-sql.js';
 import { PlainError } from '../plain-error.js';
 import { type Migration, readMigrations } from './migration-file.js';
 
-/** What schema_migrations says of one that was begun. */
+/** A row of schema_migrations: a migration that was begun. */
 export interface AppliedMigration {
   readonly version: number;
   readonly name: string;
   readonly sha256: string;
   readonly isContract: boolean;
-  /** False: what comes after its transaction is still to be done. */
+  /** False: the statements after its transaction are not done yet. */
   readonly isFinished: boolean;
   readonly appliedAt: string;
 }
@@ -28,10 +28,10 @@ export async function readAppliedMigrations(db: Queryable): Promise<Map<number, 
   return new Map(rows.map((row) => [row.version, row]));
 }
 
-/** How the schema stands to this build. */
+/** The schema compared with this build. */
 export interface SchemaState {
   readonly isEmpty: boolean;
-  /** Without these this build cannot work. */
+  /** This build cannot work without these. */
   readonly missing: readonly Migration[];
   /** These can wait until no older node runs. */
   readonly missingContracts: readonly Migration[];
@@ -39,7 +39,7 @@ export interface SchemaState {
   readonly applied: ReadonlyMap<number, AppliedMigration>;
 }
 
-/** Throws for a schema that this build must not touch: one that it cannot run on, or one made from other files. */
+/** Throws for a schema that this build must not use: one that is too new, or was made from other files. */
 export async function readSchema(db: Queryable, folder?: URL): Promise<SchemaState> {
   const migrations = await readMigrations(folder);
   const applied = await readAppliedMigrations(db);
@@ -54,7 +54,7 @@ export async function readSchema(db: Queryable, folder?: URL): Promise<SchemaSta
   };
 }
 
-/** A build runs on a schema that is newer, as long as nothing was taken away from it. */
+/** A build runs on a newer schema, as long as no contract migration of a later build was applied. */
 function refuseForeignSchema(migrations: readonly Migration[], applied: ReadonlyMap<number, AppliedMigration>): void {
   const last = migrations.at(-1)?.version ?? 0;
   const contract = [...applied.values()].find(({ version, isContract }) => version > last && isContract);

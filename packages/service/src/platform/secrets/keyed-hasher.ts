@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { columns, type Queryable, statement } from '../db/database.js';
 import { createKey, type Vault } from './vault.js';
 
-/** Finds what is sealed again across channels, by a hash under a key of the installation. */
+/** Hashes values with a key of the installation, so that sealed values can be found again across channels. */
 export interface KeyedHasher {
   hash(text: string): Promise<Buffer>;
 }
@@ -21,8 +21,8 @@ const FIND_LOOK_UP_KEYS = statement({
 });
 
 /**
- * A key of the whole installation. It is made on first use and stays for good, wrapped under the master key, so that what
- * was made with it outlives a change of that.
+ * A key of the whole installation. It is made at first use and never changes. It is stored wrapped under the master key, so
+ * that hashes made with it outlive a change of the master key.
  */
 export async function readOrCreateInstallationKey(
   db: Queryable,
@@ -40,7 +40,7 @@ export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpo
   return {
     async hash(text) {
       key ??= readOrCreateInstallationKey(db, vault, purpose);
-      // A failed reading is not remembered.
+      // After a failure the next call tries again.
       key.catch(() => {
         key = undefined;
       });

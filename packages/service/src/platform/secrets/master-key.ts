@@ -8,7 +8,7 @@ export async function readOrCreateMasterKeys(settings: Settings): Promise<readon
   return settings.masterKeys ?? [await readOrCreateKeyFile(path.join(settings.dataDir, 'master-key'))];
 }
 
-/** The same without making one: what was wrapped before opens with no other. */
+/** Undefined when there is none: a new key would not open what was wrapped before. */
 export async function readExistingMasterKeys(settings: Settings): Promise<readonly Uint8Array[] | undefined> {
   if (settings.masterKeys) return settings.masterKeys;
   const file = path.join(settings.dataDir, 'master-key');
@@ -18,7 +18,7 @@ export async function readExistingMasterKeys(settings: Settings): Promise<readon
   );
 }
 
-/** For people. */
+/** Where the master key is, in words for people. */
 export function describeMasterKeyPlace(settings: Settings): string {
   return settings.masterKeys ? 'the setting MASTER_KEY' : path.join(settings.dataDir, 'master-key');
 }
@@ -35,7 +35,7 @@ async function readOrCreateKeyFile(file: string): Promise<Uint8Array> {
   } finally {
     await handle.close();
   }
-  // link fails when another process was first, and then the other's key is the key.
+  // link fails when another process was first; then the key of that process counts.
   await link(draft, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });

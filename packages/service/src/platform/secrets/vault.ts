@@ -9,9 +9,9 @@ import { PlainError } from '../plain-error.js';
 export interface Vault {
   wrapKey(dataKey: Uint8Array): string;
   unwrapKey(wrapped: string): Uint8Array;
-  /** What names the master keys that are known, the current one first. */
+  /** The names of the known master keys, the current one first. */
   readonly keyIds: readonly [current: string, ...previous: string[]];
-  /** A key of the whole installation for one purpose: the current one first, then those of earlier master keys. */
+  /** Keys for one purpose, derived from the master keys: from the current one first, then from the previous ones. */
   derivePurposeKeys(purpose: string): readonly { readonly id: string; readonly key: Uint8Array }[];
 }
 
@@ -46,7 +46,7 @@ function deriveKey(key: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key, 'perennial', purpose, 32));
 }
 
-/** AES-256-GCM as base64url of IV, ciphertext, tag. `place` is authenticated: a value moved elsewhere does not open. */
+/** AES-256-GCM as base64url of IV, ciphertext, tag. `place` is authenticated: a value that was moved to another place does not open. */
 export function seal(key: Uint8Array, plain: Uint8Array, place: string): string {
   const iv = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(place));

@@ -4,17 +4,17 @@ import { findTracing } from '../../tracing.js';
 import { BACKGROUND_CALLER, type Caller, NotBegun } from './caller.js';
 
 /**
- * Lets calls that wait at the same time share a round trip. A call goes at once while nothing is under way; what comes
- * meanwhile goes together when that is back. So nothing is delayed when there is little to do, and batches grow by
- * themselves when there is much (docs/decisions/0002-admission.md). Of many who wait at a node, a few wait a little for more
- * to come along: what a statement costs, whatever it asks, is most of what a small one costs. A batch that is full, or has waited for long, goes
- * beside the others: one that is held up by a lock does not hold up the rest. When more wait than go into one batch, each
- * channel has its turn: one that sends very much at once does not stand before the others. What nobody waits for any more
- * when its turn comes is not begun.
+ * Lets calls that wait at the same time share a statement. A call is run at once while no batch is under way; calls that
+ * come meanwhile are run together when that batch is back. So nothing is delayed when there is little to do, and batches grow by
+ * themselves when there is much (docs/decisions/0002-admission.md). On a busy node a small
+ * batch waits a little for more calls: most of the cost of a small statement is that of any statement. A batch that is full
+ * is run beside one that takes long: one that is held up by a lock does not hold up the rest. When more calls wait than one
+ * batch takes, channels take turns: a channel that sends very much at once does not delay the others. A call whose caller
+ * has gone when its turn comes is not begun.
  */
 export interface BatcherOptions<Item, Answer> {
   readonly maxBatch: number;
-  /** Whose item it is. Unset: nobody's in particular. */
+  /** The channel that an item is for. Undefined: channels do not take turns. */
   readonly channelOf?: (item: Item) => number;
   /** How many batches may be under way. */
   readonly slots: number;
@@ -22,14 +22,14 @@ export interface BatcherOptions<Item, Answer> {
   readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>;
 }
 
-/** Several times what a batch takes. */
+/** Several times what a batch takes: after that, another one may run beside it. */
 const SLOW_BATCH_MS = 25;
-/** A batch of fewer waits for so long, where many others wait: measured over a bridge, 172 to 214 creations a second. */
+/** On a busy node a smaller batch waits FILL_MS for more calls: measured over a bridge, 214 creations a second in place of 172. */
 const SMALL_BATCH = 8;
 const FILL_MS = 10;
-/** In one turn of the event loop: what each does next would else come before all that has arrived meanwhile. */
+/** Calls that are answered in one turn of the event loop: what each of them does next delays all that has arrived meanwhile. */
 const RESOLVED_AT_ONCE = 16;
-/** How often those are looked for whom nobody waits for any more. */
+/** How often calls are rejected whose callers have gone. */
 const SWEEP_MS = 100;
 
 export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }: BatcherOptions<Item, Answer>) {
@@ -88,7 +88,7 @@ export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }:
     return [...batch];
   }
 
-  /** Whoever waits in vain is told so in time, not when its turn comes. */
+  /** A call whose caller has waited too long is rejected at once, not only when its turn comes. */
   function rejectAbandonedSoon(): void {
     if (isSweeping || queue.length === 0) return;
     isSweeping = true;
@@ -124,7 +124,7 @@ export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }:
     try {
       const items = batch.map((waiting) => waiting.item);
       const context = batch[0]?.context;
-      // In a trace, the batch belongs to the first who waited for it.
+      // In a trace, the batch belongs to the first of its calls.
       const answers = await (tracing && context ? tracing.runWithin({ context }, () => run(items)) : run(items));
       void resolveAll(batch, answers);
     } catch (error) {

@@ -1,19 +1,19 @@
 import { Unavailable } from '../failures.js';
 
-/** Whoever waits for the answer of a request (docs/decisions/0025-under-pressure.md). */
+/** The client that waits for the answer of a request (docs/decisions/0025-under-pressure.md). */
 export interface Caller {
   /**
-   * False once it has hung up, or has waited for so long that it will not wait for the rest: then nothing is begun for it.
-   * Always true for what is carried through.
+   * False once it has hung up, or has waited so long that it will not wait for the rest: then nothing is begun for it.
+   * Always true once something was begun.
    */
   isWaiting(): boolean;
-  /** Milliseconds until it has waited too long. */
+  /** How long it will still wait. */
   waitLeftMs(): number;
-  /** Whether many others wait at this node too. */
+  /** Whether many other callers wait at this node. */
   isNodeBusy(): boolean;
-  /** Something was begun: from now on it is finished, whatever becomes of the caller. */
+  /** Something was begun: from now on the request is finished, even if the caller hangs up. */
   markBegun(): void;
-  /** For as long as this takes, the request needs nothing of this node: it waits for somebody else. */
+  /** Runs work that needs nothing of this node, such as waiting for an institution: meanwhile the request does not count as load. */
   waitOutside<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -24,7 +24,7 @@ export class NotBegun extends Unavailable {
   }
 }
 
-/** Where nobody's patience is at stake. */
+/** For work that no client waits for: it may take any time. */
 export const BACKGROUND_CALLER: Caller = {
   isWaiting: () => true,
   waitLeftMs: () => Number.POSITIVE_INFINITY,

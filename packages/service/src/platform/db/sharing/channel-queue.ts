@@ -2,50 +2,49 @@ import { Rejection } from '@perennial/wire';
 import { BACKGROUND_CALLER, type Caller, NotBegun } from './caller.js';
 
 export interface ChannelQueueLimits {
-  /** How many of one channel may be under way. */
+  /** How much of one channel may be under way. */
   readonly perChannel: number;
-  /** How many of all channels total. Unset: any number. */
+  /** How much of all channels together. Undefined: any number. */
   readonly total?: number;
-  /** How long one waits for its turn. */
+  /** How long work waits for its turn. */
   readonly waitMs: number;
 }
 
 export interface ChannelQueue {
   /**
-   * Does the work when its turn has come; until then nothing is held. Throws TooManyAtOnce, or NotBegun when the caller has
+   * Does the work when its turn has come; until then it holds nothing. Throws TooManyAtOnce, or NotBegun when the caller has
    * gone meanwhile.
    */
   run<T>(channelId: number, work: () => Promise<T>, caller?: Caller): Promise<T>;
-  /** How many wait, of all channels. */
+  /** How much work of all channels waits. */
   readonly waiting: number;
 }
 
-/** A channel asks for more at once than can be done in time. What has waited too long was not begun. */
+/** A channel asks for more at once than can be done in time. Nothing was begun. */
 export class TooManyAtOnce extends Rejection {
   constructor() {
     super('RATE_LIMITED', 'too many requests of this channel wait for their turn');
   }
 }
 
-/** Beyond this many of a channel, the next one is refused without waiting: memory is not for one channel to fill. */
+/** When this many of a channel wait, the next is refused at once, so that no channel fills the memory. */
 const MAX_WAITING = 1_000;
 
-/** One that waits for its turn. */
 interface Waiting {
   readonly caller: Caller;
   readonly start: () => void;
   readonly giveUp: (error: Error) => void;
 }
 
-/** Of one channel. */
+/** What one channel has under way, and what waits. */
 interface Line {
   underWay: number;
   readonly waiting: Waiting[];
 }
 
 /**
- * So many at a time of each channel, in the order in which they came. Where all total are limited too, each channel has
- * its turn: what waits of one does not stand before another's. In the memory of this node.
+ * Runs a limited amount of work of each channel at a time, in the order in which it came. Where the total is limited too,
+ * channels take turns: what one has waiting does not delay another. In the memory of this node.
  */
 export function createChannelQueue({
   perChannel,
@@ -53,7 +52,7 @@ export function createChannelQueue({
   waitMs,
 }: ChannelQueueLimits): ChannelQueue {
   const lines = new Map<number, Line>();
-  /** Lines in which somebody waits; the first has waited longest for its turn. */
+  /** Channels that have work waiting; the first has waited longest for its turn. */
   const waitingLines = new Set<Line>();
   let underWay = 0;
 

@@ -3,18 +3,18 @@ import { BACKGROUND_CALLER, type Caller } from './caller.js';
 import { type ChannelQueueLimits, createChannelQueue, TooManyAtOnce } from './channel-queue.js';
 
 export interface ConnectionShares {
-  /** What one request of this channel asks the database with. A transaction that has begun is carried through. */
+  /** The database for one request of this channel. A transaction that has begun is finished even if the caller hangs up. */
   databaseFor(channelId: number, caller?: Caller): Transactional;
-  /** Requests that wait, of all channels. */
+  /** How many requests of all channels wait. */
   readonly waiting: number;
 }
 
-/** As long as one waits for a connection of the pool. */
+/** As long as a connection of the pool is waited for. */
 const CONNECTION_WAIT_MS = 5_000;
 
 /**
  * A third of the connections for one channel, at least 2, and two thirds for all channels together; never the last one. The
- * rest is for the statements that requests share, and for what no request asks for.
+ * rest is for the statements that requests share, and for jobs.
  */
 export function connectionShareLimits(
   pool: number,
@@ -24,8 +24,8 @@ export function connectionShareLimits(
 }
 
 /**
- * Limits what each channel uses of a node's connections, before one is taken (docs/decisions/0002-admission.md). One is held
- * for a statement or a transaction, never between two, and whoever is in a transaction asks for no other.
+ * Limits how many of a node's connections each channel uses (docs/decisions/0002-admission.md). A connection is held for one
+ * statement or one transaction, never between two, and a request in a transaction asks for no other connection.
  */
 export function createConnectionShares(database: Transactional, limits: ChannelQueueLimits): ConnectionShares {
   const queue = createChannelQueue(limits);
@@ -43,7 +43,7 @@ export function createConnectionShares(database: Transactional, limits: ChannelQ
             caller,
           );
         } catch (error) {
-          // Not as if nothing had happened yet: part of it may be done.
+          // Not as TooManyAtOnce, which says that nothing was done: part of it may be.
           throw hasBegun && error instanceof TooManyAtOnce
             ? new Unavailable('no connection of the channel became free in time')
             : error;

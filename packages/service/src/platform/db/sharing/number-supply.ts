@@ -1,14 +1,14 @@
 /**
- * Numbers of a sequence that a node holds, so that a row's number is known before the row is stored, and mostly without asking.
- * What is left of them at a restart is never used.
+ * Numbers of a sequence, fetched in batches, so that the number of a row is known before the row is stored, mostly without a
+ * statement. Numbers that are left at a restart are never used.
  */
 export interface NumberSupply {
   next(): Promise<number>;
-  /** This one turned out to be used already: those that came with it may be too, and are dropped. */
+  /** This number is used already. The others of its batch may be too, so all of them are dropped. */
   dropBatchOf(number: number): void;
 }
 
-/** How often something is given another number, should those that a node holds be taken: once for each batch under way. */
+/** How often work is repeated with another number when its number is taken: once for each batch under way. */
 export const MAX_NUMBER_TRIES = 5;
 
 export function createNumberSupply(fetchBatch: () => Promise<readonly number[]>): NumberSupply {
