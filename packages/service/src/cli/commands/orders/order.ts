@@ -117,7 +117,7 @@ function refundText({
   ]);
 }
 
-/** What the refunds of a period have taken back, and what they have left. */
+/** The benefits that the refunds of a period have revoked, and those that stay. */
 function benefitLines(benefits: RefundedPeriod['payment']['benefits']): string[] {
   if (benefits.length === 0) return [];
   const revoked = benefits.filter(({ status }) => status === 'REVOKED');
