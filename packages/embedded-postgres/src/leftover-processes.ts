@@ -18,7 +18,7 @@ export async function hasProcessesLeft(data: string): Promise<boolean> {
   });
 }
 
-/** Where /proc does not tell: a server's processes have its folder as their working directory. */
+/** Without /proc: the processes of a server have its folder as their working directory. */
 async function hasProcessesIn(data: string): Promise<boolean> {
   // It ends with 1 when there is nothing to list.
   const { stdout } = await runProgram('lsof', ['-a', '-c', 'postgres', '-d', 'cwd', '-F', 'n']).catch(() => ({

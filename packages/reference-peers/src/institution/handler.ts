@@ -20,7 +20,7 @@ import type { DebitResult, JournalEntry, Ledger, OwedNotice } from './ledger.js'
 import type { NoticeSender } from './notices.js';
 import { decideDebit, decideRefund, toDebitMessage, toRefundMessage } from './results.js';
 
-/** How long things take that take long on purpose. */
+/** How long things take that are slow on purpose. */
 export interface Delays {
   /** Until a pending debit or refund has its result. */
   readonly settleMs: number;
@@ -44,7 +44,7 @@ export interface InstitutionHandlerOptions {
 
 type Prepared = PreparedRequest<FaultOccasion, FaultName>;
 
-/** What the institution does. Nothing is answered before it is on the disk, or that is not. */
+/** Carries out the operations of the bridge. Nothing is answered before it is in the journal on the disk. */
 export class InstitutionHandler {
   readonly #options: InstitutionHandlerOptions;
   /** Late notices that wait for a query. */
@@ -54,7 +54,7 @@ export class InstitutionHandler {
     this.#options = options;
   }
 
-  /** What a stop or a crash interrupted. */
+  /** Continues what a stop or a crash has interrupted. */
   resume(): void {
     const { ledger } = this.#options;
     for (const { attemptNo, result } of ledger.debits.values()) {
@@ -153,7 +153,7 @@ export class InstitutionHandler {
           ...pickChannel(fields),
         });
       } else await this.#options.journal.untilSynced();
-      // Asked again after a lost answer, it is the same answer.
+      // The same answer when it is asked again after a lost answer.
       return binding.institutionNo === undefined
         ? { status: 'REFUSED', reason: 'the bank refuses this card' }
         : { status: 'BOUND', institutionNo: binding.institutionNo };
@@ -326,7 +326,7 @@ export class InstitutionHandler {
 
   #at(due: number, act: () => Promise<unknown>): void {
     const { timers, clock } = this.#options;
-    // A journal that fails is told to everybody who asks; here there is nobody.
+    // A failure of the journal is answered to every request; here no request waits.
     timers.after(due - clock.now(), () => void act().catch(() => undefined));
   }
 
@@ -336,7 +336,7 @@ export class InstitutionHandler {
   }
 }
 
-/** The channel that a request is for. A service from before the protocol named it says nothing. */
+/** The channel that a request is for. Empty for a service of an older version, which does not name it. */
 function pickChannel(fields: Fields): { readonly appId?: string } {
   const appId = numberOf(fields['appId']);
   return appId === undefined ? {} : { appId };

@@ -1,22 +1,22 @@
 import { Command } from 'commander';
 import { VERSION } from '../platform/version.js';
-import type { CommandLine } from './frame/command.js';
-import { addAgreementCommands } from './commands/orders/agreement.js';
-import { addAlertCommands } from './commands/notifications/alert.js';
-import { addAuditCommands } from './commands/installation/audit.js';
-import { addBackupCommands } from './commands/installation/backup.js';
-import { addBenefitCommands } from './commands/provisioning/benefit.js';
-import { addChannelCommands } from './commands/provisioning/channel.js';
-import { addEventCommands } from './commands/notifications/events.js';
-import { addInstitutionCommand } from './commands/reference-programs/institution.js';
-import { addMasterKeyCommands } from './commands/installation/master-key.js';
-import { addMigrateCommand } from './commands/installation/migrate.js';
-import { addOrderCommands } from './commands/orders/order.js';
-import { addPaymentChannelCommands } from './commands/provisioning/payment-channel.js';
-import { addProductCommands } from './commands/provisioning/product.js';
 import { addReconciliationCommands } from './commands/books/reconciliation.js';
 import { addSettlementCommands } from './commands/books/settlement.js';
+import { addAuditCommands } from './commands/installation/audit.js';
+import { addBackupCommands } from './commands/installation/backup.js';
+import { addMasterKeyCommands } from './commands/installation/master-key.js';
+import { addMigrateCommand } from './commands/installation/migrate.js';
+import { addAlertCommands } from './commands/notifications/alert.js';
+import { addEventCommands } from './commands/notifications/events.js';
+import { addAgreementCommands } from './commands/orders/agreement.js';
+import { addOrderCommands } from './commands/orders/order.js';
+import { addBenefitCommands } from './commands/provisioning/benefit.js';
+import { addChannelCommands } from './commands/provisioning/channel.js';
+import { addPaymentChannelCommands } from './commands/provisioning/payment-channel.js';
+import { addProductCommands } from './commands/provisioning/product.js';
+import { addInstitutionCommand } from './commands/reference-programs/institution.js';
 import { addSupplierCommand } from './commands/reference-programs/supplier.js';
+import type { CommandLine } from './frame/command.js';
 
 /** All commands. `showHelp` gets help that was not asked for. */
 export function createProgram(commandLine: CommandLine, showHelp: (help: string) => void): Command {

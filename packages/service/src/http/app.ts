@@ -21,15 +21,15 @@ import { createAnswerPlaces } from './limits/answer-places.js';
 import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
 import { createAnswerSender } from './long-answers/long-answers.js';
 import type { ServiceMetrics } from './metrics.js';
-import { addNoticeRoutes, type NoticeRouteDeps } from './notices.js';
 import { addMonitoringRoutes, addReadinessRoute, createMonitoringApp } from './monitoring.js';
+import { addNoticeRoutes, type NoticeRouteDeps } from './notices.js';
 import { addRedeemRoutes, type RedeemDeps } from './pages/redeem-routes.js';
 import { createPipeline, type PipelineDeps } from './pipeline.js';
 import { createEarlyRefusal } from './refuse-early.js';
 import { traceRequests } from './request-spans.js';
+import { answerThenLinger } from './requests/linger.js';
 import { createMalformedHttpHandler } from './requests/malformed-http.js';
 import { limitPipelinedRequests } from './requests/pipelined-requests.js';
-import { answerThenLinger } from './requests/linger.js';
 import { createBodyReader } from './requests/read-body.js';
 import { readRequestId } from './requests/signed-headers.js';
 import type { Route } from './routes.js';
@@ -267,7 +267,10 @@ export function createApp(deps: AppDeps): App {
   };
 }
 
-/** What arrived with the headers may not be HTTP at all. Node reports that after this turn of the event loop, and then that is the answer. */
+/**
+ * What arrived with the headers may not be HTTP at all. Node reports that after this turn of the event loop, and then that is
+ * the answer.
+ */
 function afterMalformedCheck(answer: () => unknown): void {
   queueMicrotask(() => void answer());
 }

@@ -6,8 +6,8 @@ import type { NoticeVerifier } from '../gateways/notice-verifier.js';
 import type { Clock } from '../platform/clock.js';
 import { addressGroup, type MinuteLimit } from './answers/minute-limit.js';
 import { NodeReadsOnly, type Refusal, sendAnswer, toRefusal } from './answers/respond.js';
-import { createThrottledLines } from './limits/throttled-lines.js';
 import type { LargeBodies } from './limits/large-bodies.js';
+import { createThrottledLines } from './limits/throttled-lines.js';
 
 export interface NoticeRouteDeps {
   readonly clock: Clock;

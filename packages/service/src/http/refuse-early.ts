@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.js';
 import { JSON_TYPE } from './answers/respond.js';
 import type { AuthenticationFailures } from './limits/authentication-failures.js';
-import { createThrottledLines } from './limits/throttled-lines.js';
 import type { NodeLoad } from './limits/node-load.js';
+import { createThrottledLines } from './limits/throttled-lines.js';
 import type { ServiceMetrics } from './metrics.js';
 import { readRequestId } from './requests/signed-headers.js';
 

@@ -1,8 +1,7 @@
 import { parseTime } from '@perennial/wire';
 import { numberOf, positiveOf } from '@perennial/wire/bridge';
 import type { StatementLine } from '../gateways/gateway.js';
-import { readCsvRecords } from '../platform/csv/csv.js';
-import { refuseLine, StatementRefused } from '../platform/csv/csv.js';
+import { readCsvRecords, refuseLine, StatementRefused } from '../platform/csv/csv.js';
 import type { NumberedLine } from './statement.js';
 
 export const STATEMENT_COLUMNS = ['kind', 'number', 'amountCent', 'status', 'bookedAt', 'institutionRef'] as const;

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { acknowledgeAlert } from '../../src/operator/alerts.js';
-import { createEmailTransport } from '../../src/platform/alerts/email-transport.js';
 import { raiseAlert, raiseAlertOnce, resolveAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { createEmailTransport } from '../../src/platform/alerts/email-transport.js';
 import { sendAlertMessages, writeAlertMessages } from '../../src/platform/alerts/send-messages.js';
 import type { AlertTransport } from '../../src/platform/alerts/transport.js';
 import { createWebhookTransport } from '../../src/platform/alerts/webhook-transport.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readDatabaseUrl } from '../../src/platform/db/database-url.js';
 import { openDatabase } from '../../src/platform/db/database.js';
+import { readDatabaseUrl } from '../../src/platform/db/database-url.js';
 import { SettingsError } from '../../src/platform/settings.js';
 import { freshDatabase } from '../support/database.js';
 

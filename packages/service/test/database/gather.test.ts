@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { BACKGROUND_CALLER, NotBegun } from '../../src/platform/db/sharing/caller.js';
 import { createBatcher } from '../../src/platform/db/sharing/batcher.js';
+import { BACKGROUND_CALLER, NotBegun } from '../../src/platform/db/sharing/caller.js';
 
 /** Batches that end when the test says so. */
 function controlled(slots: number, maxBatch: number, channelOf?: (item: number) => number) {

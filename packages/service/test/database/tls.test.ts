@@ -3,9 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { type EmbeddedDatabase, openEmbedded } from '@perennial/embedded-postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { readDatabaseUrl } from '../../src/platform/db/database-url.js';
 import { DestroyableClient } from '../../src/platform/db/destroyable-client.js';
-import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
 import { type Authority, newAuthority, selfSigned } from '../webhooks/certificates.js';
 

@@ -1,8 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { BACKGROUND_CALLER as A_PATIENT_CALLER, NotBegun } from '../../src/platform/db/sharing/caller.js';
+import {
+  type ChannelQueueLimits,
+  createChannelQueue,
+  TooManyAtOnce,
+} from '../../src/platform/db/sharing/channel-queue.js';
 import { connectionShareLimits } from '../../src/platform/db/sharing/connection-shares.js';
-import { type ChannelQueueLimits, createChannelQueue, TooManyAtOnce } from '../../src/platform/db/sharing/channel-queue.js';
 
 /** Work that ends when the test says so. */
 function controlled(limits: ChannelQueueLimits) {

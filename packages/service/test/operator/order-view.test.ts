@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { showOrder } from '../../src/operator/orders/show-order.js';
 import { unsubscribeOrder } from '../../src/operator/orders/orders.js';
+import { showOrder } from '../../src/operator/orders/show-order.js';
 import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { agreementOf, anotherChannel, NO_NUMBERS } from '../orders/support.js';
 import { periodNo, type RefundStage, refundStage } from '../refunds/support.js';

@@ -226,7 +226,11 @@ describe('imports', () => {
     // What a child logger is bound to passes by the redaction.
     ['a child logger', /\blog\.child\(/, []],
     // Only what was made visible reaches a terminal: by the one way of printing, in lines that the two makers of lines made.
-    ['text that counts as visible', /new SafeText\(/, ['service: cli/frame/safe-text.ts', 'service: cli/frame/table.ts']],
+    [
+      'text that counts as visible',
+      /new SafeText\(/,
+      ['service: cli/frame/safe-text.ts', 'service: cli/frame/table.ts'],
+    ],
     [
       'writing to a terminal',
       /process\.(stdout|stderr)\b|\bconsole\./,

@@ -44,7 +44,7 @@ export const PaymentPayload = Type.Object({
 });
 export type PaymentPayload = Static<typeof PaymentPayload>;
 
-/** As it is written down: mobileEncrypted is made under the channel's key when the event is sent. */
+/** As it is stored: mobileEncrypted is added under the channel's key when the event is sent. */
 export const StoredPaymentPayload = Type.Object({ ...paymentReferences, ...paymentFacts });
 export type StoredPaymentPayload = Static<typeof StoredPaymentPayload>;
 

@@ -3,9 +3,13 @@ import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { OperatorError, type OperatorWithGateways } from '../../operator/operator.js';
 import { systemClock } from '../../platform/clock.js';
-import { type OpenedDatabase, type OpenOptions, openDatabaseFromSettings } from '../../platform/installation/open-database.js';
-import { type Env, readSettings, type Settings } from '../../platform/settings.js';
 import { toVisibleJson } from '../../platform/escape-invisible.js';
+import {
+  type OpenedDatabase,
+  type OpenOptions,
+  openDatabaseFromSettings,
+} from '../../platform/installation/open-database.js';
+import { type Env, readSettings, type Settings } from '../../platform/settings.js';
 import { createGatewaysOnDemand } from './gateways.js';
 import { type SafeText, toTerminalText } from './safe-text.js';
 

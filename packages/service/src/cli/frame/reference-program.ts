@@ -30,7 +30,10 @@ interface ReferenceCommand {
 
 export const CONTROL_OPTION = ['--control', 'serve GET /ledger and POST /control to this machine'] as const;
 
-export function addReferenceCommand(perennial: Command, { name, description, port, keyFile }: ReferenceCommand): Command {
+export function addReferenceCommand(
+  perennial: Command,
+  { name, description, port, keyFile }: ReferenceCommand,
+): Command {
   return perennial
     .command(name)
     .description(`${description} until Ctrl-C; it needs no database`)

@@ -1,6 +1,6 @@
 import { formatTime } from '@perennial/wire';
-import { columns, joinColumns, type Queryable, statement } from '../../platform/db/database.js';
 import { toArrayText } from '../../platform/db/array-text.js';
+import { columns, joinColumns, type Queryable, statement } from '../../platform/db/database.js';
 import { ms } from '../../platform/db/time-sql.js';
 
 /** What names one due event: the event, and of a range of voided periods which one. */

@@ -1,5 +1,5 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { toArrayText } from '../../platform/db/array-text.js';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { RETRY_DELAYS_SECONDS } from '../schedule.js';
 import { DUE_COLUMNS, DUE_ROW, type DueEvent, isBefore } from './due-sql.js';
 import type { HeldShard } from './shards-sql.js';

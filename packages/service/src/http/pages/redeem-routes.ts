@@ -16,8 +16,8 @@ import { renderUnsubscribePage, UNSUBSCRIBE_ACTION, type UnsubscribeTry } from '
 import { type BenefitReference, type RedeemOrder, readRedeemOrder, readRedeemPage } from '../../redeem/page-sql.js';
 import { chooseTexts } from '../../redeem/texts/language.js';
 import type { PageMessage, Texts } from '../../redeem/texts/texts.js';
-import { findTries } from '../../redeem/unsubscribe-tries-sql.js';
 import { parseTypedDigits, type Unsubscriber } from '../../redeem/unsubscribe.js';
+import { findTries } from '../../redeem/unsubscribe-tries-sql.js';
 import { createVisitor, type Visit } from '../../redeem/visit.js';
 import type { Claimer, ClaimOutcome } from '../../subscriptions/steps/benefits/claim.js';
 import { NodeDraining, NodeReadsOnly, toRefusal } from '../answers/respond.js';

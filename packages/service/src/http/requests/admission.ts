@@ -4,8 +4,8 @@ import { type AdmissionAsked, admit } from '../../catalog/channels/admission-sql
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../../catalog/channels/registry.js';
 import { type Database, sqlState } from '../../platform/db/database.js';
-import type { Caller } from '../../platform/db/sharing/caller.js';
 import { createBatcher } from '../../platform/db/sharing/batcher.js';
+import type { Caller } from '../../platform/db/sharing/caller.js';
 import type { IdempotencyRow } from '../../platform/idempotency/idempotency-sql.js';
 import { RateLimited } from '../answers/minute-limit.js';
 import type { SignedRequestHeaders } from './signed-headers.js';

@@ -22,7 +22,10 @@ export interface BackupFile extends BackupSummary {
   readonly otherKeyIds: readonly string[];
 }
 
-/** Writes a complete backup to a new file, or no file at all. Only the present user may read it. An existing file is not overwritten. */
+/**
+ * Writes a complete backup to a new file, or no file at all. Only the present user may read it. An existing file is not
+ * overwritten.
+ */
 export async function writeBackupFile({ database, vault }: Operator, file: string): Promise<BackupFile> {
   if (await stat(file).catch(() => undefined)) throw new OperatorError(`${file} is there already: name another file`);
   const unfinished = `${file}.${process.pid}.unfinished`;
@@ -145,7 +148,8 @@ export async function restoreBackup(deps: RestoreDeps, { file, replace = false }
       const skipped = await skipNumbers(tx);
       const detail = { takenAt: head.takenAt, rows: loaded.rows };
       await recordAudit(tx, { actor, action: 'restore', subject: 'installation', detail });
-      // A node that was started meanwhile waits for the tables, which are locked until the commit, and would then begin at once.
+      // A node that was started meanwhile waits for the tables, which are locked until the commit, and would then begin at
+      // once.
       await refuseRunningNodes(tx, 'they were started meanwhile; no row was changed');
       return { takenAt: head.takenAt, ...loaded, skipped };
     });

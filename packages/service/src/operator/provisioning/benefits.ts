@@ -9,8 +9,8 @@ import { MOST_SERVED, serveWaiting } from '../../subscriptions/steps/benefits/cl
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
 import { requireCode, requireFound, requireOneOf } from '../rules.js';
-import { type BenefitFulfilmentView, describeBenefits } from './benefits-sql.js';
 import { requirePeerUrl } from './addresses/peer-url.js';
+import { type BenefitFulfilmentView, describeBenefits } from './benefits-sql.js';
 
 const KINDS = ['generated', 'pool', 'supplier'] as const;
 const KEY_BYTES = 32;

@@ -14,9 +14,9 @@ import {
 import { type Changed, type Operator, OperatorError } from '../operator.js';
 import { requireInteger, requireOneOf } from '../rules.js';
 import { checkCallbackUrl } from './addresses/callback-url.js';
-import { changeChannel } from './channel-change.js';
 import { requireFrameOrigins } from './addresses/frame-origins.js';
 import { requireIpRanges } from './addresses/ip-ranges.js';
+import { changeChannel } from './channel-change.js';
 
 export const CALLBACK_EVENT_TYPES: readonly CallbackEventType[] = ['*', ...eventTypes];
 

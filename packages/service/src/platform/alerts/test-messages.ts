@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.js';
 import type { Settings } from '../settings.js';
+import { loadAlertTransports } from './load-transports.js';
 import { createTestMessage } from './message.js';
 import type { AlertWay } from './messages-sql.js';
 import { AlertNotTaken } from './transport.js';
-import { loadAlertTransports } from './load-transports.js';
 
 export interface TestMessageOutcome {
   readonly way: AlertWay;

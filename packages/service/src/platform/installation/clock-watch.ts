@@ -61,7 +61,7 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
     return Math.abs(seconds) > warnSeconds ? 'off' : 'right';
   }
 
-    function logChange(now: Verdict): void {
+  function logChange(now: Verdict): void {
     const facts = { skewSeconds: Math.round(skew * 1000) / 1000 };
     if (now === 'wrong') {
       log.error(

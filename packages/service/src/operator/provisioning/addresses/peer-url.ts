@@ -3,7 +3,6 @@ import { OperatorError } from '../../operator.js';
 import { quoted } from '../../rules.js';
 import { isThisMachine } from './this-machine.js';
 
-
 /**
  * The address of a bridge or a supplier. Unlike a callback address it is chosen by operators, so it may be inside their
  * network.

@@ -9,8 +9,8 @@ import {
   violatedConstraint,
 } from '../../../platform/db/database.js';
 import { moveLaggingSequences } from '../../../platform/db/sequences.js';
-import type { Caller } from '../../../platform/db/sharing/caller.js';
 import { createBatcher } from '../../../platform/db/sharing/batcher.js';
+import type { Caller } from '../../../platform/db/sharing/caller.js';
 import { KeyTaken } from '../../../platform/idempotency/run-once.js';
 import { NumberOfAnotherChannel } from '../../store/agreements/shared.js';
 import {
