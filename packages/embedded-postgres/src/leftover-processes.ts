@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { runProgram } from './run-program.js';
 
 /**
- * Whether processes are left of a server that was killed. PostgreSQL asks the same before it starts: the file that the
- * server left names a piece of shared memory, and whoever is alive is attached to it. But it takes no notice of one that
- * belongs to another uid; this does.
+ * Whether processes are left of a server that was killed. PostgreSQL checks the same before it starts: postmaster.pid names a
+ * piece of shared memory, to which live processes are attached. But it ignores processes of another uid; this does not.
  */
 export async function hasProcessesLeft(data: string): Promise<boolean> {
   if (process.platform !== 'linux') return hasProcessesIn(data);

@@ -87,7 +87,7 @@ export class SupplierHandler {
     return this.#record({ type: 'arrival', at: this.#options.clock.now(), claimNo });
   }
 
-  /** In memory at once, so that the next request sees it; whoever answers waits for the disk. */
+  /** In memory at once, so that the next request sees it. The promise resolves when it is on the disk. */
   #record(entry: SupplierEntry): Promise<void> {
     this.#options.ledger.apply(entry);
     return this.#options.journal.append(entry);

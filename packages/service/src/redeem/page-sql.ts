@@ -23,14 +23,14 @@ export interface BenefitRow {
   readonly code: string | null;
 }
 
-export type BenefitReference = Pick<BenefitRow, 'cycleNo' | 'position'>;
+export type BenefitPosition = Pick<BenefitRow, 'cycleNo' | 'position'>;
 
 export interface RedeemPage extends RedeemOrder {
   readonly productName: string;
   /** The newest period first, beginning with the benefit that was asked for. One more than a page shows, if there are more. */
   readonly benefits: readonly BenefitRow[];
   /** What can be claimed, newest first, on this page or not; at most MAX_COUNTED. */
-  readonly claimable: readonly BenefitReference[];
+  readonly claimable: readonly BenefitPosition[];
 }
 
 /** Benefits on one page, at most. */
@@ -76,7 +76,7 @@ export async function readRedeemPage(
   channelId: number,
   orderNo: number,
   now: number,
-  from: BenefitReference = { cycleNo: 10_000, position: 0 },
+  from: BenefitPosition = { cycleNo: 10_000, position: 0 },
 ): Promise<RedeemPage | undefined> {
   const [row] = await db.query(READ_PAGE, [channelId, orderNo, now, from.cycleNo, from.position]);
   if (!row) return undefined;

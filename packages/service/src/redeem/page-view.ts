@@ -3,7 +3,7 @@ import { claimNoOf } from '../subscriptions/domain/benefits/claim-numbers.js';
 import { dueAt } from '../subscriptions/domain/orders/calendar.js';
 import { nextPayAt, type Order } from '../subscriptions/domain/orders/order.js';
 import { countBytes, html } from './html.js';
-import type { BenefitReference, BenefitRow, RedeemPage } from './page-sql.js';
+import type { BenefitPosition, BenefitRow, RedeemPage } from './page-sql.js';
 import { MAX_COUNTED, PAGE_BENEFITS } from './page-sql.js';
 import type { Visit } from './visit.js';
 
@@ -31,13 +31,13 @@ export interface PageView {
   readonly newerToClaim: BenefitsElsewhere | undefined;
   readonly olderToClaim: BenefitsElsewhere | undefined;
   /** Where the page with older ones begins. */
-  readonly older: BenefitReference | undefined;
+  readonly older: BenefitPosition | undefined;
 }
 
 export interface BenefitsElsewhere {
   readonly count: string;
   /** The newest of them. */
-  readonly first: BenefitReference;
+  readonly first: BenefitPosition;
 }
 
 /** Of the names and codes on one page. With the largest QR picture beside them the page is below 50 KB. */
@@ -52,7 +52,7 @@ export function createPageView({ channel, read }: Visit<RedeemPage>, now: number
     }),
   );
   const [first, last] = [shown.at(0), shown.at(-1)];
-  const elsewhere = (those: readonly BenefitReference[]): BenefitsElsewhere | undefined =>
+  const elsewhere = (those: readonly BenefitPosition[]): BenefitsElsewhere | undefined =>
     those[0] && { first: those[0], count: countText(those.length, those.at(-1) === claimable[MAX_COUNTED - 1]) };
   return {
     productName,
@@ -70,7 +70,7 @@ export function createPageView({ channel, read }: Visit<RedeemPage>, now: number
 }
 
 /** In the order of the pages: the newest period first, and within it the first position. */
-const isBefore = (one: BenefitReference, other: BenefitReference): boolean =>
+const isBefore = (one: BenefitPosition, other: BenefitPosition): boolean =>
   one.cycleNo === other.cycleNo ? one.position < other.position : one.cycleNo > other.cycleNo;
 
 const countText = (count: number, mayBeMore: boolean): string => `${count}${mayBeMore ? '+' : ''}`;

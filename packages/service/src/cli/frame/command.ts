@@ -142,7 +142,7 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
   };
 }
 
-/** As the audit table names whoever runs the command. */
+/** How the audit table names the user who runs the command. */
 export function actorName(): string {
   return `cli:${userName()}@${os.hostname()}`;
 }

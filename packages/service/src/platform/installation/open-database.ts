@@ -100,7 +100,7 @@ async function prepareDatabase(
   options: OpenOptions,
 ): Promise<void> {
   const { environment } = settings;
-  // Before anything is changed: it may be the database of somebody else.
+  // Before anything is changed: it may be the database of another installation.
   const installation = await findInstallation(database);
   if (installation) checkInstallation(installation, environment, vault);
   if (options.anySchema) return;

@@ -1,7 +1,7 @@
 import { createFormToken } from '../form-token.js';
 import { countBytes, type Html, html } from '../html.js';
 import { type SignedLink, toFormLinkFields, toLinkQuery } from '../link.js';
-import type { BenefitReference, RedeemPage } from '../page-sql.js';
+import type { BenefitPosition, RedeemPage } from '../page-sql.js';
 import { type BenefitsElsewhere, createPageView, type PageView } from '../page-view.js';
 import type { Texts } from '../texts/texts.js';
 import type { Visit } from '../visit.js';
@@ -10,12 +10,12 @@ import { type Frame, renderDocument } from './layout.js';
 import { renderSubscriptionPanel } from './subscription-panel.js';
 
 /** The action that a token for claiming is valid for. */
-export const claimAction = ({ cycleNo, position }: BenefitReference): string => `claim ${cycleNo} ${position}`;
+export const claimAction = ({ cycleNo, position }: BenefitPosition): string => `claim ${cycleNo} ${position}`;
 
 export interface PageOptions {
   readonly now: number;
   /** The benefit that the page was asked to begin with. */
-  readonly from: BenefitReference | undefined;
+  readonly from: BenefitPosition | undefined;
   /** A message about the user's last step. */
   readonly notice: string | undefined;
 }
@@ -68,12 +68,12 @@ function renderStandingNotices(texts: Texts, link: SignedLink, { order, nextPayA
 /** Up to when this link opens the page. */
 export const linkEndText = (texts: Texts, { exp }: SignedLink): string => texts.dateTime.format(exp * 1000);
 
-export function pageAddress({ root }: Frame, link: SignedLink, from?: BenefitReference): string {
+export function pageAddress({ root }: Frame, link: SignedLink, from?: BenefitPosition): string {
   const more = from ? { from: fromText(from) } : {};
   return `${root}/redeem?${toLinkQuery(link, more)}`;
 }
 
-const fromText = ({ cycleNo, position }: BenefitReference) => `${cycleNo}-${position}`;
+const fromText = ({ cycleNo, position }: BenefitPosition) => `${cycleNo}-${position}`;
 
 /** Hidden inputs of a form with the values of the link. */
 export function renderLinkInputs(link: SignedLink): Html {
@@ -93,10 +93,10 @@ function renderHeader({ texts }: Frame, { productName, order, periodFrom, period
 </header>`;
 }
 
-function renderClaimableSection(frame: Frame, { channel, link }: Visit, view: PageView, from?: BenefitReference): Html {
+function renderClaimableSection(frame: Frame, { channel, link }: Visit, view: PageView, from?: BenefitPosition): Html {
   const { texts } = frame;
   const benefits = view.benefits.filter((one) => one.state === 'CLAIMABLE');
-  const tokenOf = (one: BenefitReference) => createFormToken(channel.callbackSecret, link, claimAction(one));
+  const tokenOf = (one: BenefitPosition) => createFormToken(channel.callbackSecret, link, claimAction(one));
   const more = ({ first, count }: BenefitsElsewhere, says: (count: string) => string) =>
     html`<p class="more"><a class="link" href="${addressFrom(frame, link, first)}">${says(count)}</a></p>
 `;
@@ -118,14 +118,14 @@ function renderNothingToClaim(texts: Texts, link: SignedLink, { nextPayAt, benef
 }
 
 /** The address of a page that begins with a benefit. */
-const addressFrom = (frame: Frame, link: SignedLink, one: BenefitReference): string =>
+const addressFrom = (frame: Frame, link: SignedLink, one: BenefitPosition): string =>
   `${pageAddress(frame, link, one)}#${benefitAnchor(one)}`;
 
 function renderCodesSection(
   frame: Frame,
   link: SignedLink,
   { benefits }: PageView,
-  from: BenefitReference | undefined,
+  from: BenefitPosition | undefined,
   mostBytes: number,
 ): Html | undefined {
   const { texts } = frame;
@@ -142,7 +142,7 @@ ${renderClaimed(frame, claimed, (one) => addressFrom(frame, link, one), mostByte
 }
 
 /** Expired and revoked benefits, and links to the other pages. */
-function renderAfterCodes(frame: Frame, link: SignedLink, view: PageView, from?: BenefitReference): Html {
+function renderAfterCodes(frame: Frame, link: SignedLink, view: PageView, from?: BenefitPosition): Html {
   const { texts } = frame;
   const { older, olderToClaim } = view;
   const gone = view.benefits.filter((one) => one.state === 'EXPIRED' || one.state === 'REVOKED');
