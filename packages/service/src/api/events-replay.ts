@@ -3,7 +3,7 @@ import { type EventsReplayData, type EventsReplayRequest, Rejection } from '@per
 import type { Action } from '../catalog/action.js';
 import { parseEventIds } from '../delivery/event-id.js';
 import { timeRange } from '../delivery/history/time-range.js';
-import { isOnlyReplay, replayEvents, replayUndelivered } from '../delivery/queue/replay-sql.js';
+import { replayEvents, replayUndelivered, tryLockReplays } from '../delivery/queue/replay-sql.js';
 import type { Queryable } from '../platform/db/database.js';
 import { createChannelQueue, TooManyAtOnce } from '../platform/db/sharing/channel-queue.js';
 
@@ -23,7 +23,7 @@ export function replayChannelEvents(): Action<EventsReplayRequest, EventsReplayD
     const range = timeRange(request);
     const replay = () =>
       database.transaction(async (tx) => {
-        if (!(await isOnlyReplay(tx, channelId))) return undefined;
+        if (!(await tryLockReplays(tx, channelId))) return undefined;
         const replayed =
           eventIds === undefined
             ? (await replayUndelivered(tx, channelId, range, MOST)).replayed

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/platform/clock.js';
 import { soakSize } from '../support/soak.js';
 import { attached, BEHALF, debitOf, gatewayTo, KEY, ledgerOf, spawnInstitution, temporaryFolder } from './support.js';
 
-const KILLS = soakSize('INSTITUTION_KILLS', 10);
+const KILLS = soakSize('INSTITUTION_KILLS', 4, 10);
 const CLIENTS = 24;
 
 /** The same on every run of a failing seed; which acknowledgement it is decides the moment of the kill. */

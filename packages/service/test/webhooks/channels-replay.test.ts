@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isOnlyReplay, replayEvents } from '../../src/delivery/queue/replay-sql.js';
+import { replayEvents, tryLockReplays } from '../../src/delivery/queue/replay-sql.js';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
@@ -128,7 +128,7 @@ describe('events/replay of one event', () => {
       const [row] = await tx.query<{ id: number }>('select channel_id as id from events where event_no = $1', [
         payment,
       ]);
-      expect(await isOnlyReplay(tx, row?.id ?? 0)).toBe(true);
+      expect(await tryLockReplays(tx, row?.id ?? 0)).toBe(true);
       first = replay({ eventIds: [payment] }, caller);
       await until('it has its turn', async () => {
         const [tries] = await database().query<{ n: number }>(

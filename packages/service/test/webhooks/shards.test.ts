@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DUE_COLUMNS, type DueEvent } from '../../src/delivery/queue/due-sql.js';
-import { expandRange, finishPushes, putAside } from '../../src/delivery/queue/finish-sql.js';
+import { expandRange, finishPushes, setAsideWithoutAddress } from '../../src/delivery/queue/finish-sql.js';
 import { findVersions } from '../../src/delivery/queue/receivers-sql.js';
 import { LEASE_SECONDS, SHARDS } from '../../src/delivery/queue/shards-sql.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
@@ -198,7 +198,7 @@ describe('two nodes', () => {
           answer: '',
         },
       ]);
-      await putAside(database, shard, { channelId: first.channelId, version }, [second]);
+      await setAsideWithoutAddress(database, shard, { channelId: first.channelId, version }, [second]);
       await expandRange(database, shard, range, 100);
     };
     const counts = async () => [

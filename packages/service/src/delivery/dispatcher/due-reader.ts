@@ -11,7 +11,7 @@ import {
   readShards,
   START,
 } from '../queue/due-sql.js';
-import { putAside } from '../queue/finish-sql.js';
+import { setAsideWithoutAddress } from '../queue/finish-sql.js';
 import { SHARDS } from '../queue/shards-sql.js';
 import type { Address, Receiver, Receivers } from '../receivers/receivers.js';
 import type { Lane } from './lane.js';
@@ -120,7 +120,7 @@ export class DueReader {
       });
       const withoutAddress = this.giveToLanes(shard, receiver, fresh);
       if (withoutAddress.length === 0) continue;
-      const count = await putAside(this.deps.database, shard, receiver, withoutAddress);
+      const count = await setAsideWithoutAddress(this.deps.database, shard, receiver, withoutAddress);
       if (count < withoutAddress.length) for (const one of withoutAddress) shard.mustReread.add(kindOf(one));
     }
   }

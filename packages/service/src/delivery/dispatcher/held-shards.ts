@@ -3,10 +3,10 @@ import type { Database } from '../../platform/db/database.js';
 import {
   type Balance,
   balanceShards,
-  findHeld,
-  giveBack,
+  findHeldShards,
   LEASE_SECONDS,
-  leave as releaseNode,
+  releaseNode,
+  releaseShards,
   renewLease,
 } from '../queue/shards-sql.js';
 import { DEADLINE_MS } from '../schedule.js';
@@ -40,7 +40,7 @@ export class HeldShards {
     const balance = await database.transaction((tx) => balanceShards(tx, node));
     if (balance) this.extendSending(balancedAt);
     if (balance) this.apply(balance);
-    else if (isRenewed) this.apply(await findHeld(database, node));
+    else if (isRenewed) this.apply(await findHeldShards(database, node));
     await this.giveBackLeaving();
   }
 
@@ -100,6 +100,6 @@ export class HeldShards {
     const numbers = ready.map(({ shard }) => shard);
     for (const number of numbers) this.byNumber.delete(number);
     // One that could not be given back is found to be held the next time.
-    await giveBack(this.database, this.node, numbers);
+    await releaseShards(this.database, this.node, numbers);
   }
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../platform/db/database.js';
 import { type DueEvent, keyOf, readChannel, readEvents, type StoredEvent } from '../queue/due-sql.js';
-import { expandRange, type Pushed } from '../queue/finish-sql.js';
+import { expandRange, type PushOutcome } from '../queue/finish-sql.js';
 import { createMessage, type Message } from '../receivers/message.js';
 import type { Receiver, Receivers } from '../receivers/receivers.js';
 import type { Lane } from './lane.js';
@@ -102,7 +102,7 @@ export class LaneLoader {
 }
 
 /** What is written about an event that cannot be sent. */
-type Unsendable = Omit<Pushed, 'shard' | 'due' | 'at'>;
+type Unsendable = Omit<PushOutcome, 'shard' | 'due' | 'at'>;
 
 function unsendable(answer: string, isHopeless: boolean): Unsendable {
   return { outcome: 'FORBIDDEN', httpStatus: null, latencyMs: 0, endedAt: performance.now(), answer, isHopeless };

@@ -4,7 +4,7 @@ import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import { type Database, HeldUp, Unavailable } from '../../platform/db/database.js';
 import type { BusinessCounts } from '../../platform/metrics/counts.js';
 import { keyOf } from '../queue/due-sql.js';
-import { findUnfinished, finishPushes, type Pushed } from '../queue/finish-sql.js';
+import { findUnfinished, finishPushes, type PushOutcome } from '../queue/finish-sql.js';
 import { RETRY_DELAYS_SECONDS } from '../schedule.js';
 import type { ReadsInProgress } from './reads-in-progress.js';
 import type { FinishedPush, Shard } from './shard.js';
@@ -166,11 +166,15 @@ function without<Item>(all: readonly Item[], some: readonly Item[]): Item[] {
 }
 
 /** As far as this node knows: an event that was replayed meanwhile goes on, and none is given up that this says nothing of. */
-const isLastPush = ({ outcome, due, isHopeless }: Pushed) =>
+const isLastPush = ({ outcome, due, isHopeless }: PushOutcome) =>
   outcome !== 'ACCEPTED' && (isHopeless || due.step >= RETRY_DELAYS_SECONDS.length);
 
 /** Returns how many events were given up. */
-async function writeWithAlerts(database: Database, pushes: readonly Pushed[], skipLocked: boolean): Promise<number> {
+async function writeWithAlerts(
+  database: Database,
+  pushes: readonly PushOutcome[],
+  skipLocked: boolean,
+): Promise<number> {
   return database.transaction(async (tx) => {
     const givenUp = await finishPushes(tx, pushes, skipLocked);
     for (const { appId, count } of givenUp) {

@@ -1,5 +1,5 @@
 import { type DueEvent, type EventKey, keyOf } from '../queue/due-sql.js';
-import type { Pushed } from '../queue/finish-sql.js';
+import type { PushOutcome } from '../queue/finish-sql.js';
 import type { HeldShard } from '../queue/shards-sql.js';
 import type { Receiver } from '../receivers/receivers.js';
 import { Lane } from './lane.js';
@@ -72,7 +72,7 @@ export class Shard implements HeldShard {
 }
 
 /** A push that has ended, and the shard in which it began. */
-export interface FinishedPush extends Pushed {
+export interface FinishedPush extends PushOutcome {
   readonly shard: Shard;
 }
 

@@ -108,14 +108,14 @@ export interface Push {
   readonly answer: string | null;
 }
 
-const MOST_PUSHES = 1_000;
+const MAX_PUSHES_LISTED = 1_000;
 
 const LIST_PUSHES = statement({
   text: `select t.event_no || case when t.cycle_no = 0 then '' else '-' || t.cycle_no end as "eventId", t.retry_no as "retryNo",
        ${written('t.at')} as at, t.outcome, t.http_status as "httpStatus", t.latency_ms as "latencyMs", t.answer
      from events e, lateral ${allAttempts(keyOfEvent('e'))} t
      where e.channel_id = $1 and e.event_no = $2 and ($3::integer is null or t.cycle_no = $3)
-     order by t.at desc, t.cycle_no desc, t.retry_no desc limit ${MOST_PUSHES}`,
+     order by t.at desc, t.cycle_no desc, t.retry_no desc limit ${MAX_PUSHES_LISTED}`,
   parameters: ['bigint', 'bigint', 'integer'],
   columns: columns<Push>({
     eventId: 'text',

@@ -25,7 +25,7 @@ export interface DueEvent extends DueKey {
   readonly retryNo: number;
 }
 
-/** Where a reading has come to. */
+/** How far the due events have been read. */
 export interface DuePosition {
   readonly nextAt: string;
   readonly eventNo: number;
@@ -46,7 +46,7 @@ export function isBefore(one: DuePosition, other: DuePosition): boolean {
   return one.eventNo === other.eventNo ? one.cycleNo < other.cycleNo : one.eventNo < other.eventNo;
 }
 
-/** From where a reading finds this one first. */
+/** A read that goes on after this position finds the given one first. */
 export const justBefore = ({ nextAt, eventNo, cycleNo }: DuePosition): DuePosition => ({
   nextAt,
   eventNo,
@@ -87,7 +87,7 @@ const KIND = 'd.channel_id * 2 + d.is_payment::integer';
  * What is due in parts of shards, from a position on. Each is read by itself: over several at once, PostgreSQL sorts the
  * whole backlog (measured: 8,000 rows a second instead of 38,000). One node reads a shard, so nothing is locked.
  *
- * With `since`, only what was written by that transaction or a later one. Without, all but the kinds that are spared.
+ * With `since`, only what was written by that transaction or a later one. Without, all but the kinds that are skipped.
  */
 const READ_SHARDS = statement({
   name: 'read-due-events',
@@ -154,7 +154,7 @@ export interface ShardPart extends ShardPosition {
 export async function readShards(
   db: Queryable,
   parts: readonly ShardPart[],
-  spared: readonly number[],
+  skippedKinds: readonly number[],
   limit: number,
   now?: number,
 ): Promise<(DueEvent & { readonly part: number })[]> {
@@ -167,7 +167,7 @@ export async function readShards(
     now ?? null,
     parts.map(({ until }) => until),
     parts.map(({ since }) => since),
-    spared,
+    skippedKinds,
   ]);
 }
 

@@ -6,32 +6,33 @@ import type { HeldShard } from './shards-sql.js';
 
 export type DeliveryOutcome = 'ACCEPTED' | 'REFUSED' | 'TIMEOUT' | 'UNREACHABLE' | 'FORBIDDEN';
 
-/** One push that is over. */
-export interface Pushed {
+/** How one push ended. */
+export interface PushOutcome {
   /** As it was held when the push began. */
   readonly shard: HeldShard;
   readonly due: DueEvent;
   readonly outcome: DeliveryOutcome;
   readonly httpStatus: number | null;
   readonly latencyMs: number;
-  /** When it was over, as performance.now() says: the database's clock counts, less what has passed since. */
+  /** When it ended, a time of `performance.now()`: what is stored is the database's clock less what has passed since. */
   readonly endedAt: number;
-  /** When it was over, Unix milliseconds, in place of that: for tests. */
+  /** When it ended, Unix milliseconds, instead of `endedAt`: for tests. */
   readonly at?: number | undefined;
   readonly answer: string | null;
-  /** There will never be anything to send: given up, whatever the schedule says. */
+  /** There will never be anything to send: it is given up, whatever the schedule says. */
   readonly isHopeless?: boolean;
 }
 
 /**
- * Writes down how a batch of pushes ended: due rows deleted, attempts added, what failed put off or given up. All of it only
- * for shards that still have the epoch under which the push began: whoever took one over sends again, and says so then.
- * Whoever takes it over meanwhile leaves it alone until this is committed. What the schedule says next is read from the row:
- * it may have been replayed while the push was under way.
+ * Writes how a batch of pushes ended: deletes due rows, adds attempts, and puts failed events off or gives them up. Only for
+ * shards that still have the epoch under which the push began: a node that took one over pushes again and writes that. A node
+ * that wants to take the shard over meanwhile waits until this is committed. What comes next in the schedule is read from
+ * the row, since the event may have been replayed while the push was under way.
  *
- * What somebody else holds is waited for, but not for long; or it is passed over, which costs more and holds up no other.
+ * Rows that somebody else has locked are waited for, but not for long; or they are skipped, which costs more and delays no
+ * other outcome.
  */
-const finish = (locked: 'wait' | 'pass over') =>
+const finish = (locked: 'wait' | 'skip') =>
   statement({
     name: locked === 'wait' ? 'finish-deliveries' : 'finish-free-deliveries',
     text: `
@@ -103,9 +104,9 @@ select c.app_id as "appId", g.count from (
     columns: columns<GivenUp>({ appId: 'text', count: 'integer' }),
   });
 const FINISH = finish('wait');
-const FINISH_FREE = finish('pass over');
+const FINISH_FREE = finish('skip');
 
-const byKey = ({ due: one }: Pushed, { due: other }: Pushed) => (isBefore(one, other) ? -1 : 1);
+const byKey = ({ due: one }: PushOutcome, { due: other }: PushOutcome) => (isBefore(one, other) ? -1 : 1);
 
 /** How many events of a channel were given up at once. */
 export interface GivenUp {
@@ -113,14 +114,18 @@ export interface GivenUp {
   readonly count: number;
 }
 
-/** `isPassing`: what somebody else holds is passed over, and `findUnfinished` tells which that was. */
-export async function finishPushes(db: Queryable, ended: readonly Pushed[], isPassing = false): Promise<GivenUp[]> {
+/** `skipLocked`: rows that somebody else has locked are skipped; `findUnfinished` then tells which these were. */
+export async function finishPushes(
+  db: Queryable,
+  ended: readonly PushOutcome[],
+  skipLocked = false,
+): Promise<GivenUp[]> {
   // Rows of retries may be locked by a replay as well: both lock them in the order of their keys.
   const pushed = ended.some(({ due }) => due.step > 0) ? ended.toSorted(byKey) : ended;
   const held = [...new Set(pushed.map(({ shard }) => shard))];
   const places = new Map(held.map((shard, index) => [shard, index + 1]));
   const now = performance.now();
-  return db.query(isPassing ? FINISH_FREE : FINISH, [
+  return db.query(skipLocked ? FINISH_FREE : FINISH, [
     held.map((one) => one.shard),
     held.map((one) => one.epoch),
     toArrayText(pushed, (one) => places.get(one.shard)),
@@ -145,8 +150,8 @@ const FIND_UNFINISHED = statement({
   columns: columns<{ n: number }>({ n: 'integer' }),
 });
 
-/** Pushes that are over and still due: somebody held what is to be written down about them. */
-export async function findUnfinished<One extends Pushed>(db: Queryable, ended: readonly One[]): Promise<One[]> {
+/** Returns the pushes whose events are still due: somebody else had locked their rows. */
+export async function findUnfinished<One extends PushOutcome>(db: Queryable, ended: readonly One[]): Promise<One[]> {
   const rows = await db.query(FIND_UNFINISHED, [
     ended.map(({ shard }) => shard.shard),
     ended.map(({ shard }) => shard.epoch),
@@ -181,11 +186,11 @@ const PUT_ASIDE = statement({
 });
 
 /**
- * Events of a channel that has no address for them: kept, and sent by a replay once there is one. Only while the channel is
- * what this node takes it for: it may have been given an address a moment ago. What somebody else holds is passed over. How
- * many were put aside.
+ * Sets events of a channel aside that has no address for them: they are kept, and a replay sends them once there is one. Only
+ * while the channel has the version that this node knows: it may have been given an address a moment ago. Rows that somebody
+ * else has locked are skipped. Returns how many were set aside.
  */
-export async function putAside(
+export async function setAsideWithoutAddress(
   db: Queryable,
   held: HeldShard,
   channel: { readonly channelId: number; readonly version: number },
@@ -226,6 +231,6 @@ const EXPAND_RANGE = statement({
 });
 
 /** A range of voided periods becomes rows of its own, so many at a time; what is left of it stays a range behind them. */
-export async function expandRange(db: Queryable, held: HeldShard, range: DueEvent, most: number): Promise<DueEvent[]> {
-  return db.query(EXPAND_RANGE, [held.shard, held.epoch, range.nextAt, range.eventNo, range.cycleNo, most]);
+export async function expandRange(db: Queryable, held: HeldShard, range: DueEvent, max: number): Promise<DueEvent[]> {
+  return db.query(EXPAND_RANGE, [held.shard, held.epoch, range.nextAt, range.eventNo, range.cycleNo, max]);
 }

@@ -10,8 +10,8 @@ const ONE_AT_A_TIME = statement({
   parameters: ['integer', 'bigint'],
 });
 
-/** Replays of one channel come one after another: each sees what the one before it has queued, and none waits in a circle. */
-async function oneAtATime(tx: Queryable, channelId: number): Promise<void> {
+/** Replays of one channel run one after another: each sees what the one before it has queued, and there is no deadlock. */
+async function lockReplays(tx: Queryable, channelId: number): Promise<void> {
   await tx.query(ONE_AT_A_TIME, [REPLAYS, channelId]);
 }
 const IS_ONLY_REPLAY = statement({
@@ -20,8 +20,8 @@ const IS_ONLY_REPLAY = statement({
   columns: columns<{ taken: boolean }>({ taken: 'boolean' }),
 });
 
-/** For one that has something better to do than to wait: false while there is another, on whichever node. */
-export async function isOnlyReplay(tx: Queryable, channelId: number): Promise<boolean> {
+/** The same without waiting. False while another replay of the channel runs, on any node. */
+export async function tryLockReplays(tx: Queryable, channelId: number): Promise<boolean> {
   const [row] = await tx.query(IS_ONLY_REPLAY, [REPLAYS, channelId]);
   return row?.taken === true;
 }
@@ -63,7 +63,7 @@ export async function replayEvents(
   channelId: number,
   references: readonly EventReference[],
 ): Promise<ReplayedEvents> {
-  await oneAtATime(tx, channelId);
+  await lockReplays(tx, channelId);
   await lockRetries(tx, channelId, references);
   const [row] = await tx.query(REPLAY_EVENTS, [
     channelId,
@@ -187,7 +187,7 @@ export async function replayUndelivered(
   limit: number,
   after: ReplayPosition = { eventNo: 0, cycleNo: 0 },
 ): Promise<ReplayStep> {
-  await oneAtATime(tx, channelId);
+  await lockReplays(tx, channelId);
   const rows = await tx.query(REPLAY_UNDELIVERED, [
     channelId,
     range.from ?? null,

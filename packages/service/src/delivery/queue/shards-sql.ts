@@ -36,8 +36,8 @@ const FIND_HELD = statement({
   columns: columns<HeldShard & { now: number }>({ shard: 'smallint', epoch: 'bigint', now: 'bigint' }),
 });
 
-/** What this node holds, without a look at the others. */
-export async function findHeld(db: Queryable, node: string): Promise<Balance> {
+/** The shards of this node, without balancing. */
+export async function findHeldShards(db: Queryable, node: string): Promise<Balance> {
   const rows = await db.query(FIND_HELD, [node]);
   return { held: rows.filter(({ shard }) => shard !== null), surplus: undefined, now: rows[0]?.now ?? 0 };
 }
@@ -106,8 +106,12 @@ const GIVE_BACK = statement({
   columns: columns<{ shard: number }>({ shard: 'smallint' }),
 });
 
-/** Those that were given back: one that somebody holds stays for now. */
-export async function giveBack(db: Queryable, node: string, shards: readonly number[]): Promise<readonly number[]> {
+/** Returns those that were given back. One whose row somebody else has locked stays for now. */
+export async function releaseShards(
+  db: Queryable,
+  node: string,
+  shards: readonly number[],
+): Promise<readonly number[]> {
   const rows = await db.query(GIVE_BACK, [node, shards]);
   return rows.map(({ shard }) => shard);
 }
@@ -122,8 +126,8 @@ const LEAVE = statement({
   parameters: ['uuid'],
 });
 
-/** Before a node ends: the others share what it had at once. What has an owner that is not there is free as well. */
-export async function leave(db: Queryable, node: string): Promise<void> {
+/** Before a node ends: other nodes can take its shards at once. A shard whose owner has no row in delivery_nodes is free too. */
+export async function releaseNode(db: Queryable, node: string): Promise<void> {
   await db.query(LEAVE, [node]);
 }
 
@@ -148,5 +152,5 @@ const ENTER_NODE = statement({
   columns: columns<{ now: number }>({ now: 'bigint' }),
 });
 
-/** Any number that no other advisory lock has. */
+/** Any number that no other advisory lock uses. */
 const LOCK = 5_700_001;

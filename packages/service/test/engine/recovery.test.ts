@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { recover } from '../../src/engine/recovery/recover.js';
+
+/** What falls due, one claim after another; then nothing. */
+function dueInTurn<One>(...turns: readonly (readonly One[])[]) {
+  const limits: number[] = [];
+  let turn = 0;
+  const claim = async (limit: number) => {
+    limits.push(limit);
+    const due = turns[turn] ?? [];
+    turn += 1;
+    return due.slice(0, limit);
+  };
+  return { claim, limits };
+}
+
+const neverFails = async (one: unknown, error: unknown) => {
+  throw new Error(`${one} failed: ${error}`);
+};
+
+describe('what was begun elsewhere and has no end yet', () => {
+  it('is claimed until nothing is due, 64 at a time at most', async () => {
+    const all = Array.from({ length: 150 }, (_, n) => n);
+    const due = [...all];
+    const limits: number[] = [];
+    const finished: number[] = [];
+    const count = await recover({
+      async claim(limit) {
+        limits.push(limit);
+        return due.splice(0, limit);
+      },
+      finish: async (one) => void finished.push(one),
+      onFailure: neverFails,
+    });
+    expect(count).toBe(150);
+    expect(finished.toSorted((a, b) => a - b)).toEqual(all);
+    expect(Math.max(...limits)).toBe(64);
+  });
+
+  it('a question that hangs holds no other up: what falls due meanwhile is asked about meanwhile', async () => {
+    let answer = () => {};
+    const hanging = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const finished: string[] = [];
+    const { claim } = dueInTurn(['hangs'], [], ['later']);
+    await recover({
+      claim,
+      async finish(one) {
+        if (one === 'hangs') await hanging;
+        finished.push(one);
+        if (one === 'later') answer();
+      },
+      onFailure: neverFails,
+    });
+    expect(finished).toEqual(['later', 'hangs']);
+  });
+
+  it('once stopping, nothing more is claimed, and what is under way is waited for', async () => {
+    let isStopping = false;
+    const finished: string[] = [];
+    const { claim, limits } = dueInTurn(['under way'], ['never claimed']);
+    const count = await recover(
+      {
+        claim,
+        async finish(one) {
+          isStopping = true;
+          await Promise.resolve();
+          finished.push(one);
+        },
+        onFailure: neverFails,
+      },
+      () => isStopping,
+    );
+    expect(count).toBe(1);
+    expect(finished).toEqual(['under way']);
+    expect(limits).toHaveLength(1);
+  });
+
+  it('one that fails is told about, and keeps no other from being finished', async () => {
+    const failed: string[] = [];
+    const finished: string[] = [];
+    const { claim } = dueInTurn(['broken', 'whole']);
+    await recover({
+      claim,
+      async finish(one) {
+        if (one === 'broken') throw new Error('no answer');
+        finished.push(one);
+      },
+      onFailure: async (one, error) => void failed.push(`${one}: ${error}`),
+    });
+    expect(failed).toEqual(['broken: Error: no answer']);
+    expect(finished).toEqual(['whole']);
+  });
+});
