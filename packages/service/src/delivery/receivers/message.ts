@@ -1,6 +1,6 @@
 import { hash, randomFillSync } from 'node:crypto';
 import { encryptField, formatTime, PaymentPayload, webhookSignText } from '@perennial/wire';
-import { serializer } from '../../platform/answers/serialize.js';
+import { createSerializer } from '../../platform/answers/serialize.js';
 import { dueAt } from '../../subscriptions/domain/orders/calendar.js';
 import { paymentOrderNo } from '../../subscriptions/domain/orders/numbers.js';
 import type { DueEvent, StoredEvent } from '../queue/due-sql.js';
@@ -32,7 +32,7 @@ export function createMessage(receiver: Receiver, due: DueEvent, event: StoredEv
 }
 
 /** In the order in which the interface names the fields. An event that an earlier version stored may lack one. */
-const writePaymentData = serializer({ ...PaymentPayload, required: [] });
+const writePaymentData = createSerializer({ ...PaymentPayload, required: [] });
 
 /** What is stored about the period, and the user's mobile under the channel's key of now. */
 function paymentData(receiver: Receiver, due: DueEvent, event: StoredEvent): string {
