@@ -24,7 +24,7 @@ import { chooseServerUser, isOwnUid } from './server-user.js';
 export interface EmbeddedDatabase {
   /** postgres://perennial:PASSWORD@127.0.0.1:PORT/perennial. Holds the password: not for logs. */
   readonly url: string;
-  /** Resolves when this user has left; the last one out stops the server, and then it has ended. */
+  /** Ends the use of the server. The last user stops the server; then this resolves when the server has ended. */
   release(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface EmbeddedOptions {
   readonly log: (line: string) => void;
   /** What a second service is told about this one, e.g. "pid 123, port 8080". */
   readonly description?: string;
-  /** After a crash another service took the folder before this one was back: this one should end. */
+  /** Called when another service took the folder after a crash, before this one was back: this one should end. */
   readonly onTakenOver?: (error: FolderInUse) => void;
 }
 
@@ -52,7 +52,7 @@ export interface Internals {
 /** Its message is the one line to show. */
 export class FolderInUse extends EmbeddedPostgresError {}
 
-/** How long opening goes on without any sign of a live server. */
+/** How long opening goes on without a sign of a live server. */
 const MAX_SILENCE_MS = 60_000;
 const START_ATTEMPTS = 3;
 const BACKOFF = { first: 200, longest: 5_000 };
@@ -72,7 +72,7 @@ class ServerKeeper implements EmbeddedDatabase {
   readonly #released = new AbortController();
   #identity: Promise<Identity> | undefined;
   #client: pg.Client | undefined;
-  /** Fixed once open: the service's own connections come back to the same place. */
+  /** Does not change once it is open: the service's connections reconnect to the same port. */
   #port: number | undefined;
   #recovery: Promise<void> = Promise.resolve();
   #release: Promise<void> | undefined;
@@ -130,7 +130,7 @@ class ServerKeeper implements EmbeddedDatabase {
       const joined = await takeLocks(client, role);
       if (joined === true) return client;
       const holder = joined.holder.replace(/^perennial service /, '');
-      // The other service may have left in this moment and counted us as a user: then stopping is ours to do.
+      // The other service may have left at this moment and counted us as a user: then we have to stop the server.
       await this.#depart(client);
       throw new FolderInUse(
         `the data folder ${dataDir} is in use by another service (${holder}): stop that one, or choose another DATA_DIR`,
@@ -150,11 +150,11 @@ class ServerKeeper implements EmbeddedDatabase {
       const running = await findPostmaster(this.#folder);
       if (running?.status === 'ready' && running.port !== undefined) {
         if (this.#port === undefined || this.#port === running.port) return running.port;
-        // Started by a tool while our port was taken; it ends with that tool, and then the port is ours again.
+        // Started by a tool while our port was taken; it ends with that tool, and then our port is free again.
         throw new EmbeddedPostgresError(`it listens on port ${running.port} and not on ${this.#port}`);
       }
       if (running !== undefined) {
-        // Alive, so recovering from a crash, starting or stopping: that takes as long as it takes.
+        // It is recovering from a crash, starting or stopping, which may take any time.
         patience.restart();
         await this.#pause(25);
         continue;
@@ -166,7 +166,7 @@ class ServerKeeper implements EmbeddedDatabase {
       const port = this.#port ?? (await choosePort(this.#folder));
       const started = await startServer(this.#folder, identity, port, this.#released.signal);
       if (started.state === 'ready') {
-        // A convenience, for which a full disk is no reason to fail.
+        // Only a convenience: a full disk is no reason to fail.
         await rememberPort(this.#folder, port).catch(() => undefined);
         continue;
       }
@@ -198,7 +198,7 @@ class ServerKeeper implements EmbeddedDatabase {
   #runAs(): Promise<Identity> {
     if (this.#identity === undefined) {
       this.#identity = this.#findIdentity();
-      // Not for ever: what was missing may be there at the next try.
+      // After a failure the next call tries again: what was missing may be there then.
       this.#identity.catch(() => {
         this.#identity = undefined;
       });
@@ -229,7 +229,7 @@ class ServerKeeper implements EmbeddedDatabase {
     this.#recovery = this.#recover();
   }
 
-  /** Never gives up while the service lives: a full disk, say, keeps PostgreSQL from starting until there is room. */
+  /** Never gives up while the service runs: a full disk, for example, keeps PostgreSQL from starting until there is room. */
   async #recover(): Promise<void> {
     let told = '';
     for (let delay = BACKOFF.first; ; delay = Math.min(delay * 2, BACKOFF.longest)) {
@@ -261,12 +261,12 @@ class ServerKeeper implements EmbeddedDatabase {
       await this.#depart(client);
       return;
     }
-    // Released in the middle of a recovery: whoever else needs the server brings it back.
+    // Released during a recovery: another user that needs the server starts it again.
     const running = await findPostmaster(this.#folder);
     if (running !== undefined) await stopServer(this.#folder, running);
   }
 
-  /** Ends our use, and the server with it if that was the last. */
+  /** Releases our locks, and stops the server if no other user is left. */
   async #depart(client: pg.Client): Promise<void> {
     try {
       if (await releaseLocks(client)) {
@@ -294,7 +294,7 @@ class ServerKeeper implements EmbeddedDatabase {
   }
 }
 
-/** Time that may pass without a sign of life. */
+/** Limits the time without a sign of a live server. */
 class Deadline {
   readonly #limit: number;
   #since = performance.now();

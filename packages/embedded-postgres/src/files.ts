@@ -32,7 +32,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** What we make as root in a folder of somebody else belongs to them, so that they can go on without root. */
+/** Files that we make as root in a folder of another user are given to that user, who can then go on without root. */
 export async function giveToOwnerOf(folder: string, path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);

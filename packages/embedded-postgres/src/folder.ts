@@ -38,7 +38,7 @@ export async function openFolder(
   }
 }
 
-/** Whether there is a whole database, without making anything. A folder that cannot be looked into may well have one. */
+/** Whether there is a complete database. True also for a folder that cannot be read, which may have one. */
 export async function holdsDatabase(dataDir: string): Promise<boolean> {
   const elsewhere = await readFile(join(dataDir, 'postgres-location'), 'utf8').catch(() => undefined);
   const data = elsewhere?.trim() ?? join(dataDir, 'postgres');
@@ -49,8 +49,8 @@ export async function holdsDatabase(dataDir: string): Promise<boolean> {
 }
 
 /**
- * The password is durable before there is a server that wants it, and never changes: whoever links it into place first
- * has made it for everybody.
+ * The password is on the disk before there is a server, and never changes. Of several processes, the one that links its file
+ * first has made it for all.
  */
 async function readOrCreatePassword(dataDir: string): Promise<string> {
   const file = join(dataDir, 'postgres-password');
@@ -148,7 +148,7 @@ async function locateData(
 
 const LOG_LIMIT = 10 * 1024 * 1024;
 
-/** Opened by us and handed over, so that the server needs no right to the place of its log. */
+/** Opened by us and passed to the server, so that the server needs no rights to the folder of its log. */
 export async function openLog(folder: Folder): Promise<Awaited<ReturnType<typeof open>>> {
   const size = await stat(folder.log).then(
     (found) => found.size,

@@ -10,7 +10,7 @@ export type RootMethod = 'uid' | 'namespace';
 
 /** A user under whom programs are run. */
 export interface Runner {
-  /** Who has to own the files; undefined when that is ourselves, without root. */
+  /** The user who has to own the files. Undefined when it is the present user, without root. */
   readonly owner: Owner | undefined;
   spawn(program: string, args: readonly string[], how: { folder: string; stdio: StdioOptions }): ChildProcess;
 }
@@ -22,7 +22,7 @@ export interface Identity extends Runner {
   readonly description: string;
   /** The name under which the server reaches a folder that is its working directory. */
   pathFor(folder: string): string;
-  /** Who makes the folder: the same user, unless that one has no name, which initdb insists on. */
+  /** The user who runs initdb: the same, unless that uid has no name, which initdb needs. */
   findMaker(): Promise<Runner>;
 }
 
@@ -51,7 +51,7 @@ export async function hasProcCwd(): Promise<boolean> {
   return process.platform === 'linux' && (await exists(PROC_CWD));
 }
 
-/** Under the given uid, if need be from a copy of the binaries; else in a user namespace. */
+/** Runs the server under the given uid, if necessary from a copy of the binaries; else in a user namespace. */
 export async function findIdentityForRoot(options: RootOptions): Promise<Identity> {
   const { binaries, serverUser: owner, parent, rootMethod } = options;
   const procCwd = options.procCwd ?? (await hasProcCwd());
@@ -100,7 +100,7 @@ function credentials(owner: Owner): { uid: number; gid: number } {
   return { uid: owner.uid | 0, gid: owner.gid | 0 }; // spawn takes signed numbers, chown unsigned ones
 }
 
-/** One line saying why the program does not run, undefined if it does. */
+/** One line that says why the program does not run. Undefined if it runs. */
 async function failureOf(program: string, args: readonly string[], owner?: Owner): Promise<string | undefined> {
   try {
     await runProgram(program, args, { cwd: '/', ...(owner === undefined ? {} : credentials(owner)) });

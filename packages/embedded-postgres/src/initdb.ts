@@ -11,7 +11,9 @@ import type { Identity } from './identity.js';
 
 export const SERVER_USER = 'perennial';
 
-/** Written into postgresql.conf once: here an operator may change them. What we promise is on the command line. */
+/**
+ * Written into postgresql.conf once, where an operator may change them. Settings that must not change are on the command line.
+ */
 const TUNABLES: Readonly<Record<string, string>> = {
   shared_buffers: '128MB',
   max_connections: '100',
@@ -27,7 +29,7 @@ const HBA = `# TYPE  DATABASE  USER  ADDRESS       METHOD
 host    all       all   127.0.0.1/32  scram-sha-256
 `;
 
-/** How long to leave another process alone with its initdb before making a cluster of our own. */
+/** How long the initdb of another process is waited for before this process makes a cluster too. */
 const MAX_WAIT_MS = 20_000;
 
 const halfMadePrefix = (data: string): string => `${basename(data)}.new-`;
@@ -54,7 +56,7 @@ function processExists(pid: number): boolean {
   }
 }
 
-/** Folders that a crash left half-made. */
+/** Removes folders that were left half-made by a crash. */
 export async function removeHalfMade(folder: Folder): Promise<void> {
   for (const { name, alive } of await findMakers(folder.data)) {
     if (alive) continue;
@@ -64,8 +66,8 @@ export async function removeHalfMade(folder: Folder): Promise<void> {
 }
 
 /**
- * A complete cluster appears under its name at once or not at all. Several processes may try: one makes it and the
- * others wait for it; should two make one after all, the first rename wins and the other throws its own away.
+ * A cluster gets its name only when it is complete. Of several processes one makes it and the others wait for it; if two make
+ * one after all, the first rename wins and the other process removes its own.
  */
 export async function ensureCluster(
   folder: Folder,

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { runProgram } from './run-program.js';
 
 /**
- * Whether processes are left of a server that was killed. PostgreSQL asks the same before it starts: the file that the
- * server left names a piece of shared memory, and whoever is alive is attached to it. But it takes no notice of one that
- * belongs to another uid; this does.
+ * Whether processes are left of a server that was killed. PostgreSQL checks the same before it starts: postmaster.pid names a
+ * piece of shared memory, to which live processes are attached. But it ignores processes of another uid; this does not.
  */
 export async function hasProcessesLeft(data: string): Promise<boolean> {
   if (process.platform !== 'linux') return hasProcessesIn(data);
@@ -18,7 +17,7 @@ export async function hasProcessesLeft(data: string): Promise<boolean> {
   });
 }
 
-/** Where /proc does not tell: a server's processes have its folder as their working directory. */
+/** Without /proc: the processes of a server have its folder as their working directory. */
 async function hasProcessesIn(data: string): Promise<boolean> {
   // It ends with 1 when there is nothing to list.
   const { stdout } = await runProgram('lsof', ['-a', '-c', 'postgres', '-d', 'cwd', '-F', 'n']).catch(() => ({

@@ -23,10 +23,10 @@ export interface Postmaster {
 const POLL_MS = 20;
 const MAX_STOP_MS = 60_000;
 
-/** Named in the server's command line, so that people and the next start can tell whose server a process is. */
+/** Part of the server's command line, so that people and the next start can tell which folder a server belongs to. */
 const marker = (data: string): string => `perennial.folder=${data}`;
 
-/** The live server of the folder, or undefined. What a dead one left behind is not in the way afterwards. */
+/** The live server of the folder, or undefined. Removes a stale file that would keep a new server from starting. */
 export async function findPostmaster(folder: Folder): Promise<Postmaster | undefined> {
   const file = join(folder.data, 'postmaster.pid');
   let text: string;
@@ -61,7 +61,7 @@ async function discardStaleFile(file: string, stale: string): Promise<void> {
   }
 }
 
-/** A power cut can leave the file empty; so does, for a moment, a server that is just starting. */
+/** A power cut can leave the file empty; while a server starts it is empty for a moment too, so this waits first. */
 async function discardEmptyFile(folder: Folder): Promise<void> {
   const file = join(folder.data, 'postmaster.pid');
   await pause(2000);
@@ -145,7 +145,9 @@ export async function startServer(
   }
 }
 
-/** The server insists on owning its folder, which may be from a time when it ran under another uid. False when it cannot yet. */
+/**
+ * The server has to own its folder, which may belong to the uid of an earlier version. False while old processes still use it.
+ */
 async function changeFolderOwner(folder: Folder, { owner }: Identity): Promise<boolean> {
   if (owner === undefined || (await stat(folder.data)).uid === owner.uid) return true;
   if (await hasProcessesLeft(folder.data)) return false;

@@ -4,8 +4,8 @@ import type { Folder } from './folder.js';
 import { SERVER_USER } from './initdb.js';
 
 /**
- * Who uses the server is known to the server: everybody holds a shared advisory lock on a connection kept for that,
- * and the one service an exclusive one. A lock ends with its holder's connection, so a killed process leaves none.
+ * The server knows its users by their locks: every user holds a shared advisory lock on a connection kept for that, and the
+ * one service holds an exclusive one. A lock ends with its holder's connection, so a killed process leaves none.
  * In the database "postgres", so that no key of the service's own can be the same.
  */
 const LOCK_SPACE = 0x70726e6c; // "prnl"

@@ -23,8 +23,8 @@ const isIn = ({ first, count }: Range, id: number): boolean => id >= first && id
 export const isOwnUid = (uid: number): boolean => RANGES.some((range) => isIn(range, uid));
 
 /**
- * Under whom root has the server run: the owner of the data folder, so that starting once with sudo spoils nothing for
- * an ordinary user, and a uid of its own where that is root.
+ * The user under whom root runs the server: the owner of the data folder, so that an ordinary user can go on after a start
+ * with sudo, or a uid of its own if the folder belongs to root.
  */
 export async function chooseServerUser(dataDir: string, owner: Owner): Promise<Owner> {
   return owner.uid !== 0 ? owner : findOwnUid(dataDir);

@@ -162,7 +162,7 @@ export interface ResultCode {
   readonly code: string;
   readonly http: 200 | 401 | 404 | 405 | 429 | 500 | 503;
   readonly message: string;
-  /** The request could be anybody's: who keeps sending such is slowed down. */
+  /** The sender was not authenticated: a client that keeps sending such requests is slowed down. */
   readonly isByStranger?: true;
   /** What the business rules say: it is stored with the request's idempotency key, and answered again. */
   readonly isOutcome?: true;

@@ -25,8 +25,8 @@ interface Scheme {
 }
 
 /**
- * v2 cannot be changed on its way, v1 can. Its key is not the aesKey itself but one made from it: one key in two modes is
- * safe in neither, and a value of one form is nothing in the other.
+ * v2 is authenticated, v1 is not: it can be changed on its way. The key of v2 is derived from the aesKey: the same key in two
+ * modes is safe in neither, and a value of one form cannot be read as the other.
  */
 const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
   v1: { ivBytes: 16, key: (aesKey) => aesKey, encrypt: aes256CbcEncrypt, decrypt: aes256CbcDecrypt },
@@ -38,7 +38,10 @@ const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
   },
 };
 
-/** By the bytes they were made from, which nobody changes in place. Making one takes more than half as long as decrypting. */
+/**
+ * By the bytes they were derived from, which are never changed in place. Deriving one takes more than half as long as
+ * decrypting.
+ */
 const derivedKeys = new WeakMap<Uint8Array, Uint8Array>();
 
 function deriveKey(aesKey: Uint8Array): Uint8Array {
@@ -55,13 +58,13 @@ const encoder = new TextEncoder();
 /** ignoreBOM keeps a leading U+FEFF, which is part of the text. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** In which form a value says that it is. Undefined: in none. */
+/** By the prefix of the value. Undefined when it has none. */
 export function encryptionVersionOf(value: string): EncryptionVersion | undefined {
   if (value.startsWith(ENCRYPTED_PREFIXES.v1)) return 'v1';
   return value.startsWith(ENCRYPTED_PREFIXES.v2) ? 'v2' : undefined;
 }
 
-/** v1 unless said otherwise, which everybody reads. The iv is an argument for known answers only: never use one twice. */
+/** v1 by default, which every channel can read. The iv is an argument for tests with known answers: never use one twice. */
 export function encryptField(
   text: string,
   aesKey: Uint8Array,
@@ -76,7 +79,7 @@ export function encryptField(
   return ENCRYPTED_PREFIXES[version] + toBase64(bytes);
 }
 
-/** Reads either form. Every failure is one and the same answer: of v1, whoever could tell them apart could read the text. */
+/** Reads either form. Every failure has the same answer: of v1, a client that could tell them apart could decrypt the text. */
 export function decryptField(value: string, aesKey: Uint8Array): string {
   requireKeyLength(aesKey);
   const version = encryptionVersionOf(value);
@@ -92,7 +95,7 @@ export function decryptField(value: string, aesKey: Uint8Array): string {
   }
 }
 
-/** A wrong key is a fault of this side and must not be blamed on the channel. HMAC would take one of any length. */
+/** A wrong key is an error of this side, not of the channel. HMAC would accept a key of any length. */
 function requireKeyLength(aesKey: Uint8Array): Uint8Array {
   if (aesKey.length !== KEY_BYTES) throw new RangeError(`aesKey of ${aesKey.length} bytes`);
   return aesKey;

@@ -1,6 +1,6 @@
 import type { OrderStatus, PaymentStatus, SettlementMode } from './enums.js';
 
-/** One push, in a word: what changed, and to what. */
+/** One event: what changed, and to which status. */
 export type ContractEvent =
   | { readonly eventType: 'payment.status.changed'; readonly status: PaymentStatus }
   | { readonly eventType: 'order.status.changed'; readonly status: OrderStatus };
@@ -12,7 +12,7 @@ export interface EventScenario {
   readonly when: string;
   /** In the order in which they are first pushed. */
   readonly events: readonly ContractEvent[];
-  /** After those, one for each period that will not come any more, unless the channel does not want them. */
+  /** After those, one for each period that is voided, unless the channel has switched them off. */
   readonly perVoidedPeriod?: ContractEvent;
 }
 
@@ -20,8 +20,8 @@ const payment = (status: PaymentStatus): ContractEvent => ({ eventType: 'payment
 const order = (status: OrderStatus): ContractEvent => ({ eventType: 'order.status.changed', status });
 
 /**
- * What a channel is told, action by action: which events, in which order, how many. Tests, the documentation and the console
- * read it here.
+ * Which events a channel is sent after each action, in which order and how many. Tests and the documentation are checked
+ * against it.
  */
 export const EVENT_CONTRACT = [
   {

@@ -14,7 +14,7 @@ export const HEADERS = {
 
 type HeaderKeys = { readonly [K in keyof typeof HEADERS]: Lowercase<(typeof HEADERS)[K]> };
 
-/** The same names as an HTTP server hands them over. */
+/** The same names in lower case, as HTTP servers have them. */
 export const HEADER_KEYS = Object.fromEntries(
   Object.entries(HEADERS).map(([key, name]) => [key, name.toLowerCase()]),
 ) as HeaderKeys;

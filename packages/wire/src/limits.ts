@@ -5,7 +5,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 export const MAX_BODY_BYTES = 1_048_576;
 /**
  * Objects, arrays, strings, numbers and the rest, in one body. The largest request that there is has 10,003 of them (an
- * advance of 9,999 periods with an outcome for each); what is left is for fields that the service does not know.
+ * advance of 9,999 periods with an outcome for each); the rest is for fields that the service does not know.
  */
 export const MAX_BODY_VALUES = 12_000;
 /** In code points, for every string field, ciphertext included. */

@@ -2,7 +2,7 @@ import { CODES, type CodeName, type ResultCode } from './codes.js';
 
 export type RejectionName = Exclude<CodeName, 'SUCCESS'>;
 
-/** How any layer says no: thrown where the reason is known, turned into an envelope in one place. */
+/** Thrown by any layer where the reason is known, and turned into an envelope in one place. */
 export class Rejection extends Error {
   override readonly name = 'Rejection';
   readonly result: ResultCode;

@@ -71,11 +71,11 @@ export const FAULTS = [
 export type FaultName = (typeof FAULTS)[number]['name'];
 type Fault = (typeof FAULTS)[number];
 
-/** Set by a control call. What is left out does not narrow it down. */
+/** Set by a control call. A field that is left out matches every request. */
 export interface FaultRule {
-  /** `none` keeps a tail of the table from doing anything. */
+  /** `none` switches the fault of a card tail off. */
   readonly fault: FaultName | 'none';
-  /** Default: where the fault belongs, a debit for those that can happen anywhere. */
+  /** Default: the operation of the fault in the table; a debit for faults that can happen to any operation. */
   readonly operation?: Operation;
   readonly tail?: string;
   /** attemptNo or refundNo. */

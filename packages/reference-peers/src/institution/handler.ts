@@ -20,7 +20,7 @@ import type { DebitResult, JournalEntry, Ledger, OwedNotice } from './ledger.js'
 import type { NoticeSender } from './notices.js';
 import { decideDebit, decideRefund, toDebitMessage, toRefundMessage } from './results.js';
 
-/** How long things take that take long on purpose. */
+/** How long things take that are slow on purpose. */
 export interface Delays {
   /** Until a pending debit or refund has its result. */
   readonly settleMs: number;
@@ -42,9 +42,9 @@ export interface InstitutionHandlerOptions {
   readonly pageLines: number;
 }
 
-type Prepared = PreparedRequest<FaultOccasion, FaultName>;
+type PreparedOperation = PreparedRequest<FaultOccasion, FaultName>;
 
-/** What the institution does. Nothing is answered before it is on the disk, or that is not. */
+/** Carries out the operations of the bridge. Nothing is answered before it is in the journal on the disk. */
 export class InstitutionHandler {
   readonly #options: InstitutionHandlerOptions;
   /** Late notices that wait for a query. */
@@ -54,7 +54,7 @@ export class InstitutionHandler {
     this.#options = options;
   }
 
-  /** What a stop or a crash interrupted. */
+  /** Continues what a stop or a crash has interrupted. */
   resume(): void {
     const { ledger } = this.#options;
     for (const { attemptNo, result } of ledger.debits.values()) {
@@ -66,7 +66,7 @@ export class InstitutionHandler {
     for (const owed of ledger.owedNotices.values()) this.#send(owed);
   }
 
-  prepare(operation: Operation, fields: Fields, idempotencyKey: string | undefined): Prepared {
+  prepare(operation: Operation, fields: Fields, idempotencyKey: string | undefined): PreparedOperation {
     switch (operation) {
       case 'bind-code':
         return this.#bindCode(fields);
@@ -110,7 +110,7 @@ export class InstitutionHandler {
     if (owed !== undefined) this.#send(owed);
   }
 
-  #bindCode(fields: Fields): Prepared {
+  #bindCode(fields: Fields): PreparedOperation {
     const bindOrderNo = requireField(numberOf(fields['bindOrderNo']), 'bindOrderNo');
     const card = requireField(fieldsOf(fields['card']), 'card');
     const bankCardNo = requireField(textOf(card['bankCardNo'], MAX_TEXT_LENGTH), 'card.bankCardNo');
@@ -129,7 +129,7 @@ export class InstitutionHandler {
     });
   }
 
-  #bindConfirm(fields: Fields): Prepared {
+  #bindConfirm(fields: Fields): PreparedOperation {
     const bindOrderNo = requireField(numberOf(fields['bindOrderNo']), 'bindOrderNo');
     const smsCode = requireField(textOf(fields['smsCode'], MAX_TEXT_LENGTH), 'smsCode');
     const reference = fields['reference'] ?? bindReference(bindOrderNo);
@@ -153,14 +153,14 @@ export class InstitutionHandler {
           ...pickChannel(fields),
         });
       } else await this.#options.journal.untilSynced();
-      // Asked again after a lost answer, it is the same answer.
+      // The same answer when it is asked again after a lost answer.
       return binding.institutionNo === undefined
         ? { status: 'REFUSED', reason: 'the bank refuses this card' }
         : { status: 'BOUND', institutionNo: binding.institutionNo };
     });
   }
 
-  #debit(fields: Fields, idempotencyKey: string | undefined): Prepared {
+  #debit(fields: Fields, idempotencyKey: string | undefined): PreparedOperation {
     const attemptNo = requireField(numberOf(fields['attemptNo']), 'attemptNo');
     if (idempotencyKey !== attemptNo) throw new BadMessage('header Idempotency-Key must be the attemptNo');
     const institutionNo = requireField(textOf(fields['institutionNo'], MAX_TEXT_LENGTH), 'institutionNo');
@@ -205,7 +205,7 @@ export class InstitutionHandler {
     );
   }
 
-  #debitQuery(fields: Fields): Prepared {
+  #debitQuery(fields: Fields): PreparedOperation {
     const attemptNo = requireField(numberOf(fields['attemptNo']), 'attemptNo');
     const { ledger, journal, timers, delays } = this.#options;
     const debit = ledger.debits.get(attemptNo);
@@ -222,7 +222,7 @@ export class InstitutionHandler {
     });
   }
 
-  #refund(fields: Fields, idempotencyKey: string | undefined): Prepared {
+  #refund(fields: Fields, idempotencyKey: string | undefined): PreparedOperation {
     const refundNo = requireField(numberOf(fields['refundNo']), 'refundNo');
     if (idempotencyKey !== refundNo) throw new BadMessage('header Idempotency-Key must be the refundNo');
     const attemptNo = requireField(numberOf(fields['attemptNo']), 'attemptNo');
@@ -255,7 +255,7 @@ export class InstitutionHandler {
     });
   }
 
-  #refundQuery(fields: Fields): Prepared {
+  #refundQuery(fields: Fields): PreparedOperation {
     const refundNo = requireField(numberOf(fields['refundNo']), 'refundNo');
     const { ledger, journal } = this.#options;
     return this.#prepared('refund-query', { number: refundNo }, async () => {
@@ -265,7 +265,7 @@ export class InstitutionHandler {
     });
   }
 
-  #agreementCancel(fields: Fields): Prepared {
+  #agreementCancel(fields: Fields): PreparedOperation {
     const institutionNo = requireField(textOf(fields['institutionNo'], MAX_TEXT_LENGTH), 'institutionNo');
     requireField(numberOf(fields['agreementNo']), 'agreementNo');
     const { ledger, journal, clock } = this.#options;
@@ -280,7 +280,7 @@ export class InstitutionHandler {
     });
   }
 
-  #statement(fields: Fields): Prepared {
+  #statement(fields: Fields): PreparedOperation {
     const day = fields['day'];
     if (typeof day !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(day)) throw new BadMessage('day must be yyyy-MM-dd');
     const cursor = fields['cursor'] ?? '0';
@@ -296,9 +296,9 @@ export class InstitutionHandler {
   #prepared(
     operation: Operation,
     target: { readonly tail?: string | undefined; readonly number?: string; readonly first?: boolean },
-    run: Prepared['run'],
+    run: PreparedOperation['run'],
     arrive: () => Promise<void> = async () => undefined,
-  ): Prepared {
+  ): PreparedOperation {
     const { tail, number, first = true } = target;
     return { occasion: { operation, tail, number, first }, run, recordArrival: arrive };
   }
@@ -318,7 +318,7 @@ export class InstitutionHandler {
     sender?.send(message, manner, () => this.#record({ type: 'notice-accepted', at: clock.now(), noticeNo }));
   }
 
-  /** In memory at once, so that the next request sees it; whoever answers waits for the disk. */
+  /** In memory at once, so that the next request sees it. The promise resolves when it is on the disk. */
   #record(entry: JournalEntry): Promise<void> {
     this.#options.ledger.apply(entry);
     return this.#options.journal.append(entry);
@@ -326,7 +326,7 @@ export class InstitutionHandler {
 
   #at(due: number, act: () => Promise<unknown>): void {
     const { timers, clock } = this.#options;
-    // A journal that fails is told to everybody who asks; here there is nobody.
+    // A failure of the journal is answered to every request; here no request waits.
     timers.after(due - clock.now(), () => void act().catch(() => undefined));
   }
 
@@ -336,7 +336,7 @@ export class InstitutionHandler {
   }
 }
 
-/** The channel that a request is for. A service from before the protocol named it says nothing. */
+/** The channel that a request is for. Empty for a service of an older version, which does not name it. */
 function pickChannel(fields: Fields): { readonly appId?: string } {
   const appId = numberOf(fields['appId']);
   return appId === undefined ? {} : { appId };

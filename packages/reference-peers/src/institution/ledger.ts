@@ -23,7 +23,7 @@ export type RefundResult =
   /** Becomes a success unless it says otherwise. */
   | { readonly status: 'PENDING'; readonly dueAt: number; readonly becomes?: RefusedRefund };
 
-/** A line of the journal. No card number, name or mobile: a tail is all that is kept. */
+/** A line of the journal. Without card number, name or mobile: only the tail of a card is kept. */
 export type JournalEntry =
   | { readonly type: 'code-sent'; readonly at: number; readonly bindOrderNo: string; readonly cardTail: string }
   | {
@@ -54,7 +54,7 @@ export type JournalEntry =
       readonly result: DebitResult;
     }
   | { readonly type: 'debit-settled'; readonly at: number; readonly attemptNo: string }
-  /** A number that came without a new debit: again, with another amount, or into an error. */
+  /** A request with a known number, with another amount, or one that fails: no new debit. */
   | { readonly type: 'arrival'; readonly at: number; readonly attemptNo: string }
   | {
       readonly type: 'refund';
@@ -110,7 +110,7 @@ export interface OwedNotice {
   readonly manner: NoticeManner;
 }
 
-/** The state that the entries make, whether they are replayed or new. Decides nothing. */
+/** The state after all entries, replayed or new. It makes no decisions. */
 export class Ledger {
   readonly debits = new Map<string, Debit>();
   readonly refunds = new Map<string, LedgerRefund>();
@@ -122,7 +122,7 @@ export class Ledger {
   readonly #channels = new Map<string, string>();
   /** The tails of the cards that were bound here. */
   readonly #tails = new Map<string, string>();
-  /** In the order of booking, so that a position in it is a place to go on from. */
+  /** In the order of booking, so that a position is a cursor. */
   readonly #days = new Map<string, (Debit | LedgerRefund)[]>();
 
   apply(entry: JournalEntry): void {
@@ -242,7 +242,7 @@ export class Ledger {
     this.arrivals.set(attemptNo, (this.arrivals.get(attemptNo) ?? 0) + 1);
   }
 
-  /** What was pending is booked again when it is settled, on that day; the place it had before stays empty. */
+  /** A pending item is booked again on the day when it is settled; its former position in the statement stays empty. */
   #book(item: Debit | LedgerRefund, at: number): void {
     const day = formatTime(at).slice(0, 10);
     const booked = this.#days.get(day) ?? [];

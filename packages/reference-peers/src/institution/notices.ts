@@ -23,7 +23,7 @@ export interface NoticeSenderOptions {
 }
 
 export interface NoticeSender {
-  /** Goes on until the service has answered 200, then calls `accepted`. */
+  /** Repeats until the service has answered 200, then calls `accepted`. */
   send(notice: NoticeMessage, manner: NoticeManner, accepted: () => Promise<void>): void;
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export function createNoticeSender({ url, key, clock, timers, pauses, log }: Not
     if (manner === 'forged' && item.tries === 0) await post(oppositeNotice(notice), randomBytes(KEY_BYTES));
     const { ok, again } = await post(notice, key);
     if (ok) {
-      // Byte for byte, as somebody would who had recorded it.
+      // The same bytes, as an attacker would send them who has recorded the notice.
       if (manner === 'duplicate') await again();
       await accepted().catch(() => undefined);
       return;
@@ -112,7 +112,7 @@ export function createNoticeSender({ url, key, clock, timers, pauses, log }: Not
   };
 }
 
-/** What a thief would like the service to believe. */
+/** A forged notice with the opposite result. */
 function oppositeNotice(notice: NoticeMessage): NoticeMessage {
   if (notice.kind !== 'DEBIT') return notice;
   const { kind, noticeNo, attemptNo } = notice;

@@ -2,7 +2,7 @@ import type { DebitMessage, RefundMessage } from '@perennial/wire/bridge';
 import type { FaultName } from './faults.js';
 import type { Debit, DebitResult, LedgerRefund, NoticeManner, RefundResult } from './ledger.js';
 
-/** What becomes of a debit that nothing stands against. */
+/** The result of a debit on a valid agreement. */
 export function decideDebit(fault: FaultName | undefined, amountCent: number, dueAt: number): DebitResult {
   const success = { status: 'SUCCESS', amountCent } as const;
   const retryable = { status: 'DECLINED', decline: 'RETRYABLE', reason: 'insufficient funds' } as const;

@@ -17,7 +17,6 @@ export interface InstitutionServerOptions {
   readonly log: Logger | undefined;
 }
 
-/** The operations of the bridge, at the institution's handler. */
 export function createInstitutionServer({
   handler,
   faults,

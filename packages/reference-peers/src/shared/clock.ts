@@ -1,4 +1,4 @@
-/** What time it is, in Unix milliseconds: given by whoever starts a peer, so that a test can say it. */
+/** The time in Unix milliseconds: passed in when a program is started, so that a test can set it. */
 export interface Clock {
   now(): number;
 }

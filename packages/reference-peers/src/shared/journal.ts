@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { PeerError } from './peer-error.js';
 
-/** JSON lines, only ever added to. What append promised is on the disk and stays there. */
+/** JSON lines that are only appended. A line whose append has resolved is on the disk. */
 export interface Journal {
   /** Resolves once this line, and with it every line before, is on the disk. */
   append(entry: object): Promise<void>;
@@ -42,12 +42,12 @@ function createGroupCommit(handle: FileHandle): Journal {
       latest = current;
       gathering = createBatch();
       try {
-        // Into the page cache at once, which is quicker than a turn through the thread pool; the sync takes that.
+        // The write into the page cache is synchronous, which is faster than the thread pool; the sync uses that.
         writeAll(handle.fd, Buffer.from(current.lines.join('')));
         await handle.datasync();
         current.done();
       } catch (cause) {
-        // What is on the disk now is anybody's guess until the file is read again.
+        // What is on the disk is not known until the file is read again.
         failure = new Error('the journal cannot be written; start the program again', { cause });
         current.failed(failure);
         gathering.failed(failure);
@@ -91,7 +91,7 @@ function createBatch() {
     done = resolve;
     failed = reject;
   });
-  // Whoever appended hears of a failure; an empty batch has nobody.
+  // Callers of append get the failure; an empty batch has no caller.
   written.catch(() => undefined);
   const lines: string[] = [];
   return { lines, written, done, failed };
@@ -111,7 +111,7 @@ async function recover(handle: FileHandle, file: string, replay: (entry: unknown
     }
   }
   if (rest.length === 0) return;
-  // Never acknowledged: that waits for the sync of the whole line.
+  // The line was never acknowledged: that waits for the sync of the whole line.
   await handle.truncate(whole);
   await handle.sync();
 }

@@ -15,17 +15,17 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock.js';
 import type { Timers } from './timers.js';
 
-/** A request that has been read: what a fault could go by, and what happens without one, or with one. */
+/** A request that has been parsed: what decides about a fault, and what is done with or without one. */
 export interface PreparedRequest<Occasion, Fault> {
   readonly occasion: Occasion;
   run(fault: Fault | undefined): Promise<object>;
-  /** Notes that the number came, for a request that is going to fail before anything is done. */
+  /** Records that the number arrived, for a request that fails before anything is done. */
   recordArrival(): Promise<void>;
 }
 
 /** The body is not what the protocol says. */
 export class BadMessage extends Error {}
-/** The number stands for something else already. */
+/** The number was used for something else before. */
 export class NumberConflict extends Error {}
 
 export function requireField<T>(value: T | undefined, name: string): T {
@@ -79,7 +79,7 @@ export function createSignedServer<Operation extends string, Occasion, Fault ext
     const [path = '', query = ''] = (request.raw.url ?? '').split('?', 2);
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const checked = checkSignature({ path, query, headers: request.headers, body, now: clock.now() }, key);
-    // Not signed: whoever cannot sign gets nothing that is.
+    // The refusal is not signed: a client that cannot sign gets no signature.
     if (!checked.trusted) return refuse(reply, 401, checked.why);
 
     const answer = (status: number, bytes: Buffer, withKey = key): FastifyReply =>

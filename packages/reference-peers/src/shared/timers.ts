@@ -1,4 +1,4 @@
-/** Things to be done later, all of which end together. */
+/** Timers that are all stopped together. */
 export interface Timers {
   after(ms: number, act: () => void): void;
   stop(): void;

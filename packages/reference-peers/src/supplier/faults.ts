@@ -17,7 +17,7 @@ export const SUPPLIER_FAULTS = [
 
 export type SupplierFault = (typeof SUPPLIER_FAULTS)[number]['name'];
 
-/** Set by a control call. What is left out does not narrow it down. */
+/** Set by a control call. A field that is left out matches every request. */
 export interface SupplierFaultRule {
   readonly fault: SupplierFault;
   /** Default: `fulfil`. */

@@ -15,7 +15,7 @@ export interface SupplierHandlerOptions {
 
 type PreparedClaim = PreparedRequest<SupplierOccasion, SupplierFault>;
 
-/** Where codes are handed out: one for one claim number, and none before it is on the disk. */
+/** Hands out codes: one for each claim number, and none before it is in the journal on the disk. */
 export class SupplierHandler {
   readonly #options: SupplierHandlerOptions;
 
@@ -87,19 +87,19 @@ export class SupplierHandler {
     return this.#record({ type: 'arrival', at: this.#options.clock.now(), claimNo });
   }
 
-  /** In memory at once, so that the next request sees it; whoever answers waits for the disk. */
+  /** In memory at once, so that the next request sees it. The promise resolves when it is on the disk. */
   #record(entry: SupplierEntry): Promise<void> {
     this.#options.ledger.apply(entry);
     return this.#options.journal.append(entry);
   }
 }
 
-/** A benefit may be worth nothing on paper. */
+/** The face value of a benefit may be 0. */
 function readCents(value: unknown): number | undefined {
   return value === 0 ? 0 : positiveOf(value);
 }
 
-/** An answer that is signed rightly, and wrong. */
+/** A wrong answer with a right signature. */
 function alterAnswer(answer: object, fault: SupplierFault | undefined): object {
   if (fault === 'wrong-claim') return { ...answer, claimNo: 'C1' };
   return fault === 'bad-code' ? { ...answer, code: 'two\nlines' } : answer;

@@ -13,7 +13,7 @@ export interface ClaimTerms {
 export type SupplierEntry =
   | ({ readonly type: 'fulfilled'; readonly at: number; readonly code: string } & ClaimTerms)
   | { readonly type: 'refused'; readonly at: number; readonly claimNo: string; readonly reason: string }
-  /** A number that came without a new code: again, or into an error. */
+  /** A request with a known number, or one that fails: no new code. */
   | { readonly type: 'arrival'; readonly at: number; readonly claimNo: string };
 
 export interface HandedOut extends ClaimTerms {
@@ -21,7 +21,7 @@ export interface HandedOut extends ClaimTerms {
   readonly at: number;
 }
 
-/** The state that the entries make, whether they are replayed or new. Decides nothing. */
+/** The state after all entries, replayed or new. It makes no decisions. */
 export class SupplierLedger {
   readonly handedOut = new Map<string, HandedOut>();
   /** Refused so far, with the last reason. */

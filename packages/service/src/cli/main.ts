@@ -5,7 +5,7 @@ let isHeard = true;
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // `| head` closes the pipe early: what it wanted to see it has seen.
+    // `| head` closes the pipe early, which is no failure.
     if (error.code === 'EPIPE') return;
     isHeard = false;
     process.exitCode = 1;
@@ -16,5 +16,5 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const code = await runCommand(argv, process);
-// A write fails before or after the command has ended.
+// A write may fail before or after the command has ended.
 process.exitCode = isHeard ? code : 1;

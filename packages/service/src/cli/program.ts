@@ -18,7 +18,7 @@ import { addInstitutionCommand } from './commands/reference-programs/institution
 import { addSupplierCommand } from './commands/reference-programs/supplier.js';
 import type { CommandLine } from './frame/command.js';
 
-/** Every command that there is. `showHelp`: for help that nobody asked for. */
+/** All commands. `showHelp` gets help that was not asked for. */
 export function createProgram(commandLine: CommandLine, showHelp: (help: string) => void): Command {
   const perennial = new Command('perennial')
     .description('Provisioning and operation of the subscription service. Settings are those of the service itself.')
@@ -26,7 +26,7 @@ export function createProgram(commandLine: CommandLine, showHelp: (help: string)
     // Every command made below takes these over, so they come first.
     .exitOverride()
     .configureOutput({
-      // Messages are printed elsewhere, on one line; only help that nobody asked for is left.
+      // Errors are printed elsewhere, on one line; only help that was not asked for is left.
       outputError: () => undefined,
       writeErr: showHelp,
       writeOut: (text) => commandLine.stdout.write(text),

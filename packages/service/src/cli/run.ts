@@ -4,7 +4,7 @@ import { createCommandLine, type Terminal } from './frame/command.js';
 import { toTerminalText } from './frame/safe-text.js';
 import { createProgram } from './program.js';
 
-/** Runs one command, and answers its exit code. */
+/** Answers the exit code. */
 export async function runCommand(
   argv: readonly string[],
   { env, stdout, stderr }: Omit<Terminal, 'setFailed'>,
@@ -32,12 +32,12 @@ export async function runCommand(
   }
 }
 
-/** As it is told. */
+/** What is written to stderr for a failure. */
 export function failureText(line: string, json: boolean): string {
   return json ? `${toVisibleJson({ error: line })}\n` : `perennial: ${toTerminalText(line)}\n`;
 }
 
-/** The one line, or nothing when commander has already shown what was asked for. */
+/** One line; undefined when commander has already printed what was asked for, such as help. */
 function problemLine(error: unknown, json: boolean): string | undefined {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return undefined;

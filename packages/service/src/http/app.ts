@@ -267,7 +267,10 @@ export function createApp(deps: AppDeps): App {
   };
 }
 
-/** What arrived with the headers may not be HTTP at all. Node reports that after this turn of the event loop, and then that is the answer. */
+/**
+ * What arrived with the headers may not be HTTP at all. Node reports that after this turn of the event loop, and then that is
+ * the answer.
+ */
 function afterMalformedCheck(answer: () => unknown): void {
   queueMicrotask(() => void answer());
 }

@@ -3,7 +3,7 @@ import { recordAudit } from './audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
 import { quoted } from './rules.js';
 
-/** More than anybody reads at once. */
+/** More than a person reads at once. */
 const MAX_LISTED = 1000;
 
 /** The latest first; only those that nobody has acknowledged, unless `all`. */
@@ -11,7 +11,7 @@ export async function listAlerts({ database }: Operator, input: { readonly all?:
   return findAlerts(database, input.all === true ? 'all' : 'open', MAX_LISTED);
 }
 
-/** Puts an alert aside until it happens again. */
+/** Takes an alert off the list until it is raised again. */
 export async function acknowledgeAlert(
   operator: Operator,
   { kind, subject }: { readonly kind: string; readonly subject: string },

@@ -3,7 +3,7 @@ import { shanghaiText } from '../platform/db/time-sql.js';
 import type { Operator } from './operator.js';
 import { requireInteger } from './rules.js';
 
-/** Written in the transaction of the change itself: neither is ever there without the other. */
+/** Written in the transaction of the change itself, so that a change always has its entry. */
 export interface AuditEntry {
   readonly actor: string;
   readonly action: string;

@@ -14,7 +14,7 @@ import { changeChannel } from './provisioning/channel-change.js';
 import { CALLBACK_EVENT_TYPES } from './provisioning/channel-settings.js';
 import { createNotFound, quoted, requireInteger, requireOneOf } from './rules.js';
 
-/** When the events were written, from inclusive, to exclusive. */
+/** By when the events were written: `from` inclusive, `to` exclusive. */
 export interface TimeRange {
   readonly from?: string;
   readonly to?: string;
@@ -61,7 +61,7 @@ export interface Replayed {
   readonly replayed: number;
 }
 
-/** Again from the first step of the schedule, under the same eventId. All of them or none. */
+/** Sends these events again, from the first step of the schedule, under the same eventId. All of them or none. */
 export async function replayNamedEvents(
   operator: Operator,
   { appId, eventIds }: { readonly appId: string; readonly eventIds: readonly string[] },
@@ -79,7 +79,7 @@ export async function replayNamedEvents(
 
 const EVENTS_PER_STEP = 5_000;
 
-/** All that is not sent any more. In steps, each with its own audit row. */
+/** Sends all events again that were given up. In steps, each with its own audit row. */
 export async function replayGivenUpEvents(
   operator: Operator,
   input: TimeRange & { readonly appId: string },
@@ -111,7 +111,7 @@ export interface PauseInput {
   readonly eventType?: string;
 }
 
-/** Holds deliveries back; nothing is lost, and retries do not count meanwhile. */
+/** Holds deliveries back. No event is lost, and no retry is used up meanwhile. */
 export async function pauseEvents(operator: Operator, input: PauseInput): Promise<Changed<ChannelView>> {
   const eventType = requireOneOf('an event type', input.eventType ?? '*', CALLBACK_EVENT_TYPES);
   return changeChannel(operator, input.appId, 'events.pause', async (tx, { channelId }) =>

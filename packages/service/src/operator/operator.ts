@@ -5,7 +5,7 @@ import { PlainError } from '../platform/plain-error.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { Environment } from '../platform/settings.js';
 
-/** Who acts, and on what: the first argument of every action. */
+/** The operator and the installation: the first argument of every action. */
 export interface Operator {
   readonly database: Transactional;
   readonly vault: Vault;
@@ -16,23 +16,23 @@ export interface Operator {
   readonly localCallbacks?: boolean;
 }
 
-/** For what happens to an order at some time. */
+/** For actions that depend on the time. */
 export interface OperatorWithClock extends Operator {
   readonly clock: Clock;
 }
 
-/** For what an institution is asked while the operator waits. */
+/** For actions that ask an institution while the operator waits. */
 export interface OperatorWithGateways extends OperatorWithClock {
   readonly gateways: Gateways;
 }
 
-/** Something an operator asked for and cannot have: the message is one line for people. */
+/** An action that cannot be done: the message is one line for people. */
 export class OperatorError extends PlainError {}
 
-/** A record after an action. `changed` is false when it was so already: then nothing was written, no audit row either. */
+/** A record after an action. `changed` is false when the action had nothing to change: then no audit row was written either. */
 export type Changed<T> = T & { readonly changed: boolean };
 
-/** What SQLSTATE says about two operators in each other's way: nothing is wrong with what was asked. */
+/** SQLSTATEs of two conflicting changes: the action may succeed when it is repeated. */
 const CONFLICT_STATES = new Set(['55P03', '40P01', '40001']);
 
 /** One transaction for everything an action writes. An action that is given `joined` becomes a part of it. */

@@ -2,7 +2,7 @@ import { formatTime, parseTime } from '@perennial/wire';
 import { OperatorError } from './operator.js';
 
 const CODE = /^[A-Z0-9_]{1,64}$/;
-/** Line breaks and escape sequences would tear tables and logs apart. */
+/** Line breaks and escape sequences would spoil tables and logs. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 export function requireCode(what: string, value: string): string {
@@ -57,7 +57,7 @@ export function requirePastDay(text: string, now: number): string {
   return text;
 }
 
-/** On one line and of bounded length, whatever was typed. */
+/** For messages: on one line and not too long, whatever was typed. */
 export function quoted(value: string): string {
   return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
 }

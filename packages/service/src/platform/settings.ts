@@ -76,15 +76,15 @@ export type Env = Readonly<Record<string, string | undefined>>;
 /** The only reader of the environment. */
 export function readSettings(env: Env = process.env): Settings {
   const environment = readChoice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
-  const host = text(env, 'HOST') ?? '127.0.0.1';
-  const port = integer(env, 'PORT', 8080, 0, 65_535);
+  const host = readText(env, 'HOST') ?? '127.0.0.1';
+  const port = readInteger(env, 'PORT', 8080, 0, 65_535);
   const metricsPort = readOptionalInteger(env, 'METRICS_PORT', 0, 65_535);
   if (metricsPort === port && port !== 0) {
     throw new SettingsError(`METRICS_PORT must be another port than PORT, which is ${port}`);
   }
-  const databasePool = integer(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000);
-  const databaseUrl = url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
-  const masterKeys = keys(env);
+  const databasePool = readInteger(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000);
+  const databaseUrl = readUrl(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
+  const masterKeys = readMasterKeys(env);
   const isProduction = environment === 'production';
   if (isProduction && !masterKeys) {
     throw new SettingsError('MASTER_KEY is required in production: 32 random bytes in base64');
@@ -95,25 +95,26 @@ export function readSettings(env: Env = process.env): Settings {
     port,
     publicUrl: readPublicUrl(env, 'PUBLIC_URL'),
     redeemUrl: readPublicUrl(env, 'REDEEM_URL'),
-    redeemOpensPerMinute: integer(env, 'REDEEM_OPENS_PER_MINUTE', DEFAULT_REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
-    dataDir: path.resolve(text(env, 'DATA_DIR') ?? 'data'),
+    redeemOpensPerMinute: readInteger(env, 'REDEEM_OPENS_PER_MINUTE', DEFAULT_REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
+    dataDir: path.resolve(readText(env, 'DATA_DIR') ?? 'data'),
     databaseUrl,
     databasePool,
     databaseShare: readOptionalInteger(env, 'DATABASE_SHARE', 1, databasePool),
     masterKeys,
     migrate: readChoice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
-    drainSeconds: integer(env, 'DRAIN_SECONDS', isProduction ? 5 : 0, 0, 300),
+    drainSeconds: readInteger(env, 'DRAIN_SECONDS', isProduction ? 5 : 0, 0, 300),
     metricsPort,
-    metricsHost: text(env, 'METRICS_HOST') ?? '127.0.0.1',
-    metricsToken: token(env, 'METRICS_TOKEN'),
+    metricsHost: readText(env, 'METRICS_HOST') ?? '127.0.0.1',
+    metricsToken: readToken(env, 'METRICS_TOKEN'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
-    logFormat: text(env, 'LOG_FORMAT') === undefined ? undefined : readChoice(env, 'LOG_FORMAT', LOG_FORMATS, 'json'),
-    nodeId: name(env, 'NODE_ID') ?? `${os.hostname()}-${process.pid}`,
-    trustedProxies: addresses(env, 'TRUSTED_PROXIES'),
-    authFailuresPerMinute: integer(env, 'AUTH_FAILURES_PER_MINUTE', 600, 1, 1_000_000),
-    eventsRetentionDays: integer(env, 'EVENTS_RETENTION_DAYS', DEFAULT_EVENTS_RETENTION_DAYS, 30, 3650),
-    alertWebhook: alertWebhook(env),
-    alertEmail: alertEmail(env),
+    logFormat:
+      readText(env, 'LOG_FORMAT') === undefined ? undefined : readChoice(env, 'LOG_FORMAT', LOG_FORMATS, 'json'),
+    nodeId: readName(env, 'NODE_ID') ?? `${os.hostname()}-${process.pid}`,
+    trustedProxies: readAddressRanges(env, 'TRUSTED_PROXIES'),
+    authFailuresPerMinute: readInteger(env, 'AUTH_FAILURES_PER_MINUTE', 600, 1, 1_000_000),
+    eventsRetentionDays: readInteger(env, 'EVENTS_RETENTION_DAYS', DEFAULT_EVENTS_RETENTION_DAYS, 30, 3650),
+    alertWebhook: readAlertWebhook(env),
+    alertEmail: readAlertEmail(env),
     readsOnly: readChoice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',
   };
 }
@@ -146,26 +147,26 @@ export function checkNodeSettings(settings: Settings): string[] {
   ];
 }
 
-function text(env: Env, name: string): string | undefined {
+function readText(env: Env, name: string): string | undefined {
   const value = env[name]?.trim();
   return value === undefined || value === '' ? undefined : value;
 }
 
-function name(env: Env, variable: string): string | undefined {
-  const value = text(env, variable);
+function readName(env: Env, variable: string): string | undefined {
+  const value = readText(env, variable);
   if (value !== undefined && !/^[!-~]{1,64}$/.test(value)) {
     throw new SettingsError(`${variable} must be 1 to 64 visible ASCII characters`);
   }
   return value;
 }
 
-function list(env: Env, name: string): string[] {
-  const value = text(env, name);
+function readList(env: Env, name: string): string[] {
+  const value = readText(env, name);
   return value === undefined ? [] : value.split(',').map((part) => part.trim());
 }
 
-function addresses(env: Env, name: string): string[] {
-  const values = list(env, name);
+function readAddressRanges(env: Env, name: string): string[] {
+  const values = readList(env, name);
   const wrong = values.find((value) => {
     const [address = '', bits = '0', more] = value.split('/');
     return (
@@ -180,12 +181,12 @@ function addresses(env: Env, name: string): string[] {
   return values;
 }
 
-function integer(env: Env, name: string, fallback: number, min: number, max: number): number {
+function readInteger(env: Env, name: string, fallback: number, min: number, max: number): number {
   return readOptionalInteger(env, name, min, max) ?? fallback;
 }
 
 function readOptionalInteger(env: Env, name: string, min: number, max: number): number | undefined {
-  const value = text(env, name);
+  const value = readText(env, name);
   if (value === undefined) return undefined;
   const number = Number(value);
   if (!/^\d+$/.test(value) || number < min || number > max) {
@@ -195,7 +196,7 @@ function readOptionalInteger(env: Env, name: string, min: number, max: number): 
 }
 
 function readChoice<T extends string>(env: Env, name: string, allowed: readonly T[], fallback: T): T {
-  const value = text(env, name);
+  const value = readText(env, name);
   if (value === undefined) return fallback;
   const found = allowed.find((one) => one === value);
   if (found === undefined) throw new SettingsError(`${name} must be one of ${allowed.join(', ')}, not "${value}"`);
@@ -203,8 +204,8 @@ function readChoice<T extends string>(env: Env, name: string, allowed: readonly 
 }
 
 /** Never repeats the value. */
-function token(env: Env, name: string): string | undefined {
-  const value = text(env, name);
+function readToken(env: Env, name: string): string | undefined {
+  const value = readText(env, name);
   if (value !== undefined && !/^[\x21-\x7e]{16,}$/.test(value)) {
     throw new SettingsError(`${name} must be at least 16 characters, without spaces`);
   }
@@ -212,8 +213,8 @@ function token(env: Env, name: string): string | undefined {
 }
 
 /** Never repeats the value: a connection string may hold a password. */
-function url(env: Env, name: string, protocols: readonly string[]): string | undefined {
-  const value = text(env, name);
+function readUrl(env: Env, name: string, protocols: readonly string[]): string | undefined {
+  const value = readText(env, name);
   if (value === undefined) return undefined;
   if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
     throw new SettingsError(`${name} must be an address that starts with ${protocols.join('// or ')}//`);
@@ -223,7 +224,7 @@ function url(env: Env, name: string, protocols: readonly string[]): string | und
 
 /** Paths are added to it, and the result is public: it is shown to callers and users, and in the log. */
 function readPublicUrl(env: Env, name: string): string | undefined {
-  const value = url(env, name, ['http:', 'https:']);
+  const value = readUrl(env, name, ['http:', 'https:']);
   if (value === undefined) return undefined;
   const { username, password } = new URL(value);
   if (username !== '' || password !== '' || /[?#]/.test(value)) {
@@ -235,9 +236,9 @@ function readPublicUrl(env: Env, name: string): string | undefined {
 /** A shorter secret can be guessed from one signed message. */
 const MIN_SECRET_LENGTH = 16;
 
-function alertWebhook(env: Env): Settings['alertWebhook'] {
-  const address = url(env, 'ALERT_WEBHOOK_URL', ['http:', 'https:']);
-  const secret = text(env, 'ALERT_WEBHOOK_SECRET');
+function readAlertWebhook(env: Env): Settings['alertWebhook'] {
+  const address = readUrl(env, 'ALERT_WEBHOOK_URL', ['http:', 'https:']);
+  const secret = readText(env, 'ALERT_WEBHOOK_SECRET');
   if (address === undefined && secret === undefined) return undefined;
   if (address === undefined) throw new SettingsError('ALERT_WEBHOOK_URL is missing: ALERT_WEBHOOK_SECRET goes with it');
   if (secret === undefined || secret.length < MIN_SECRET_LENGTH) {
@@ -246,8 +247,8 @@ function alertWebhook(env: Env): Settings['alertWebhook'] {
   return { url: address, secret };
 }
 
-function alertEmail(env: Env): Settings['alertEmail'] {
-  const server = url(env, 'SMTP_URL', ['smtp:', 'smtps:']);
+function readAlertEmail(env: Env): Settings['alertEmail'] {
+  const server = readUrl(env, 'SMTP_URL', ['smtp:', 'smtps:']);
   const to = readMailAddresses(env, 'ALERT_EMAIL');
   const [from = to[0]] = readMailAddresses(env, 'ALERT_EMAIL_FROM');
   if (server === undefined && to.length === 0) return undefined;
@@ -259,20 +260,20 @@ function alertEmail(env: Env): Settings['alertEmail'] {
 }
 
 function readMailAddresses(env: Env, name: string): string[] {
-  const values = list(env, name);
+  const values = readList(env, name);
   const wrong = values.find((value) => !/^[^\s@<>,"]+@[^\s@<>,"]+$/.test(value));
   if (wrong !== undefined) throw new SettingsError(`${name} must be mail addresses with commas, not "${wrong}"`);
   return values;
 }
 
-function keys(env: Env): Uint8Array[] | undefined {
-  const current = text(env, 'MASTER_KEY');
+function readMasterKeys(env: Env): Uint8Array[] | undefined {
+  const current = readText(env, 'MASTER_KEY');
   if (current === undefined) {
-    if (text(env, 'MASTER_KEY_PREVIOUS'))
+    if (readText(env, 'MASTER_KEY_PREVIOUS'))
       throw new SettingsError('MASTER_KEY_PREVIOUS makes sense only with MASTER_KEY');
     return undefined;
   }
-  return [current, ...list(env, 'MASTER_KEY_PREVIOUS')].map((value, position) => {
+  return [current, ...readList(env, 'MASTER_KEY_PREVIOUS')].map((value, position) => {
     const bytes = Buffer.from(value, 'base64');
     // Node's decoder skips what is not base64, so only a value that it would write itself counts.
     if (bytes.length !== 32 || bytes.toString('base64') !== value) {

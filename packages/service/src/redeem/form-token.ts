@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { SignedLink } from './link.js';
 
 /**
- * Stands in each form of the page, and is good for one action of one link. Whoever only knows where the forms post to
- * cannot make one. The key signs links and events too: none of their texts begins as this one does.
+ * Part of each form of the page, and valid for one action of one link. A page of another site cannot make one. The same key
+ * signs links and events, but none of those texts begins like this one.
  */
 export function createFormToken(callbackSecret: Uint8Array, link: SignedLink, action: string): string {
   return computeMac(callbackSecret, link, action).toString('base64url');
@@ -15,7 +15,7 @@ export function isValidFormToken(given: string, callbackSecret: Uint8Array, link
   return bytes.length === expected.length && timingSafeEqual(bytes, expected);
 }
 
-/** Half of the MAC: there is one for every button, and 128 bits are more than enough. */
+/** Half of the MAC, since every button has one: 128 bits are more than enough. */
 function computeMac(callbackSecret: Uint8Array, { sig }: SignedLink, action: string): Buffer {
   return createHmac('sha256', callbackSecret).update(`redeem form\n${action}\n${sig}`).digest().subarray(0, 16);
 }

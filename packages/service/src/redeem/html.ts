@@ -1,4 +1,4 @@
-/** Text that may stand in a page as it is. Only the template below makes it. */
+/** Escaped HTML. Only the template below makes it. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -17,7 +17,6 @@ function toHtmlText(value: Value): string {
   return escapeHtml(String(value));
 }
 
-/** What it takes of an answer. */
 export const countBytes = ({ text }: Html): number => Buffer.byteLength(text);
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { MAX_STRING_LENGTH } from '@perennial/wire';
 import { parseOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 
-/** What a redemption link says, and the signature under it. */
+/** The values of a redemption link, with its signature. */
 export interface SignedLink {
   readonly orderNo: number;
   readonly appId: string;
@@ -10,13 +10,16 @@ export interface SignedLink {
   readonly sig: string;
 }
 
-/** Of a query or a form. */
+/** The fields of a query or a form. */
 export type FormFields = ReadonlyMap<string, string>;
 
-/** A longer text is no query of ours: the longest user id, every byte of it written as %XX, fits in. */
+/** A longer text is no query of this service: the longest user id fits, with every byte of it written as %XX. */
 const MAX_CHARACTERS = 15_000;
 
-/** A value that is there twice or is not UTF-8 counts as empty, which none of ours may be; others' are others' business. */
+/**
+ * A field that is there twice or is not UTF-8 counts as empty, which no field of this service may be. Unknown fields are
+ * ignored.
+ */
 export function readFormFields(text: string): FormFields {
   const fields = new Map<string, string>();
   for (const pair of text.length > MAX_CHARACTERS ? [] : text.split('&')) {
@@ -36,7 +39,7 @@ function decodePercent(text: string): string {
   }
 }
 
-/** Nothing for fields that cannot be a link: then there is nothing to check the signature of. */
+/** Undefined when the fields cannot be a link. The signature is not checked here. */
 export function readLink(fields: FormFields): SignedLink | undefined {
   const of = (name: string) => fields.get(name) ?? '';
   const orderNo = parseOrderNo(of('orderNo'));
@@ -53,12 +56,12 @@ function toLinkFields({ orderNo, appId, channelUserId, exp, sig }: SignedLink): 
   return { orderNo: String(orderNo), appId, channelUserId, exp: String(exp), sig };
 }
 
-/** For a form, in which browsers would write line breaks their own way: those stand as %XX, and so does the percent sign. */
+/** For a form, in which browsers change line breaks: control characters and the percent sign are written as %XX. */
 export function toFormLinkFields(link: SignedLink): Record<string, string> {
   return toLinkFields({ ...link, channelUserId: link.channelUserId.replace(/[%\p{Cc}]/gu, encodeURIComponent) });
 }
 
-/** Of a form that was made so. */
+/** Reads the fields of `toFormLinkFields`. */
 export function readFormLink(fields: FormFields): SignedLink | undefined {
   return readLink(new Map([...fields, ['channelUserId', decodePercent(fields.get('channelUserId') ?? '')]]));
 }

@@ -3,11 +3,11 @@ import { epochMs, fromEpochMs } from '../platform/db/time-sql.js';
 import type { Order } from '../subscriptions/domain/orders/order.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from '../subscriptions/store/orders/orders-sql.js';
 
-/** What every step of the page reads: whose order it is, and the version of the channel that the link was checked with. */
+/** What every step of the page reads: the order, and the present version of the channel. */
 export interface RedeemOrder {
   readonly version: number;
   readonly order: Order;
-  /** Whether there is a login mobile to tell the user by. */
+  /** Whether the user can be asked for digits of the login mobile. */
   readonly hasMobile: boolean;
 }
 
@@ -19,18 +19,18 @@ export interface BenefitRow {
   readonly status: 'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED';
   readonly expiresAt: number;
   readonly claimedAt: number | null;
-  /** Sealed; nothing while the claim waits for it. */
+  /** Sealed. Null while the claim waits for its code. */
   readonly code: string | null;
 }
 
-export type BenefitReference = Pick<BenefitRow, 'cycleNo' | 'position'>;
+export type BenefitPosition = Pick<BenefitRow, 'cycleNo' | 'position'>;
 
 export interface RedeemPage extends RedeemOrder {
   readonly productName: string;
-  /** The newest period first, from the one that was asked for on; one more than a page shows tells that there are more. */
+  /** The newest period first, beginning with the benefit that was asked for. One more than a page shows, if there are more. */
   readonly benefits: readonly BenefitRow[];
-  /** What can be claimed, newest first, wherever it stands; at most MOST_COUNTED. */
-  readonly claimable: readonly BenefitReference[];
+  /** What can be claimed, newest first, on this page or not; at most MAX_COUNTED. */
+  readonly claimable: readonly BenefitPosition[];
 }
 
 /** Benefits on one page, at most. */
@@ -41,7 +41,7 @@ const HAS_MOBILE = `exists(select from channel_users u
   where u.channel_id = o.channel_id and key_of(u.channel_user_id) = key_of(o.channel_user_id)) as "hasMobile"`;
 const ORDER = `from channels c join orders o on o.channel_id = c.channel_id where c.channel_id = $1 and o.order_no = $2`;
 
-/** Times of benefits as the row has them; what follows from the time of asking is decided by whoever asks. */
+/** Benefits as they are stored; whether one has expired by now is decided by the caller. */
 const READ_PAGE = statement({
   name: 'redeem-page',
   text: `
@@ -76,7 +76,7 @@ export async function readRedeemPage(
   channelId: number,
   orderNo: number,
   now: number,
-  from: BenefitReference = { cycleNo: 10_000, position: 0 },
+  from: BenefitPosition = { cycleNo: 10_000, position: 0 },
 ): Promise<RedeemPage | undefined> {
   const [row] = await db.query(READ_PAGE, [channelId, orderNo, now, from.cycleNo, from.position]);
   if (!row) return undefined;

@@ -3,11 +3,11 @@ import { formatClaimNo } from '../subscriptions/domain/benefits/claim-numbers.js
 import { periodDueAt } from '../subscriptions/domain/orders/calendar.js';
 import { nextPayAt, type Order } from '../subscriptions/domain/orders/order.js';
 import { countBytes, html } from './html.js';
-import type { BenefitReference, BenefitRow, RedeemPage } from './page-sql.js';
+import type { BenefitPosition, BenefitRow, RedeemPage } from './page-sql.js';
 import { MAX_COUNTED, PAGE_BENEFITS } from './page-sql.js';
 import type { Visit } from './visit.js';
 
-/** A benefit as a user has it at this moment. */
+/** A benefit as the user sees it now. */
 export type PageBenefit = Pick<BenefitRow, 'cycleNo' | 'position' | 'name' | 'faceValueCent'> &
   (
     | { readonly state: 'CLAIMABLE'; readonly expiresAt: number }
@@ -25,22 +25,22 @@ export interface PageView {
   readonly periodTo: number;
   readonly nextPayAt: number | null;
   readonly benefits: readonly PageBenefit[];
-  /** All that can be claimed, on this page or not; `100+` for very many. */
+  /** How many benefits can be claimed, on this page or not; `100+` for very many. */
   readonly claimable: string;
   /** What can be claimed and is not on this page. */
   readonly newerToClaim: BenefitsElsewhere | undefined;
   readonly olderToClaim: BenefitsElsewhere | undefined;
   /** Where the page with older ones begins. */
-  readonly older: BenefitReference | undefined;
+  readonly older: BenefitPosition | undefined;
 }
 
 export interface BenefitsElsewhere {
   readonly count: string;
   /** The newest of them. */
-  readonly first: BenefitReference;
+  readonly first: BenefitPosition;
 }
 
-/** Of the names and codes on one page, as they are sent. With the largest picture of a code beside them it is below 50 KB. */
+/** Of the names and codes on one page. With the largest QR picture beside them the page is below 50 KB. */
 const MAX_TEXT_BYTES = 9_000;
 
 export function createPageView({ channel, read }: Visit<RedeemPage>, now: number): PageView {
@@ -52,7 +52,7 @@ export function createPageView({ channel, read }: Visit<RedeemPage>, now: number
     }),
   );
   const [first, last] = [shown.at(0), shown.at(-1)];
-  const elsewhere = (those: readonly BenefitReference[]): BenefitsElsewhere | undefined =>
+  const elsewhere = (those: readonly BenefitPosition[]): BenefitsElsewhere | undefined =>
     those[0] && { first: those[0], count: countText(those.length, those.at(-1) === claimable[MAX_COUNTED - 1]) };
   return {
     productName,
@@ -69,13 +69,13 @@ export function createPageView({ channel, read }: Visit<RedeemPage>, now: number
   };
 }
 
-/** As on the pages: the newest period first, in it the first position. */
-const isBefore = (one: BenefitReference, other: BenefitReference): boolean =>
+/** In the order of the pages: the newest period first, and within it the first position. */
+const isBefore = (one: BenefitPosition, other: BenefitPosition): boolean =>
   one.cycleNo === other.cycleNo ? one.position < other.position : one.cycleNo > other.cycleNo;
 
 const countText = (count: number, mayBeMore: boolean): string => `${count}${mayBeMore ? '+' : ''}`;
 
-/** As many as there is room for; the first in any case. */
+/** The benefits that fit on a page; always at least the first. */
 function takeFitting(benefits: readonly PageBenefit[]): PageBenefit[] {
   let bytes = 0;
   return benefits.filter((one, index) => {
@@ -84,7 +84,7 @@ function takeFitting(benefits: readonly PageBenefit[]): PageBenefit[] {
   });
 }
 
-/** One that has just expired may still be written down as issued. */
+/** A benefit that has just expired may still be stored as ISSUED. */
 function toPageBenefit(row: BenefitRow, now: number, open: (sealed: string) => string): PageBenefit {
   const { cycleNo, position, name, faceValueCent, status, expiresAt, claimedAt, code } = row;
   const what = { cycleNo, position, name, faceValueCent };

@@ -1,15 +1,15 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
 
-/** Wrong digits in a row, and for how long. On the database's clock, which all nodes share. */
+/** After so many wrong tries in a row the user has to wait so long, by the clock of the database, which all nodes share. */
 const MAX_WRONG = 5;
 const LOCKED_FOR = `interval '1 hour'`;
 
 export interface Tries {
-  /** Still to wait, or nothing. */
+  /** How long the user still has to wait. Null when there is no lock. */
   readonly lockedSeconds: number | null;
 }
 
-/** A lock that would last longer than any does was written before the clock was set back, and is over. */
+/** A lock with more time left than any lock has was stored before the clock was set back, and counts as over. */
 const LOCKED_SECONDS = `case when t.locked_until > clock_timestamp() and t.locked_until <= clock_timestamp() + ${LOCKED_FOR}
        then ceil(date_part('epoch', t.locked_until - clock_timestamp()))::integer end as "lockedSeconds"`;
 
@@ -35,7 +35,7 @@ const LOCK_TRIES = statement({
   columns: TRIES_COLUMNS,
 });
 
-/** The user's row, made if need be, under its lock until the transaction ends. */
+/** Locks the user's row until the transaction ends, and makes it if it is missing. */
 export async function lockTries(tx: Queryable, channelId: number, channelUserId: string): Promise<Tries> {
   const [row] = await tx.query(LOCK_TRIES, [channelId, channelUserId]);
   if (!row) throw new Error('an upsert answers with its row');
@@ -50,7 +50,7 @@ const COUNT_WRONG = statement({
   columns: columns<{ wrong: number }>({ wrong: 'smallint' }),
 });
 
-/** Counts one more; with the last one allowed the lock begins and the count with it. Answers how many are left. */
+/** Counts a wrong try and answers how many are left. With the last one the lock begins, and the count starts again. */
 export async function countWrongDigits(tx: Queryable, channelId: number, channelUserId: string): Promise<number> {
   const [row] = await tx.query(COUNT_WRONG, [channelId, channelUserId]);
   const wrong = row?.wrong ?? 0;

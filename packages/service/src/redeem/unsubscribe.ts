@@ -10,7 +10,7 @@ import { countWrongDigits, forgetTries, lockTries } from './unsubscribe-tries-sq
 
 export type UnsubscribeOutcome =
   | { readonly kind: 'ended' }
-  /** The order is in a state that cannot be ended, or not any more. */
+  /** The order is in a state in which it cannot be ended. */
   | { readonly kind: 'not-active' }
   | { readonly kind: 'no-mobile' }
   | { readonly kind: 'wrong'; readonly triesLeft: number }
@@ -50,13 +50,13 @@ export function createUnsubscriber(clock: Clock): Unsubscriber {
     });
 }
 
-/** What a user typed as four digits, of any keyboard, or nothing. It is no try if it cannot be right. */
+/** The four digits that a user typed, also full-width ones. Undefined for any other text, which does not count as a try. */
 export function parseTypedDigits(text: string): string | undefined {
   const digits = text.normalize('NFKC').replace(/\s/g, '');
   return /^\d{4}$/.test(digits) ? digits : undefined;
 }
 
-/** Nothing for a number that has no four digits. */
+/** Undefined for a number with less than four digits. */
 function lastDigits(mobile: string): string | undefined {
   const digits = mobile.replace(/\D/g, '');
   return digits.length < 4 ? undefined : digits.slice(-4);

@@ -6,14 +6,14 @@ import type { Queryable } from '../platform/db/database.js';
 import type { SignedLink } from './link.js';
 import { findChannelVersion, type RedeemOrder } from './page-sql.js';
 
-/** Somebody with a link that holds, and what was read for them. */
+/** A visitor with a valid link, and what was read for it. */
 export interface Visit<Read extends RedeemOrder = RedeemOrder> {
   readonly link: SignedLink;
   readonly channel: Channel;
   readonly read: Read;
 }
 
-/** Nothing for a link that does not hold, whatever is wrong with it. */
+/** Undefined for a link that is not valid, whatever is wrong with it. */
 export type Visitor = <Read extends RedeemOrder>(
   link: SignedLink,
   read: (channelId: number, orderNo: number) => Promise<Read | undefined>,
@@ -25,12 +25,12 @@ export interface VisitDeps {
   readonly clock: Clock;
 }
 
-/** Signs nothing: an unknown channel's link is checked against it all the same, and takes as long as any other. */
+/** The link of an unknown channel is checked with this, so that it takes as long as any other. */
 const UNKNOWN_CHANNEL_SECRET = new Uint8Array(32);
 
 /**
- * The signature is checked with the secret that this node remembers, and what is read then says which version of the
- * channel is the current one. After a reset elsewhere both answers may have been wrong, and both are sought again.
+ * The signature is checked with the secret that this node has in memory. What is read then tells the present version of the
+ * channel. If that is another, the secret may have been reset: the channel is loaded and the link is checked again.
  */
 export function createVisitor({ database, channels, clock }: VisitDeps): Visitor {
   return async (link, read) => {

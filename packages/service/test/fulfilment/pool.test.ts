@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { orderText } from '../../src/cli/commands/orders/order-text.js';
+import { orderReport } from '../../src/cli/commands/orders/order-text.js';
 import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit.js';
@@ -61,7 +61,7 @@ describe('a pool', () => {
     const orderNo = String(one.orderNo);
     const shown = async () => {
       const order = await showOrder(on.operator, { orderNo });
-      const row = orderText(order).text.match(new RegExp(`${code} .*$`, 'm'))?.[0];
+      const row = orderReport(order).text.match(new RegExp(`${code} .*$`, 'm'))?.[0];
       return [
         order.payments[0]?.benefits[0]?.codeStatus,
         row?.includes('CLAIMED'),

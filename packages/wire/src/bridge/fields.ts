@@ -1,4 +1,4 @@
-/** What is picked out of a body, one field at a time: as the protocol says, or undefined. */
+/** Readers of single fields of a body: a valid value, or undefined. */
 
 export const MAX_NUMBER_LENGTH = 64;
 /** As long as a text may be in the service's own interface: a shared agreement number comes from there. */
@@ -47,7 +47,7 @@ export function timeOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= MAX_TIME ? Number(value) : undefined;
 }
 
-/** For people and logs alone. An institution may quote a card in it, so long numbers go; so does what is not text. */
+/** A text for people and logs. An institution may quote a card in it, so long numbers are removed. Empty if it is not text. */
 export function reasonOf(value: unknown): string {
   if (typeof value !== 'string') return '';
   const text = isWellFormed(value) ? value : '';

@@ -17,7 +17,7 @@ export const MAX_STATEMENT_BYTES = 1_048_576;
 /** Lines of a page: with the longest numbers and references it stays below MAX_STATEMENT_BYTES. */
 export const STATEMENT_PAGE_LINES = 1000;
 
-/** The bodies' own words. */
+/** Why a debit was declined. */
 export const DECLINES = ['RETRYABLE', 'FINAL', 'AGREEMENT_INVALID'] as const;
 export type WireDecline = (typeof DECLINES)[number];
 

@@ -3,7 +3,7 @@ import { HEADER_FORMS } from '../headers.js';
 import { TIMESTAMP_SKEW_MS } from '../limits.js';
 import { signRequest, verifySignature } from '../signing.js';
 
-/** In lower case, as Node hands them over. */
+/** In lower case, as Node has them. */
 export const BRIDGE_HEADERS = {
   timestamp: 'x-bridge-timestamp',
   nonce: 'x-bridge-nonce',

@@ -41,7 +41,7 @@ export function aes256GcmDecrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Ar
   if (textBytes < 0) throw new RangeError('shorter than its tag');
   const decipher = createDecipheriv('aes-256-gcm', key, gcmIv(iv), { authTagLength: GCM_TAG_BYTES });
   decipher.setAuthTag(bytes.subarray(textBytes));
-  // final comes before anybody sees the text: until then it is whatever a stranger made of it.
+  // final checks the tag before the text is returned: until then the text may be forged.
   return plain(Buffer.concat([decipher.update(bytes.subarray(0, textBytes)), decipher.final()]));
 }
 

@@ -2,7 +2,7 @@ import { DEFAULT_PAGE, DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE, MAX_STRING_LE
 import { Rejection } from '../rejection.js';
 import { type AnySchema, type Static, Type } from './type.js';
 
-/** NUL cannot be stored as text, and half a surrogate pair cannot be sent as UTF-8: both are refused at the door. */
+/** NUL cannot be stored as text, and half a surrogate pair cannot be sent as UTF-8: both are refused. */
 export const STORABLE = '^[^\\u0000\\p{Cs}]*$';
 
 /** Text in a request; identifiers too, since an unknown one is "not found" whatever it looks like. */

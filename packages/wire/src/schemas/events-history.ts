@@ -16,7 +16,7 @@ import {
 import { orderReferenceFields } from './order-reference.js';
 import { type Static, Type } from './type.js';
 
-/** What the channel was told, or is about to be: for one that was away and wants to help itself. */
+/** The events of a channel, sent or not: for a channel that was away and wants to catch up by itself. */
 export const EventsListRequest = Type.Object({
   ...orderReferenceFields,
   eventType: Type.Optional(Enum(eventTypes)),

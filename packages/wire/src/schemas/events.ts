@@ -34,7 +34,7 @@ const storedPaymentFields = {
   agreementShareFlag: Type.Boolean(),
 };
 
-/** As it is written down: mobileEncrypted is made under the channel's key when the event is sent, and comes last. */
+/** As it is stored: mobileEncrypted is added under the channel's key when the event is sent, and comes last. */
 export const StoredPaymentPayload = Type.Object(storedPaymentFields);
 export type StoredPaymentPayload = Static<typeof StoredPaymentPayload>;
 

@@ -1,10 +1,10 @@
 /**
- * The few words of JSON Schema that the interface needs, each with the TypeScript type of what it describes. What they make
- * is JSON Schema and nothing else.
+ * The parts of JSON Schema that the interface needs, each with the TypeScript type of what it describes. The results are plain
+ * JSON Schema.
  */
 
 declare const VALUE: unique symbol;
-/** Of a field that may be absent; its schema is the same. */
+/** Marks the schema of a field that may be absent. */
 const OPTIONAL = Symbol('optional');
 
 export interface Schema<Value> {

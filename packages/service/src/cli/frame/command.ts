@@ -17,9 +17,9 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
-/** A command with what all of them have: --json, and examples under its help. */
+/** Adds a command with the option --json, and with examples under its help. */
 export function addCommand(noun: Command, usage: string, description: string, examples: readonly string[]): Command {
-  // A command by itself has the program for its noun.
+  // A command without a noun, such as `backup`, is added to the program itself.
   const words = noun.parent ? `perennial ${noun.name()}` : 'perennial';
   const lines = examples.map((example) => `  $ ${words} ${example}`);
   return noun
@@ -29,36 +29,35 @@ export function addCommand(noun: Command, usage: string, description: string, ex
     .addHelpText('after', `\n${examples.length > 1 ? 'Examples' : 'Example'}:\n${lines.join('\n')}`);
 }
 
-/** The database of the settings, for a command. */
 export async function openDatabaseForCommand(
   settings: Settings,
   log: (line: string) => void,
   more: Pick<OpenOptions, 'anySchema'> = {},
 ): Promise<OpenedDatabase> {
-  // In a mistyped folder a database of its own would say that all is well.
+  // In a mistyped folder an empty database would be made, and the command would report that all is well.
   return openDatabaseFromSettings(settings, { role: 'tool', mustExist: true, attempts: 3, log, ...more });
 }
 
-/** What a command has of the process it runs in. */
+/** The process that a command runs in. */
 export interface Terminal {
   readonly env: Env;
   readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable;
-  /** What came of it is bad news: the exit code is 1. */
+  /** Makes the exit code 1, although the command has ended without an error. */
   setFailed(): void;
 }
 
-/** What every command does its work with. */
+/** What every command uses. */
 export interface CommandLine {
   readonly stdout: Terminal['stdout'];
   settings(): Settings;
-  /** Where a command says what is going on. With --json a failure is one document on stderr, so nothing else may be there. */
+  /** Writes progress to stderr. Writes nothing with --json: then stderr holds one document if the command fails. */
   progress(options: JsonOption): (line: string) => void;
-  /** Opens the database as the settings say, and acts. */
+  /** Opens the database of the settings for `act`, and closes it. */
   operate(options: JsonOption, act: (operator: OperatorWithGateways) => Promise<void>): Promise<void>;
   /**
-   * Acts, and shows what came of it. A `text` of more than one line is Shown; whatever is not is made visible here. What came of
-   * it may be bad news: then the exit code is 1.
+   * Runs `act` and prints the result. A `text` of several lines is a SafeText; any other text is escaped here. The exit code is
+   * 1 if the result is not good.
    */
   perform<T>(
     options: JsonOption,
@@ -67,17 +66,17 @@ export interface CommandLine {
     isGood?: (result: T) => boolean,
   ): Promise<void>;
   /**
-   * The same for what moves money, ends something or has something sent. With ENGINE=off that is refused before anything is
-   * written down: the engine would see to it later.
+   * The same for actions that move money, end something or send something. With ENGINE=off they are refused before anything is
+   * stored: the engine would carry them out later.
    */
   performWithEngine: CommandLine['perform'];
-  /** A list is a document of its own, with room for more beside the items. */
+  /** The same for a list: with --json it is a document with the field items. */
   performList<T>(
     options: JsonOption,
     act: (operator: OperatorWithGateways) => Promise<readonly T[]>,
     text: (items: readonly T[]) => string | SafeText,
   ): Promise<void>;
-  /** The same for what needs no database. */
+  /** Prints a result, for commands that open no database. */
   show<T>(
     options: JsonOption,
     result: T,
@@ -119,7 +118,7 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
 
   const perform: CommandLine['perform'] = (options, act, text, isGood) =>
     operate(options, async (operator) => {
-      // Before closing: a secret that was just made must be seen even if the database then goes away.
+      // Before closing: a secret that was just made must be printed even if closing fails.
       show(options, await act(operator), text, isGood);
     });
 
@@ -143,7 +142,7 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
   };
 }
 
-/** As the audit table names whoever runs the command. */
+/** How the audit table names the user who runs the command. */
 export function actorName(): string {
   return `cli:${userName()}@${os.hostname()}`;
 }

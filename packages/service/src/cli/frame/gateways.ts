@@ -3,7 +3,7 @@ import { OperatorError } from '../../operator/operator.js';
 import type { Clock } from '../../platform/clock.js';
 import type { OpenedDatabase } from '../../platform/installation/open-database.js';
 
-/** Those that the payment channels name. Loaded when one is asked for: most commands need no HTTP client. */
+/** The gateways of the payment channels, loaded when one is asked for: most commands need no HTTP client. */
 export function createGatewaysOnDemand(
   { database, vault }: OpenedDatabase,
   { clock, readsOnly }: { readonly clock: Clock; readonly readsOnly: boolean },

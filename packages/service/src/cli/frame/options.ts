@@ -1,14 +1,14 @@
 import { InvalidArgumentError } from 'commander';
 import type { ProductBenefitView } from '../../catalog/products/product-provisioning-sql.js';
 
-/** Readers of option values: only their shape is judged here, what is allowed is for the actions to say. */
+/** Parsers of option values: they check only the form; which values are allowed is checked by the actions. */
 
 export function parseWholeNumber(value: string): number {
   if (/^\d+$/.test(value)) return Number(value);
   throw new InvalidArgumentError('It must be a whole number.');
 }
 
-/** For options that can take a value away again. Not null, which commander turns into an empty text. */
+/** For options that can remove a value. Not null, which commander turns into an empty text. */
 export type OrNone<T> = T | 'none';
 
 export function parseWholeNumberOrNone(value: string): OrNone<number> {

@@ -1,19 +1,19 @@
 import { escapeInvisible } from '../../platform/escape-invisible.js';
 
 /**
- * Text of several lines for people, in which what came from outside is visible and on one line each. Commands make it with
- * `shown`, `table` and `record`. A plain text counts as one that came from outside.
+ * Text of several lines for a terminal, in which texts from outside are escaped, each on one line. Commands make it with
+ * `safeText`, `table` and `record`. A plain string counts as a text from outside.
  */
 export class SafeText {
   constructor(readonly text: string) {}
 
-  /** In a plain template its line breaks are then visible, and seen to be missing. */
+  /** In a plain template string the line breaks are then escaped, which shows the mistake. */
   toString(): string {
     return this.text;
   }
 }
 
-/** shown`…`: line breaks of the template are line breaks, those of its values are not. */
+/** safeText`…`: line breaks of the template are kept, those of its values are escaped. */
 export function safeText(template: TemplateStringsArray, ...values: readonly (string | number | SafeText)[]): SafeText {
   return new SafeText(String.raw({ raw: template }, ...values.map((value) => toTerminalText(value))));
 }
@@ -32,7 +32,7 @@ export function indent({ text }: SafeText): SafeText {
   return new SafeText(text.replace(/^(?=.)/gm, '  '));
 }
 
-/** As it is written to a terminal. */
+/** The text to write to a terminal: everything but a SafeText is escaped. */
 export function toTerminalText(what: string | number | SafeText): string {
   return what instanceof SafeText ? what.text : escapeInvisible(String(what));
 }

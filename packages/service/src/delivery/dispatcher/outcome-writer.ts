@@ -34,7 +34,7 @@ const RETRY_MS = 200;
 /**
  * Writes how pushes ended, many in one statement. While the database is away they wait: nobody else has sent them. Outcomes
  * whose rows somebody else has locked wait separately and are tried again; as long as there are any, all statements skip
- * locked rows. It does not use `gather`: nobody waits for a single outcome, and a promise and a closure for each were a
+ * locked rows. It does not use a batcher: nobody waits for a single outcome, and a promise and a closure for each were a
  * noticeable part of the cost of a push.
  */
 export class OutcomeWriter {

@@ -71,7 +71,9 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
       : Math.max(limits.alwaysAllowed, (perSecond * limits.backlogMs) / 1_000);
   }
 
-  /** While the node has more to do than it can, each channel has its share: a channel that floods the node displaces no other. */
+  /**
+   * While the node has more to do than it can, each channel has its share: a channel that floods the node displaces no other.
+   */
   function hasShareLeft(who: string, mostInside: number): boolean {
     const own = insideOf.get(who)?.count ?? 0;
     return inside < mostInside * CHANNEL_OVERFLOW && own < mostInside / (own === 0 ? channels + 1 : channels);

@@ -62,7 +62,8 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
 
   function stream(reply: FastifyReply, texts: AsyncIterable<string>, place: RequestPlace): FastifyReply {
     const { raw, request } = reply;
-    // Reset, so that no client takes the part that was sent for the whole answer: in HTTP/1.0 the end of the connection ends it.
+    // Reset, so that no client takes the part that was sent for the whole answer: in HTTP/1.0 the end of the connection ends
+    // it.
     const cut = (why: CutReason) => {
       reply.cut ??= why;
       request.raw.socket.resetAndDestroy();

@@ -13,7 +13,7 @@ import { benefitAnchor } from '../../redeem/page/benefit-list.js';
 import { type Frame, renderMessagePage } from '../../redeem/page/layout.js';
 import { claimAction, pageAddress, renderRedeemPage } from '../../redeem/page/redeem-page.js';
 import { renderUnsubscribePage, UNSUBSCRIBE_ACTION, type UnsubscribeTry } from '../../redeem/page/unsubscribe-page.js';
-import { type BenefitReference, type RedeemOrder, readRedeemOrder, readRedeemPage } from '../../redeem/page-sql.js';
+import { type BenefitPosition, type RedeemOrder, readRedeemOrder, readRedeemPage } from '../../redeem/page-sql.js';
 import { chooseTexts } from '../../redeem/texts/language.js';
 import type { PageMessage, Texts } from '../../redeem/texts/texts.js';
 import { parseTypedDigits, type Unsubscriber } from '../../redeem/unsubscribe.js';
@@ -96,7 +96,7 @@ export function addRedeemRoutes(
   }
   const orderFor = (channelId: number, orderNo: number) =>
     readRedeemOrder(shares.databaseFor(channelId), channelId, orderNo);
-  const pageFor = (from: BenefitReference | undefined) => (channelId: number, orderNo: number) =>
+  const pageFor = (from: BenefitPosition | undefined) => (channelId: number, orderNo: number) =>
     readRedeemPage(shares.databaseFor(channelId), channelId, orderNo, clock.now(), from);
 
   async function sendRedeemPage(reply: FastifyReply, { link, from }: AskedPage, status = 200, notice?: string) {
@@ -221,7 +221,7 @@ const TRIED_STATUS = { 'not-digits': 422, wrong: 422, locked: 429, 'not-active':
 interface AskedPage {
   readonly link: SignedLink | undefined;
   /** The benefit that the page is to begin with. */
-  readonly from?: BenefitReference | undefined;
+  readonly from?: BenefitPosition | undefined;
 }
 
 /** The link and the first benefit that an address names. */
@@ -231,7 +231,7 @@ function asked({ raw }: FastifyRequest): AskedPage {
 }
 
 /** `3-1` is the first benefit of the third period; more may follow after another dash. */
-function readBenefitReference(text: string | undefined): BenefitReference | undefined {
+function readBenefitReference(text: string | undefined): BenefitPosition | undefined {
   const [, cycleNo, position] = /^(\d{1,4})-(\d{1,2})(?:-|$)/.exec(text ?? '') ?? [];
   return cycleNo === undefined ? undefined : { cycleNo: Number(cycleNo), position: Number(position) };
 }

@@ -80,7 +80,9 @@ function isEmpty(bytes: Buffer, closing: number): boolean {
   return MEANINGS[bytes[before] as number] === OPENING;
 }
 
-/** So many bytes of a string are checked one by one, as most strings are short; the rest of a long one is searched by indexOf. */
+/**
+ * So many bytes of a string are checked one by one, as most strings are short; the rest of a long one is searched by indexOf.
+ */
 const STRIDE = 64;
 
 /** Where the quote is that ends the string, or the end of the bytes if there is none. */

@@ -28,7 +28,10 @@ export interface RunReconciliationInput {
   readonly csv?: AsyncIterable<Uint8Array>;
 }
 
-/** Holds an institution's statement of a day against what is known here. May be repeated, with the same file or another. */
+/**
+ * Compares an institution's statement of a day with the records of the service. May be repeated, with the same file or
+ * another.
+ */
 export async function runReconciliation(
   operator: OperatorWithGateways,
   { paymentChannelCode, day: asked, csv }: RunReconciliationInput,

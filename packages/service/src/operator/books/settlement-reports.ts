@@ -15,8 +15,8 @@ export interface SettlementReportInput {
 }
 
 /**
- * What a channel's subscriptions brought in a month, written piece by piece. `write` is called inside a transaction, so it
- * should be a file; what is written counts only once this has returned.
+ * Writes what a channel's subscriptions brought in a month, piece by piece. `write` is called inside a transaction, so it
+ * should be fast, such as to a file. The report is complete only when this has returned.
  */
 export async function writeSettlementReport(
   operator: OperatorWithClock,
@@ -41,11 +41,11 @@ const DAY_MS = 86_400_000;
 
 function monthBounds(month: string, now: number, environment: Environment): TimeBounds {
   const from = /^\d{4}-\d\d$/.test(month) ? parseTime(`${month}-01 00:00:00`) : undefined;
-  // Years have four digits, and the last of their months has no next.
+  // Years have four digits, so there is no month after December 9999.
   if (from === undefined || month === '9999-12') {
     throw new OperatorError(`the month must be one such as 2026-01, not ${quoted(month)}`);
   }
-  // Time travel has filled months to come, and they can be looked at.
+  // In the sandbox time travel fills future months, which may be reported.
   if (environment === 'production' && month > formatTime(now).slice(0, 7)) {
     throw new OperatorError(`${month} has not begun yet in Asia/Shanghai`);
   }

@@ -18,11 +18,14 @@ import { inTransaction, type Operator, OperatorError } from '../operator.js';
 export interface BackupFile extends BackupSummary {
   readonly file: string;
   readonly bytes: number;
-  /** Others that are in use beside the one that the database is of: some keys may be under them. */
+  /** Other known master keys beside that of the database: some keys may be wrapped under them. */
   readonly otherKeyIds: readonly string[];
 }
 
-/** Into a file of that name, whole or not at all, which nobody else may read. One that is there is not written over. */
+/**
+ * Writes a complete backup to a new file, or no file at all. Only the present user may read it. An existing file is not
+ * overwritten.
+ */
 export async function writeBackupFile({ database, vault }: Operator, file: string): Promise<BackupFile> {
   if (await stat(file).catch(() => undefined)) throw new OperatorError(`${file} is there already: name another file`);
   const unfinished = `${file}.${process.pid}.unfinished`;
@@ -50,7 +53,7 @@ export async function writeBackupFile({ database, vault }: Operator, file: strin
 
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** A signal ends the process as ever, but takes the file along. */
+/** A signal ends the process as usual, but the unfinished file is removed first. */
 function removeOnSignal(file: string): () => void {
   const stopWatching = () => {
     for (const signal of END_SIGNALS) process.off(signal, end);
@@ -64,7 +67,7 @@ function removeOnSignal(file: string): () => void {
   return stopWatching;
 }
 
-/** What is written waits until there is room for it: a copy takes no more memory than a few batches of rows. */
+/** `write` waits while the buffer is full, so that a copy takes no more memory than a few batches of rows. */
 async function compressInto<T>(
   handle: FileHandle,
   produce: (write: (text: string) => Promise<void>) => Promise<T>,
@@ -92,22 +95,22 @@ async function compressInto<T>(
 
 export interface RestoreInput {
   readonly file: string;
-  /** All that is in the database goes. */
+  /** All rows of the database are replaced. */
   readonly replace?: boolean;
 }
 
-/** Where a copy is to go, as far as that is known before a database is opened. */
+/** The target of a restore, as far as it is known before the database is opened. */
 export interface RestorePlace {
   readonly environment: Environment;
-  /** Unset: there is no master key, and the restored rows would be of no use. */
+  /** Undefined when there is no master key: then the restored rows would be useless. */
   readonly vault: Vault | undefined;
-  /** Where the master key belongs, for people. */
+  /** Where the master key belongs, in words for people. */
   readonly masterKeyPlace: string;
 }
 
 export interface RestoreDeps extends RestorePlace {
   readonly database: Database;
-  /** Of the same, with the password. */
+  /** The URL of that database, with the password. */
   readonly databaseUrl: string;
   readonly actor: string;
 }
@@ -124,7 +127,7 @@ export async function checkBackup(place: RestorePlace, file: string): Promise<vo
   await readBackupLines(file, async (lines) => refuseUnfitBackup(place, await readBackupHead(lines)));
 }
 
-/** Judges the file and the database before anything is changed, then puts one in place of the other in one transaction. */
+/** Checks the file and the database before anything is changed, then replaces the rows of the database in one transaction. */
 export async function restoreBackup(deps: RestoreDeps, { file, replace = false }: RestoreInput): Promise<Restored> {
   const { database, databaseUrl, actor } = deps;
   return readBackupLines(file, async (lines) => {
@@ -145,7 +148,8 @@ export async function restoreBackup(deps: RestoreDeps, { file, replace = false }
       const skipped = await skipNumbers(tx);
       const detail = { takenAt: head.takenAt, rows: loaded.rows };
       await recordAudit(tx, { actor, action: 'restore', subject: 'installation', detail });
-      // One that has come since waits for the tables, which are held until this is committed; it would then begin at once.
+      // A node that was started meanwhile waits for the tables, which are locked until the commit, and would then begin at
+      // once.
       await refuseRunningNodes(tx, 'they were started meanwhile; no row was changed');
       return { takenAt: head.takenAt, ...loaded, skipped };
     });
@@ -181,19 +185,19 @@ const COUNT_NODE_SESSIONS = statement({
 });
 
 /**
- * They would go on with what they remember; and one that waits for its schema would act on the copy before anybody has looked at it.
- * An embedded database is held against them anyway.
+ * Running nodes would go on with what they have in memory, and a node that waits for its schema would act on the copy before
+ * a person has checked it. An embedded database is locked against other nodes anyway.
  */
 async function refuseRunningNodes(db: Queryable, advice: string): Promise<void> {
   const [row] = await db.query(COUNT_NODE_SESSIONS);
   if (row && row.sessions > 0) throw new OperatorError(`nodes are running on this database: ${advice}`);
 }
 
-/** Not by readline, which takes more for the end of a line than a line feed. */
+/** Without readline, which ends lines at other characters than a line feed too. */
 async function readBackupLines<T>(file: string, work: (lines: AsyncIterator<string>) => Promise<T>): Promise<T> {
   const source = createReadStream(file);
   const unpacked = createGunzip();
-  // The reader of the lines hears of it; the pipe alone would end the process.
+  // The reader of the lines gets the error; unhandled here, it would end the process.
   pipeline(source, unpacked).catch(() => undefined);
   try {
     return await work(splitLines(unpacked));
@@ -225,12 +229,12 @@ async function* splitLines(stream: Readable): AsyncGenerator<string> {
 }
 
 export interface NumbersSkipped {
-  /** Sequences that were behind the numbers of the rows, and were moved above them before. */
+  /** Sequences that were behind the numbers of the rows, and were moved above them first. */
   readonly behind: readonly string[];
   readonly skipped: readonly SkippedNumbers[];
 }
 
-/** For a database that was restored by other means: numbers that were given out since are left out, as `restore` does. */
+/** For a database that was restored by other means: skips the numbers that may have been given out since, as `restore` does. */
 export async function skipUsedNumbers(operator: Operator): Promise<NumbersSkipped> {
   return inTransaction(operator, async (tx) => {
     const behind = await moveLaggingSequencesIn(tx);

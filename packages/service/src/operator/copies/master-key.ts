@@ -14,17 +14,17 @@ import { type Changed, inTransaction, type Operator } from '../operator.js';
 
 export interface RewrapResult {
   readonly rewrapped: number;
-  /** They were under the current key before. */
+  /** Keys that were under the current master key before. */
   readonly already: number;
 }
 
-/** In one transaction: nodes may use the other rows meanwhile. */
+/** So many in one transaction: nodes may use the other rows meanwhile. */
 const KEYS_PER_STEP = 100;
 
 /**
  * The last step of changing MASTER_KEY: every other key is wrapped under the current one, and then no node needs the
- * previous one. The keys stay what they are, so nodes notice nothing. Interrupted and run again, it goes on where it was. Last of
- * all the database is that of the current key: until then, nodes that have the previous one alone may still start.
+ * previous one. The keys stay what they are, so nodes notice nothing. After an interruption it goes on where it was. Only at
+ * the end does the database belong to the current key: until then, nodes that have only the previous one may still start.
  */
 export async function rewrapKeys(operator: Operator): Promise<Changed<RewrapResult>> {
   const { vault, actor, database } = operator;
@@ -38,7 +38,7 @@ export async function rewrapKeys(operator: Operator): Promise<Changed<RewrapResu
         for (const { id, wrapped } of keys) {
           await storeWrappedKey(tx, place, { id, wrapped: vault.wrapKey(vault.unwrapKey(wrapped)) });
         }
-        // With the change itself: a run that is interrupted is in the list too, for what it did.
+        // In the transaction of the change: so the audit list also has what an interrupted run did.
         const detail = { place, keys: keys.length, keyId };
         if (keys.length > 0)
           await recordAudit(tx, { actor, action: 'master-key.rewrap', subject: 'installation', detail });
@@ -68,14 +68,14 @@ export interface MasterKeyStatus {
   readonly previousKeyIds: readonly string[];
   /** Wrapped keys by the master key that they are under. */
   readonly keys: readonly KeyCount[];
-  /** What channels sign and encrypt with, under their data keys: three of each. */
+  /** The secrets of channels, sealed under their data keys: three of each. */
   readonly channelSecrets: { readonly count: number; readonly opened: number };
   readonly allOpen: boolean;
   /** No key is under another than the current one. */
   readonly isRewrapped: boolean;
 }
 
-/** Opens everything that can be reached from the master key, and keeps nothing of it. */
+/** Tries to open every key and secret that depends on the master key. */
 export async function readMasterKeyStatus({ database, vault }: Operator): Promise<MasterKeyStatus> {
   const [currentKeyId, ...previousKeyIds] = vault.keyIds;
   const keys: KeyCount[] = [];

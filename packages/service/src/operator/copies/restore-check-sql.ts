@@ -1,12 +1,12 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-/** What the engine would find to do, with the oldest of each. */
+/** One kind of work that the engine would find, with the oldest of it. */
 export interface WaitingWork {
   readonly what: string;
   readonly count: number;
   readonly oldest: string | null;
-  /** What would be debited or given back. */
+  /** The money that it would move. Null for work without money. */
   readonly amountCent: number | null;
 }
 
@@ -70,7 +70,7 @@ const FIND_LAST_WRITE = statement({
   columns: columns<{ at: string | null; secondsAgo: number | null }>({ at: 'text?', secondsAgo: 'bigint?' }),
 });
 
-/** Of what is written all the time, but not by restoring. Nothing in a database that nothing was done with. */
+/** The last write by the service itself, not by a restore. Null in a database without any. */
 export async function findLastWrite(db: Queryable): Promise<{ at: string | null; secondsAgo: number | null }> {
   const [row] = await db.query(FIND_LAST_WRITE);
   return row ?? { at: null, secondsAgo: null };

@@ -11,13 +11,13 @@ export interface RestoreCheck {
   readonly waiting: readonly WaitingWork[];
   readonly lagging: readonly LaggingSequence[];
   readonly masterKey: Pick<MasterKeyStatus, 'currentKeyId' | 'allOpen'>;
-  /** What keeps the engine from being switched on, in words. */
+  /** Why the engine must not be switched on, in words for people. */
   readonly problems: readonly string[];
 }
 
 const EMPTY_DATABASE = 'there is nothing in this database';
 
-/** Without a schema, or with one that no service was started on. */
+/** For a database without a schema, or on which no service was started. */
 function describeEmptyDatabase({ vault }: Operator): RestoreCheck {
   return {
     lastWriteAt: null,
@@ -29,7 +29,7 @@ function describeEmptyDatabase({ vault }: Operator): RestoreCheck {
   };
 }
 
-/** What this database would do once the engine is on, as it is in one moment. Changes nothing. */
+/** What the engine would do with this database, as of one moment. Changes nothing. */
 export async function checkRestoredDatabase(operator: Operator): Promise<RestoreCheck> {
   return inTransaction(operator, async (tx, joined) => {
     await tx.query('set transaction isolation level repeatable read, read only');

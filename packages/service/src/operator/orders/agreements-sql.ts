@@ -2,7 +2,7 @@ import type { AgreementStatus } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-/** An agreement as operators see it: nothing of a card but its tail, and not what the institution calls it. */
+/** An agreement as operators see it: of the card only the tail, and without the institution's number. */
 export interface AgreementView {
   readonly agreementNo: string;
   readonly agreementStatus: AgreementStatus;
@@ -36,7 +36,7 @@ const FIND_AGREEMENT = statement({
   }),
 });
 
-/** One that was bound; before that it has no number. */
+/** Undefined also for an agreement that was not bound yet: it has no number. */
 export async function findAgreement(db: Queryable, agreementId: number): Promise<AgreementView | undefined> {
   const [row] = await db.query(FIND_AGREEMENT, [agreementId]);
   return row;

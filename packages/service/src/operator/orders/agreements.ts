@@ -51,7 +51,7 @@ export async function cancelAgreement(
   });
 }
 
-/** One that cannot be is as unknown as one that is not there. */
+/** 0, which no agreement has, when the text is not an agreement number. */
 function parseAgreementId(agreementNo: string): number {
   const [, digits] = /^AG([1-9][0-9]{0,14})$/.exec(agreementNo) ?? [];
   return Number(digits ?? 0);

@@ -3,7 +3,7 @@ import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
 import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from '../../subscriptions/store/orders/orders-sql.js';
 
-/** An order with what operators alone see of it. */
+/** An order with the fields that only operators see. */
 export interface OrderOfAnyChannel extends Order {
   readonly appId: string;
   readonly unsubscribeSource: string | null;
@@ -34,7 +34,6 @@ const FIND_BY_EXTERNAL = declareFindOrder(
   'text',
 );
 
-/** Of whichever channel: operators see them all. */
 export async function findOrderOfAnyChannel(
   db: Queryable,
   { orderNo, externalOrderNo }: OrderReference,
@@ -92,7 +91,7 @@ export interface BenefitOfPeriod {
   readonly expiresAt: string;
   readonly claimNo: string | null;
   readonly claimedAt: string | null;
-  /** Whether a claim still waits for its code; nothing for what was not claimed. */
+  /** Whether a claim still waits for its code. Null when the benefit was not claimed. */
   readonly codeStatus: 'PENDING' | 'FULFILLED' | null;
 }
 
@@ -117,7 +116,7 @@ const FIND_BENEFITS_OF_ORDER = statement({
   }),
 });
 
-/** Of all periods, or of one. */
+/** Of all periods, or of one of them. */
 export async function findBenefitsOfOrder(
   db: Queryable,
   orderNo: number,
@@ -161,7 +160,7 @@ const MAKE_DUE_NOW = statement({
   parameters: ['bigint'],
 });
 
-/** Under the order's lock. False when it is due already. */
+/** The caller holds the order's lock. False when it is due already. */
 export async function makeDueNow(tx: Queryable, orderNo: number): Promise<boolean> {
   const rows = await tx.query(MAKE_DUE_NOW, [orderNo]);
   return rows.length === 1;

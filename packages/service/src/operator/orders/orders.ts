@@ -20,7 +20,7 @@ export interface UnsubscribedOrder {
   readonly unsubscribeTime: string | null;
 }
 
-/** As the channel would do it, with the same effects and events. */
+/** With the same effects and events as an unsubscribe by the channel. */
 export async function unsubscribeOrder(
   operator: OperatorWithClock,
   input: UnsubscribeInput,
@@ -61,7 +61,7 @@ export interface RetriedPeriod {
   readonly paymentStatus: string;
 }
 
-/** A period that failed for now is due at once; the engine then debits it as it would have later. */
+/** Makes a period that waits for its next try due at once; the engine then debits it as it would have later. */
 export async function retryPeriod(operator: Operator, input: RetryInput): Promise<Changed<RetriedPeriod>> {
   const cycleNo = requireInteger('the period', input.cycleNo, 1, 9999);
   return inTransaction(operator, async (tx) => {
@@ -82,7 +82,7 @@ export async function retryPeriod(operator: Operator, input: RetryInput): Promis
   });
 }
 
-/** Of whichever channel, under its row lock. */
+/** Locks the order, of whichever channel it is. */
 export async function requireLockedOrder(tx: Queryable, text: string): Promise<Order> {
   const orderNo = parseOrderNo(text);
   const order = orderNo === undefined ? undefined : await lockOrderByNumber(tx, orderNo);

@@ -32,7 +32,7 @@ export interface RefundInput {
   readonly cycleNo: number;
   /** Unset: all that is left. */
   readonly amountCent?: number;
-  /** Asked for again under the same key, it is the same refund. */
+  /** A second request with the same key is the same refund. */
   readonly key?: string;
   readonly note?: string;
 }
@@ -43,7 +43,7 @@ export interface RefundView {
   readonly cycleNo: number;
   readonly paymentOrderNo: string;
   readonly amountCent: number;
-  /** STARTED: the institution has not said yet, and goes on being asked. FAIL: it refused. */
+  /** STARTED: the institution has not answered yet, and is asked again. FAIL: it refused. */
   readonly status: Refund['status'];
   readonly reason: string | null;
   readonly key: string | null;
@@ -54,7 +54,7 @@ export interface RefundView {
 }
 
 export interface RefundedPeriod extends RefundView {
-  /** Of the period, with all its refunds: what they have taken back, and what the user keeps. */
+  /** The period after all of its refunds, with the benefits that were revoked and those that stay. */
   readonly payment: {
     readonly paymentStatus: string;
     readonly amountCent: number;
@@ -71,8 +71,8 @@ interface RefundState {
 }
 
 /**
- * Gives money back, in mode A. Written down first, then asked for at the institution with nothing held, then settled; what
- * is not known at the end of this call is found out by the job.
+ * Refunds money, in mode A. The refund is stored first, then sent to the institution while no lock is held, then settled. A
+ * result that is not known at the end of this call is found out by a job.
  */
 export async function refundPayment(
   operator: OperatorWithGateways,
@@ -87,7 +87,7 @@ export async function refundPayment(
   return toRefundedPeriod((await storeOutcome(operator, refund, heard)) ?? { ...begun, changed: isNew });
 }
 
-/** What came of it, or nothing when that is not known yet. */
+/** Stores the result. Undefined when it is not known yet. */
 async function storeOutcome(
   { database, clock }: OperatorWithGateways,
   refund: Refund,
@@ -101,7 +101,7 @@ async function storeOutcome(
       benefits: await findBenefitsOfOrder(tx, refund.orderNo, refund.cycleNo),
     }));
   } catch (cause) {
-    // It must not sound as if nothing had happened.
+    // The message has to say that the refund was sent.
     throw new OperatorError(
       `refund ${formatRefundNo(refund)} is sent, but its result could not be written down; a running service will see to it`,
       { cause },
@@ -109,7 +109,7 @@ async function storeOutcome(
   }
 }
 
-/** Should this process die, the job asks once the call must be over. */
+/** If this process dies, the job asks the institution when the call must be over. */
 const ASK_AFTER_SECONDS = DEBIT_DEADLINE_MS / 1000 + FIRST_ASK_SECONDS;
 
 async function beginRefund(
@@ -166,7 +166,7 @@ async function lockPeriod(tx: Queryable, asked: RefundInput): Promise<{ order: O
   return { order, payment };
 }
 
-/** What may be refunded now. What is on its way may well arrive, so it is not left. */
+/** The amount to refund. Refunds that are on their way count as refunded. */
 function refundableAmount(order: Order, payment: Payment, refunds: readonly Refund[], asked: RefundInput): number {
   const name = periodName({ orderNo: order.orderNo, cycleNo: payment.cycleNo });
   if (payment.status === 'REFUND_FULL') throw new OperatorError(`${name} is refunded in full`);
@@ -203,7 +203,7 @@ function requireRefund({ orderNo, cycleNo, amountCent, key, note }: RefundInput)
 const periodName = ({ orderNo, cycleNo }: { orderNo: number; cycleNo: number }) =>
   `period ${cycleNo} of order ${orderNo}`;
 
-/** A refund that the institution refused is one that the operator cannot have. */
+/** Throws when the institution has refused the refund. */
 function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<RefundState>): Changed<RefundedPeriod> {
   if (refund.status === 'FAIL') {
     throw new OperatorError(

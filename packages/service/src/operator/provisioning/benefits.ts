@@ -29,8 +29,8 @@ export interface SetFulfilmentInput {
 }
 
 /**
- * Where the codes of a benefit come from, for claims from now on. Claims that wait go on waiting where they are, so a
- * supplier's address and key stay when something else is set.
+ * Sets where the codes of a benefit come from, for claims from now on. Claims that wait go on waiting for their code from the
+ * same source, so the address and key of a supplier are kept when another kind is set.
  */
 export async function setFulfilment(
   operator: Operator,
@@ -94,7 +94,7 @@ export interface ImportedCodes extends BenefitFulfilmentView {
 
 const CODES_AT_ONCE = 5_000;
 
-/** All of the file or nothing. What waits for codes gets them first, the oldest claim first. */
+/** Imports the whole file or nothing. Waiting claims get their codes first, the oldest claim first. */
 export async function importCodes(
   operator: OperatorWithClock,
   { benefitCode: subject, file }: ImportCodesInput,

@@ -11,9 +11,8 @@ import { type Changed, inTransaction, type Operator } from '../operator.js';
 import { createNotFound, requireFound } from '../rules.js';
 
 /**
- * The frame of every change to one channel: its row is locked, `work` is done, and if that changed something the
- * version is raised and the audit row written. Here once, so that no action can forget it.
- * `work` answers with what the audit row says, or with nothing when all was so already.
+ * Every change of a channel goes through this: it locks the row, runs `work`, and if that changed something raises the
+ * version and writes the audit row. `work` answers the detail of the audit row, or undefined when it changed nothing.
  */
 export async function changeChannel(
   operator: Operator,

@@ -97,7 +97,10 @@ export interface ResetCredentialsInput {
   readonly names?: readonly string[];
 }
 
-/** New secrets for old, which stop working at once together with every live token. Shows the new ones, this once. */
+/**
+ * Replaces secrets. The old ones and every live token stop working at once. The answer is the only time that the new ones are
+ * shown.
+ */
 export async function resetCredentials(
   operator: Operator,
   { appId, names = CREDENTIAL_NAMES }: ResetCredentialsInput,

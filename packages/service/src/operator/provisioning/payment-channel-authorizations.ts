@@ -18,7 +18,7 @@ export interface AuthorizePaymentChannelInput {
   readonly shareEnabled?: boolean;
 }
 
-/** Also changes the two flags of an authorization that is there. A new default takes the flag from the old one. */
+/** Also changes the two flags of an existing authorization. A new default takes the flag from the former one. */
 export async function authorizePaymentChannel(
   operator: Operator,
   { appId, code, ...flags }: AuthorizePaymentChannelInput,

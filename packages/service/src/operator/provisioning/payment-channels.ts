@@ -30,7 +30,7 @@ import {
 } from '../rules.js';
 import { requirePeerUrl } from './addresses/peer-url.js';
 
-/** What is not given: no bank code needed, no pacing, no number common to channels. */
+/** Defaults: no bank code needed, no pacing, no numbers common to channels. */
 export interface CreatePaymentChannelInput
   extends Partial<Omit<PaymentChannelFields, 'displayName' | 'supportedBanks'>> {
   readonly code: string;
@@ -39,7 +39,7 @@ export interface CreatePaymentChannelInput
   readonly supportedBanks: readonly string[];
 }
 
-/** What a bridge signs with and checks signatures by, in base64. Shown when it is made and never again. */
+/** The key by which a bridge signs and checks signatures, in base64. Shown only when it is made. */
 export interface OneTimeGatewayKey {
   readonly gatewayKey?: string;
 }
@@ -97,7 +97,7 @@ export interface UpdatePaymentChannelInput extends Partial<PaymentChannelFields>
   readonly code: string;
 }
 
-/** What is not given stays. Every channel authorized for it hears of the change. */
+/** Fields that are not given stay. Nodes load the channels that are authorized for it again. */
 export async function updatePaymentChannel(
   operator: Operator,
   { code: subject, ...given }: UpdatePaymentChannelInput,
@@ -136,7 +136,7 @@ function pickFields(fields: PaymentChannelFields): PaymentChannelFields {
   return { displayName, gatewayUrl, supportedBanks, bankCodeRequired, debitsPerSecond, debitHours, commonNumbers };
 }
 
-/** The audit row says what changed, not all that did not. */
+/** Only the fields that changed, for the audit row. */
 function differingFields(fields: PaymentChannelFields, from: PaymentChannelFields): Record<string, unknown> {
   const others: Readonly<Record<string, unknown>> = { ...from };
   return Object.fromEntries(Object.entries(fields).filter(([key, value]) => !isDeepStrictEqual(value, others[key])));

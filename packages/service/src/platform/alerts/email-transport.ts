@@ -66,7 +66,10 @@ function messageHost(service: string): string {
   return URL.canParse(service) ? new URL(service).hostname.replace(/[^\w.-]/g, '') : 'perennial';
 }
 
-/** smtp:// is encrypted only if the server offers it, and an attacker in between can remove the offer: a password would be readable. */
+/**
+ * smtp:// is encrypted only if the server offers it, and an attacker in between can remove the offer: a password would be
+ * readable.
+ */
 function mustEncrypt(url: string): boolean {
   const { protocol, password, hostname } = new URL(url);
   const isThisMachine = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);

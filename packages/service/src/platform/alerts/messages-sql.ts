@@ -23,7 +23,9 @@ export interface AlertGroup {
   readonly alerts: readonly ReportedAlert[];
 }
 
-/** One node at a time writes messages: two would each put half of the alerts into theirs. The lock ends with the transaction. */
+/**
+ * One node at a time writes messages: two would each put half of the alerts into theirs. The lock ends with the transaction.
+ */
 const MESSAGE_WRITING_LOCK = 7_366_373_662;
 const LOCK_MESSAGE_WRITING = statement({
   text: 'select pg_try_advisory_xact_lock($1) as mine',

@@ -21,7 +21,9 @@ export interface WriteMessagesDeps {
 /** The first alert of a kind is told at once, and what follows within five minutes together. */
 const PACING = { gatherSeconds: 300, repeatSeconds: 86_400, listed: 20 };
 
-/** Stores the messages to be sent by each transport, and answers how many. Once stored they are sent, also if this node dies. */
+/**
+ * Stores the messages to be sent by each transport, and answers how many. Once stored they are sent, also if this node dies.
+ */
 export async function writeAlertMessages({ database, ways, sender }: WriteMessagesDeps): Promise<number> {
   return database.transaction(async (tx) => {
     if (!(await lockMessageWriting(tx))) return 0;
@@ -42,7 +44,10 @@ export interface SendMessagesDeps {
 /** The rest is for the next run. */
 const MAX_MESSAGES_PER_RUN = 20;
 
-/** Sends the messages that are due by one transport, until none is left or the receiver does not take one. Answers how many were sent. */
+/**
+ * Sends the messages that are due by one transport, until none is left or the receiver does not take one. Answers how many
+ * were sent.
+ */
 export async function sendAlertMessages(
   { database, log }: SendMessagesDeps,
   way: AlertTransport,

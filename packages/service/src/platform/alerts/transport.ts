@@ -4,7 +4,10 @@ import type { AlertWay } from './messages-sql.js';
 /** Sends alerts to people: by webhook or by mail. */
 export interface AlertTransport {
   readonly way: AlertWay;
-  /** Resolves when the receiver has taken the message; throws AlertNotTaken otherwise. A message that is sent again has the same id. */
+  /**
+   * Resolves when the receiver has taken the message; throws AlertNotTaken otherwise. A message that is sent again has the
+   * same id.
+   */
   send(messageId: string, message: AlertMessage, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

@@ -14,7 +14,10 @@ export interface WrittenAnswer extends AnswerOutcome {
   readonly data: string | TextPieces;
 }
 
-/** An answer whose data is made from a description, the first time and at each replay: the data may be long, or hold a signature. */
+/**
+ * An answer whose data is made from a description, the first time and at each replay: the data may be long, or hold a
+ * signature.
+ */
 export interface DescribedAnswer extends AnswerOutcome {
   readonly description: object;
   /** Undefined until it is made. */

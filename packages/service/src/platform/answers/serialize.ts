@@ -43,7 +43,9 @@ function compileSerializer(schema: object): (value: unknown) => string {
   return buildSerializer(markUnescaped(schema) as JsonSchema);
 }
 
-/** Digits, times and enum values hold nothing to escape: looking for it took two fifths of the time that a period's text takes. */
+/**
+ * Digits, times and enum values hold nothing to escape: looking for it took two fifths of the time that a period's text takes.
+ */
 function markUnescaped(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(markUnescaped);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -97,7 +97,9 @@ interface Connection extends WatchedConnection {
   isBroken: boolean;
   /** Its last commit was not confirmed. */
   isUnconfirmed: boolean;
-  /** Whether statements are planned without reading whole tables. Undefined after a rollback, which may have changed it back. */
+  /**
+   * Whether statements are planned without reading whole tables. Undefined after a rollback, which may have changed it back.
+   */
   byIndex: boolean | undefined;
 }
 

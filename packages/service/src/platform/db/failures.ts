@@ -54,7 +54,10 @@ export interface DatabaseFailure {
   readonly meaning: FailureMeaning;
   /** For people: shown by commands and in the log. */
   readonly why: string;
-  /** The function of the server that raised it, where the state alone could mean something else. Not the message, which may be translated. */
+  /**
+   * The function of the server that raised it, where the state alone could mean something else. Not the message, which may be
+   * translated.
+   */
   readonly routine?: string;
 }
 

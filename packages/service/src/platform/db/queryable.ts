@@ -10,7 +10,9 @@ export interface RunQuery {
     statement: Statement<Row, Types>,
     ...values: Types extends readonly [] ? [] : [values: ValuesOf<Types>]
   ): Promise<Row[]>;
-  /** Text that is put together while the service runs, for example from names of tables. The type of its rows is not checked. */
+  /**
+   * Text that is put together while the service runs, for example from names of tables. The type of its rows is not checked.
+   */
   <Row>(text: UncheckedSql, values?: readonly unknown[]): Promise<Row[]>;
 }
 

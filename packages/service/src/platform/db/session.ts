@@ -11,8 +11,8 @@ export const STATEMENT_TIMEOUT_MS = 6_000;
 
 /**
  * What query plans depend on. Random pages cost as much as sequential ones, as in memory: with a higher cost, a page of due
- * events was found by sorting all of them. Compiling a statement takes longer than it gains (measured: a batch of bills took twice the
- * time). Whether whole tables may be read is changed for single statements, see `byIndex` of a statement.
+ * events was found by sorting all of them. Compiling a statement takes longer than it gains (measured: a batch of bills took
+ * twice the time). Whether whole tables may be read is changed for single statements, see `byIndex` of a statement.
  */
 export const PLAN_SETTINGS: SessionSettings = { enable_seqscan: 'on', random_page_cost: '1', jit: 'off' };
 

@@ -7,7 +7,9 @@ export interface WatchedConnection {
   readonly client: DestroyableClient;
   /** The process behind it, once it is known. */
   readonly backend: Backend | undefined;
-  /** In ticks of the watch: when its statement began, and how long it may take. Limit 0: no statement, or one without a limit. */
+  /**
+   * In ticks of the watch: when its statement began, and how long it may take. Limit 0: no statement, or one without a limit.
+   */
   since: number;
   limit: number;
 }

@@ -64,7 +64,10 @@ const RUN_WITHOUT_KEY: IdempotentRun = {
 
 const POLL_MS = 100;
 
-/** How often the row of another node's transaction is waited for, each time as long as the database waits for a lock: together some 10 s. */
+/**
+ * How often the row of another node's transaction is waited for, each time as long as the database waits for a lock: together
+ * some 10 s.
+ */
 const LOCK_WAITS = 2;
 
 export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: IdempotencyOptions = {}) {

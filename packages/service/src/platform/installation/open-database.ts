@@ -100,7 +100,7 @@ async function prepareDatabase(
   options: OpenOptions,
 ): Promise<void> {
   const { environment } = settings;
-  // Before anything is changed: it may be the database of somebody else.
+  // Before anything is changed: it may be the database of another installation.
   const installation = await findInstallation(database);
   if (installation) checkInstallation(installation, environment, vault);
   if (options.anySchema) return;
@@ -231,7 +231,10 @@ function describeUnavailable(error: Unavailable): string {
 const CERTIFICATE_CODES =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO)/;
 
-/** One line for what does not pass by itself: a refused password, a missing database, a wrong certificate, a pooler. Undefined otherwise. */
+/**
+ * One line for what does not pass by itself: a refused password, a missing database, a wrong certificate, a pooler. Undefined
+ * otherwise.
+ */
 function permanentReason(error: unknown): string | undefined {
   if (error instanceof UnfitConnection) return error.message;
   const cause = error instanceof Unavailable ? error.cause : error;

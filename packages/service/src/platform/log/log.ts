@@ -163,7 +163,10 @@ function stackPlaces(stack: string): string {
     .join('\n');
 }
 
-/** A line of the log for people: time of the day, level, message, then the other fields as name=value. The stack of an error is below. */
+/**
+ * A line of the log for people: time of the day, level, message, then the other fields as name=value. The stack of an error is
+ * below.
+ */
 export function toPrettyLine(line: string): string {
   const { time, level, msg, node: _, err, error, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const failure = (err ?? error) as { type?: string; message?: string; code?: string; stack?: string } | undefined;

@@ -8,7 +8,10 @@ import { MigrationError, readAppliedMigrations, readSchema, type SchemaState } f
 const MIGRATION_LOCK = 7_366_373_661;
 const LOOK_AGAIN_MS = 100;
 
-/** While a change of a table waits for its lock, every other statement on the table waits behind it: so it gives up soon, and tries again later. */
+/**
+ * While a change of a table waits for its lock, every other statement on the table waits behind it: so it gives up soon, and
+ * tries again later.
+ */
 const LOCK_MS = 2_000;
 const PAUSE_MS = 1_000;
 const MAX_TRIES = 60;
@@ -150,7 +153,10 @@ async function runOutsideTransaction(database: Database, statement: string, isAl
 
 const UNIQUE_VIOLATION = '23505';
 
-/** A row that came in meanwhile may violate a unique index: the statements before it in the file repair that when they are repeated. */
+/**
+ * A row that came in meanwhile may violate a unique index: the statements before it in the file repair that when they are
+ * repeated.
+ */
 const isTemporary = (error: unknown, isAfterwards: boolean) =>
   error instanceof HeldUp || (isAfterwards && sqlState(error) === UNIQUE_VIOLATION);
 

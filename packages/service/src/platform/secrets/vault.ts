@@ -46,7 +46,10 @@ function deriveKey(key: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key, 'perennial', purpose, 32));
 }
 
-/** AES-256-GCM as base64url of IV, ciphertext, tag. `place` is authenticated: a value that was moved to another place does not open. */
+/**
+ * AES-256-GCM as base64url of IV, ciphertext, tag. `place` is authenticated: a value that was moved to another place does not
+ * open.
+ */
 export function seal(key: Uint8Array, plain: Uint8Array, place: string): string {
   const iv = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(place));

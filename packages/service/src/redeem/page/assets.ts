@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 export interface Asset {
-  /** With a hash of what is in it, so that browsers may keep it for good. */
+  /** Contains a hash of the content, so that browsers may keep it for ever. */
   readonly name: string;
   readonly type: string;
   readonly bytes: Buffer;

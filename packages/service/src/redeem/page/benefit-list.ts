@@ -8,11 +8,11 @@ type BenefitIn<State extends PageBenefit['state']> = Extract<PageBenefit, { read
 type Claimable = BenefitIn<'CLAIMABLE'>;
 type Claimed = BenefitIn<'CLAIMED'>;
 
-/** Where a benefit stands on the page. */
+/** The id of a benefit's element on the page. */
 export const benefitAnchor = ({ cycleNo, position }: Pick<PageBenefit, 'cycleNo' | 'position'>): string =>
   `b-${cycleNo}-${position}`;
 
-/** Where its name stands. What else is called by it refers to that: a name may be long, and a page of them is sent whole. */
+/** The id of the element with its name. Labels refer to it, so that a long name is not sent twice. */
 const nameAnchor = (one: Pick<PageBenefit, 'cycleNo' | 'position'>): string => `${benefitAnchor(one)}-name`;
 
 export function renderClaimable(
@@ -34,8 +34,7 @@ ${items}</ul>`;
 }
 
 /**
- * Codes as text all of them, and as pictures while all fits into so many bytes. Those for which there is no more room have a
- * link to a page that begins with them.
+ * All codes as text, and as QR pictures as far as `mostBytes` allow. The others have a link to a page that begins with them.
  */
 export function renderClaimed(
   frame: Frame,
@@ -82,7 +81,7 @@ function renderWaiting({ texts }: Frame): Html {
   return html`<div class="waiting"><p><strong>${texts.pending}</strong></p><p>${texts.pendingDetail}</p></div>`;
 }
 
-/** What is over, out of the way. */
+/** Expired and revoked benefits, folded. */
 export function renderGone({ texts }: Frame, benefits: readonly PageBenefit[]): Html {
   const items = benefits.map(
     (one) => html`<li id="${benefitAnchor(one)}"><h3>${one.name}</h3>

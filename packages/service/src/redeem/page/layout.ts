@@ -2,13 +2,13 @@ import { type Html, html } from '../html.js';
 import type { PageMessage, Texts } from '../texts/texts.js';
 import { SCRIPT, STYLE } from './assets.js';
 
-/** How a page speaks, and where its own addresses begin: behind a proxy that may be a path. */
+/** The language of a page, and the path that its addresses begin with, behind a proxy. */
 export interface Frame {
   readonly texts: Texts;
   readonly root: string;
 }
 
-/** A whole document. Nothing inline: the policy that goes with it allows neither style nor script in the page. */
+/** A whole document. Its Content-Security-Policy allows neither style nor script in the page itself. */
 export function renderDocument({ texts, root }: Frame, title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="${texts.lang}">
@@ -29,7 +29,7 @@ ${body}
 `.text;
 }
 
-/** A page that has one thing to say. */
+/** A page with one message. */
 export function renderMessagePage(frame: Frame, { title, text }: PageMessage): string {
   const body = html`<main class="page page-narrow"><section class="panel message"><h1>${title}</h1><p>${text}</p></section></main>`;
   return renderDocument(frame, title, body);

@@ -2,8 +2,8 @@ import { encode } from 'uqr';
 import { type Html, html } from '../html.js';
 
 /**
- * A code as a picture of one path, a stroke for each run of dark fields: about 1 KB for 16 characters. What it is called
- * is the text of other elements of the page, given by their ids.
+ * A code as a picture with one path, a stroke for each run of dark fields: about 1 KB for 16 characters. Its label is the text
+ * of other elements of the page, given by their ids.
  */
 export function renderQrCode(text: string, labelIds: string): Html {
   const { data, size } = encode(text, { ecc: 'M', border: 4 });

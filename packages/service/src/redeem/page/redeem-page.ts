@@ -1,7 +1,7 @@
 import { createFormToken } from '../form-token.js';
 import { countBytes, type Html, html } from '../html.js';
 import { type SignedLink, toFormLinkFields, toLinkQuery } from '../link.js';
-import type { BenefitReference, RedeemPage } from '../page-sql.js';
+import type { BenefitPosition, RedeemPage } from '../page-sql.js';
 import { type BenefitsElsewhere, createPageView, type PageView } from '../page-view.js';
 import type { Texts } from '../texts/texts.js';
 import type { Visit } from '../visit.js';
@@ -9,18 +9,18 @@ import { benefitAnchor, renderClaimable, renderClaimed, renderGone } from './ben
 import { type Frame, renderDocument } from './layout.js';
 import { renderSubscriptionPanel } from './subscription-panel.js';
 
-/** What a token for claiming is about. */
-export const claimAction = ({ cycleNo, position }: BenefitReference): string => `claim ${cycleNo} ${position}`;
+/** The action that a token for claiming is valid for. */
+export const claimAction = ({ cycleNo, position }: BenefitPosition): string => `claim ${cycleNo} ${position}`;
 
 export interface PageOptions {
   readonly now: number;
   /** The benefit that the page was asked to begin with. */
-  readonly from: BenefitReference | undefined;
-  /** What has to be said about the user's last step. */
+  readonly from: BenefitPosition | undefined;
+  /** A message about the user's last step. */
   readonly notice: string | undefined;
 }
 
-/** Of everything but the document around it. */
+/** Of the page without the document around it. */
 const MAX_BYTES = 48_500;
 
 export function renderRedeemPage(frame: Frame, visit: Visit<RedeemPage>, { now, from, notice }: PageOptions): string {
@@ -50,14 +50,14 @@ ${side}
 export const renderNotice = (text: string): Html => html`<p class="notice" role="alert">${text}</p>
 `;
 
-/** What is so without the user's doing: a payment that failed, and a page that will not open for good. */
+/** Notices that do not depend on the user's last step: a failed payment, and until when the page can be opened. */
 function renderStandingNotices(texts: Texts, link: SignedLink, { order, nextPayAt, claimable }: PageView): Html[] {
   const { status, latestPaymentStatus, cycleNo } = order;
   const told: string[] = [];
   if (latestPaymentStatus === 'FAIL_RETRY' && nextPayAt !== null) {
     told.push(texts.paymentTriedAgain(cycleNo, texts.date.format(nextPayAt)));
   } else if (latestPaymentStatus === 'FAIL' && status !== 'TERMINATED') told.push(texts.paymentFailed(cycleNo));
-  // The channel gets no further link for an order that was ended, whatever is left of it.
+  // The channel gets no further link for an order that has ended, even if benefits are left.
   if (status === 'UNSUBSCRIBED' && claimable !== '0') told.push(texts.endedOpenUntil(linkEndText(texts, link)));
   return told.map(
     (text) => html`<p class="notice">${text}</p>
@@ -68,15 +68,14 @@ function renderStandingNotices(texts: Texts, link: SignedLink, { order, nextPayA
 /** Up to when this link opens the page. */
 export const linkEndText = (texts: Texts, { exp }: SignedLink): string => texts.dateTime.format(exp * 1000);
 
-/** Also for the addresses that a browser is sent back to. */
-export function pageAddress({ root }: Frame, link: SignedLink, from?: BenefitReference): string {
+export function pageAddress({ root }: Frame, link: SignedLink, from?: BenefitPosition): string {
   const more = from ? { from: fromText(from) } : {};
   return `${root}/redeem?${toLinkQuery(link, more)}`;
 }
 
-const fromText = ({ cycleNo, position }: BenefitReference) => `${cycleNo}-${position}`;
+const fromText = ({ cycleNo, position }: BenefitPosition) => `${cycleNo}-${position}`;
 
-/** A form's values that say whose page it is on. */
+/** Hidden inputs of a form with the values of the link. */
 export function renderLinkInputs(link: SignedLink): Html {
   const inputs = Object.entries(toFormLinkFields(link)).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
@@ -94,10 +93,10 @@ function renderHeader({ texts }: Frame, { productName, order, periodFrom, period
 </header>`;
 }
 
-function renderClaimableSection(frame: Frame, { channel, link }: Visit, view: PageView, from?: BenefitReference): Html {
+function renderClaimableSection(frame: Frame, { channel, link }: Visit, view: PageView, from?: BenefitPosition): Html {
   const { texts } = frame;
   const benefits = view.benefits.filter((one) => one.state === 'CLAIMABLE');
-  const tokenOf = (one: BenefitReference) => createFormToken(channel.callbackSecret, link, claimAction(one));
+  const tokenOf = (one: BenefitPosition) => createFormToken(channel.callbackSecret, link, claimAction(one));
   const more = ({ first, count }: BenefitsElsewhere, says: (count: string) => string) =>
     html`<p class="more"><a class="link" href="${addressFrom(frame, link, first)}">${says(count)}</a></p>
 `;
@@ -108,7 +107,7 @@ ${view.newerToClaim && more(view.newerToClaim, texts.newerToClaim)}${benefits.le
 ${view.olderToClaim && more(view.olderToClaim, texts.olderToClaim)}${view.claimable === '0' ? renderNothingToClaim(texts, link, view) : undefined}</section>`;
 }
 
-/** While nothing is left the channel gets no link either, so this one's end is the end of the page. */
+/** While nothing can be claimed the channel gets no new link, so the page can be opened until this link ends. */
 function renderNothingToClaim(texts: Texts, link: SignedLink, { nextPayAt, benefits }: PageView): Html {
   const sentences = [
     texts.nothingToClaim,
@@ -118,20 +117,20 @@ function renderNothingToClaim(texts: Texts, link: SignedLink, { nextPayAt, benef
   return html`<p class="empty">${sentences.join(texts.gap)}</p>`;
 }
 
-/** A page that begins with a benefit, and shows it. */
-const addressFrom = (frame: Frame, link: SignedLink, one: BenefitReference): string =>
+/** The address of a page that begins with a benefit. */
+const addressFrom = (frame: Frame, link: SignedLink, one: BenefitPosition): string =>
   `${pageAddress(frame, link, one)}#${benefitAnchor(one)}`;
 
 function renderCodesSection(
   frame: Frame,
   link: SignedLink,
   { benefits }: PageView,
-  from: BenefitReference | undefined,
+  from: BenefitPosition | undefined,
   mostBytes: number,
 ): Html | undefined {
   const { texts } = frame;
   const claimed = benefits.filter((one) => one.state === 'CLAIMED');
-  // The last one claimed is what its user looks for, unless they asked for another.
+  // Users look for what they claimed last, unless they asked for another benefit.
   if (!from) claimed.sort((one, other) => (other.claimedAt ?? 0) - (one.claimedAt ?? 0));
   if (claimed.length === 0) return undefined;
   // A link and not a timer: a page that changes by itself is hard to read.
@@ -142,12 +141,12 @@ function renderCodesSection(
 ${renderClaimed(frame, claimed, (one) => addressFrom(frame, link, one), mostBytes)}${again || undefined}</section>`;
 }
 
-/** What is over, and the ways to the other pages. */
-function renderAfterCodes(frame: Frame, link: SignedLink, view: PageView, from?: BenefitReference): Html {
+/** Expired and revoked benefits, and links to the other pages. */
+function renderAfterCodes(frame: Frame, link: SignedLink, view: PageView, from?: BenefitPosition): Html {
   const { texts } = frame;
   const { older, olderToClaim } = view;
   const gone = view.benefits.filter((one) => one.state === 'EXPIRED' || one.state === 'REVOKED');
-  // Where the link to what can be claimed leads there already, this one would be the same.
+  // Left out if the link to older claimable benefits leads to the same page.
   const isLinked = olderToClaim?.first.cycleNo === older?.cycleNo && olderToClaim?.first.position === older?.position;
   const earlier =
     older &&

@@ -4,7 +4,7 @@ import type { PageView } from '../page-view.js';
 import { formatYuan, type Texts } from '../texts/texts.js';
 import type { Frame } from './layout.js';
 
-/** What was agreed, what comes next, and the way out. */
+/** The terms of the subscription, the next payment, and the link to end it. */
 export function renderSubscriptionPanel({ texts, root }: Frame, link: SignedLink, view: PageView): Html {
   const { order, hasMobile } = view;
   const cadence = texts.cadence[order.periodType](order.period);

@@ -7,13 +7,13 @@ import type { Visit } from '../visit.js';
 import { type Frame, renderDocument } from './layout.js';
 import { linkEndText, pageAddress, renderLinkInputs, renderNotice } from './redeem-page.js';
 
-/** What a token for unsubscribing is about. */
+/** The action that a token for unsubscribing is valid for. */
 export const UNSUBSCRIBE_ACTION = 'unsubscribe';
 
-/** What became of a try; a text that is not four digits was none. */
+/** The result of a try. A text that is not four digits does not count as a try. */
 export type UnsubscribeTry = UnsubscribeOutcome | { readonly kind: 'not-digits' };
 
-/** The question, or why it cannot be asked. */
+/** Asks for the digits of the mobile, or says why the subscription cannot be ended here. */
 export function renderUnsubscribePage(frame: Frame, visit: Visit, tried?: UnsubscribeTry): string {
   const { title, content, leave } = chooseContent(frame, visit, tried);
   const body = html`<main class="page page-narrow"><section class="panel">
@@ -27,7 +27,7 @@ ${content}
 interface PageContent {
   readonly title: string;
   readonly content: Html;
-  /** What the way back says. */
+  /** The text of the link back. */
   readonly leave: string;
 }
 
@@ -43,7 +43,7 @@ function chooseContent(frame: Frame, visit: Visit, tried: UnsubscribeTry | undef
   return { title: texts.endTitle, content: renderQuestion(frame, visit, tried), leave: texts.keep };
 }
 
-/** What it means first, then the question; what was wrong with the last answer above it. */
+/** First what unsubscribing means, then what was wrong with the last answer, then the question. */
 function renderQuestion(frame: Frame, { channel, link, read }: Visit, tried: UnsubscribeTry | undefined): Html {
   const { texts } = frame;
   const wrong = tried && tryText(texts, tried);
@@ -59,7 +59,7 @@ ${told}<form class="ask" method="post" action="${frame.root}/redeem/unsubscribe"
 </form>`;
 }
 
-/** What becomes of payments that the provider takes is not for this page to promise. */
+/** In mode B the provider takes the payments, so this page can promise nothing about them. */
 function noMoreText(texts: Texts, order: Order): string {
   if (order.settlementMode === 'CHANNEL_COLLECT') return texts.endNoMorePeriods;
   const next = nextPayAt(order);

@@ -2,7 +2,7 @@ import { en } from './en.js';
 import type { Texts } from './texts.js';
 import { zh } from './zh.js';
 
-/** The one of the two that the browser likes better, the first of equals; English for those who want neither. */
+/** The language that the browser prefers, the first of equals; English for browsers that want neither. */
 export function chooseTexts(acceptLanguage: string | undefined): Texts {
   let best: { readonly texts: Texts; readonly quality: number } = { texts: en, quality: 0 };
   for (const range of (acceptLanguage ?? '').slice(0, 1000).split(',')) {

@@ -1,6 +1,6 @@
 import type { OrderStatus } from '@perennial/wire';
 
-/** Everything that the page says. Times and amounts come as text in the same language. */
+/** All texts of the page. Times and amounts are passed as text in the same language. */
 export interface Texts {
   readonly lang: string;
   /** Stands between two sentences. */
@@ -59,7 +59,7 @@ export interface Texts {
   readonly endWhatStays: (until: string) => string;
   readonly endNoMore: (amount: string, date: string) => string;
   readonly endNoMorePayments: string;
-  /** Where the provider takes the money. */
+  /** In mode B, where the provider takes the payments. */
   readonly endNoMorePeriods: string;
   readonly endForGood: string;
   readonly digits: string;
@@ -94,12 +94,12 @@ export interface TimeFormat {
   readonly format: (at: number) => string;
 }
 
-/** A time that stays on one line. */
+/** Replaces spaces by non-breaking ones. */
 export function keepOnOneLine(format: Intl.DateTimeFormat): TimeFormat {
   return { format: (at) => format.format(at).replaceAll(' ', '\u00a0') };
 }
 
-/** The interface names no currency; what it settles is in yuan. */
+/** The interface names no currency: all amounts are in yuan. */
 export function formatYuan(cents: number): string {
   const yuan = Math.floor(cents / 100);
   return `¥${yuan.toLocaleString('en')}.${String(cents % 100).padStart(2, '0')}`;

@@ -9,7 +9,7 @@ import { parseWholeNumber } from '../../frame/options.js';
 import type { SafeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
 
-/** Loaded when a command needs it: the interface's schemas come with it. */
+/** Loaded by the command: with it come the schemas of the interface, which take long to load. */
 const loadActions = () => import('../../../operator/books/reconciliation.js');
 
 export function addReconciliationCommands(program: Command, { perform, performList }: CommandLine): void {
@@ -112,7 +112,7 @@ function pickFilter(paymentChannelCode: string | undefined, limit: number | unde
   };
 }
 
-/** Opened when it is read, so that a file that cannot be is told as everything else is. */
+/** Opened when it is read, so that a missing file is reported like any other error. */
 async function* readStatementFile(file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(file);

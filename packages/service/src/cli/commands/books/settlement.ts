@@ -48,14 +48,14 @@ interface ReportOptions extends JsonOption {
   readonly output?: string;
 }
 
-/** To a file first: whoever reads stdout may be slow, and nothing is printed of a report that fails. */
+/** To a file first: the reader of stdout may be slow, and of a report that fails nothing is printed. */
 async function printReport(operator: OperatorWithClock, input: SettlementReportInput, stdout: Writable): Promise<void> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-report-'));
   try {
     const file = path.join(folder, 'report');
     await writeReport(operator, input, file);
     await pipeline(createReadStream(file), stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
-      // `| head` has seen what it wanted to see.
+      // `| head` closes the pipe early, which is no failure.
       if (error.code !== 'EPIPE') throw error;
     });
   } finally {
@@ -64,8 +64,8 @@ async function printReport(operator: OperatorWithClock, input: SettlementReportI
 }
 
 /**
- * Beside its place first: a file of that name is a whole report, or what it was before. It is a new file, which nobody else
- * may read, whatever the old one's mode was.
+ * To another name first, so that a file of the name is always a complete report, or what it was before. It is a new file that
+ * only the present user may read, whatever the mode of the old one was.
  */
 async function saveReport(
   operator: OperatorWithClock,

@@ -19,7 +19,7 @@ import { actorName, addCommand, type CommandLine, type JsonOption } from '../../
 import { paragraphs, type SafeText, safeLines, safeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
 
-/** Copies of the database, and what to look at before one of them goes into service. */
+/** Copies of the database, and checks before one of them is used. */
 export function addBackupCommands(perennial: Command, commandLine: CommandLine): void {
   const { perform, settings, show } = commandLine;
   addCommand(perennial, 'backup <file>', 'copy the whole database into a file, while the service runs', [
@@ -74,7 +74,7 @@ async function restore(
   };
   await checkBackup(place, file);
   const { database, databaseUrl, close } = await connectToDatabase(settings, {
-    // Alone: no service may use the folder meanwhile.
+    // As a service, so that no other service uses the folder meanwhile.
     role: 'service',
     name: 'perennial restore',
     attempts: 3,
@@ -87,7 +87,7 @@ async function restore(
   }
 }
 
-/** On the database as it is: looking makes nothing, whatever is missing. */
+/** On the database as it is: nothing is made or changed. */
 async function restoreCheck({ progress, ...commandLine }: CommandLine, options: JsonOption): Promise<RestoreCheck> {
   const settings = commandLine.settings();
   const { environment } = settings;

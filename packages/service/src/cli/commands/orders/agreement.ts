@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { safeText } from '../../frame/safe-text.js';
 
-// Loaded when it is needed, as the actions on orders are.
+// Loaded by the command: with it come the schemas of the interface, which take longer than all the rest.
 const agreements = () => import('../../../operator/orders/agreements.js');
 
 export function addAgreementCommands(program: Command, { performWithEngine }: CommandLine): void {

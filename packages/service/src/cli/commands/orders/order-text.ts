@@ -5,7 +5,7 @@ import { record, table } from '../../frame/table.js';
 import { alertTable } from '../notifications/alert.js';
 
 /** An order for people: its fields, then one table for each kind of thing that belongs to it. */
-export function orderText(order: OrderView): SafeText {
+export function orderReport(order: OrderView): SafeText {
   const { payments, events, alerts } = order;
   return paragraphs([
     orderFields(order),

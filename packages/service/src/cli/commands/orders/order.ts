@@ -6,7 +6,7 @@ import { addCommand, type CommandLine, type JsonOption } from '../../frame/comma
 import { parseWholeNumber } from '../../frame/options.js';
 import { type SafeText, safeLines } from '../../frame/safe-text.js';
 import { addOrderAdvanceCommand } from './order-advance.js';
-import { orderText } from './order-text.js';
+import { orderReport } from './order-text.js';
 
 // Loaded by the command that needs them: with them come the interface's schemas, which take longer than all the rest.
 const loadView = () => import('../../../operator/orders/show-order.js');
@@ -30,7 +30,7 @@ export function addOrderCommands(program: Command, commandLine: CommandLine): vo
       if (!input || (orderNo !== undefined && external !== undefined)) {
         throw new OperatorError('give either an order number or --external');
       }
-      await perform(options, async (operator) => (await loadView()).showOrder(operator, input), orderText);
+      await perform(options, async (operator) => (await loadView()).showOrder(operator, input), orderReport);
     });
 
   addCommand(order, 'refund <order-no>', 'give the money of one period back, or a part of it; mode SVC_DEDUCT alone', [
@@ -117,7 +117,7 @@ function refundText({
   ]);
 }
 
-/** What the refunds of a period have taken back, and what they have left. */
+/** The benefits that the refunds of a period have revoked, and those that stay. */
 function benefitLines(benefits: RefundedPeriod['payment']['benefits']): string[] {
   if (benefits.length === 0) return [];
   const revoked = benefits.filter(({ status }) => status === 'REVOKED');

@@ -144,7 +144,7 @@ interface LimitOptions extends JsonOption {
   readonly burst?: number;
 }
 
-/** An empty list or a missing address must be meant, not forgotten. */
+/** An empty list or a missing address has to be asked for explicitly. */
 function requireExactlyOne(first: boolean, second: boolean, firstName: string, secondName: string): void {
   if (first === second) throw new OperatorError(`give either ${firstName} or ${secondName}`);
 }

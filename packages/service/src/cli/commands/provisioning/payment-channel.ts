@@ -134,7 +134,7 @@ function paymentChannelTable(paymentChannels: readonly PaymentChannelView[]): Sa
   );
 }
 
-/** The key is shown this once; a gateway without one has nothing to show. */
+/** The key is shown only now; the sandbox gateway has none. */
 function paymentChannelTextWithKey({ gatewayKey, ...one }: PaymentChannelView & OneTimeGatewayKey): SafeText {
   if (gatewayKey === undefined) return paymentChannelText(one);
   return safeText`${paymentChannelText(one)}\n\nKey of the bridge, shown this once:\n\n  ${gatewayKey}`;

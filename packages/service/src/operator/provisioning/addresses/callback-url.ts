@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isPublicAddress } from '../../../catalog/channels/public-address.js';
 import { isThisMachine } from './this-machine.js';
 
-/** What a callback address may be, decided without any lookup. Names are judged again at each connection. */
+/** Checked without any DNS lookup: the addresses of a name are checked at each connection. */
 const MAX_CHARACTERS = 1024;
 
 const PRIVATE_NAME = /(^|\.)(localhost|localdomain|local|internal|home\.arpa)$/;
@@ -15,7 +15,7 @@ export interface CallbackUrlRules {
 /** The address as it is stored, or in one line why it is refused. */
 export function checkCallbackUrl(text: string, { local }: CallbackUrlRules): { url: string } | { refusal: string } {
   if (text.length > MAX_CHARACTERS) return { refusal: `it has more than ${MAX_CHARACTERS} characters` };
-  // The URL parser would quietly drop these.
+  // The URL parser would silently drop these.
   if (/[\s\p{Cc}]/u.test(text)) return { refusal: 'it holds white space or control characters' };
   if (!URL.canParse(text)) return { refusal: 'it is not a complete address such as https://example.com/callback' };
   const url = new URL(text);

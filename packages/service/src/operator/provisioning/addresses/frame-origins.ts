@@ -6,8 +6,7 @@ import { isThisMachine } from './this-machine.js';
 const MAX_ORIGINS = 20;
 
 /**
- * As browsers write them. They become part of a header's list, so that nothing with a path, a space, a semicolon or a star
- * may get in.
+ * Origins as browsers write them. They become part of a header, so a path, a space, a semicolon or a star is refused.
  */
 export function requireFrameOrigins(values: readonly string[], environment: Environment): string[] {
   requireAtMost('origins', values, MAX_ORIGINS);
@@ -23,7 +22,7 @@ export function requireFrameOrigins(values: readonly string[], environment: Envi
   return origins;
 }
 
-/** Scheme, name and port and nothing else; a slash at the end is let pass. */
+/** Only scheme, name and port; a slash at the end is allowed. */
 function isPlain(url: URL, value: string): boolean {
   return /^[a-z0-9.:[\]-]+$/.test(url.host) && [url.origin, `${url.origin}/`].includes(value.toLowerCase());
 }

@@ -4,7 +4,7 @@ import { quoted } from '../../rules.js';
 import { isThisMachine } from './this-machine.js';
 
 /**
- * Of a bridge or a supplier. Unlike a callback address it is the operators' own choice, and may well be inside their
+ * The address of a bridge or a supplier. Unlike a callback address it is chosen by operators, so it may be inside their
  * network.
  */
 export function requirePeerUrl(what: string, text: string, environment: Environment): string {
@@ -15,7 +15,7 @@ export function requirePeerUrl(what: string, text: string, environment: Environm
     throw new OperatorError(`${what} must not hold a user name or password`);
   }
   if (text.includes('#')) throw new OperatorError(`${what} must not hold a fragment (#)`);
-  // What is signed is the path alone.
+  // Only the path is signed.
   if (text.includes('?')) throw new OperatorError(`${what} must not hold a query (?)`);
   const local = environment === 'sandbox' && url.protocol === 'http:' && isThisMachine(url.hostname);
   if (url.protocol !== 'https:' && !local) {

@@ -24,7 +24,9 @@ export interface BatcherOptions<Item, Answer> {
 
 /** Several times what a batch takes: after that, another one may run beside it. */
 const SLOW_BATCH_MS = 25;
-/** On a busy node a smaller batch waits FILL_MS for more calls: measured over a bridge, 214 creations a second in place of 172. */
+/**
+ * On a busy node a smaller batch waits FILL_MS for more calls: measured over a bridge, 214 creations a second in place of 172.
+ */
 const SMALL_BATCH = 8;
 const FILL_MS = 10;
 /** Calls that are answered in one turn of the event loop: what each of them does next delays all that has arrived meanwhile. */

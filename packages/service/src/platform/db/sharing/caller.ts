@@ -13,7 +13,10 @@ export interface Caller {
   isNodeBusy(): boolean;
   /** Something was begun: from now on the request is finished, even if the caller hangs up. */
   markBegun(): void;
-  /** Runs work that needs nothing of this node, such as waiting for an institution: meanwhile the request does not count as load. */
+  /**
+   * Runs work that needs nothing of this node, such as waiting for an institution: meanwhile the request does not count as
+   * load.
+   */
   waitOutside<T>(work: () => Promise<T>): Promise<T>;
 }
 
