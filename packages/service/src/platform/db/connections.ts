@@ -1,0 +1,213 @@
+import pg from 'pg';
+import { readDatabaseUrl } from './database-url.js';
+import { DestroyableClient } from './destroyable-client.js';
+import {
+  DatabaseReadOnly,
+  DatabaseUnresponsive,
+  isUnconfirmedCommit,
+  OutdatedConnection,
+  sqlState,
+  toUnavailable,
+  Unavailable,
+} from './failures.js';
+import type { UncheckedSql } from './queryable.js';
+import { prepareSession, type Session, type SessionSettings } from './session.js';
+import { traceStatements } from './statement-spans.js';
+import { createStatementWatch, type WatchedConnection } from './statement-watch.js';
+
+// bigint as number: identifiers leave SQL as text; amounts and versions stay far below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError('bigint beyond 2^53: select it as text');
+  return value;
+});
+
+/** The limit of what is not a statement of the service: checking a connection, and rolling a transaction back. */
+export const CONNECTION_CHECK_MS = 4_000;
+
+const READ_ONLY_STATE = '25006';
+
+export interface ConnectionPoolOptions {
+  readonly url: string;
+  readonly pool: number;
+  readonly name: string;
+  /** Of every connection. */
+  readonly settings: SessionSettings;
+  /** Called when a connection breaks while it is idle. */
+  readonly onIdleError?: ((error: Error) => void) | undefined;
+  /** Called when the database stops answering, and when it answers again. */
+  readonly onUnresponsive?: ((isUnresponsive: boolean) => void) | undefined;
+}
+
+/** A connection of the pool, with its state. */
+export interface Connection extends WatchedConnection {
+  readonly generation: number;
+  session: Session | undefined;
+  /** It cannot be used any more. */
+  isBroken: boolean;
+  /** Its last commit was not confirmed. */
+  isUnconfirmed: boolean;
+  /**
+   * Whether statements are planned without reading whole tables. Undefined after a rollback, which may have changed it back.
+   */
+  byIndex: boolean | undefined;
+}
+
+/** Lends connections that are fit for use, and gives up what is not answered. */
+export interface ConnectionPool {
+  readonly counts: { readonly total: number; readonly idle: number; readonly waiting: number };
+  /** Throws Unavailable where it could not be lent one, or its commit was not confirmed. */
+  lend<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
+  run<Row>(
+    connection: Connection,
+    limitMs: number,
+    statement: UncheckedSql,
+    values?: readonly unknown[],
+  ): Promise<Row[]>;
+  /** For what is asked of a connection beside statements of the service, such as a commit. */
+  runWithLimit<T>(connection: Connection, limitMs: number, work: () => Promise<T>): Promise<T>;
+  /** Open connections may lead to the server that was the primary before, so they are not used again. */
+  leaveReadOnlyServer(): DatabaseReadOnly;
+  close(): Promise<void>;
+}
+
+export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
+  const { pool: max, name, onIdleError, onUnresponsive } = options;
+  const { settings: asked, ...address } = readDatabaseUrl(options.url);
+  const settings = { ...asked, ...options.settings };
+  /** Raised when the open connections may be useless: connections of an earlier generation are not used again. */
+  let generation = 0;
+  const connections = new WeakMap<pg.ClientBase, Connection>();
+
+  const config = { ...address, application_name: name, keepAlive: true };
+  const watch = createStatementWatch<Connection>({ config, onUnresponsive }, (connection) => {
+    connection.isBroken = true;
+    // If this connection is not answered, those that were opened before it hardly will be.
+    generation += 1;
+  });
+  const pool = new pg.Pool({
+    ...config,
+    Client: DestroyableClient,
+    max,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    onConnect: prepare,
+  });
+  pool.on('error', (error) => onIdleError?.(error));
+
+  async function prepare(client: pg.ClientBase): Promise<void> {
+    if (!(client instanceof DestroyableClient)) throw new TypeError('the pool has made another kind of client');
+    const connection: Connection = {
+      client,
+      generation,
+      session: undefined,
+      isBroken: false,
+      isUnconfirmed: false,
+      byIndex: undefined,
+      since: 0,
+      limit: 0,
+      get backend() {
+        return this.session?.backend;
+      },
+    };
+    connections.set(client, connection);
+    watch.add(connection);
+    // The pool listens to idle clients alone: one that breaks while it is checked out would end the process.
+    client.on('error', () => {
+      connection.isBroken = true;
+    });
+    client.on('end', () => watch.remove(connection));
+    client.on('notice', (notice) => {
+      if (isUnconfirmedCommit(notice)) connection.isUnconfirmed = true;
+    });
+    await runWithLimit(connection, CONNECTION_CHECK_MS, async () => {
+      connection.session = await prepareSession(client, settings);
+    });
+  }
+
+  async function runWithLimit<T>(connection: Connection, limitMs: number, work: () => Promise<T>): Promise<T> {
+    watch.begin(connection, limitMs);
+    try {
+      return await work();
+    } catch (error) {
+      throw translateError(connection, error);
+    } finally {
+      watch.end(connection);
+    }
+  }
+
+  function translateError({ isBroken }: Connection, error: unknown): unknown {
+    const unavailable = toUnavailable(error) ?? (isBroken ? connectionLost(error) : undefined);
+    if (unavailable instanceof OutdatedConnection || sqlState(unavailable) === READ_ONLY_STATE) generation += 1;
+    return unavailable ?? error;
+  }
+
+  async function lend<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    if (watch.isSilent) throw new DatabaseUnresponsive();
+    // Whatever went wrong, no statement was sent yet.
+    const client = await pool.connect().catch((error: unknown) => {
+      throw toUnavailable(error) ?? connectionLost(error);
+    });
+    const connection = connections.get(client);
+    if (connection?.generation !== generation) {
+      client.release(true);
+      return lend(work);
+    }
+    try {
+      const result = await work(connection);
+      if (connection.isUnconfirmed) throw new Unavailable('the commit was not confirmed by the replicas');
+      return result;
+    } finally {
+      client.release(connection.isBroken || connection.isUnconfirmed || connection.generation !== generation);
+    }
+  }
+
+  /** As `runWithLimit`, without its closure: every statement comes here. */
+  async function runStatement<Row>(
+    connection: Connection,
+    limitMs: number,
+    statement: UncheckedSql,
+    values: readonly unknown[] = [],
+  ): Promise<Row[]> {
+    const { name, text, byIndex } =
+      typeof statement === 'string' ? { name: undefined, text: statement, byIndex: undefined } : statement;
+    watch.begin(connection, limitMs);
+    try {
+      if (byIndex !== undefined && byIndex !== connection.byIndex) {
+        await connection.client.query(`set enable_seqscan = ${byIndex ? 'off' : 'on'}`);
+        connection.byIndex = byIndex;
+      }
+      const { rows } = await connection.client.query({ name, text, values: [...values] });
+      if (text.startsWith('rollback')) connection.byIndex = undefined;
+      return rows as Row[];
+    } catch (error) {
+      throw translateError(connection, error);
+    } finally {
+      watch.end(connection);
+    }
+  }
+
+  return {
+    lend,
+    run: traceStatements(runStatement),
+    runWithLimit,
+    leaveReadOnlyServer() {
+      generation += 1;
+      return new DatabaseReadOnly();
+    },
+    get counts() {
+      return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
+    },
+    async close() {
+      await pool.end();
+      watch.stop();
+    },
+  };
+}
+
+function connectionLost(error: unknown): Unavailable {
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return new Unavailable(`database unavailable: ${code ?? (error instanceof Error ? error.message : error)}`, {
+    cause: error,
+  });
+}
