@@ -1,5 +1,5 @@
 import { HEADERS, sha256Hex, signRequest, verifySignature } from '@perennial/wire';
-import { accessTokens } from '../dist/catalog/channels/access-token.js';
+import { createAccessTokens } from '../dist/catalog/channels/access-token.js';
 import { signedRequest } from './signed.mjs';
 import { median } from './table.mjs';
 
@@ -12,7 +12,7 @@ export function authenticationAlone({ row, channel, vault }) {
     (key) => headers[key],
   );
   const signature = headers[HEADERS.signature];
-  const tokens = accessTokens(vault, { now: Date.now });
+  const tokens = createAccessTokens(vault, { now: Date.now });
   return {
     signature: cpuOf(() => {
       const parts = { path, query: '', bodySha256: sha256Hex(bytes), timestamp, nonce, requestId };

@@ -1,5 +1,5 @@
 import { openEmbedded } from '@perennial/embedded-postgres';
-import { findChannel } from '../dist/catalog/channels/sql.js';
+import { findChannel } from '../dist/catalog/channels/channels-sql.js';
 import { createChannel } from '../dist/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../dist/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel, updatePaymentChannel } from '../dist/operator/provisioning/payment-channels.js';

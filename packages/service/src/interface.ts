@@ -1,37 +1,37 @@
 import { ENDPOINTS } from '@perennial/wire';
 import type { Logger } from 'pino';
-import { bindConfirm } from './api/agreements-bind-confirm.js';
-import { bindSms } from './api/agreements-bind-sms.js';
-import { replaceAgreement } from './api/agreements-replace.js';
-import { authToken } from './api/auth-token.js';
-import { provisionedList } from './api/channels-listing.js';
-import { listChannelEvents } from './api/events-list.js';
-import { replayChannelEvents } from './api/events-replay.js';
-import { advanceOrder } from './api/orders-advance.js';
-import { createOrder } from './api/orders-create.js';
-import { listUserOrders } from './api/orders-list.js';
-import { queryOrder } from './api/orders-query.js';
-import { unsubscribe } from './api/orders-unsubscribe.js';
-import { queryPayment } from './api/payments-query.js';
+import { createBindConfirmAction } from './api/agreements-bind-confirm.js';
+import { createBindSmsAction } from './api/agreements-bind-sms.js';
+import { createReplaceAction } from './api/agreements-replace.js';
+import { createUserDataAction } from './api/agreements-user-data.js';
+import { createAuthTokenAction } from './api/auth-token.js';
+import { createEventsListAction } from './api/events-list.js';
+import { createEventsReplayAction } from './api/events-replay.js';
+import { createOrdersAdvanceAction } from './api/orders-advance.js';
+import { createOrdersCreateAction } from './api/orders-create.js';
+import { createOrdersListAction } from './api/orders-list.js';
+import { createOrdersQueryAction } from './api/orders-query.js';
+import { createOrdersUnsubscribeAction } from './api/orders-unsubscribe.js';
+import { createPaymentsQueryAction } from './api/payments-query.js';
+import { createProvisionedListAction } from './api/provisioned-list.js';
 import type { AccessTokens } from './catalog/channels/access-token.js';
-import { listAuthorizedPaymentChannels } from './catalog/payment-channels/sql.js';
-import { catalog } from './catalog/products/catalog.js';
-import { listAuthorizedProducts } from './catalog/products/sql.js';
-import type { Gateways } from './gateways/registry.js';
+import { listAuthorizedPaymentChannels } from './catalog/payment-channels/list-payment-channels-sql.js';
+import { createCatalog } from './catalog/products/catalog.js';
+import { listAuthorizedProducts } from './catalog/products/list-products-sql.js';
+import type { Gateways } from './gateways/gateway-registry.js';
 import { createDescribedRoute, createRoute, type Route } from './http/routes.js';
 import type { Clock } from './platform/clock.js';
 import type { Database } from './platform/db/database.js';
 import type { BusinessCounts } from './platform/metrics/counts.js';
 import type { KeyedHasher } from './platform/secrets/keyed-hasher.js';
 import type { Environment } from './platform/settings.js';
-import { agreementNumbers } from './subscriptions/domain/agreements/numbers.js';
-import { orderNumbers } from './subscriptions/domain/orders/numbers.js';
-import { renderReplaced } from './subscriptions/steps/agreements/replace-text.js';
-import { createDeduct } from './subscriptions/steps/orders/create-deduct.js';
-import { orderStore } from './subscriptions/steps/orders/store.js';
-import { userData } from './subscriptions/store/agreements/user-data.js';
-import { redeemLinks } from './subscriptions/store/orders/redeem.js';
-import { orderRenderer } from './subscriptions/store/orders/text.js';
+import { renderReplacement } from './subscriptions/steps/agreements/replacement-text.js';
+import { createDeductedOrderCreator } from './subscriptions/steps/orders/create-deducted-order.js';
+import { createOrderStore } from './subscriptions/steps/orders/order-store.js';
+import { createAgreementNumbers } from './subscriptions/store/agreements/agreements-sql.js';
+import { createOrderNumbers } from './subscriptions/store/orders/new-orders-sql.js';
+import { createOrderRenderer } from './subscriptions/store/orders/order-text.js';
+import { createRedeemLinks } from './subscriptions/store/orders/redeem-links.js';
 
 export interface InterfaceDeps {
   readonly database: Database;
@@ -42,50 +42,50 @@ export interface InterfaceDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly environment: Environment;
-  /** Where redemption links lead; asked for each, since a free port is known only once it is taken. */
+  /** Where redemption links lead. A function, because a port that the system chooses is known only when the server listens. */
   readonly redeemUrl: () => string;
   readonly counts?: BusinessCounts;
   readonly debitDeadlineMs?: number;
 }
 
-/** The route table: every endpoint of the interface with the action behind it. What is the sandbox's alone is nowhere else. */
-export function interfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): Route[] {
+/** Every endpoint of the interface with its action. Those of the sandbox exist only in a sandbox. */
+export function createInterfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): Route[] {
   const { database, clock } = deps;
-  const links = redeemLinks(redeemUrl, clock);
-  const renderOrder = orderRenderer(links);
+  const links = createRedeemLinks(redeemUrl, clock);
+  const renderOrder = createOrderRenderer(links);
   const shared = {
     ...deps,
-    catalog: catalog(database),
+    catalog: createCatalog(database),
     links,
-    orderNumbers: orderNumbers(database),
-    agreementNumbers: agreementNumbers(database),
-    store: orderStore(database),
+    orderNumbers: createOrderNumbers(database),
+    agreementNumbers: createAgreementNumbers(database),
+    store: createOrderStore(database),
   };
   return [
-    createRoute(ENDPOINTS['auth/token'], authToken(tokens)),
+    createRoute(ENDPOINTS['auth/token'], createAuthTokenAction(tokens)),
     createRoute(
       ENDPOINTS['products/list'],
-      provisionedList('products/list', ({ productCode }) => productCode, listAuthorizedProducts),
+      createProvisionedListAction('products/list', ({ productCode }) => productCode, listAuthorizedProducts),
     ),
     createRoute(
       ENDPOINTS['payment-channels/list'],
-      provisionedList('payment-channels/list', ({ code }) => code, listAuthorizedPaymentChannels),
+      createProvisionedListAction('payment-channels/list', ({ code }) => code, listAuthorizedPaymentChannels),
     ),
-    createRoute(ENDPOINTS['agreements/bind-sms'], bindSms(shared)),
-    createRoute(ENDPOINTS['agreements/bind-confirm'], bindConfirm(shared)),
-    createRoute(ENDPOINTS['agreements/user-data'], userData()),
-    createDescribedRoute(ENDPOINTS['agreements/replace'], replaceAgreement(shared), renderReplaced),
+    createRoute(ENDPOINTS['agreements/bind-sms'], createBindSmsAction(shared)),
+    createRoute(ENDPOINTS['agreements/bind-confirm'], createBindConfirmAction(shared)),
+    createRoute(ENDPOINTS['agreements/user-data'], createUserDataAction()),
+    createDescribedRoute(ENDPOINTS['agreements/replace'], createReplaceAction(shared), renderReplacement),
     createDescribedRoute(
       ENDPOINTS['orders/create'],
-      createOrder({ ...shared, deduct: createDeduct(shared) }),
+      createOrdersCreateAction({ ...shared, deduct: createDeductedOrderCreator(shared) }),
       renderOrder,
     ),
-    createRoute(ENDPOINTS['orders/query'], queryOrder(shared)),
-    createRoute(ENDPOINTS['orders/list'], listUserOrders(shared)),
-    createDescribedRoute(ENDPOINTS['orders/unsubscribe'], unsubscribe(clock), renderOrder),
-    createRoute(ENDPOINTS['payments/query'], queryPayment(clock)),
-    createRoute(ENDPOINTS['events/list'], listChannelEvents()),
-    createRoute(ENDPOINTS['events/replay'], replayChannelEvents()),
-    createDescribedRoute(ENDPOINTS['sandbox/orders/advance'], advanceOrder(shared), renderOrder),
+    createRoute(ENDPOINTS['orders/query'], createOrdersQueryAction(shared)),
+    createRoute(ENDPOINTS['orders/list'], createOrdersListAction(shared)),
+    createDescribedRoute(ENDPOINTS['orders/unsubscribe'], createOrdersUnsubscribeAction(clock), renderOrder),
+    createRoute(ENDPOINTS['payments/query'], createPaymentsQueryAction(clock)),
+    createRoute(ENDPOINTS['events/list'], createEventsListAction()),
+    createRoute(ENDPOINTS['events/replay'], createEventsReplayAction()),
+    createDescribedRoute(ENDPOINTS['sandbox/orders/advance'], createOrdersAdvanceAction(shared), renderOrder),
   ].filter(({ endpoint }) => deps.environment === 'sandbox' || !endpoint.sandboxOnly);
 }

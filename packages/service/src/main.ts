@@ -16,13 +16,12 @@ import { checkNodeSettings, readSettings, type Settings } from './platform/setti
 import { stopOnSignals } from './platform/stop-signals.js';
 import { createService, type Service } from './service.js';
 
-/** What is told to people goes to stderr, so that stdout is the log and nothing else. */
+/** Messages to people go to stderr, so that stdout has only the log. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
-// Whoever read our output may be gone; that is no reason to leave the database without a stop.
+// The reader of our output may have gone away; the process must not end without stopping the database.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-/** Composition root: settings, database, service, signals. */
 async function main(): Promise<void> {
   const settings = readSettings();
   const log = createLog(settings.logLevel, undefined, {
@@ -36,7 +35,7 @@ async function main(): Promise<void> {
   const stopping = new AbortController();
   stopOnSignals(stopping);
   stopOnBugs(stopping, log);
-  const starting = await answerFromTheStart(settings);
+  const starting = await answerWhileStarting(settings);
   const opened = await openDatabaseFromSettings(settings, {
     role: 'service',
     log: (line) => say(`  ${line}`),
@@ -64,13 +63,17 @@ async function main(): Promise<void> {
   });
   try {
     await starting?.close();
-    const { here, operations } = await listen(service, settings);
-    publicUrl = settings.publicUrl ?? here;
-    banner(settings, { publicUrl, operations, demoFile: await demo(settings, opened, publicUrl) });
+    const { url, operations } = await listenEverywhere(service, settings);
+    publicUrl = settings.publicUrl ?? url;
+    printBanner(settings, {
+      publicUrl,
+      operations,
+      demoFile: await provisionDemoIfSandbox(settings, opened, publicUrl),
+    });
     log.info({ environment: settings.environment, baseUrl: publicUrl, engine: engineState(settings) }, 'serving');
     if (settings.readsOnly) log.warn('ENGINE is off: reads are served, everything else is refused or left undone');
     if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
-    await leave(service, settings);
+    await announceStop(service, settings);
   } finally {
     await service.stop();
     await opened.close();
@@ -80,8 +83,8 @@ async function main(): Promise<void> {
 
 const engineState = ({ readsOnly }: Settings) => (readsOnly ? 'off' : 'on');
 
-/** Load balancers are told first, and get their time to hear it. A second signal ends the process at any point. */
-async function leave(service: Service, { drainSeconds }: Settings): Promise<void> {
+/** Tells load balancers first and gives them time to notice. A second signal ends the process at any point. */
+async function announceStop(service: Service, { drainSeconds }: Settings): Promise<void> {
   const atOnce = 'Press Ctrl-C again to stop at once.';
   service.announceStop();
   if (drainSeconds > 0) {
@@ -91,28 +94,28 @@ async function leave(service: Service, { drainSeconds }: Settings): Promise<void
   say(`Stopping: running requests are finished first. ${atOnce}`);
 }
 
-/** The addresses that were really taken. */
+/** The addresses that the servers really listen on. */
 interface Listening {
-  readonly here: string;
-  /** Of /metrics and /healthz. */
+  readonly url: string;
+  /** The address of /metrics and /healthz. */
   readonly operations: string;
 }
 
-async function listen({ server, operations }: Service, settings: Settings): Promise<Listening> {
+async function listenEverywhere({ server, operations }: Service, settings: Settings): Promise<Listening> {
   const { host, port, metricsHost, metricsPort = 0 } = settings;
   await listenAt(server, { host, port }, INTERFACE);
-  const here = addressOf(server.server, host);
-  if (!operations) return { here, operations: here };
+  const url = urlOf(server.server, host);
+  if (!operations) return { url, operations: url };
   await listenAt(operations, { host: metricsHost, port: metricsPort }, MONITORING);
-  return { here, operations: addressOf(operations.server, metricsHost) };
+  return { url, operations: urlOf(operations.server, metricsHost) };
 }
 
 /**
- * A database that is away, or a migration, may be waited for at length: whoever asks whether the process is alive is answered
- * meanwhile, where it will be answered later. The interface's own port, if that is another one, refuses connections, so that a
- * proxy finds another node. A port that the system chooses is known to nobody yet.
+ * Waiting for a database or a migration may take long: meanwhile /healthz is answered on the port where it will be answered
+ * later. If the interface has another port, that refuses connections, so that a proxy chooses another node. Nothing listens if
+ * the system is to choose the port, since nobody knows it yet.
  */
-async function answerFromTheStart(settings: Settings): Promise<FastifyInstance | undefined> {
+async function answerWhileStarting(settings: Settings): Promise<FastifyInstance | undefined> {
   const { host, port, metricsHost, metricsPort } = settings;
   const isApart = metricsPort !== undefined;
   const address = isApart ? { host: metricsHost, port: metricsPort } : { host, port };
@@ -122,7 +125,7 @@ async function answerFromTheStart(settings: Settings): Promise<FastifyInstance |
   return app;
 }
 
-/** The settings that say where. */
+/** The names of the settings of an address, for error messages. */
 interface ListenerNames {
   readonly host: string;
   readonly port: string;
@@ -140,19 +143,24 @@ async function listenAt(
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
     const { code, message } = error;
-    const told = (advice: string) => new PlainError(`cannot listen: ${message}; ${advice}`, { cause: error });
-    if (code === 'EADDRINUSE' || code === 'EACCES') throw told(`set ${names.port} to another one`);
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw told(`check ${names.host}`);
+    const createListenError = (advice: string) =>
+      new PlainError(`cannot listen: ${message}; ${advice}`, { cause: error });
+    if (code === 'EADDRINUSE' || code === 'EACCES') throw createListenError(`set ${names.port} to another one`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw createListenError(`check ${names.host}`);
     throw error;
   }
 }
 
-function addressOf(server: Server, host: string): string {
+function urlOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-async function demo(settings: Settings, opened: OpenedDatabase, baseUrl: string): Promise<string | undefined> {
+async function provisionDemoIfSandbox(
+  settings: Settings,
+  opened: OpenedDatabase,
+  baseUrl: string,
+): Promise<string | undefined> {
   if (settings.environment !== 'sandbox') return undefined;
   const operator = { ...opened, environment: settings.environment, actor: 'service:first-start' };
   return provisionDemo(operator, { dataDir: settings.dataDir, baseUrl });
@@ -164,8 +172,8 @@ interface Ready {
   readonly demoFile: string | undefined;
 }
 
-/** What machines ask is named by where it is on this machine: under PUBLIC_URL nobody should find it. */
-function banner(settings: Settings, { publicUrl, operations, demoFile }: Ready): void {
+/** Operations are shown with the address on this machine: they should not be reachable under PUBLIC_URL. */
+function printBanner(settings: Settings, { publicUrl, operations, demoFile }: Ready): void {
   const database = settings.databaseUrl === undefined ? `embedded PostgreSQL in ${settings.dataDir}` : 'DATABASE_URL';
   const rows = [
     ['Interface', `${publicUrl}/openapi/v1/`],
@@ -183,8 +191,8 @@ function banner(settings: Settings, { publicUrl, operations, demoFile }: Ready):
 }
 
 /**
- * An error that nobody waits for is a bug, and what it leaves behind nobody knows: the process ends, in order, so that requests
- * that have nothing to do with it are answered. Whoever supervises it starts another.
+ * An error that nothing catches is a bug, and the state after it is unknown: the process stops in the usual way, so that
+ * requests that have nothing to do with it are answered. A supervisor starts another one.
  */
 function stopOnBugs(stopping: AbortController, log: Logger): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
@@ -200,13 +208,13 @@ main().then(
   () => process.exit(),
   (error: unknown) => {
     if (error instanceof Error && error.name === 'AbortError') process.exit(0);
-    say(`perennial: ${oneLine(error)}`);
+    say(`perennial: ${describeError(error)}`);
     process.exit(1);
   },
 );
 
-/** Anything that is not meant for people is a bug, and shows where. */
-function oneLine(error: unknown): string {
+/** An error that is not a PlainError is a bug, so its stack is shown. */
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof PlainError) return error.message;
   return error.stack ?? error.message;

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
-import { noticeAcceptor } from './api/notice.js';
-import { accessTokens } from './catalog/channels/access-token.js';
-import { channelRegistry } from './catalog/channels/registry.js';
+import { createNoticeAcceptor } from './api/institution-notice.js';
+import { createAccessTokens } from './catalog/channels/access-token.js';
+import { createChannelRegistry } from './catalog/channels/channel-registry.js';
 import { startEngine } from './engine/engine.js';
 import type { AlertSeconds } from './engine/jobs/alerts.js';
-import { type Fulfilments, fulfilmentRegistry } from './fulfilment/registry.js';
-import { bridgeGateway } from './gateways/bridge/bridge.js';
-import { noticeVerifier } from './gateways/notice-verifier.js';
-import { type Gateways, gatewayRegistry } from './gateways/registry.js';
-import { sandboxGateway } from './gateways/sandbox/gateway.js';
+import { createFulfilmentRegistry, type Fulfilments } from './fulfilment/fulfilment-registry.js';
+import { createBridgeGateway } from './gateways/bridge/bridge-gateway.js';
+import { createGatewayRegistry, type Gateways } from './gateways/gateway-registry.js';
+import { createNoticeVerifier } from './gateways/notice-verifier.js';
+import { createSandboxGateway } from './gateways/sandbox/sandbox-gateway.js';
 import { createMinuteLimit } from './http/answers/minute-limit.js';
 import { type App, createApp, type HttpLimits } from './http/app.js';
 import { createAuthenticationFailures } from './http/limits/authentication-failures.js';
@@ -19,7 +19,7 @@ import { createRedeemLimits } from './http/limits/redeem-limits.js';
 import { createServiceMetrics } from './http/metrics.js';
 import { createAdmission } from './http/requests/admission.js';
 import type { Route } from './http/routes.js';
-import { interfaceRoutes } from './interface.js';
+import { createInterfaceRoutes } from './interface.js';
 import type { AlertTransport } from './platform/alerts/transport.js';
 import type { Clock } from './platform/clock.js';
 import type { Database } from './platform/db/database.js';
@@ -31,9 +31,9 @@ import { createKeyedHasher } from './platform/secrets/keyed-hasher.js';
 import type { Vault } from './platform/secrets/vault.js';
 import { DEFAULT_DATABASE_POOL, DEFAULT_REDEEM_OPENS_PER_MINUTE, type Environment } from './platform/settings.js';
 import { createUnsubscriber } from './redeem/unsubscribe.js';
-import { claimer } from './subscriptions/steps/benefits/claim.js';
-import { agreementEnder } from './subscriptions/steps/ending/agreement-ended.js';
-import { settleTogether } from './subscriptions/steps/payments/settle-together.js';
+import { createClaimer } from './subscriptions/steps/benefits/claim-benefit.js';
+import { createAgreementEnder } from './subscriptions/steps/ending/end-by-institution.js';
+import { createBatchSettler } from './subscriptions/steps/payments/batch-settler.js';
 
 export interface ServiceDeps {
   readonly database: Database;
@@ -41,7 +41,7 @@ export interface ServiceDeps {
   readonly databasePool?: number;
   /** How many of them one channel may use at a time. */
   readonly databaseShare?: number | undefined;
-  /** In place of what follows from these, for a test that cannot wait. */
+  /** Replaces the limits that follow from these two, for tests. */
   readonly shareLimits?: Partial<ChannelQueueLimits>;
   readonly vault: Vault;
   readonly clock: Clock;
@@ -57,7 +57,7 @@ export interface ServiceDeps {
   readonly trustedProxies: readonly string[];
   readonly authFailuresPerMinute: number;
   readonly httpLimits?: Partial<HttpLimits>;
-  /** Who asks for /metrics has to send it. */
+  /** Requests to /metrics must have this token. */
   readonly metricsToken?: string | undefined;
   /** /metrics and /healthz are not on the interface's listener but on one of their own. */
   readonly isMonitoredApart?: boolean;
@@ -80,9 +80,9 @@ export interface ServiceDeps {
   readonly eventsRetentionDays?: number;
   /** In place of the usual 15, for a test that cannot wait. */
   readonly readingSeconds?: number;
-  /** Whether this node also does what no request asks for. */
+  /** Whether this node also runs the engine. */
   readonly engine?: boolean;
-  /** It does not, and refuses what writes: a copy that somebody wants to look at. */
+  /** Without the engine, and requests that write are refused: for looking at a copy. */
   readonly readsOnly?: boolean;
   /** How alerts reach people, beside the list. */
   readonly alertWays?: readonly AlertTransport[];
@@ -94,7 +94,7 @@ export interface Service extends App {
   stop(): Promise<void>;
 }
 
-/** Everything a node does, put together. It has no settings and no signals: those are main's. */
+/** Puts all parts of a node together. Settings and signals are in main.ts. */
 export function createService(deps: ServiceDeps): Service {
   const { database, vault, clock, log } = deps;
   const shares = createConnectionShares(database, {
@@ -103,23 +103,23 @@ export function createService(deps: ServiceDeps): Service {
   });
   const metrics = createServiceMetrics(database, shares);
   const watch = createClockWatch(deps);
-  const tokens = accessTokens(vault, clock);
-  const channels = channelRegistry(database, vault);
+  const tokens = createAccessTokens(vault, clock);
+  const channels = createChannelRegistry(database, vault);
   const institutionNumbers = createKeyedHasher(database, vault, 'institution numbers');
   const bankMobiles = createKeyedHasher(database, vault, 'bank mobiles');
   const gateways =
     deps.gateways ??
-    gatewayRegistry(database, {
-      sandbox: () => sandboxGateway(clock),
-      bridge: (url, wrappedKey) => bridgeGateway({ url, key: vault.unwrapKey(wrappedKey), clock, log }),
+    createGatewayRegistry(database, {
+      sandbox: () => createSandboxGateway(clock),
+      bridge: (url, wrappedKey) => createBridgeGateway({ url, key: vault.unwrapKey(wrappedKey), clock, log }),
     });
-  const fulfilments = deps.fulfilments ?? fulfilmentRegistry({ database, vault, clock, log });
+  const fulfilments = deps.fulfilments ?? createFulfilmentRegistry({ database, vault, clock, log });
   const { counts } = metrics.business;
-  const settle = settleTogether(database, clock, counts);
+  const settle = createBatchSettler(database, clock, counts);
   const redeemUrl = deps.redeemUrl ?? deps.publicUrl;
   const app = createApp({
     routes: [
-      ...interfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles, counts }),
+      ...createInterfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles, counts }),
       ...(deps.moreRoutes ?? []),
     ],
     load: createNodeLoad(deps.load),
@@ -151,17 +151,17 @@ export function createService(deps: ServiceDeps): Service {
       log,
       redeemUrl,
       limits: createRedeemLimits(deps.redeemOpensPerMinute ?? DEFAULT_REDEEM_OPENS_PER_MINUTE, clock),
-      claim: claimer({ clock, log, fulfilments, counts }),
+      claim: createClaimer({ clock, log, fulfilments, counts }),
       unsubscribe: createUnsubscriber(clock),
     },
     notices: {
       clock,
-      verifier: noticeVerifier(database, gateways, clock),
+      verifier: createNoticeVerifier(database, gateways, clock),
       limit: createMinuteLimit(deps.authFailuresPerMinute, clock),
-      accept: noticeAcceptor({
+      accept: createNoticeAcceptor({
         database,
         settle,
-        endAgreement: agreementEnder({ database, institutionNumbers, clock }),
+        endAgreement: createAgreementEnder({ database, institutionNumbers, clock }),
       }),
     },
   });

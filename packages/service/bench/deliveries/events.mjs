@@ -1,7 +1,7 @@
 import { setCallback } from '../../dist/operator/provisioning/channel-settings.js';
 import { createChannel } from '../../dist/operator/provisioning/channels.js';
-import { written } from '../../dist/platform/db/time-sql.js';
-import { paymentPayloadSql } from '../../dist/subscriptions/store/events/payload-sql.js';
+import { shanghaiText } from '../../dist/platform/db/time-sql.js';
+import { paymentPayloadSql } from '../../dist/subscriptions/store/events/event-payload-sql.js';
 
 const FIRST = 400_000_000_000;
 /** Of each channel. More than are ever read together, so that no event waits for another one of its order. */
@@ -45,8 +45,8 @@ export async function makeEvents(maker, channels, count) {
          externalOrderNo: 'o.external_order_no',
          channelUserId: 'o.channel_user_id',
          cycleNo: 'o.cycle_no',
-         expectPayTime: written('t.at'),
-         paidAt: written('t.at'),
+         expectPayTime: shanghaiText('t.at'),
+         paidAt: shanghaiText('t.at'),
          amountCent: 'o.amount_cent',
          paymentStatus: `'BILLED'`,
          agreementShareFlag: 'o.shared',

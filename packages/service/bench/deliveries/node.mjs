@@ -1,7 +1,7 @@
 // A node that sends events, in a process of its own.
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
-import { deliverer } from '../../dist/engine/jobs/deliveries.js';
+import { startDeliveries } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
@@ -15,11 +15,11 @@ answer({
   async open({ url, dataDir }) {
     const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
     const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => undefined });
-    deps = { database, channels: channelRegistry(database, vault), clock, log: createLog('warn') };
+    deps = { database, channels: createChannelRegistry(database, vault), clock, log: createLog('warn') };
   },
   /** A node is there before the events are. */
   prepare() {
-    sending ??= deliverer({ ...deps, pushClient: createPushClient({ allowLocalhost: true }) });
+    sending ??= startDeliveries({ ...deps, pushClient: createPushClient({ allowLocalhost: true }) });
   },
   begin: () => undefined,
   /** Everything that was sent is written down as well. */

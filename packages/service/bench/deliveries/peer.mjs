@@ -6,7 +6,7 @@ import { Logger, run as runGraphile, runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
 import { request } from 'undici';
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createMessage, signPush } from '../../dist/delivery/receivers/message.js';
 import { createReceiverRegistry } from '../../dist/delivery/receivers/receivers.js';
 import { DEADLINE_MS, RETRY_DELAYS_SECONDS } from '../../dist/delivery/schedule.js';
@@ -37,7 +37,7 @@ answer({
     const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
     const opened = await openDatabaseFromSettings(settings, { role: 'service', log: () => undefined });
     database = opened.database;
-    receivers = createReceiverRegistry(database, channelRegistry(database, opened.vault));
+    receivers = createReceiverRegistry(database, createChannelRegistry(database, opened.vault));
     peer = PEERS[name](url);
     await peer.open();
   },

@@ -1,11 +1,12 @@
 // node packages/service/bench/deliveries/push-clients.mjs [pushes] [runs]
 // What one push costs over kept connections: the service's own push client beside undici, in turn, against the same
 // receivers in a process of their own. No database, no signing: the signed pushes are made before the clock runs.
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { Pool, request } from 'undici';
 import { signPush } from '../../dist/delivery/receivers/message.js';
+import { createSigner } from '../../dist/delivery/receivers/signing-key.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { isAccepted } from '../../dist/delivery/transport/push-result.js';
 import { processes } from '../processes.mjs';
@@ -41,8 +42,7 @@ const SIGNED = Array.from({ length: 1_000 }, (_, index) => {
     head: `{"eventId":"${eventId}","eventType":"payment.status.changed","occurredAt":"2026-01-01 00:00:00","retryNo":`,
     tail: `,"data":${JSON.stringify(data)}}`,
   };
-  const sign = (text) => createHmac('sha256', SECRET).update(text).digest('base64');
-  const receiver = { appId: 'app_0123456789abcdef', sign };
+  const receiver = { appId: 'app_0123456789abcdef', sign: createSigner(SECRET) };
   const signed = signPush(receiver, '/events', message, 1_767_225_600_000);
   const lines = signed.headers.trimEnd().split('\r\n');
   const pairs = ['User-Agent', 'Perennial', ...lines.flatMap((line) => line.split(': '))];

@@ -1,17 +1,17 @@
 // A node's engine in a process of its own: what a node does about due orders, on the database that it is told.
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
-import { openPaymentChannels } from '../../dist/catalog/payment-channels/pace-sql.js';
+import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
+import { listOpenPaymentChannels } from '../../dist/catalog/payment-channels/pace-sql.js';
 import { startEngine } from '../../dist/engine/engine.js';
-import { billCollected } from '../../dist/engine/jobs/billing.js';
-import { renewDeducted } from '../../dist/engine/jobs/renewals.js';
-import { fulfilmentRegistry } from '../../dist/fulfilment/registry.js';
-import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
-import { gatewayRegistry } from '../../dist/gateways/registry.js';
+import { billDueOrders } from '../../dist/engine/jobs/billing.js';
+import { renewDueOrders } from '../../dist/engine/jobs/renewals.js';
+import { createFulfilmentRegistry } from '../../dist/fulfilment/fulfilment-registry.js';
+import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
+import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
 import { readSettings } from '../../dist/platform/settings.js';
-import { settleTogether } from '../../dist/subscriptions/steps/payments/settle-together.js';
+import { createBatchSettler } from '../../dist/subscriptions/steps/payments/batch-settler.js';
 import { answer } from './answer.mjs';
 
 let deps;
@@ -21,24 +21,25 @@ answer({
     const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
     const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => undefined });
     const log = createLog('warn');
-    const bridge = (address, wrapped) => bridgeGateway({ url: address, key: vault.unwrapKey(wrapped), clock, log });
+    const bridge = (address, wrapped) =>
+      createBridgeGateway({ url: address, key: vault.unwrapKey(wrapped), clock, log });
     deps = {
       database,
       vault,
       clock,
       log,
-      fulfilments: fulfilmentRegistry({ database, vault, clock, log }),
-      channels: channelRegistry(database, vault),
-      gateways: gatewayRegistry(database, { bridge }),
-      settle: settleTogether(database, clock),
+      fulfilments: createFulfilmentRegistry({ database, vault, clock, log }),
+      channels: createChannelRegistry(database, vault),
+      gateways: createGatewayRegistry(database, { bridge }),
+      settle: createBatchSettler(database, clock),
     };
   },
   /** Mode B: everything that is due. */
-  bill: () => billCollected(deps.database),
+  bill: () => billDueOrders(deps.database),
   /** Mode A: everything that is due at every payment channel. */
   async renew() {
-    const channels = await openPaymentChannels(deps.database);
-    const counts = await Promise.all(channels.map((pace) => renewDeducted(deps, pace)));
+    const channels = await listOpenPaymentChannels(deps.database);
+    const counts = await Promise.all(channels.map((pace) => renewDueOrders(deps, pace)));
     return counts.reduce((sum, count) => sum + count, 0);
   },
   /** All that a node does, until it is ended. */

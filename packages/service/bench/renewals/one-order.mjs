@@ -1,6 +1,6 @@
-import { written } from '../../dist/platform/db/time-sql.js';
-import { BENEFIT_DAYS } from '../../dist/subscriptions/domain/benefits/policy.js';
-import { paymentPayloadSql } from '../../dist/subscriptions/store/events/payload-sql.js';
+import { shanghaiText } from '../../dist/platform/db/time-sql.js';
+import { BENEFIT_DAYS } from '../../dist/subscriptions/domain/benefits/benefit-expiry.js';
+import { paymentPayloadSql } from '../../dist/subscriptions/store/events/event-payload-sql.js';
 
 /**
  * Mode B for one order, as lean as a job can be: the same writes as the set-wise statement, in one statement, without what
@@ -32,8 +32,8 @@ with moved as (
       externalOrderNo: 'm.external_order_no',
       channelUserId: 'm.channel_user_id',
       cycleNo: 'm.cycle_no',
-      expectPayTime: written('m.expect_at'),
-      paidAt: written('m.at'),
+      expectPayTime: shanghaiText('m.expect_at'),
+      paidAt: shanghaiText('m.at'),
       amountCent: 'm.amount_cent',
       paymentStatus: `'BILLED'`,
       agreementShareFlag: 'm.shared',

@@ -3,17 +3,17 @@
 // institution and settles, as the engine does, for its one order.
 import { Logger, run as runGraphile, runMigrations } from 'graphile-worker';
 import PgBoss from 'pg-boss';
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
-import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
-import { gatewayRegistry } from '../../dist/gateways/registry.js';
+import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
+import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
+import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
-import { RENEWAL_LEASE_SECONDS } from '../../dist/subscriptions/domain/payments/policy.js';
-import { debitRequest, sendDebit } from '../../dist/subscriptions/steps/payments/debit.js';
-import { settle } from '../../dist/subscriptions/steps/payments/settle.js';
-import { institutionNo } from '../../dist/subscriptions/store/agreements/card.js';
-import { startRenewals } from '../../dist/subscriptions/store/orders/renew-sql.js';
+import { RENEWAL_LEASE_SECONDS } from '../../dist/subscriptions/domain/payments/debit-policy.js';
+import { createDebitRequest, sendDebit } from '../../dist/subscriptions/steps/payments/send-debit.js';
+import { settleDebits } from '../../dist/subscriptions/steps/payments/settle-debits.js';
+import { unsealInstitutionNo } from '../../dist/subscriptions/store/agreements/card.js';
+import { startRenewals } from '../../dist/subscriptions/store/orders/start-renewals-sql.js';
 import { BRIDGE } from '../rows.mjs';
 import { answer } from './answer.mjs';
 import { billOne } from './one-order.mjs';
@@ -49,17 +49,20 @@ answer({
 const one = (orderNo) => ({ kind: 'one-order', at: Date.now(), orderNo });
 
 function debit({ vault }) {
-  const channels = channelRegistry(database, vault);
-  const bridge = (url, wrapped) => bridgeGateway({ url, key: vault.unwrapKey(wrapped), clock });
-  const gateways = gatewayRegistry(database, { bridge });
+  const channels = createChannelRegistry(database, vault);
+  const bridge = (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock });
+  const gateways = createGatewayRegistry(database, { bridge });
   return async (orderNo) => {
     const claim = await startRenewals(database, BRIDGE, one(orderNo), 1, RENEWAL_LEASE_SECONDS);
     const [attempt] = claim.renewals;
     if (!attempt) throw new Error(`order ${orderNo} was not due`);
-    const channel = await channels.byId(attempt.channelId);
+    const channel = await channels.getById(attempt.channelId);
     const gateway = await gateways.of(BRIDGE);
-    const outcome = await sendDebit(gateway, debitRequest(attempt, institutionNo(channel, attempt)));
-    await database.transaction((tx) => settle(tx, [{ attempt, outcome }], clock.now()));
+    const outcome = await sendDebit(
+      gateway,
+      createDebitRequest(attempt, channel, unsealInstitutionNo(channel, attempt)),
+    );
+    await database.transaction((tx) => settleDebits(tx, [{ attempt, outcome }], clock.now()));
   };
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { openEmbedded } from '@perennial/embedded-postgres';
 import pg from 'pg';
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createProduct } from '../../dist/operator/provisioning/products.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
@@ -64,7 +64,7 @@ export async function openServer(dataDir, bin) {
         const operator = { database, vault, environment: settings.environment, actor: 'bench' };
         for (const product of PRODUCTS) await createProduct(operator, { ...REST, ...product });
         const { channelId } = await provisionChannel({ operator, database });
-        const channel = await channelRegistry(database, vault).byId(channelId);
+        const channel = await createChannelRegistry(database, vault).getById(channelId);
         return await work({ dataDir, place: { url, dataDir }, operator, channel, maker });
       } finally {
         await maker.end();

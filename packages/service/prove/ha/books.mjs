@@ -1,4 +1,4 @@
-import { attemptNo } from '../../dist/subscriptions/domain/orders/numbers.js';
+import { formatAttemptNo } from '../../dist/subscriptions/domain/orders/order-numbers.js';
 
 const lost = (text) => ({ kind: 'lost', text });
 const doubled = (text) => ({ kind: 'doubled', text });
@@ -57,7 +57,7 @@ function debitsOf(attempts, ledger) {
   const known = new Set();
   const paid = new Map();
   for (const { orderNo, cycleNo, tryNo, amountCent, status } of attempts) {
-    const number = attemptNo(orderNo, cycleNo, tryNo);
+    const number = formatAttemptNo(orderNo, cycleNo, tryNo);
     known.add(number);
     const debit = debits.get(number);
     const taken = debit?.debitedCent ?? 0;

@@ -3,27 +3,30 @@ import type { Action } from '../catalog/action.js';
 import type { Channel } from '../catalog/channels/channel.js';
 import type { Catalog } from '../catalog/products/catalog.js';
 import type { BindCodeOutcome } from '../gateways/gateway.js';
-import type { Gateways } from '../gateways/registry.js';
+import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
 import type { KeyedHasher } from '../platform/secrets/keyed-hasher.js';
 import type { Environment } from '../platform/settings.js';
-import { effectivePaymentChannel, requireBank } from '../subscriptions/domain/agreements/payment-channel.js';
+import {
+  type AgreementTransition,
+  findAgreementTransition,
+} from '../subscriptions/domain/agreements/agreement-states.js';
+import { choosePaymentChannel, requireServedBank } from '../subscriptions/domain/agreements/choose-payment-channel.js';
 import { readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
-import { type AgreementTransition, agreementAfter } from '../subscriptions/domain/agreements/states.js';
-import { reserveSend } from '../subscriptions/steps/agreements/sms-limit.js';
-import { cardColumns, readCard } from '../subscriptions/store/agreements/card.js';
-import { deleteSend } from '../subscriptions/store/agreements/sms-limit-sql.js';
+import { reserveSmsSend } from '../subscriptions/steps/agreements/sms-limit.js';
 import {
   type BindingRow,
   findBinding,
   insertAgreement,
   lockBinding,
-  nextAgreementId,
   restartBinding,
   storeCodeSent,
-} from '../subscriptions/store/agreements/sql.js';
-import { bindUserMobile, checkUserMobile } from '../subscriptions/store/users/mobile.js';
+  takeAgreementId,
+} from '../subscriptions/store/agreements/agreements-sql.js';
+import { readCard, sealCard } from '../subscriptions/store/agreements/card.js';
+import { deleteSmsSend } from '../subscriptions/store/agreements/sms-limit-sql.js';
+import { bindUserMobile, checkUserMobile } from '../subscriptions/store/users/login-mobile.js';
 
 export interface BindSmsDeps {
   readonly catalog: Catalog;
@@ -33,39 +36,39 @@ export interface BindSmsDeps {
   readonly environment: Environment;
 }
 
-/** A binding on which a code is being sent: what the first transaction wrote and the second goes on with. */
-interface Sending {
+/** A binding for which a code is being sent: what the second transaction needs from the first. */
+interface BindCodeSending {
   readonly agreementId: number;
   readonly details: string;
   readonly reservedAt: number;
 }
 
 /**
- * agreements/bind-sms. The first transaction writes the binding and counts the code; then the institution is asked to
- * send it; the second writes what became of it. Only a code that was sent ties the login mobile to the user.
+ * agreements/bind-sms. The first transaction stores the binding and counts the code; then the institution is asked to send
+ * it; the second stores the outcome. The login mobile is bound to the user only when a code was sent.
  */
-export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
+export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
   const limited = environment === 'production';
 
   const action: Action<BindSmsRequest, BindSmsData> = async (context, request) => {
     const { channel, origin, caller, database, once, answer } = context;
     const mobile = readPlaintext(channel, 'mobile', request.mobileEncrypted, 'mobileEncrypted');
     const card = readCard(channel, request);
-    // The limit is the phone's and not the channel's, so that no two channels text the same one at a time.
+    // The limit is for the phone and not for the channel, so that two channels cannot text the same phone at a time.
     const bankMobileHash = limited ? await bankMobiles.hash(card.bankMobile) : undefined;
     const { former, paymentChannelCode } = await (once.interrupted === undefined
-      ? check(database, channel, request)
-      : takeUp(database, channel, once.interrupted));
+      ? checkRequest(database, channel, request)
+      : resumeSending(database, channel, once.interrupted));
 
     const sending = await database.transaction(async (tx) => {
-      const agreementId = former?.agreementId ?? (await nextAgreementId(tx));
-      // First of all, so that a twin on another node waits here instead of meeting what this one has written.
+      const agreementId = former?.agreementId ?? (await takeAgreementId(tx));
+      // First of all, so that the same request on another node waits here and does not meet the rows of this one.
       if (once.interrupted === undefined) await once.begin(tx, String(agreementId));
       const reservedAt = clock.now();
-      const columns = cardColumns(channel, agreementId, card, request.bankCode);
+      const columns = sealCard(channel, agreementId, card, request.bankCode);
       if (former) {
         const row = await lockBinding(tx, channel.channelId, String(agreementId));
-        await restartBinding(tx, agreementId, requireOpen(row).to, columns, reservedAt);
+        await restartBinding(tx, agreementId, requireOpenBinding(row).to, columns, reservedAt);
       } else {
         await insertAgreement(tx, {
           agreementId,
@@ -82,7 +85,7 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
       }
       await checkUserMobile(tx, channel, request.channelUserId, mobile);
       if (bankMobileHash) {
-        await reserveSend(tx, bankMobileHash, reservedAt, { resumed: once.interrupted !== undefined });
+        await reserveSmsSend(tx, bankMobileHash, reservedAt, { resumed: once.interrupted !== undefined });
       }
       return { agreementId, details: columns.details, reservedAt };
     });
@@ -96,9 +99,9 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
     );
 
     return database.transaction(async (tx) => {
-      const failReason = await store(tx, sending, outcome);
+      const failReason = await storeOutcome(tx, sending, outcome);
       if (failReason === undefined) await bindUserMobile(tx, channel, request.channelUserId, mobile, clock.now());
-      if (bankMobileHash && outcome.kind === 'not-sent') await deleteSend(tx, bankMobileHash, sending.reservedAt);
+      if (bankMobileHash && outcome.kind === 'not-sent') await deleteSmsSend(tx, bankMobileHash, sending.reservedAt);
       return once.finish(
         tx,
         answer({
@@ -112,31 +115,35 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
   };
   return action;
 
-  /** The rules in the order of their codes. What can change meanwhile is looked at again under the row lock. */
-  async function check(database: Queryable, channel: Channel, request: BindSmsRequest) {
+  /** Checks the rules in the order of their codes. What can change meanwhile is checked again under the row lock. */
+  async function checkRequest(database: Queryable, channel: Channel, request: BindSmsRequest) {
     const { bindOrderNo, channelUserId, productCode, bankCode } = request;
     const former = bindOrderNo === undefined ? undefined : await findBinding(database, channel.channelId, bindOrderNo);
     if (former && former.channelUserId !== channelUserId) {
       throw new Rejection('PARAM_INVALID', 'channelUserId differs from the one of the binding order');
     }
-    if (productCode !== undefined && productCode !== '') await catalog.product(database, channel, productCode);
-    if (bindOrderNo !== undefined) requireOpen(former);
+    if (productCode !== undefined && productCode !== '') await catalog.requireProduct(database, channel, productCode);
+    if (bindOrderNo !== undefined) requireOpenBinding(former);
     const asked = request.paymentChannelCode ?? former?.paymentChannelCode;
     if (former && former.paymentChannelCode !== asked) throw new Rejection('BIND_CHANNEL_CHANGED');
-    const paymentChannel = effectivePaymentChannel(await catalog.paymentChannels(channel), asked);
-    requireBank(paymentChannel, bankCode);
+    const paymentChannel = choosePaymentChannel(await catalog.paymentChannels(channel), asked);
+    requireServedBank(paymentChannel, bankCode);
     return { former, paymentChannelCode: paymentChannel.code };
   }
 
-  /** After a crash: the rules were kept when the work began, and the binding is there since then. */
-  async function takeUp(database: Queryable, channel: Channel, bindOrderNo: string) {
+  /** Continues after a crash: the rules were checked when the work began, and the binding is stored. */
+  async function resumeSending(database: Queryable, channel: Channel, bindOrderNo: string) {
     const former = await findBinding(database, channel.channelId, bindOrderNo);
     if (!former) throw new Error(`binding order ${bindOrderNo} was begun and is not there`);
     return { former, paymentChannelCode: former.paymentChannelCode };
   }
 
-  /** Why there is no code that could be confirmed, or nothing when there is one. */
-  async function store(tx: Queryable, sending: Sending, outcome: BindCodeOutcome): Promise<string | undefined> {
+  /** Why there is no code to confirm. Undefined when there is one. */
+  async function storeOutcome(
+    tx: Queryable,
+    sending: BindCodeSending,
+    outcome: BindCodeOutcome,
+  ): Promise<string | undefined> {
     if (outcome.kind === 'not-sent') return outcome.reason;
     if (outcome.kind === 'unknown') return 'it is not known whether the code was sent, try again in a minute';
     const stored = await storeCodeSent(tx, sending, { at: clock.now(), reference: outcome.reference });
@@ -144,10 +151,10 @@ export function bindSms({ catalog, gateways, bankMobiles, clock, environment }: 
   }
 }
 
-/** The step that another send is, or a Rejection. */
-function requireOpen(row: BindingRow | undefined): AgreementTransition {
+/** The transition of sending another code. Rejects when the binding is closed or missing. */
+function requireOpenBinding(row: BindingRow | undefined): AgreementTransition {
   if (!row) throw new Rejection('AGREEMENT_NOT_FOUND');
-  const step = agreementAfter(row.status, 'bind-sms');
+  const step = findAgreementTransition(row.status, 'bind-sms');
   if (!step) throw new Rejection('BIND_ORDER_CLOSED');
   return step;
 }

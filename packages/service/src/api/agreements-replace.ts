@@ -5,24 +5,24 @@ import type { Catalog } from '../catalog/products/catalog.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
 import type { KeyedHasher } from '../platform/secrets/keyed-hasher.js';
-import { requireShareable } from '../subscriptions/domain/agreements/payment-channel.js';
-import { derivedRuns } from '../subscriptions/domain/orders/description.js';
-import { paymentOrderNo } from '../subscriptions/domain/orders/numbers.js';
+import { requireShareablePaymentChannel } from '../subscriptions/domain/agreements/choose-payment-channel.js';
 import type { Order, Payment } from '../subscriptions/domain/orders/order.js';
-import { alertForeignNumber } from '../subscriptions/steps/agreements/foreign-number.js';
-import type { AffectedRun, ReplaceDescription } from '../subscriptions/steps/agreements/replace-text.js';
-import { mayShareNumber } from '../subscriptions/store/agreements/number-sql.js';
-import { switchAgreement } from '../subscriptions/store/agreements/replace-sql.js';
+import { unstartedRuns } from '../subscriptions/domain/orders/order-description.js';
+import { formatPaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
+import { alertNumberOfAnotherChannel } from '../subscriptions/steps/agreements/alert-number-of-another-channel.js';
+import type { AffectedRun, ReplaceDescription } from '../subscriptions/steps/agreements/replacement-text.js';
+import { insertAgreement, takeAgreementId } from '../subscriptions/store/agreements/agreements-sql.js';
+import { lockNumberAndCheckShareable } from '../subscriptions/store/agreements/institution-number-sql.js';
 import {
+  createSharedAgreementRow,
   NumberOfAnotherChannel,
   readSharedCard,
-  sharedAgreementRow,
-} from '../subscriptions/store/agreements/shared.js';
-import { insertAgreement, nextAgreementId } from '../subscriptions/store/agreements/sql.js';
-import { orderReference } from '../subscriptions/store/orders/reference.js';
-import { startRenewals } from '../subscriptions/store/orders/renew-sql.js';
-import { findPayments, lockOrder } from '../subscriptions/store/orders/sql.js';
-import { isLong } from '../subscriptions/store/orders/text.js';
+} from '../subscriptions/store/agreements/shared-agreement.js';
+import { switchAgreement } from '../subscriptions/store/agreements/switch-agreement-sql.js';
+import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
+import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
+import { findPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
+import { startRenewals } from '../subscriptions/store/orders/start-renewals-sql.js';
 
 export interface ReplaceDeps {
   readonly catalog: Catalog;
@@ -31,37 +31,44 @@ export interface ReplaceDeps {
   readonly log: Logger;
 }
 
-/** Everything takes effect in one transaction before the answer; no event tells of it. */
-export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
+/** agreements/replace. Everything happens in one transaction before the answer, and no event is sent. */
+export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
   const { catalog, institutionNumbers, clock, log } = deps;
   return async (context, request) => {
     const { channel, database, once, answer, place } = context;
     const shared = request.newSharedAgreement;
     const card = readSharedCard(channel, shared, 'newSharedAgreement');
-    const reference = orderReference(request);
+    const reference = readOrderReference(request);
     const authorized = await catalog.paymentChannels(channel);
-    const agreementId = await nextAgreementId(database);
+    const agreementId = await takeAgreementId(database);
     const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
     const number = { paymentChannelCode: shared.paymentChannelCode, institutionHash };
     const replace = async (tx: Queryable) => {
-      const order = requireReplaceable(await lockOrder(tx, channel.channelId, reference), shared.channelUserId);
-      if (isLong(order.totalCycles)) place.reserve();
+      const order = requireReplaceableOrder(
+        await lockOrderOfChannel(tx, channel.channelId, reference),
+        shared.channelUserId,
+      );
+      if (isLongAnswer(order.totalCycles)) place.reserve();
       const { paymentChannelCode } = shared;
-      const { commonNumbers } = requireShareable(authorized, paymentChannelCode, 'PAYMENT_CHANNEL_NOT_ALLOWED');
-      if (!commonNumbers && !(await mayShareNumber(tx, channel.channelId, number))) {
+      const { commonNumbers } = requireShareablePaymentChannel(
+        authorized,
+        paymentChannelCode,
+        'PAYMENT_CHANNEL_NOT_ALLOWED',
+      );
+      if (!commonNumbers && !(await lockNumberAndCheckShareable(tx, channel.channelId, number))) {
         throw new NumberOfAnotherChannel();
       }
       const now = clock.now();
       const payments = await findPayments(tx, order.orderNo);
-      const row = sharedAgreementRow(channel, shared, card, { agreementId, now });
+      const row = createSharedAgreementRow(channel, shared, card, { agreementId, now });
       await insertAgreement(tx, { ...row, institutionHash });
       const { orderNo } = order;
       const retryBySchedule = request.retryFailedNow === false;
       const retryAt = order.latestPaymentStatus === 'FAIL_RETRY' && !retryBySchedule ? now : null;
-      const ids = { orderNo, fromId: order.agreementId, toId: agreementId };
+      const ids = { orderNo, oldAgreementId: order.agreementId, newAgreementId: agreementId };
       const to = { ...ids, paymentChannelCode, retryAt, retryBySchedule };
       const oldAgreementNo = await switchAgreement(tx, to);
-      const retriedNow = retryAt === null ? [] : await retry(tx, orderNo, paymentChannelCode, retryAt);
+      const retriedNow = retryAt === null ? [] : await retryFailedPeriod(tx, orderNo, paymentChannelCode, retryAt);
       return once.finish(
         tx,
         answer({
@@ -72,21 +79,24 @@ export function replaceAgreement(deps: ReplaceDeps): Action<ReplaceRequest, Repl
             paymentChannelCode,
             retriedNow,
           },
-          affected: affected(order, payments),
+          affected: findAffectedRuns(order, payments),
         }),
       );
     };
     try {
       return await database.transaction(replace);
     } catch (error) {
-      if (error instanceof NumberOfAnotherChannel) await alertForeignNumber(log, context, number);
+      if (error instanceof NumberOfAnotherChannel) await alertNumberOfAnotherChannel(log, context, number);
       throw error;
     }
   };
 }
 
-/** Written down as a debit that is to be asked about at once: whichever node does so finds it unsent, and sends it. */
-async function retry(
+/**
+ * Stores a debit that is to be asked about at once: the node that asks finds that the institution has not seen it, and sends
+ * it.
+ */
+async function retryFailedPeriod(
   tx: Queryable,
   orderNo: number,
   paymentChannelCode: string,
@@ -94,17 +104,17 @@ async function retry(
 ): Promise<RetriedPayment[]> {
   const { renewals } = await startRenewals(tx, paymentChannelCode, { kind: 'one-order', at, orderNo }, 1, 0);
   return renewals.map(({ cycleNo }) => ({
-    paymentOrderNo: paymentOrderNo(orderNo, cycleNo),
+    paymentOrderNo: formatPaymentOrderNo(orderNo, cycleNo),
     cycleNo,
     newStatus: 'PROCESSING',
   }));
 }
 
-type Replaceable = Order & { readonly agreementId: number };
+type ReplaceableOrder = Order & { readonly agreementId: number };
 
-function requireReplaceable(order: Order | undefined, channelUserId: string): Replaceable {
+function requireReplaceableOrder(order: Order | undefined, channelUserId: string): ReplaceableOrder {
   if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-  // An order that no shared agreement can belong to has nothing that the user could be compared for.
+  // Checked before the user: an order without a shared agreement has none whose user could be compared.
   if (!order.shared || order.agreementId === null) throw new Rejection('AGREEMENT_REPLACE_NOT_ALLOWED');
   if (channelUserId !== order.channelUserId) {
     throw new Rejection('PARAM_INVALID', "newSharedAgreement.channelUserId is not the order's");
@@ -115,12 +125,12 @@ function requireReplaceable(order: Order | undefined, channelUserId: string): Re
   return { ...order, agreementId: order.agreementId };
 }
 
-const SWITCHES: readonly Payment['status'][] = ['WAIT', 'PROCESSING', 'FAIL_RETRY'];
+const SWITCHED_STATUSES: readonly Payment['status'][] = ['WAIT', 'PROCESSING', 'FAIL_RETRY'];
 
-function affected(order: Order, started: readonly Payment[]): AffectedRun[] {
-  const open = started.filter((payment) => SWITCHES.includes(payment.status));
+function findAffectedRuns(order: Order, started: readonly Payment[]): AffectedRun[] {
+  const open = started.filter((payment) => SWITCHED_STATUSES.includes(payment.status));
   return [
     ...open.map(({ cycleNo, status }): AffectedRun => [cycleNo, cycleNo, status]),
-    ...derivedRuns(order).map(([from, to, status]): AffectedRun => [from, to, status]),
+    ...unstartedRuns(order).map(([from, to, status]): AffectedRun => [from, to, status]),
   ];
 }

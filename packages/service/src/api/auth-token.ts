@@ -2,7 +2,7 @@ import { type AuthTokenRequest, formatTime, Rejection, TOKEN_LIFETIME_SECONDS, t
 import type { Action } from '../catalog/action.js';
 import type { AccessTokens } from '../catalog/channels/access-token.js';
 
-export function authToken(tokens: AccessTokens): Action<AuthTokenRequest, Token> {
+export function createAuthTokenAction(tokens: AccessTokens): Action<AuthTokenRequest, Token> {
   return async ({ channel, answer }, { appId }) => {
     if (appId !== channel.appId) throw new Rejection('PARAM_INVALID', 'appId must be the one in X-SVC-App-Id');
     const { accessToken, expiresAt } = tokens.issue(channel);

@@ -4,30 +4,34 @@ import type { EventKey } from '../delivery/history/candidates-sql.js';
 import { type ListedEvent, listEvents } from '../delivery/history/list-sql.js';
 import { timeRange } from '../delivery/history/time-range.js';
 import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
-import { orderReference } from '../subscriptions/store/orders/reference.js';
-import { findOrderNo } from '../subscriptions/store/orders/sql.js';
+import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
+import { findOrderNo } from '../subscriptions/store/orders/orders-sql.js';
 
-const LIST: ListDefinition<ListedEvent, EventKey> = {
+const EVENT_LIST: ListDefinition<ListedEvent, EventKey> = {
   endpoint: 'events/list',
   isKey: isNumberKey(2),
   keyOf: ({ recordedMicros, eventNo }) => [recordedMicros, eventNo],
 };
 
-export function listChannelEvents(): Action<EventsListRequest, EventsListData> {
+export function createEventsListAction(): Action<EventsListRequest, EventsListData> {
   return async ({ channel, database, answer }, request) => {
     const { channelId } = channel;
     const range = timeRange(request);
     const named = request.orderNo !== undefined || request.externalOrderNo !== undefined;
-    const orderNo = named ? await findOrderNo(database, channelId, orderReference(request)) : undefined;
+    const orderNo = named ? await findOrderNo(database, channelId, readOrderReference(request)) : undefined;
     if (named && orderNo === undefined) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
     const filter = { orderNo, eventType: request.eventType, status: request.deliveryStatus, ...range };
-    const { rows, paging } = await readListPage(LIST, { database, channelId }, filter, request, (db, limit, place) =>
-      listEvents(db, channelId, filter, limit, place),
+    const { rows, paging } = await readListPage(
+      EVENT_LIST,
+      { database, channelId },
+      filter,
+      request,
+      (db, limit, place) => listEvents(db, channelId, filter, limit, place),
     );
-    return answer({ events: rows.map(eventRecord), ...paging });
+    return answer({ events: rows.map(toEventRecord), ...paging });
   };
 }
 
-function eventRecord({ recordedAt: _1, recordedMicros: _2, eventNo: _3, ...row }: ListedEvent): EventRecord {
+function toEventRecord({ recordedAt: _1, recordedMicros: _2, eventNo: _3, ...row }: ListedEvent): EventRecord {
   return row;
 }

@@ -7,16 +7,16 @@ import { replayEvents, replayUndelivered, tryLockReplays } from '../delivery/que
 import type { Queryable } from '../platform/db/database.js';
 import { createChannelQueue, TooManyAtOnce } from '../platform/db/sharing/channel-queue.js';
 
-/** By a range of time, so many rows in one call: a channel that has more asks again. */
-const MOST = 10_000;
+/** Events that one request by a range of time replays: a channel with more asks again. */
+const MAX_REPLAYED_BY_RANGE = 10_000;
 
-/** For the channel's other replays, on other nodes too: as long as one waits for the twin of a request. */
-const WAIT_MS = 10_000;
+/** How long a replay waits for the channel's other replays on all nodes: as long as a request waits for its own duplicate. */
+const MAX_WAIT_MS = 10_000;
 const PAUSE_MS = 100;
 
-/** Replays of a channel come one after another, and none of them holds a connection while it waits for the others. */
-export function replayChannelEvents(): Action<EventsReplayRequest, EventsReplayData> {
-  const onThisNode = createChannelQueue({ perChannel: 1, waitMs: WAIT_MS });
+/** events/replay. Replays of a channel run one after another. A replay that waits holds no connection. */
+export function createEventsReplayAction(): Action<EventsReplayRequest, EventsReplayData> {
+  const onThisNode = createChannelQueue({ perChannel: 1, waitMs: MAX_WAIT_MS });
   return async ({ channel, caller, database, once, answer }, request) => {
     const { channelId } = channel;
     const { eventIds } = request;
@@ -26,24 +26,24 @@ export function replayChannelEvents(): Action<EventsReplayRequest, EventsReplayD
         if (!(await tryLockReplays(tx, channelId))) return undefined;
         const replayed =
           eventIds === undefined
-            ? (await replayUndelivered(tx, channelId, range, MOST)).replayed
-            : await replayNamed(tx, channelId, eventIds);
+            ? (await replayUndelivered(tx, channelId, range, MAX_REPLAYED_BY_RANGE)).replayed
+            : await replayNamedEvents(tx, channelId, eventIds);
         return once.finish(tx, answer({ replayed }));
       });
-    const inTurn = async () => {
-      for (let waited = 0; waited < WAIT_MS; waited += PAUSE_MS) {
+    const replayInTurn = async () => {
+      for (let waited = 0; waited < MAX_WAIT_MS; waited += PAUSE_MS) {
         const done = await replay();
         if (done) return done;
         await delay(PAUSE_MS);
       }
       throw new TooManyAtOnce();
     };
-    return onThisNode.run(channelId, inTurn, caller);
+    return onThisNode.run(channelId, replayInTurn, caller);
   };
 }
 
-/** All or none. Another channel's event is as unknown as one that nobody has, and as a text that names none. */
-async function replayNamed(tx: Queryable, channelId: number, eventIds: readonly string[]): Promise<number> {
+/** Replays all named events or none. An event of another channel, and a text that is no event id, count as not existing. */
+async function replayNamedEvents(tx: Queryable, channelId: number, eventIds: readonly string[]): Promise<number> {
   const references = parseEventIds(eventIds);
   const { found, replayed } = references ? await replayEvents(tx, channelId, references) : { found: 0, replayed: 0 };
   if (references?.length !== found) throw new Rejection('PARAM_INVALID', 'eventIds names an event that does not exist');

@@ -1,48 +1,51 @@
 import { type OrdersAdvanceRequest, parseTime, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
-import type { Gateways } from '../gateways/registry.js';
+import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
-import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/description.js';
-import { type Asked, type Journey, planJourney } from '../subscriptions/steps/orders/advance-journey.js';
+import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
+import { type AdvanceWish, type Journey, planJourney } from '../subscriptions/steps/orders/advance-journey.js';
 import { advancePeriods } from '../subscriptions/steps/orders/advance-periods.js';
-import { findStanding } from '../subscriptions/store/orders/advance-sql.js';
-import type { RedeemLinks } from '../subscriptions/store/orders/redeem.js';
-import { orderReference } from '../subscriptions/store/orders/reference.js';
-import { findOrder, lockOrder } from '../subscriptions/store/orders/sql.js';
-import { isLong } from '../subscriptions/store/orders/text.js';
+import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
+import { findOrderStanding } from '../subscriptions/store/orders/order-standing-sql.js';
+import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
+import { findOrderWithPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
+import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
 
-export interface AdvanceEndpointDeps {
+export interface AdvanceOrderDeps {
   readonly gateways: Gateways;
   readonly clock: Clock;
   readonly links: RedeemLinks;
   readonly debitDeadlineMs?: number;
 }
 
-/** Sandbox only (docs/decisions/0020): the journey is written down first, so that a resend after a crash goes on with it. */
-export function advanceOrder(deps: AdvanceEndpointDeps): Action<OrdersAdvanceRequest, OrderDescription> {
+/**
+ * sandbox/orders/advance (docs/decisions/0020). The journey is stored first, so that a repeated request continues it after a
+ * crash.
+ */
+export function createOrdersAdvanceAction(deps: AdvanceOrderDeps): Action<OrdersAdvanceRequest, OrderDescription> {
   const { clock, links } = deps;
   return async ({ channel, database, once, answer, place }, request) => {
-    const asked = askedFor(request);
+    const asked = readAdvanceWish(request);
     const begin = () =>
       database.transaction(async (tx) => {
-        const order = await lockOrder(tx, channel.channelId, orderReference(request));
+        const order = await lockOrderOfChannel(tx, channel.channelId, readOrderReference(request));
         if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-        if (isLong(order.totalCycles)) place.reserve();
-        const planned = planJourney(order, await findStanding(tx, order.orderNo), asked);
+        if (isLongAnswer(order.totalCycles)) place.reserve();
+        const planned = planJourney(order, await findOrderStanding(tx, order.orderNo), asked);
         await once.begin(tx, JSON.stringify(planned));
         return planned;
       });
     const journey: Journey = once.interrupted === undefined ? await begin() : JSON.parse(once.interrupted);
     await advancePeriods({ ...deps, database, channel: async () => channel }, journey, asked.outcomes);
     return database.transaction(async (tx) => {
-      const found = await findOrder(tx, channel.channelId, { orderNo: journey.orderNo }, clock.now());
+      const found = await findOrderWithPayments(tx, channel.channelId, { orderNo: journey.orderNo }, clock.now());
       if (!found) throw new Error(`order ${journey.orderNo} was advanced and is not there`);
-      return once.finish(tx, answer(describeOrder(found.order, found.payments, links.terms(found))));
+      return once.finish(tx, answer(createOrderDescription(found.order, found.payments, links.termsFor(found))));
     });
   };
 }
 
-/** The schema's checks have seen to it that there is exactly one end, and that it can be read. */
-function askedFor({ cycles, to, outcomes = [] }: OrdersAdvanceRequest): Asked {
+/** The schema makes sure that exactly one of `cycles` and `to` is given, and that `to` is a time. */
+function readAdvanceWish({ cycles, to, outcomes = [] }: OrdersAdvanceRequest): AdvanceWish {
   return { to: cycles === undefined ? { time: parseTime(to ?? '') ?? 0 } : { cycles }, outcomes };
 }

@@ -5,46 +5,46 @@ import type { Answer } from '../platform/answers/answer.js';
 import type { Clock } from '../platform/clock.js';
 import { NumberTaken } from '../platform/db/database.js';
 import { MAX_NUMBER_TRIES, type NumberSupply } from '../platform/db/sharing/number-supply.js';
-import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/description.js';
-import { type CollectedCustomer, readCustomer } from '../subscriptions/steps/agreements/for-order.js';
-import type { CreateDeduct } from '../subscriptions/steps/orders/create-deduct.js';
-import { collectedOrder, idempotencyRow, newOrderRow } from '../subscriptions/steps/orders/new-order.js';
-import type { StoreOrder } from '../subscriptions/steps/orders/store.js';
-import type { RedeemLinks } from '../subscriptions/store/orders/redeem.js';
-import { externalOrderExists } from '../subscriptions/store/orders/sql.js';
-import { isLong } from '../subscriptions/store/orders/text.js';
-import { userRow } from '../subscriptions/store/users/mobile.js';
+import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
+import { type CollectedCustomer, readCustomer } from '../subscriptions/steps/agreements/agreement-for-order.js';
+import type { DeductedOrderCreator } from '../subscriptions/steps/orders/create-deducted-order.js';
+import { newCollectedOrder, toIdempotencyInsert, toNewOrderRow } from '../subscriptions/steps/orders/new-order.js';
+import type { StoreOrder } from '../subscriptions/steps/orders/order-store.js';
+import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
+import { hasExternalOrder } from '../subscriptions/store/orders/orders-sql.js';
+import type { RedeemLinks } from '../subscriptions/store/orders/redeem-links.js';
+import { createUserRow } from '../subscriptions/store/users/login-mobile.js';
 
-export interface CreateDeps {
+export interface CreateOrderDeps {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly links: RedeemLinks;
   readonly orderNumbers: NumberSupply;
   readonly store: StoreOrder;
-  readonly deduct: CreateDeduct;
+  readonly deduct: DeductedOrderCreator;
 }
 
 type Context = ActionContext<OrderDescription>;
 
-export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, OrderDescription> {
+export function createOrdersCreateAction(deps: CreateOrderDeps): Action<OrdersCreateRequest, OrderDescription> {
   return async (context, request) => {
     if (context.once.interrupted !== undefined) return deps.deduct.resume(context, context.once.interrupted);
     const { channel, database } = context;
     const customer = await readCustomer(database, channel, readCreateRequest(request));
     try {
-      const product = await deps.catalog.product(database, channel, request.productCode);
-      checkProduct(product, request);
-      if (isLong(product.totalCycles)) context.place.reserve();
+      const product = await deps.catalog.requireProduct(database, channel, request.productCode);
+      requireMatchingProduct(product, request);
+      if (isLongAnswer(product.totalCycles)) context.place.reserve();
       return await (customer.agreement === 'of-the-channel'
-        ? collect(deps, context, request, customer, product)
+        ? createCollectedOrder(deps, context, request, customer, product)
         : deps.deduct.create(context, request, customer, product));
     } catch (error) {
-      // A resent order hears that it exists, whatever has changed around it since. Only instead of what the business rules
-      // say: once the order is stored, it is this very request that has made it.
+      // A repeated request learns that its order exists, whatever has changed since. Only in place of a rejection by business
+      // rules: those come before the order is stored, so this request cannot have stored it itself.
       if (
         error instanceof Rejection &&
         error.result.isOutcome &&
-        (await externalOrderExists(database, request.externalOrderNo))
+        (await hasExternalOrder(database, request.externalOrderNo))
       ) {
         throw new Rejection('SUBSCRIPTION_ALREADY_EXISTS');
       }
@@ -53,7 +53,7 @@ export function createOrder(deps: CreateDeps): Action<OrdersCreateRequest, Order
   };
 }
 
-function checkProduct(product: CatalogProduct, request: OrdersCreateRequest): void {
+function requireMatchingProduct(product: CatalogProduct, request: OrdersCreateRequest): void {
   const modes: readonly SettlementMode[] = product.settlementModes;
   if (!modes.includes(request.settlementMode)) throw new Rejection('SETTLEMENT_MODE_MISMATCH');
   for (const field of ['periodType', 'period', 'totalCycles'] as const) {
@@ -63,9 +63,9 @@ function checkProduct(product: CatalogProduct, request: OrdersCreateRequest): vo
   }
 }
 
-/** Mode B: billed in the moment it is written, in one statement with everything that follows from it. */
-async function collect(
-  deps: CreateDeps,
+/** Mode B: the order is billed when it is stored, in one statement with everything that follows from it. */
+async function createCollectedOrder(
+  deps: CreateOrderDeps,
   context: Context,
   request: OrdersCreateRequest,
   customer: CollectedCustomer,
@@ -73,9 +73,9 @@ async function collect(
   numbersTaken = 0,
 ): Promise<Answer> {
   const { channel, caller, once, answer } = context;
-  const user = userRow(channel, customer.channelUserId, customer.mobile);
+  const user = createUserRow(channel, customer.channelUserId, customer.mobile);
   const orderNo = await deps.orderNumbers.next();
-  const created = collectedOrder(
+  const created = newCollectedOrder(
     {
       orderNo,
       channelId: channel.channelId,
@@ -86,22 +86,22 @@ async function collect(
     deps.clock.now(),
   );
   const { order, payment } = created;
-  const done = answer(describeOrder(order, [payment], deps.links.terms({ order, redeemable: true })));
+  const done = answer(createOrderDescription(order, [payment], deps.links.termsFor({ order, redeemable: true })));
   const row = {
-    ...newOrderRow(order, payment, created.events),
+    ...toNewOrderRow(order, payment, created.events),
     mobile_hash: user.mobileHash.toString('hex'),
     mobile: user.mobile,
     channel_agreement_ref: request.channelAgreementRef ?? null,
     benefits: product.benefits,
     benefits_expire_at: created.benefitsExpireAt,
-    idempotency: idempotencyRow(once.row, { state: 'DESCRIBED', answer: done }),
+    idempotency: toIdempotencyInsert(once.row, { state: 'DESCRIBED', answer: done }),
   };
   try {
     await deps.store(row, caller);
   } catch (error) {
     if (!(error instanceof NumberTaken) || numbersTaken === MAX_NUMBER_TRIES) throw error;
     deps.orderNumbers.dropBatchOf(orderNo);
-    return collect(deps, context, request, customer, product, numbersTaken + 1);
+    return createCollectedOrder(deps, context, request, customer, product, numbersTaken + 1);
   }
   once.row?.finished();
   return done;

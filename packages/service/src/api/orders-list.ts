@@ -3,31 +3,35 @@ import type { Action } from '../catalog/action.js';
 import { successAnswer, type TextPieces } from '../platform/answers/answer.js';
 import { createTextAroundItems } from '../platform/answers/serialize.js';
 import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
-import { type ReadDeps, readOrder } from '../subscriptions/steps/orders/read-order.js';
-import { type ListedOrder, listOrderTexts, type OrderKey } from '../subscriptions/store/orders/list-sql.js';
+import { type OrderRenderDeps, renderFoundOrder } from '../subscriptions/steps/orders/render-order.js';
+import { type ListedOrder, listOrderTexts, type OrderKey } from '../subscriptions/store/orders/list-orders-sql.js';
 
 const aroundOrders = createTextAroundItems(OrdersListData, 'orders');
 
-const LIST: ListDefinition<ListedOrder, OrderKey> = {
+const ORDER_LIST: ListDefinition<ListedOrder, OrderKey> = {
   endpoint: 'orders/list',
   isKey: isNumberKey(2),
   keyOf: ({ createdMicros, order }) => [createdMicros, order.orderNo],
 };
 
-export function listUserOrders(deps: ReadDeps): Action<OrdersListRequest, OrdersListData> {
+export function createOrdersListAction(deps: OrderRenderDeps): Action<OrdersListRequest, OrdersListData> {
   const { clock } = deps;
   return async ({ channel, database }, request) => {
     const { channelId } = channel;
     const filter = { channelUserId: request.channelUserId, cycles: request.cycleType };
-    const { rows, paging } = await readListPage(LIST, { database, channelId }, filter, request, (db, limit, place) =>
-      listOrderTexts(db, channelId, filter, clock.now(), limit, place),
+    const { rows, paging } = await readListPage(
+      ORDER_LIST,
+      { database, channelId },
+      filter,
+      request,
+      (db, limit, place) => listOrderTexts(db, channelId, filter, clock.now(), limit, place),
     );
-    return successAnswer(listPieces(paging, rows, (one) => readOrder(deps, database, channel, one)));
+    return successAnswer(renderListInPieces(paging, rows, (one) => renderFoundOrder(deps, database, channel, one)));
   };
 }
 
-/** Order by order: a page may hold a hundred of 9,999 periods. */
-async function* listPieces<One>(
+/** Order by order: a page may have a hundred orders of 9,999 periods. */
+async function* renderListInPieces<One>(
   rest: Omit<OrdersListData, 'orders'>,
   orders: readonly One[],
   textOf: (one: One) => string | TextPieces,

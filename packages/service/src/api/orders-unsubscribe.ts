@@ -1,25 +1,25 @@
 import { type OrdersUnsubscribeRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { Clock } from '../platform/clock.js';
-import { describeOrder, type OrderDescription } from '../subscriptions/domain/orders/description.js';
-import { endOrder } from '../subscriptions/steps/ending/end.js';
-import { orderReference } from '../subscriptions/store/orders/reference.js';
-import { findPayments, lockOrder } from '../subscriptions/store/orders/sql.js';
-import { isLong } from '../subscriptions/store/orders/text.js';
+import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
+import { endOrder } from '../subscriptions/steps/ending/end-orders.js';
+import { readOrderReference } from '../subscriptions/store/orders/order-reference.js';
+import { isLongAnswer } from '../subscriptions/store/orders/order-text.js';
+import { findPayments, lockOrderOfChannel } from '../subscriptions/store/orders/orders-sql.js';
 
-export function unsubscribe(clock: Clock): Action<OrdersUnsubscribeRequest, OrderDescription> {
+export function createOrdersUnsubscribeAction(clock: Clock): Action<OrdersUnsubscribeRequest, OrderDescription> {
   return async ({ channel, database, once, answer, place }, request) => {
-    const reference = orderReference(request);
+    const reference = readOrderReference(request);
     return database.transaction(async (tx) => {
-      const order = await lockOrder(tx, channel.channelId, reference);
+      const order = await lockOrderOfChannel(tx, channel.channelId, reference);
       if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
       if (order.status === 'INITIALIZING') throw new Rejection('SUBSCRIPTION_FIRST_PAYMENT_PENDING');
       if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
-      if (isLong(order.totalCycles)) place.reserve();
+      if (isLongAnswer(order.totalCycles)) place.reserve();
       const by = { source: 'CHANNEL', reason: request.reason ?? null } as const;
       const ended = await endOrder(tx, order, by, clock.now());
       const payments = await findPayments(tx, ended.orderNo);
-      return once.finish(tx, answer(describeOrder(ended, payments, null)));
+      return once.finish(tx, answer(createOrderDescription(ended, payments, null)));
     });
   };
 }

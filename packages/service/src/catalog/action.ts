@@ -5,26 +5,26 @@ import type { IdempotentRun } from '../platform/idempotency/run-once.js';
 import type { Origin } from '../platform/tracing.js';
 import type { Channel } from './channels/channel.js';
 
-/** What an action is given beside the request. */
+/** What an action gets besides the request. */
 export interface ActionContext<Data> {
   readonly channel: Channel;
-  /** The request itself, for the log and for what is called because of it. */
+  /** Identifies the request in the log, and in calls that are made for it. */
   readonly origin: Origin;
   readonly caller: Caller;
-  /** What the action asks the database with: the channel's share of this node's connections. */
+  /** The database, through the channel's share of this node's connections. */
   readonly database: Transactional;
-  /** For endpoints that write: records the answer with the effects. */
+  /** For endpoints that write: stores the answer in the same transaction as the effects. */
   readonly once: IdempotentRun;
-  /** A success with this data, or with what this describes. */
+  /** Makes a success answer with this data, or from this description. */
   readonly answer: (data: Data) => Answer;
   readonly place: {
     /**
-     * For an action that will answer at length, before it does anything: a place among the long answers that a node makes
-     * at once. Throws when none is free; the action is called again when it has one.
+     * To be called before anything else by an action with a long answer: a node makes only some long answers at a time. Throws
+     * when no place is free; the action is called again when it has one.
      */
     reserve(): void;
   };
 }
 
-/** One per endpoint. It says no by throwing a Rejection. */
+/** What an endpoint does. Refuses by throwing a Rejection. */
 export type Action<Request, Data> = (context: ActionContext<Data>, request: Request) => Promise<Answer>;

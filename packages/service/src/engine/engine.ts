@@ -1,33 +1,32 @@
 import type { Logger } from 'pino';
-import type { ChannelRegistry } from '../catalog/channels/registry.js';
-import { openPaymentChannels } from '../catalog/payment-channels/pace-sql.js';
-import { paymentChannelCodes } from '../catalog/payment-channels/sql.js';
+import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
+import { listPaymentChannelCodes } from '../catalog/payment-channels/list-payment-channels-sql.js';
+import { listOpenPaymentChannels } from '../catalog/payment-channels/pace-sql.js';
 import { createPushClient } from '../delivery/transport/push-client.js';
-import type { Fulfilments } from '../fulfilment/registry.js';
-import { suppliedBenefits } from '../fulfilment/settings-sql.js';
-import type { Gateways } from '../gateways/registry.js';
+import type { Fulfilments } from '../fulfilment/fulfilment-registry.js';
+import { listSuppliedBenefits } from '../fulfilment/fulfilment-settings-sql.js';
+import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import type { Vault } from '../platform/secrets/vault.js';
-import type { SettleTogether } from '../subscriptions/steps/payments/settle-together.js';
-import { housekeeping } from './housekeeping.js';
-import { logAlerts } from './jobs/alert-lines.js';
-import { type AlertingDeps, alerting } from './jobs/alerts.js';
-import { billCollected } from './jobs/billing.js';
-import { deliverer } from './jobs/deliveries.js';
+import type { SettleInBatch } from '../subscriptions/steps/payments/batch-settler.js';
+import { createBusinessReader } from './business-reader.js';
+import { mendFutureTimes } from './housekeeping/future-times-sql.js';
+import { createHousekeeping } from './housekeeping.js';
+import { type AlertingDeps, logAlerts, startAlerting } from './jobs/alerts.js';
+import { billDueOrders } from './jobs/billing.js';
+import { startDeliveries } from './jobs/deliveries.js';
+import { expireAndCompleteDue } from './jobs/expire-and-complete.js';
 import { reconcileDays } from './jobs/reconciliation.js';
-import { renewDeducted } from './jobs/renewals.js';
-import { endDueWithoutDebit } from './jobs/without-debit.js';
-import type { BusinessMetrics } from './metrics/business.js';
-import { mendFutureTimes } from './metrics/future-times-sql.js';
-import { perCode } from './per-code.js';
-import { businessReader } from './readings.js';
+import { renewDueOrders } from './jobs/renewals.js';
+import type { BusinessMetrics } from './metrics/business-metrics.js';
 import { cancelAtInstitutions } from './recovery/cancellations.js';
 import { askAboutPendingClaims, serveWaitingClaims } from './recovery/claims.js';
 import { askAboutPendingDebits } from './recovery/debits.js';
 import { askAboutPendingRefunds } from './recovery/refunds.js';
-import { every } from './timer.js';
+import { createRunsPerCode } from './runs-per-code.js';
+import { runEvery } from './timer.js';
 
 export interface EngineDeps extends AlertingDeps {
   readonly database: Database;
@@ -35,7 +34,7 @@ export interface EngineDeps extends AlertingDeps {
   readonly channels: ChannelRegistry;
   readonly gateways: Gateways;
   readonly fulfilments: Fulfilments;
-  readonly settle: SettleTogether;
+  readonly settle: SettleInBatch;
   readonly clock: Clock;
   readonly clockWatch: ClockWatch;
   readonly log: Logger;
@@ -50,74 +49,80 @@ export interface EngineDeps extends AlertingDeps {
 }
 
 /** How often the clock is compared with the database's. */
-const CLOCK_SECONDS = 5;
+const CLOCK_COMPARISON_SECONDS = 5;
 
-/** What the gauges of the installation show is that old at most, while the database is there. */
+/** How often the gauges of the installation are read from the database. */
 const READING_SECONDS = 15;
 
-/** What a node does without being asked. Any number of nodes may do it at once. */
+/** Starts everything that a node does without a request. Any number of nodes may do it at the same time. */
 export function startEngine(engine: EngineDeps) {
   const { database, log, clockWatch } = engine;
   let stopped = false;
   const { metrics } = engine;
-  // What a node whose clock is wrong has begun it leaves off where it may, as one does that is about to end.
+  // A node whose clock is wrong starts nothing new and finishes what must be finished, like a node that is stopping.
   const stopping = () => stopped || !clockWatch.isRight();
   const deps = { ...engine, ...(metrics ? { counts: metrics.counts } : {}), stopping };
-  const compareClocks = every(CLOCK_SECONDS, 'clock', log, () => clockWatch.compare(), { atOnce: true });
-  const mendTimes = every(CLOCK_SECONDS, 'times of limits', log, () => mendFutureTimes(database));
-  /** What depends on the time is begun only by a node that knows it. */
-  const inTime = (job: () => Promise<unknown>) => async () => {
+  const compareClocks = runEvery(CLOCK_COMPARISON_SECONDS, 'clock', log, () => clockWatch.compare(), { atOnce: true });
+  const mendTimes = runEvery(CLOCK_COMPARISON_SECONDS, 'times of limits', log, () => mendFutureTimes(database));
+  /** Jobs that depend on the time run only on a node whose clock is right. */
+  const whileClockIsRight = (job: () => Promise<unknown>) => async () => {
     await clockWatch.firstLook;
     return clockWatch.isRight() ? job() : undefined;
   };
-  const failed = (job: string) => (err: unknown, code: string) =>
+  const logFailedJob = (job: string) => (err: unknown, code: string) =>
     log.warn({ err, job, of: code, cause: `job ${job} of ${code}` }, 'a background job failed and will be run again');
-  const renewals = perCode(
-    () => openPaymentChannels(database),
-    (pace) => renewDeducted(deps, pace),
-    failed('renewals'),
+  const renewals = createRunsPerCode(
+    () => listOpenPaymentChannels(database),
+    (pace) => renewDueOrders(deps, pace),
+    logFailedJob('renewals'),
   );
   const perPaymentChannel = (name: string, job: (code: string) => Promise<unknown>) =>
-    perCode(
-      () => paymentChannelCodes(database),
+    createRunsPerCode(
+      () => listPaymentChannelCodes(database),
       ({ code }) => job(code),
-      failed(name),
+      logFailedJob(name),
     );
   const pendingDebits = perPaymentChannel('pending debits', (code) => askAboutPendingDebits(deps, code));
   const pendingRefunds = perPaymentChannel('pending refunds', (code) => askAboutPendingRefunds(deps, code));
   const cancellations = perPaymentChannel('agreement cancellations', (code) => cancelAtInstitutions(deps, code));
-  const pendingClaims = perCode(
-    () => suppliedBenefits(database),
+  const pendingClaims = createRunsPerCode(
+    () => listSuppliedBenefits(database),
     ({ code }) => askAboutPendingClaims(deps, code),
-    failed('pending claims'),
+    logFailedJob('pending claims'),
   );
-  const alerts = alerting(engine);
-  const events = deliverer({
+  const alerts = startAlerting(engine);
+  const events = startDeliveries({
     ...deps,
-    inTime,
+    whileClockIsRight,
     pushClient: createPushClient({ allowLocalhost: engine.localCallbacks === true }),
   });
-  const inTimeEvery = (seconds: number, name: string, work: () => Promise<unknown>) =>
-    every(seconds, name, log, inTime(work));
+  const runEveryWhileClockIsRight = (seconds: number, name: string, work: () => Promise<unknown>) =>
+    runEvery(seconds, name, log, whileClockIsRight(work));
   const jobs = [
     compareClocks,
     mendTimes,
-    inTimeEvery(1, 'billing', () => billCollected(database, deps.stopping)),
-    inTimeEvery(1, 'without debit', () => endDueWithoutDebit(database, deps.stopping)),
-    inTimeEvery(1, 'renewals', () => renewals.turn()),
-    inTimeEvery(1, 'pending debits', () => pendingDebits.turn()),
-    inTimeEvery(1, 'pending refunds', () => pendingRefunds.turn()),
-    inTimeEvery(1, 'pending claims', () => pendingClaims.turn()),
-    inTimeEvery(1, 'waiting claims', () => serveWaitingClaims(deps)),
-    inTimeEvery(5, 'agreement cancellations', () => cancellations.turn()),
-    inTimeEvery(300, 'reconciliation', () => reconcileDays(deps)),
-    every(60, 'housekeeping', log, inTime(housekeeping(engine)), { atOnce: true }),
-    every(5, 'alert lines', log, () => logAlerts(deps)),
+    runEveryWhileClockIsRight(1, 'billing', () => billDueOrders(database, deps.stopping)),
+    runEveryWhileClockIsRight(1, 'without debit', () => expireAndCompleteDue(database, deps.stopping)),
+    runEveryWhileClockIsRight(1, 'renewals', () => renewals.startRuns()),
+    runEveryWhileClockIsRight(1, 'pending debits', () => pendingDebits.startRuns()),
+    runEveryWhileClockIsRight(1, 'pending refunds', () => pendingRefunds.startRuns()),
+    runEveryWhileClockIsRight(1, 'pending claims', () => pendingClaims.startRuns()),
+    runEveryWhileClockIsRight(1, 'waiting claims', () => serveWaitingClaims(deps)),
+    runEveryWhileClockIsRight(5, 'agreement cancellations', () => cancellations.startRuns()),
+    runEveryWhileClockIsRight(300, 'reconciliation', () => reconcileDays(deps)),
+    runEvery(60, 'housekeeping', log, whileClockIsRight(createHousekeeping(engine)), { atOnce: true }),
+    runEvery(5, 'alert lines', log, () => logAlerts(deps)),
     ...(metrics
       ? [
-          every(engine.readingSeconds ?? READING_SECONDS, 'readings', log, businessReader({ ...deps, metrics }), {
-            atOnce: true,
-          }),
+          runEvery(
+            engine.readingSeconds ?? READING_SECONDS,
+            'readings',
+            log,
+            createBusinessReader({ ...deps, metrics }),
+            {
+              atOnce: true,
+            },
+          ),
         ]
       : []),
   ];
@@ -126,7 +131,7 @@ export function startEngine(engine: EngineDeps) {
       stopped = true;
       await Promise.all(jobs.map((job) => job.stop()));
       await Promise.all([
-        ...[renewals, pendingDebits, pendingRefunds, cancellations, pendingClaims].map((job) => job.ended()),
+        ...[renewals, pendingDebits, pendingRefunds, cancellations, pendingClaims].map((job) => job.finished()),
         events.stop(),
         alerts.stop(),
       ]);

@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/db/database.js';
 import { DEFAULT_EVENTS_RETENTION_DAYS } from '../platform/settings.js';
-import { benefitExpiry } from './housekeeping/expired-benefits.js';
+import { createPatientDatabase } from './housekeeping/bounded-steps.js';
+import { createBenefitExpiry } from './housekeeping/expired-benefits.js';
 import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
 import {
   deleteOldAlertMessages,
   deleteOldAnswers,
-  deleteOldSends,
+  deleteOldSmsSends,
   deleteOldUndelivered,
 } from './housekeeping/old-rows.js';
-import { patient } from './housekeeping/steps.js';
-import { deleteOldStrays, gatherStrays } from './housekeeping/strays.js';
-import { ATTEMPTS, dropOldWeek, EVENTS, makeWeeksAhead } from './housekeeping/weeks.js';
+import { deleteOldStrays, gatherStrays } from './housekeeping/stray-rows.js';
+import { DELIVERY_ATTEMPTS_TABLE, dropOldWeek, EVENTS_TABLE, makeWeeksAhead } from './housekeeping/weekly-tables.js';
 
 export interface HousekeepingDeps {
   readonly database: Database;
@@ -20,30 +20,35 @@ export interface HousekeepingDeps {
 }
 
 /**
- * Forgets what no request can ask for any more, and makes room for what is coming. Safe from many nodes: each chore is
- * harmless when done twice, and works in steps of bounded size. Tokens are not stored, so none is left over.
+ * Deletes what no request can ask for any more, and makes partitions for the coming weeks. Many nodes may do it at once: a
+ * chore that is done twice does no harm, and each works in steps of bounded size. Access tokens are not stored, so none are
+ * deleted.
  */
-export function housekeeping({ log, eventsRetentionDays = DEFAULT_EVENTS_RETENTION_DAYS, ...deps }: HousekeepingDeps) {
-  const database = patient(deps.database);
+export function createHousekeeping({
+  log,
+  eventsRetentionDays = DEFAULT_EVENTS_RETENTION_DAYS,
+  ...deps
+}: HousekeepingDeps) {
+  const database = createPatientDatabase(deps.database);
   const chores = {
-    strayEventsDeleted: () => deleteOldStrays(database, EVENTS, eventsRetentionDays),
-    strayEventsGathered: () => gatherStrays(database, EVENTS),
-    eventWeeksMade: () => makeWeeksAhead(database, EVENTS),
-    eventWeeksDropped: () => dropOldWeek(database, EVENTS, eventsRetentionDays),
-    strayAttemptsDeleted: () => deleteOldStrays(database, ATTEMPTS, eventsRetentionDays),
-    strayAttemptsGathered: () => gatherStrays(database, ATTEMPTS),
-    attemptWeeksMade: () => makeWeeksAhead(database, ATTEMPTS),
-    attemptWeeksDropped: () => dropOldWeek(database, ATTEMPTS, eventsRetentionDays),
+    strayEventsDeleted: () => deleteOldStrays(database, EVENTS_TABLE, eventsRetentionDays),
+    strayEventsGathered: () => gatherStrays(database, EVENTS_TABLE),
+    eventWeeksMade: () => makeWeeksAhead(database, EVENTS_TABLE),
+    eventWeeksDropped: () => dropOldWeek(database, EVENTS_TABLE, eventsRetentionDays),
+    strayAttemptsDeleted: () => deleteOldStrays(database, DELIVERY_ATTEMPTS_TABLE, eventsRetentionDays),
+    strayAttemptsGathered: () => gatherStrays(database, DELIVERY_ATTEMPTS_TABLE),
+    attemptWeeksMade: () => makeWeeksAhead(database, DELIVERY_ATTEMPTS_TABLE),
+    attemptWeeksDropped: () => dropOldWeek(database, DELIVERY_ATTEMPTS_TABLE, eventsRetentionDays),
     undeliveredDeleted: () => deleteOldUndelivered(database, eventsRetentionDays),
     nonceSlotsEmptied: () => emptyStaleNonceSlot(database),
     answersDeleted: () => deleteOldAnswers(database),
-    sendsDeleted: () => deleteOldSends(database),
+    sendsDeleted: () => deleteOldSmsSends(database),
     alertMessagesDeleted: () => deleteOldAlertMessages(database),
-    benefitsExpired: benefitExpiry(database),
+    benefitsExpired: createBenefitExpiry(database),
   };
   type Chore = keyof typeof chores;
 
-  /** What was done, by chore. One that fails is logged and keeps no other from being done. */
+  /** Runs all chores and returns what each has done. A chore that fails is logged, and the others run all the same. */
   return async function tidy(): Promise<Partial<Record<Chore, number>>> {
     const done: Partial<Record<Chore, number>> = {};
     for (const [chore, run] of Object.entries(chores) as [Chore, () => Promise<number>][]) {

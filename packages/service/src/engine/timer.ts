@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
-/** Runs a job again and again, never two at a time, and survives its failures. */
-export function every(
+/** Runs a job again and again, never twice at the same time. A run that fails is logged. */
+export function runEvery(
   seconds: number,
   name: string,
   log: Logger,
@@ -11,7 +11,7 @@ export function every(
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let stopped = false;
-  const turn = async () => {
+  const runAndSchedule = async () => {
     try {
       await job();
     } catch (error) {
@@ -21,7 +21,7 @@ export function every(
   };
   const schedule = (wait: number) => {
     timer = setTimeout(() => {
-      running = turn();
+      running = runAndSchedule();
     }, wait * 1000);
   };
   schedule(atOnce ? 0 : seconds);

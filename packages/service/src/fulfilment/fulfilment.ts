@@ -4,46 +4,46 @@ import type { Origin } from '../platform/tracing.js';
 export const FULFILMENTS = ['GENERATED', 'POOL', 'SUPPLIER'] as const;
 export type FulfilmentKind = (typeof FULFILMENTS)[number];
 
-/** What somebody has claimed and is to get a code for. */
+/** A claimed benefit that needs a code. */
 export interface ClaimToFulfil {
   readonly claimNo: string;
   readonly benefitCode: string;
   readonly faceValueCent: number;
   readonly orderNo: number;
   readonly cycleNo: number;
-  /** The request that it is claimed by; undefined when a job goes on with it. */
+  /** The request that claims it. Undefined when a job asks about it. */
   readonly origin?: Origin;
 }
 
-/** Has the code in the claim's own transaction, or nothing while there is none to be had. */
-export interface AtOnce {
+/** Gives the code in the transaction of the claim. Undefined while there is none. */
+export interface ImmediateFulfilment {
   readonly kind: 'GENERATED' | 'POOL';
-  code(tx: Queryable, claim: ClaimToFulfil): Promise<string | undefined>;
+  takeCode(tx: Queryable, claim: ClaimToFulfil): Promise<string | undefined>;
 }
 
 export type SupplierOutcome =
   | { readonly kind: 'fulfilled'; readonly code: string }
   | { readonly kind: 'refused'; readonly reason: string }
-  /** No answer that could be trusted: nobody knows whether there is a code by now. */
+  /** No answer that can be trusted: there may or may not be a code by now. */
   | { readonly kind: 'unknown' };
 
-/** Only a question can be answered so. */
+/** Answer to a query only: the supplier does not know the claim. */
 export interface NeverHeard {
   readonly kind: 'never-heard';
 }
 
-/** A program elsewhere, asked with no transaction open. It keeps one order for one claim number. */
+/** A program elsewhere, called outside of transactions. It keeps one order for each claim number. */
 export interface Supplier {
   readonly kind: 'SUPPLIER';
   fulfil(claim: ClaimToFulfil): Promise<SupplierOutcome>;
   query(claim: ClaimToFulfil): Promise<SupplierOutcome | NeverHeard>;
 }
 
-/** Where codes come from: the port. */
-export type Fulfilment = AtOnce | Supplier;
+/** Where codes of benefits come from. */
+export type Fulfilment = ImmediateFulfilment | Supplier;
 
-/** The longest code that is taken, from a supplier or a file, in characters. */
+/** In characters, for codes from suppliers and from files. */
 export const MAX_CODE_LENGTH = 200;
 
-/** Line breaks and escape sequences would tear pages and tables apart. */
+/** Line breaks and escape sequences would break pages and tables. */
 export const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;

@@ -1,6 +1,6 @@
 import { type Fields, MAX_MESSAGE_BYTES, reasonOf, textOf } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
-import { bridgeClient } from '../gateways/bridge/client.js';
+import { createBridgeClient } from '../gateways/bridge/bridge-client.js';
 import type { Clock } from '../platform/clock.js';
 import type { Origin } from '../platform/tracing.js';
 import {
@@ -11,9 +11,9 @@ import {
   type SupplierOutcome,
   UNPRINTABLE,
 } from './fulfilment.js';
-import { SUPPLIER_DEADLINE_MS } from './policy.js';
+import { SUPPLIER_DEADLINE_MS } from './supplier-policy.js';
 
-const CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 
 export interface SupplierOptions {
   /** http(s)://host:port/path, without a query. */
@@ -26,13 +26,13 @@ export interface SupplierOptions {
 }
 
 export interface AttachedSupplier extends Supplier {
-  /** Breaks off what is under way: its outcome is unknown. */
+  /** Interrupts running calls: their outcomes are unknown. */
   close(): Promise<void>;
 }
 
 /** A supplier behind the protocol of docs/supplier.md. */
-export function supplierAt({ url, key, clock, log, deadlineMs }: SupplierOptions): AttachedSupplier {
-  const client = bridgeClient({ url, key, clock, connections: CONNECTIONS, log, peer: 'supplier' });
+export function createSupplier({ url, key, clock, log, deadlineMs }: SupplierOptions): AttachedSupplier {
+  const client = createBridgeClient({ url, key, clock, connections: MAX_CONNECTIONS, log, peer: 'supplier' });
   const call = (operation: 'fulfil' | 'fulfil-query', body: object, about: { number?: string; origin?: Origin }) =>
     client.call({
       operation,
@@ -45,11 +45,14 @@ export function supplierAt({ url, key, clock, log, deadlineMs }: SupplierOptions
     kind: 'SUPPLIER',
     async fulfil({ claimNo, benefitCode, faceValueCent, orderNo, cycleNo, origin }: ClaimToFulfil) {
       const body = { claimNo, benefitCode, faceValueCent, orderNo: String(orderNo), cycleNo };
-      return outcomeOf(await call('fulfil', body, { number: claimNo, ...(origin ? { origin } : {}) }), claimNo);
+      return readSupplierOutcome(
+        await call('fulfil', body, { number: claimNo, ...(origin ? { origin } : {}) }),
+        claimNo,
+      );
     },
     async query({ claimNo }) {
       const answer = await call('fulfil-query', { claimNo }, {});
-      return isNeverHeard(answer, claimNo) ? NEVER_HEARD : outcomeOf(answer, claimNo);
+      return isNeverHeard(answer, claimNo) ? NEVER_HEARD : readSupplierOutcome(answer, claimNo);
     },
     close: () => client.close(),
   };
@@ -62,10 +65,10 @@ function isNeverHeard(answer: Fields | undefined, claimNo: string): boolean {
 }
 
 /**
- * Total: whatever is not exactly one of the documented answers is `unknown`. The number is repeated in every answer: one
- * about another claim, however well signed, says nothing about this one.
+ * Anything that is not exactly one of the documented answers is `unknown`. Every answer repeats the claim's number: an answer
+ * with another number says nothing about this claim, even if it is signed correctly.
  */
-function outcomeOf(answer: Fields | undefined, claimNo: string): SupplierOutcome {
+function readSupplierOutcome(answer: Fields | undefined, claimNo: string): SupplierOutcome {
   if (answer?.['claimNo'] !== claimNo) return { kind: 'unknown' };
   if (answer['status'] === 'REFUSED') return { kind: 'refused', reason: reasonOf(answer['reason']) };
   const code = textOf(answer['code'], MAX_CODE_LENGTH);

@@ -1,9 +1,9 @@
 import type { Origin } from '../platform/tracing.js';
 
 /**
- * The port to a payment institution. An adapter translates; it decides nothing about orders, and keeps nothing that
- * must survive. Every call has a deadline of its own. `unknown` means that the institution may or may not have acted:
- * whoever asked must ask again with the same number, and must not try with another.
+ * How the service talks to a payment institution. A gateway translates; it decides nothing about orders, and keeps nothing that
+ * must survive a restart. Every call has its own deadline. `unknown` means that the institution may or may not have acted: the
+ * caller must ask again with the same number, and must not try another number.
  */
 export interface Gateway {
   sendBindCode(request: BindCodeRequest): Promise<BindCodeOutcome>;
@@ -15,15 +15,15 @@ export interface Gateway {
   refund(request: RefundRequest): Promise<RefundOutcome>;
   queryRefund(request: RefundQuery): Promise<RefundOutcome | NotFound>;
   cancelAgreement(request: AgreementCancellation): Promise<CancelOutcome>;
-  /** Throws NoticeRefused unless the notice is really the institution's, and says something. */
+  /** Throws NoticeRefused when the notice is not from the institution, or has no content that can be used. */
   verifyNotice(notice: RawNotice): Notice;
   /** What the institution booked on a day of Asia/Shanghai, yyyy-MM-dd. */
   statement(day: string): AsyncIterable<StatementLine>;
-  /** Lets go of connections; what is under way has an unknown outcome. */
+  /** Closes connections. Running calls have an unknown outcome. */
   close?(): Promise<void>;
 }
 
-/** Card data in the clear: exists only between the sealed column and the institution. */
+/** Card data in the clear: exists only in memory, on its way to the institution. */
 export interface CardDetails {
   readonly bankCardNo: string;
   readonly certificateNo: string;
@@ -32,10 +32,10 @@ export interface CardDetails {
   readonly bankMobile: string;
 }
 
-/** On whose behalf: an institution may know which channel an agreement is of, and object to another. */
+/** The channel that a call is made for: an institution may refuse a channel that an agreement does not belong to. */
 export interface OnBehalf {
   readonly appId: string;
-  /** The request that it is done for; undefined when no request asked for it. */
+  /** The request that the call is made for. Undefined when a job makes it. */
   readonly origin?: Origin | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface BindConfirmation extends OnBehalf {
 }
 export type BindOutcome =
   | { readonly kind: 'bound'; readonly institutionNo: string }
-  /** `wrong-code`: another code may still be right. `refused`: this binding will never be. */
+  /** `wrong-code`: another code may be right. `refused`: this binding has failed for good. */
   | { readonly kind: 'wrong-code' | 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' };
 
@@ -66,9 +66,9 @@ export interface DebitRequest extends OnBehalf {
   readonly amountCent: number;
   readonly orderNo: string;
   readonly cycleNo: number;
-  /** The channel's own number: what the sandbox's triggers look at. */
+  /** The channel's own number. The triggers of the sandbox depend on it. */
   readonly externalOrderNo: string;
-  /** When the attempt was written down, Unix milliseconds. */
+  /** When the attempt was stored, in Unix milliseconds. */
   readonly startedAt: number;
 }
 export type DebitQuery = Omit<DebitRequest, 'institutionNo'>;
@@ -76,10 +76,10 @@ export type DebitQuery = Omit<DebitRequest, 'institutionNo'>;
 export type DebitOutcome =
   | { readonly kind: 'success'; readonly paidAt: number; readonly amountCent: number; readonly institutionRef: string }
   | { readonly kind: 'declined'; readonly decline: Decline; readonly reason: string }
-  /** Taken, and its result will come: by a notice or by asking, at the latest then (Unix milliseconds). */
+  /** Accepted; the outcome comes by a notice or by asking. `askAt` is when it is known at the latest, in Unix milliseconds. */
   | { readonly kind: 'pending'; readonly askAt?: number }
   | { readonly kind: 'unknown' };
-/** Whether trying again later can help, cannot, or the agreement itself is gone. */
+/** Whether trying again later can help, cannot help, or the agreement itself has ended. */
 export type Decline = 'retryable' | 'final' | 'agreement-invalid';
 /** The institution has never seen the number. */
 export type NotFound = { readonly kind: 'not-found' };
@@ -115,7 +115,7 @@ export type Notice =
   | { readonly kind: 'debit'; readonly attemptNo: string; readonly outcome: DebitOutcome }
   | { readonly kind: 'agreement-canceled'; readonly institutionNo: string; readonly reason: string };
 
-/** `untrusted`: whose it is cannot be told. `unusable`: it is the institution's, and nothing in it could be kept. */
+/** `untrusted`: it is not certain who sent it. `unusable`: the institution sent it, but it has nothing that can be stored. */
 export class NoticeRefused extends Error {
   constructor(
     readonly kind: 'untrusted' | 'unusable',

@@ -1,44 +1,47 @@
 import { type Clock, createPerSecondLimit } from '../platform/clock.js';
 import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gateway.js';
-import { type Gateways, NoSuchGateway } from './registry.js';
+import { type Gateways, NoSuchGateway } from './gateway-registry.js';
 
 export interface NoticeVerifier {
-  /** Whether this node has met the payment channel; nothing is read for it. */
+  /** Whether this node knows the payment channel, without reading the database. */
   knows(paymentChannelCode: string): boolean;
-  /** Throws NoticeRefused for what does not come from the institution of that payment channel, or says nothing. */
+  /**
+   * Throws NoticeRefused when the notice is not from the institution of that payment channel, or has no content that can be
+   * used.
+   */
   verify(paymentChannelCode: string, notice: RawNotice): Promise<Notice>;
 }
 
-/** For what does not hold, in case that a key or a payment channel is new. */
-const READS_PER_SECOND = 10;
+/** Reads of the database for notices that fail the check, in case that a key or a payment channel is new. */
+const MAX_READS_PER_SECOND = 10;
 
-interface Known {
+interface KnownPaymentChannel {
   readonly mayRead: () => boolean;
   gateway: Gateway | undefined;
 }
 
-const LIST_CODES = statement({
+const LIST_PAYMENT_CHANNEL_CODES = statement({
   text: 'select code from payment_channels',
   parameters: [],
   columns: columns<{ code: string }>({ code: 'text' }),
 });
 
 /**
- * Anybody can send a notice. One that does not hold by what this node remembers has the database asked ten times a second
- * at most, however many there are; what was read then is remembered for all. One that holds is checked with the key of
- * this moment: an old key ends at once.
+ * Anybody can send a notice. For notices that fail the check with what this node remembers, the database is read at most ten
+ * times a second, however many arrive; what was read is remembered for all. A notice that passes is checked again with the
+ * present key, so that an old key stops working at once.
  */
-export function noticeVerifier(db: Queryable, gateways: Gateways, clock: Clock): NoticeVerifier {
-  const known = new Map<string, Known>();
-  const mayReadCodes = createPerSecondLimit(READS_PER_SECOND, clock);
+export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: Clock): NoticeVerifier {
+  const known = new Map<string, KnownPaymentChannel>();
+  const mayReadCodes = createPerSecondLimit(MAX_READS_PER_SECOND, clock);
 
-  /** All at once, so that it does not matter which of many unknown codes was the one to be looked up. */
-  async function find(code: string): Promise<Known> {
+  /** Reads all codes at once, so that one read answers for all unknown codes. */
+  async function findPaymentChannel(code: string): Promise<KnownPaymentChannel> {
     if (!known.has(code) && mayReadCodes()) {
-      for (const row of await db.query(LIST_CODES)) {
+      for (const row of await db.query(LIST_PAYMENT_CHANNEL_CODES)) {
         if (!known.has(row.code))
-          known.set(row.code, { mayRead: createPerSecondLimit(READS_PER_SECOND, clock), gateway: undefined });
+          known.set(row.code, { mayRead: createPerSecondLimit(MAX_READS_PER_SECOND, clock), gateway: undefined });
       }
     }
     const found = known.get(code);
@@ -49,8 +52,8 @@ export function noticeVerifier(db: Queryable, gateways: Gateways, clock: Clock):
   return {
     knows: (code) => known.has(code),
     async verify(code, notice) {
-      const found = await find(code);
-      const doubt = found.gateway && doubtAbout(found.gateway, notice);
+      const found = await findPaymentChannel(code);
+      const doubt = found.gateway && findDoubt(found.gateway, notice);
       if (doubt && !found.mayRead()) throw doubt;
       found.gateway = await gateways.of(code).catch((error: unknown) => {
         throw error instanceof NoSuchGateway ? new NoticeRefused('untrusted', error.message) : error;
@@ -60,7 +63,7 @@ export function noticeVerifier(db: Queryable, gateways: Gateways, clock: Clock):
   };
 }
 
-function doubtAbout(gateway: Gateway, notice: RawNotice): NoticeRefused | undefined {
+function findDoubt(gateway: Gateway, notice: RawNotice): NoticeRefused | undefined {
   try {
     gateway.verifyNotice(notice);
     return undefined;

@@ -1,6 +1,6 @@
 import { CODES } from '@perennial/wire';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { businessMetrics } from '../engine/metrics/business.js';
+import { createBusinessMetrics } from '../engine/metrics/business-metrics.js';
 import type { Database } from '../platform/db/database.js';
 import type { ConnectionShares } from '../platform/db/sharing/connection-shares.js';
 import { VERSION } from '../platform/version.js';
@@ -56,7 +56,7 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
   });
   return {
     registry,
-    business: businessMetrics(registry, VERSION),
+    business: createBusinessMetrics(registry, VERSION),
     watchLongAnswers(counts: () => { readonly open: number; readonly waiting: number }): void {
       new Gauge({
         name: 'perennial_long_answers',

@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
-import { written } from '../platform/db/time-sql.js';
+import { shanghaiText } from '../platform/db/time-sql.js';
 import type { Operator } from './operator.js';
 import { requireInteger } from './rules.js';
 
@@ -33,7 +33,7 @@ export interface ListAuditInput {
 }
 
 const LIST_AUDIT = statement({
-  text: `select audit_id::text as "auditId", ${written('at')} as at,
+  text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at,
        actor, action, subject, detail
      from audit_log where $1::text is null or subject = $1 order by audit_id desc limit $2`,
   parameters: ['text', 'bigint'],

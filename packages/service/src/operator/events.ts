@@ -1,7 +1,7 @@
 import { parseTime } from '@perennial/wire';
 import { deliveryStatuses, eventTypes } from '@perennial/wire/enums';
-import type { ChannelView } from '../catalog/channels/provisioning-sql.js';
-import { findChannel } from '../catalog/channels/sql.js';
+import type { ChannelView } from '../catalog/channels/channel-provisioning-sql.js';
+import { findChannel } from '../catalog/channels/channels-sql.js';
 import { parseEventId, parseEventIds } from '../delivery/event-id.js';
 import { type EventRow, findEvent, listPushes, type Push } from '../delivery/history/history-sql.js';
 import { listEvents } from '../delivery/history/list-sql.js';

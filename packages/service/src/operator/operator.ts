@@ -1,4 +1,4 @@
-import type { Gateways } from '../gateways/registry.js';
+import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import { sqlState, type Transaction, type Transactional } from '../platform/db/database.js';
 import { PlainError } from '../platform/plain-error.js';

@@ -1,8 +1,8 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
-import { written } from '../platform/db/time-sql.js';
-import type { DifferenceKind } from './runs-sql.js';
+import { shanghaiText } from '../platform/db/time-sql.js';
+import type { DifferenceKind } from './reconciliation-runs-sql.js';
 
-/** Amounts and states are null where there is nothing. Times as the interface writes them. */
+/** Amounts and statuses are null on the side that has no entry. Times are text as the interface writes it. */
 export interface DifferenceView {
   readonly differenceNo: string;
   readonly paymentChannelCode: string;
@@ -22,10 +22,10 @@ export interface DifferenceView {
   readonly closingNote: string | null;
 }
 
-const COLUMNS = `difference_no::text as "differenceNo", payment_channel_code as "paymentChannelCode", day::text as day, kind,
+const DIFFERENCE_FIELDS = `difference_no::text as "differenceNo", payment_channel_code as "paymentChannelCode", day::text as day, kind,
   line_kind as "lineKind", number, here_amount_cent as "hereAmountCent", here_status as "hereStatus",
-  there_amount_cent as "thereAmountCent", there_status as "thereStatus", ${written('first_seen_at')} as "firstSeenAt",
-  ${written('last_seen_at')} as "lastSeenAt", closed_by as "closedBy", ${written('closed_at')} as "closedAt",
+  there_amount_cent as "thereAmountCent", there_status as "thereStatus", ${shanghaiText('first_seen_at')} as "firstSeenAt",
+  ${shanghaiText('last_seen_at')} as "lastSeenAt", closed_by as "closedBy", ${shanghaiText('closed_at')} as "closedAt",
   closing_note as "closingNote"`;
 
 export interface DifferenceFilter {
@@ -35,7 +35,7 @@ export interface DifferenceFilter {
   readonly limit: number;
 }
 
-const DIFFERENCE_VIEW_COLUMNS = columns<DifferenceView>({
+const DIFFERENCE_COLUMNS = columns<DifferenceView>({
   differenceNo: 'text',
   paymentChannelCode: 'text',
   day: 'text',
@@ -53,27 +53,27 @@ const DIFFERENCE_VIEW_COLUMNS = columns<DifferenceView>({
   closingNote: 'text?',
 });
 
-const FIND_DIFFERENCES_OF = statement({
-  text: `select ${COLUMNS} from reconciliation_differences
+const FIND_STORED_DIFFERENCES = statement({
+  text: `select ${DIFFERENCE_FIELDS} from reconciliation_differences
      where ($1::text is null or payment_channel_code = $1) and ($2::date is null or day = $2)
        and ($3 = 'all' or closed_at is null)
      order by day desc, difference_no limit $4`,
   parameters: ['text', 'date', 'text', 'bigint'],
-  columns: DIFFERENCE_VIEW_COLUMNS,
+  columns: DIFFERENCE_COLUMNS,
 });
 
-/** The latest day first, and within a day as they were found. */
-export async function findDifferencesOf(
+/** The latest day first, and within a day in the order in which they were found. */
+export async function findStoredDifferences(
   db: Queryable,
   { paymentChannelCode, day, which, limit }: DifferenceFilter,
 ): Promise<DifferenceView[]> {
-  return db.query(FIND_DIFFERENCES_OF, [paymentChannelCode, day, which, limit]);
+  return db.query(FIND_STORED_DIFFERENCES, [paymentChannelCode, day, which, limit]);
 }
 
 const LOCK_DIFFERENCE = statement({
-  text: `select ${COLUMNS} from reconciliation_differences where difference_no = $1 for update`,
+  text: `select ${DIFFERENCE_FIELDS} from reconciliation_differences where difference_no = $1 for update`,
   parameters: ['bigint'],
-  columns: DIFFERENCE_VIEW_COLUMNS,
+  columns: DIFFERENCE_COLUMNS,
 });
 
 /** Under its row lock. */
@@ -82,19 +82,19 @@ export async function lockDifference(tx: Queryable, differenceNo: string): Promi
   return difference;
 }
 
-const STORE_CLOSED = statement({
+const STORE_CLOSED_DIFFERENCE = statement({
   text: `update reconciliation_differences set closed_by = $2, closed_at = now(), closing_note = $3 where difference_no = $1
-     returning ${COLUMNS}`,
+     returning ${DIFFERENCE_FIELDS}`,
   parameters: ['bigint', 'text', 'text'],
-  columns: DIFFERENCE_VIEW_COLUMNS,
+  columns: DIFFERENCE_COLUMNS,
 });
 
-export async function storeClosed(
+export async function storeClosedDifference(
   tx: Queryable,
   differenceNo: string,
   { by, note }: { readonly by: string; readonly note: string },
 ): Promise<DifferenceView> {
-  const [difference] = await tx.query(STORE_CLOSED, [differenceNo, by, note]);
+  const [difference] = await tx.query(STORE_CLOSED_DIFFERENCE, [differenceNo, by, note]);
   if (!difference) throw new Error('a difference that is locked has a row');
   return difference;
 }

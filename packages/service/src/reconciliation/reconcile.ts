@@ -2,52 +2,52 @@ import { parseTime } from '@perennial/wire';
 import { raiseAlert } from '../platform/alerts/alerts-sql.js';
 import type { Queryable, Transaction } from '../platform/db/database.js';
 import {
-  askAboutOpen,
-  closeVanished,
-  findDifferences,
-  keepDifferences,
+  askAboutOpenPayments,
+  closeVanishedDifferences,
+  collectDifferences,
   type ReconciledDay,
   stageLines,
-} from './compare-sql.js';
+  storeDifferences,
+} from './compare-statement-sql.js';
 import {
   beginRun,
-  countOpen,
+  countOpenDifferences,
   type DayOfChannel,
   endRun,
   findReconciliation,
+  type ReconciliationRun,
   type ReconciliationView,
-  type Run,
-} from './runs-sql.js';
-import type { Statement } from './statement.js';
+} from './reconciliation-runs-sql.js';
+import type { InstitutionStatement } from './statement.js';
 
 const DAY_MS = 86_400_000;
 
-/** All of it in the transaction that is given: what the statement says about the day, and what follows from it. */
+/** Compares a day with the institution's statement and stores the result, all in the caller's transaction. */
 export async function reconcile(
   tx: Transaction,
-  run: Omit<Run, 'lines'>,
-  statement: Statement,
+  run: Omit<ReconciliationRun, 'lines'>,
+  statement: InstitutionStatement,
 ): Promise<ReconciliationView> {
-  const day = boundsOf(run);
+  const day = withDayBounds(run);
   await beginRun(tx, { ...run, lines: statement.lines });
   await stageLines(tx, statement.batches());
-  const found = await findDifferences(tx, day);
-  await keepDifferences(tx, day, run.runAt);
-  await closeVanished(tx, day, run.runAt);
-  await askAboutOpen(tx, day);
+  const found = await collectDifferences(tx, day);
+  await storeDifferences(tx, day, run.runAt);
+  await closeVanishedDifferences(tx, day, run.runAt);
+  await askAboutOpenPayments(tx, day);
   await endRun(tx, day, found);
-  await alertAboutOpen(tx, day);
+  await alertAboutOpenDifferences(tx, day);
   return findReconciliation(tx, day);
 }
 
-function boundsOf({ paymentChannelCode, day }: DayOfChannel): ReconciledDay {
+function withDayBounds({ paymentChannelCode, day }: DayOfChannel): ReconciledDay {
   const from = parseTime(`${day} 00:00:00`);
   if (from === undefined) throw new Error(`${day} is not a day`);
   return { paymentChannelCode, day, from, to: from + DAY_MS };
 }
 
-async function alertAboutOpen(tx: Queryable, day: ReconciledDay): Promise<void> {
-  const open = await countOpen(tx, day);
+async function alertAboutOpenDifferences(tx: Queryable, day: ReconciledDay): Promise<void> {
+  const open = await countOpenDifferences(tx, day);
   if (open.length === 0) return;
   const detail = `open: ${open.map(({ kind, count }) => `${count} ${kind}`).join(', ')}`;
   await raiseAlert(tx, 'reconciliation-difference', `${day.paymentChannelCode} ${day.day}`, detail);

@@ -13,12 +13,12 @@ const KINDS: ReadonlyMap<string, StatementLine['kind']> = new Map([
 ]);
 const STATUSES: readonly StatementLine['status'][] = ['SUCCESS', 'FAIL', 'PENDING'];
 
-/** The file format of docs/reconciliation.md. The first thing wrong with it ends the reading. */
-export async function* statementFromCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
+/** Reads the file format of docs/reconciliation.md. The first error ends the reading. */
+export async function* readStatementFromCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
   let headerRead = false;
   for await (const { line: at, fields } of readCsvRecords(bytes)) {
     if (headerRead) {
-      yield { at, line: lineOf(at, fields) };
+      yield { at, line: readLine(at, fields) };
     } else if (fields.join(',') === HEADER) {
       headerRead = true;
     } else {
@@ -28,30 +28,30 @@ export async function* statementFromCsv(bytes: AsyncIterable<Uint8Array>): Async
   if (!headerRead) throw new StatementRefused('the statement is empty');
 }
 
-function lineOf(at: number, fields: readonly string[]): StatementLine {
+function readLine(at: number, fields: readonly string[]): StatementLine {
   if (fields.length !== STATEMENT_COLUMNS.length) {
     throw refuseLine(at, `it has ${fields.length} fields instead of ${STATEMENT_COLUMNS.length}`);
   }
   const [kind = '', number, amountCent = '', status, bookedAt = '', institutionRef] = fields;
-  const need = <T>(value: T | undefined, name: (typeof STATEMENT_COLUMNS)[number], form: string): T => {
+  const requireField = <T>(value: T | undefined, name: (typeof STATEMENT_COLUMNS)[number], form: string): T => {
     if (value === undefined) throw refuseLine(at, `${name} must be ${form}`);
     return value;
   };
   return {
-    kind: need(KINDS.get(kind), 'kind', 'DEBIT or REFUND'),
-    number: need(numberOf(number), 'number', '1 to 64 visible ASCII characters'),
-    amountCent: need(cents(amountCent), 'amountCent', 'a whole number of cents from 1'),
-    status: need(
+    kind: requireField(KINDS.get(kind), 'kind', 'DEBIT or REFUND'),
+    number: requireField(numberOf(number), 'number', '1 to 64 visible ASCII characters'),
+    amountCent: requireField(parseCents(amountCent), 'amountCent', 'a whole number of cents from 1'),
+    status: requireField(
       STATUSES.find((one) => one === status),
       'status',
       'SUCCESS, FAIL or PENDING',
     ),
-    bookedAt: need(parseTime(bookedAt), 'bookedAt', 'a time such as 2026-01-31 12:00:00'),
-    institutionRef: need(numberOf(institutionRef), 'institutionRef', '1 to 64 visible ASCII characters'),
+    bookedAt: requireField(parseTime(bookedAt), 'bookedAt', 'a time such as 2026-01-31 12:00:00'),
+    institutionRef: requireField(numberOf(institutionRef), 'institutionRef', '1 to 64 visible ASCII characters'),
   };
 }
 
-/** Digits alone: 19.90, 1,990 and 1e3 are guesses about what somebody meant. */
-function cents(text: string): number | undefined {
+/** Only digits: what 19.90, 1,990 or 1e3 mean would be a guess. */
+function parseCents(text: string): number | undefined {
   return /^[1-9]\d*$/.test(text) ? positiveOf(Number(text)) : undefined;
 }

@@ -4,40 +4,40 @@ import path from 'node:path';
 import { formatTime } from '@perennial/wire';
 import type { Gateway, StatementLine } from '../gateways/gateway.js';
 import { refuseLine } from '../platform/csv/csv.js';
-import { parseAttemptNo } from '../subscriptions/domain/orders/numbers.js';
+import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { parseRefundNo } from '../subscriptions/domain/payments/refund-numbers.js';
-import type { StagedLine } from './compare-sql.js';
+import type { StagedLine } from './compare-statement-sql.js';
 
-/** A line, and where in the statement it stands. */
+/** A line, and its number in the statement. */
 export interface NumberedLine {
   readonly at: number;
   readonly line: StatementLine;
 }
 
-/** A whole statement, every line of which can be used. */
-export interface Statement {
+/** A whole statement, all lines of which were checked. */
+export interface InstitutionStatement {
   readonly lines: number;
-  /** JSON of up to BATCH lines each, as compare-sql.ts takes them. */
+  /** JSON of up to LINES_PER_BATCH lines each, as `stageLines` takes it. */
   batches(): AsyncIterable<string>;
 }
 
-const BATCH = 1000;
+const LINES_PER_BATCH = 1000;
 
 /**
- * Reads a statement to its end before anything is done with it, into a file that is gone afterwards: it may have millions
- * of lines, it may break off, and no transaction waits for an institution or a slow disk.
+ * Reads a statement to its end into a temporary file before it is used: it may have millions of lines, it may break off, and no
+ * transaction should wait for an institution.
  */
 export async function withStatement<T>(
   lines: AsyncIterable<NumberedLine>,
   day: string,
-  use: (statement: Statement) => Promise<T>,
+  use: (statement: InstitutionStatement) => Promise<T>,
 ): Promise<T> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-statement-'));
   try {
     const file = await open(path.join(folder, 'lines'), 'wx+', 0o600);
     try {
-      const kept = await keep(lines, day, file);
-      return await use({ lines: kept.lines, batches: () => readBack(file, kept.sizes) });
+      const kept = await storeLines(lines, day, file);
+      return await use({ lines: kept.lines, batches: () => readBatches(file, kept.sizes) });
     } finally {
       await file.close();
     }
@@ -46,7 +46,7 @@ export async function withStatement<T>(
   }
 }
 
-async function keep(lines: AsyncIterable<NumberedLine>, day: string, file: FileHandle) {
+async function storeLines(lines: AsyncIterable<NumberedLine>, day: string, file: FileHandle) {
   const sizes: number[] = [];
   let batch: StagedLine[] = [];
   let count = 0;
@@ -59,15 +59,15 @@ async function keep(lines: AsyncIterable<NumberedLine>, day: string, file: FileH
   for await (const { at, line } of lines) {
     const bookedAt = formatTime(line.bookedAt);
     if (!bookedAt.startsWith(day)) throw refuseLine(at, `it was booked at ${bookedAt}, which is not on ${day}`);
-    batch.push(staged(line));
+    batch.push(toStagedLine(line));
     count += 1;
-    if (batch.length === BATCH) await flush();
+    if (batch.length === LINES_PER_BATCH) await flush();
   }
   if (batch.length > 0) await flush();
   return { lines: count, sizes };
 }
 
-async function* readBack(file: FileHandle, sizes: readonly number[]): AsyncGenerator<string> {
+async function* readBatches(file: FileHandle, sizes: readonly number[]): AsyncGenerator<string> {
   let position = 0;
   for (const size of sizes) {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, position);
@@ -77,8 +77,8 @@ async function* readBack(file: FileHandle, sizes: readonly number[]): AsyncGener
   }
 }
 
-/** With the parts of its number, if it can be one of ours. */
-function staged({ kind, number, amountCent, status }: StatementLine): StagedLine {
+/** With the parts of its number, if the service can have given that number. */
+function toStagedLine({ kind, number, amountCent, status }: StatementLine): StagedLine {
   const debit = kind === 'debit' ? parseAttemptNo(number) : undefined;
   const refund = kind === 'refund' ? parseRefundNo(number) : undefined;
   return {
@@ -92,7 +92,7 @@ function staged({ kind, number, amountCent, status }: StatementLine): StagedLine
   };
 }
 
-export async function* statementFromGateway(gateway: Gateway, day: string): AsyncGenerator<NumberedLine> {
+export async function* readStatementFromGateway(gateway: Gateway, day: string): AsyncGenerator<NumberedLine> {
   let at = 0;
   for await (const line of gateway.statement(day)) {
     at += 1;

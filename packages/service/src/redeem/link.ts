@@ -1,5 +1,5 @@
 import { MAX_STRING_LENGTH } from '@perennial/wire';
-import { parseOrderNo } from '../subscriptions/domain/orders/numbers.js';
+import { parseOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 
 /** The values of a redemption link, with its signature. */
 export interface SignedLink {

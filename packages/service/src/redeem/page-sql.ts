@@ -1,7 +1,7 @@
 import { columns, joinColumns, type Queryable, statement } from '../platform/db/database.js';
-import { instant, ms } from '../platform/db/time-sql.js';
+import { epochMs, fromEpochMs } from '../platform/db/time-sql.js';
 import type { Order } from '../subscriptions/domain/orders/order.js';
-import { ORDER_COLUMNS, ORDER_ROW } from '../subscriptions/store/orders/sql.js';
+import { ORDER_COLUMNS, ORDER_FIELDS } from '../subscriptions/store/orders/orders-sql.js';
 
 /** What every step of the page reads: the order, and the present version of the channel. */
 export interface RedeemOrder {
@@ -45,21 +45,21 @@ const ORDER = `from channels c join orders o on o.channel_id = c.channel_id wher
 const READ_PAGE = statement({
   name: 'redeem-page',
   text: `
-select c.version, ${ORDER_COLUMNS}, ${HAS_MOBILE},
+select c.version, ${ORDER_FIELDS}, ${HAS_MOBILE},
   coalesce((select p.product_name from products p where p.product_code = o.product_code), o.product_code) as "productName",
   coalesce((select json_agg(json_build_object('cycleNo', b.cycle_no, 'position', b.position, 'name', b.name,
-      'faceValueCent', b.face_value_cent, 'status', b.status, 'expiresAt', ${ms('b.expires_at')},
-      'claimedAt', ${ms('b.claimed_at')}, 'code', k.code) order by b.cycle_no desc, b.position)
+      'faceValueCent', b.face_value_cent, 'status', b.status, 'expiresAt', ${epochMs('b.expires_at')},
+      'claimedAt', ${epochMs('b.claimed_at')}, 'code', k.code) order by b.cycle_no desc, b.position)
     from (select * from benefits b where b.order_no = o.order_no and b.cycle_no <= $4 and (b.cycle_no < $4 or b.position >= $5)
           order by b.cycle_no desc, b.position limit ${PAGE_BENEFITS + 1}) b
       left join claims k using (order_no, cycle_no, position)), '[]'::json) as benefits,
   coalesce((select json_agg(json_build_object('cycleNo', b.cycle_no, 'position', b.position) order by b.cycle_no desc, b.position)
-    from (select * from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and b.expires_at > ${instant('$3')}
+    from (select * from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$3')}
           order by b.cycle_no desc, b.position limit ${MAX_COUNTED}) b), '[]'::json) as claimable
 ${ORDER}`,
   parameters: ['bigint', 'bigint', 'double precision', 'integer', 'integer'],
   columns: joinColumns(
-    ORDER_ROW,
+    ORDER_COLUMNS,
     columns<Omit<RedeemPage, 'order'>>({
       version: 'bigint',
       hasMobile: 'boolean',
@@ -86,9 +86,9 @@ export async function readRedeemPage(
 
 const READ_ORDER = statement({
   name: 'redeem-order',
-  text: `select c.version, ${ORDER_COLUMNS}, ${HAS_MOBILE} ${ORDER}`,
+  text: `select c.version, ${ORDER_FIELDS}, ${HAS_MOBILE} ${ORDER}`,
   parameters: ['bigint', 'bigint'],
-  columns: joinColumns(ORDER_ROW, columns<Omit<RedeemOrder, 'order'>>({ version: 'bigint', hasMobile: 'boolean' })),
+  columns: joinColumns(ORDER_COLUMNS, columns<Omit<RedeemOrder, 'order'>>({ version: 'bigint', hasMobile: 'boolean' })),
 });
 
 export async function readRedeemOrder(

@@ -1,6 +1,6 @@
-import { openCode } from '../subscriptions/domain/benefits/claim-code.js';
-import { claimNoOf } from '../subscriptions/domain/benefits/claim-numbers.js';
-import { dueAt } from '../subscriptions/domain/orders/calendar.js';
+import { unsealClaimCode } from '../subscriptions/domain/benefits/claim-code.js';
+import { formatClaimNo } from '../subscriptions/domain/benefits/claim-numbers.js';
+import { periodDueAt } from '../subscriptions/domain/orders/calendar.js';
 import { nextPayAt, type Order } from '../subscriptions/domain/orders/order.js';
 import { countBytes, html } from './html.js';
 import type { BenefitPosition, BenefitRow, RedeemPage } from './page-sql.js';
@@ -47,8 +47,8 @@ export function createPageView({ channel, read }: Visit<RedeemPage>, now: number
   const { order, hasMobile, productName, benefits, claimable } = read;
   const shown = takeFitting(
     benefits.slice(0, PAGE_BENEFITS).map((row) => {
-      const claimNo = claimNoOf({ ...row, orderNo: order.orderNo });
-      return toPageBenefit(row, now, (sealed) => openCode(channel, claimNo, sealed));
+      const claimNo = formatClaimNo({ ...row, orderNo: order.orderNo });
+      return toPageBenefit(row, now, (sealed) => unsealClaimCode(channel, claimNo, sealed));
     }),
   );
   const [first, last] = [shown.at(0), shown.at(-1)];
@@ -58,8 +58,8 @@ export function createPageView({ channel, read }: Visit<RedeemPage>, now: number
     productName,
     order,
     hasMobile,
-    periodFrom: dueAt(order.createdAt, order, order.cycleNo),
-    periodTo: dueAt(order.createdAt, order, order.cycleNo + 1),
+    periodFrom: periodDueAt(order.createdAt, order, order.cycleNo),
+    periodTo: periodDueAt(order.createdAt, order, order.cycleNo + 1),
     nextPayAt: nextPayAt(order),
     benefits: shown,
     claimable: countText(claimable.length, claimable.length === MAX_COUNTED),

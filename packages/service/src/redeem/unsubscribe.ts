@@ -2,10 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Channel } from '../catalog/channels/channel.js';
 import type { Clock } from '../platform/clock.js';
 import type { Transactional } from '../platform/db/database.js';
-import { endOrder } from '../subscriptions/steps/ending/end.js';
-import { lockOrderByNumber } from '../subscriptions/store/orders/sql.js';
-import { userMobile } from '../subscriptions/store/users/mobile.js';
-import { findUser } from '../subscriptions/store/users/sql.js';
+import { endOrder } from '../subscriptions/steps/ending/end-orders.js';
+import { lockOrderByNumber } from '../subscriptions/store/orders/orders-sql.js';
+import { unsealUserMobile } from '../subscriptions/store/users/login-mobile.js';
+import { findUser } from '../subscriptions/store/users/users-sql.js';
 import { countWrongDigits, forgetTries, lockTries } from './unsubscribe-tries-sql.js';
 
 export type UnsubscribeOutcome =
@@ -35,7 +35,7 @@ export function createUnsubscriber(clock: Clock): Unsubscriber {
       const order = await lockOrderByNumber(tx, orderNo);
       if (order?.status !== 'ACTIVE') return { kind: 'not-active' };
       const user = await findUser(tx, channel.channelId, order.channelUserId);
-      const expected = user && lastDigits(userMobile(channel, user));
+      const expected = user && lastDigits(unsealUserMobile(channel, user));
       if (expected === undefined) return { kind: 'no-mobile' };
       const whose = [channel.channelId, order.channelUserId] as const;
       const { lockedSeconds } = await lockTries(tx, ...whose);

@@ -1,6 +1,6 @@
 import { verifyRedeemLink } from '@perennial/wire';
 import type { Channel } from '../catalog/channels/channel.js';
-import type { ChannelRegistry } from '../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
 import type { SignedLink } from './link.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cardDetails, institutionNo } from '../../src/subscriptions/store/agreements/card.js';
-import { insertAgreement, nextAgreementId } from '../../src/subscriptions/store/agreements/sql.js';
+import { insertAgreement, takeAgreementId } from '../../src/subscriptions/store/agreements/agreements-sql.js';
+import { unsealCard, unsealInstitutionNo } from '../../src/subscriptions/store/agreements/card.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import {
@@ -56,7 +56,7 @@ describe('agreements/bind-confirm, answered by the institution', () => {
     const row = await stored(service, bindOrderNo);
     expect(row).toMatchObject({ status: 'BIND_SUCCESS', agreement_no: `AG${bindOrderNo}` });
     const sealed = { agreementId: Number(bindOrderNo), institutionNo: row.institution_no };
-    expect(institutionNo(await service.inMemory(channel), sealed)).toBe(`inst-${bindOrderNo}`);
+    expect(unsealInstitutionNo(await service.inMemory(channel), sealed)).toBe(`inst-${bindOrderNo}`);
   });
 
   it('0: BIND_FAIL for a wrong code; the binding stays open and the right one still binds it', async () => {
@@ -139,7 +139,7 @@ describe('agreements/bind-confirm, refused by the service', () => {
     const stranger = await service.channel();
     const foreign = await sentBinding(stranger);
     const memory = await service.inMemory(channel);
-    const agreementId = await nextAgreementId(service.fresh.database);
+    const agreementId = await takeAgreementId(service.fresh.database);
     await insertAgreement(service.fresh.database, {
       agreementId,
       channelId: memory.channelId,
@@ -325,7 +325,7 @@ describe('agreements/bind-confirm, at the same time', () => {
     slow.open();
     expect((await confirming).data).toMatchObject({ bankCardTailNo: who.bankCardNo.slice(-4) });
     const { details } = await stored(service, bindOrderNo);
-    const card = cardDetails(await service.inMemory(channel), { agreementId: Number(bindOrderNo), details });
+    const card = unsealCard(await service.inMemory(channel), { agreementId: Number(bindOrderNo), details });
     expect(card.bankCardNo).toBe(who.bankCardNo);
   });
 

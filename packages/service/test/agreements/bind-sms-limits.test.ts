@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { reserveSend } from '../../src/subscriptions/steps/agreements/sms-limit.js';
+import { reserveSmsSend } from '../../src/subscriptions/steps/agreements/sms-limit.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';
@@ -194,7 +194,7 @@ async function holdNumber(bankMobile: string) {
   let fails = false;
   const done = service.fresh.database
     .transaction(async (tx) => {
-      await reserveSend(tx, hash, service.clock.now(), { resumed: false });
+      await reserveSmsSend(tx, hash, service.clock.now(), { resumed: false });
       await inside.stand();
       if (fails) throw new Error('rolled back');
     })

@@ -3,7 +3,7 @@ import {
   authorizePaymentChannel,
   withdrawPaymentChannel,
 } from '../../src/operator/provisioning/payment-channel-authorizations.js';
-import { cardDetails } from '../../src/subscriptions/store/agreements/card.js';
+import { unsealCard } from '../../src/subscriptions/store/agreements/card.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import {
@@ -267,7 +267,7 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
     const row = await stored(service, bindOrderNo);
     expect(row).toMatchObject({ status: 'BIND_ING', code_sent: true, card_tail: newer.bankCardNo.slice(-4) });
     const details = { agreementId: Number(bindOrderNo), details: row.details };
-    expect(cardDetails(await service.inMemory(channel), details)).toMatchObject({ bankCardNo: newer.bankCardNo });
+    expect(unsealCard(await service.inMemory(channel), details)).toMatchObject({ bankCardNo: newer.bankCardNo });
     expect(await agreementsOf(who.channelUserId)).toBe(1);
   });
 

@@ -4,11 +4,11 @@ import path from 'node:path';
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
-import { bridgeGateway } from '../../src/gateways/bridge/bridge.js';
-import { gatewayRegistry } from '../../src/gateways/registry.js';
-import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
+import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
+import { createGatewayRegistry } from '../../src/gateways/gateway-registry.js';
+import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { systemClock } from '../../src/platform/clock.js';
@@ -54,14 +54,14 @@ export async function bridged(): Promise<Bridged> {
     // Pending debits get their result when a test says so.
     delays: { settleMs: 3_600_000, noticeRetryMs: 20, longestNoticeRetryMs: 100 },
   });
-  const gateways = gatewayRegistry(database, {
-    sandbox: () => sandboxGateway(systemClock),
-    bridge: (url, wrapped) => bridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
+  const gateways = createGatewayRegistry(database, {
+    sandbox: () => createSandboxGateway(systemClock),
+    bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
   });
   const deps = {
     database,
     gateways,
-    channels: channelRegistry(database, vault),
+    channels: createChannelRegistry(database, vault),
     log: pino({ level: 'silent' }),
   };
   return {

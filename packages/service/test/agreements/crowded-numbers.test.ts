@@ -1,12 +1,15 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
 import type { Database } from '../../src/platform/db/database.js';
-import { cancelUnusedAgreement } from '../../src/subscriptions/store/agreements/cancel-sql.js';
-import { findSameNumbers } from '../../src/subscriptions/store/agreements/ended-sql.js';
-import { findForeignAgreement, mayShareNumber } from '../../src/subscriptions/store/agreements/number-sql.js';
-import { findBindingInForce } from '../../src/subscriptions/store/agreements/sql.js';
+import { findBindingInForce } from '../../src/subscriptions/store/agreements/agreements-sql.js';
+import { cancelUnusedAgreement } from '../../src/subscriptions/store/agreements/cancel-unused-sql.js';
+import { findAgreementsOfSameNumbers } from '../../src/subscriptions/store/agreements/end-agreements-sql.js';
+import {
+  findAgreementOfAnotherChannel,
+  lockNumberAndCheckShareable,
+} from '../../src/subscriptions/store/agreements/institution-number-sql.js';
 import { agreementOf, anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { costOf } from '../support/cost.js';
@@ -94,8 +97,8 @@ describe.each(PLANS)('with a crowd of agreements under one number, planned %s', 
     const { data } = await share(channel, number);
     const asked = await numberOf(data.orderNo);
     const id = await idOf(channel);
-    expect((await costOf(database, (db) => mayShareNumber(db, id, asked), plan)).result).toBe(true);
-    expect(await cost((db) => mayShareNumber(db, id, asked))).toBeLessThan(FEW);
+    expect((await costOf(database, (db) => lockNumberAndCheckShareable(db, id, asked), plan)).result).toBe(true);
+    expect(await cost((db) => lockNumberAndCheckShareable(db, id, asked))).toBeLessThan(FEW);
   });
 
   it('whose it is: one of those that another channel has in force is enough, and so for the alert', async () => {
@@ -103,9 +106,9 @@ describe.each(PLANS)('with a crowd of agreements under one number, planned %s', 
     await crowd(data.orderNo);
     const asked = await numberOf(data.orderNo);
     const id = await idOf(other);
-    expect((await costOf(database, (db) => mayShareNumber(db, id, asked), plan)).result).toBe(false);
-    expect(await cost((db) => mayShareNumber(db, id, asked))).toBeLessThan(FEW);
-    expect(await cost((db) => findForeignAgreement(db, id, asked))).toBeLessThan(FEW);
+    expect((await costOf(database, (db) => lockNumberAndCheckShareable(db, id, asked), plan)).result).toBe(false);
+    expect(await cost((db) => lockNumberAndCheckShareable(db, id, asked))).toBeLessThan(FEW);
+    expect(await cost((db) => findAgreementOfAnotherChannel(db, id, asked))).toBeLessThan(FEW);
   });
 
   it('whose it is: those of the channel itself are not looked at', async () => {
@@ -113,7 +116,7 @@ describe.each(PLANS)('with a crowd of agreements under one number, planned %s', 
     await crowd(data.orderNo);
     const asked = await numberOf(data.orderNo);
     const id = await idOf(channel);
-    expect(await cost((db) => mayShareNumber(db, id, asked))).toBeLessThan(FEW);
+    expect(await cost((db) => lockNumberAndCheckShareable(db, id, asked))).toBeLessThan(FEW);
   });
 
   it('ending an agreement does not look at those of others', async () => {
@@ -131,7 +134,7 @@ describe.each(PLANS)('with a crowd of agreements under one number, planned %s', 
     await channel.call('orders/unsubscribe', { orderNo: data.orderNo });
     await crowd(data.orderNo);
     const { agreement_id } = await agreementOf(database, data.orderNo);
-    expect(await cost((db) => findSameNumbers(db, [Number(agreement_id)]))).toBeLessThan(FEW);
+    expect(await cost((db) => findAgreementsOfSameNumbers(db, [Number(agreement_id)]))).toBeLessThan(FEW);
   });
 });
 
@@ -173,7 +176,7 @@ describe('a card that was bound again and again', () => {
   it('its earlier numbers are canceled without a walk along those that followed', async () => {
     const deps = {
       gateways: { of: async () => on.institution },
-      channels: channelRegistry(database, on.service.vault),
+      channels: createChannelRegistry(database, on.service.vault),
       log: pino({ level: 'silent' }),
     };
     const { pages } = await costOf(database, (db) => cancelAtInstitutions({ ...deps, database: db as Database }));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { renewDeducted } from '../../src/engine/jobs/renewals.js';
+import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import { OperatorError } from '../../src/operator/operator.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import { agreementOf, paid, type Stage, stage } from '../orders/support.js';
@@ -89,7 +89,7 @@ it('ends, unsubscribes, replacements, creations and renewals over the same numbe
     await database.query(`update orders set next_due_at = next_due_at + interval '1 year' where order_no = any($1)`, [
       half,
     ]);
-    await renewDeducted(engine.deps, { code: 'MOCKPAY', debitsPerSecond: null });
+    await renewDueOrders(engine.deps, { code: 'MOCKPAY', debitsPerSecond: null });
     await database.query(`update orders set next_due_at = next_due_at - interval '1 year' where order_no = any($1)`, [
       half,
     ]);
@@ -119,7 +119,7 @@ it('ends, unsubscribes, replacements, creations and renewals over the same numbe
             }),
           ]
         : []),
-      renewDeducted(engine.deps, { code: 'MOCKPAY', debitsPerSecond: null }),
+      renewDueOrders(engine.deps, { code: 'MOCKPAY', debitsPerSecond: null }),
     ]);
     const stranded = await database.query(
       `select o.order_no, g.status from orders o join agreements g using (agreement_id)

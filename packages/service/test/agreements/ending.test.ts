@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { renewDeducted } from '../../src/engine/jobs/renewals.js';
+import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import type { DebitOutcome } from '../../src/gateways/gateway.js';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
 import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { type Database, type Queryable, wrapQuery } from '../../src/platform/db/database.js';
-import { settle } from '../../src/subscriptions/steps/payments/settle.js';
-import { startRenewals } from '../../src/subscriptions/store/orders/renew-sql.js';
+import { settleDebits } from '../../src/subscriptions/steps/payments/settle-debits.js';
+import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
 import { agreementOf, alerts, anotherChannel, paid, type Stage, stage, toldAbout } from '../orders/support.js';
 import { attemptNoOf, copies, declined, type EngineNode, engineNode, success } from '../renewals/support.js';
 import { watchAttempts } from '../support/attempts-watch.js';
@@ -57,7 +57,7 @@ const found = async (orderNo: string, by = on.channel) =>
 const statusOf = async (orderNo: string, by?: ChannelClient) => (await found(orderNo, by)).orderStatus;
 const told = (orderNo: string) => toldAbout(database, orderNo);
 const agreement = (orderNo: string) => agreementOf(database, orderNo);
-const renew = () => renewDeducted(node.deps, { code: 'MOCKPAY', debitsPerSecond: null });
+const renew = () => renewDueOrders(node.deps, { code: 'MOCKPAY', debitsPerSecond: null });
 const debitsOf = (orderNo: string) => on.institution.debits.filter((debit) => debit.orderNo === orderNo);
 const invalid = declined('agreement-invalid');
 const news = (attemptNo: string, outcome: DebitOutcome) => on.notice({ kind: 'debit', attemptNo, outcome });
@@ -275,7 +275,7 @@ describe('all of it in one step', () => {
       await sql(`update payments set status = 'PROCESSING' where order_no = $1`, [orderNo]);
       const outcome = { kind: 'declined', decline: 'agreement-invalid', reason: 'closed' } as const;
       await database.transaction((tx) =>
-        settle(counting(tx), [{ attempt: reference, outcome }], on.service.clock.now()),
+        settleDebits(counting(tx), [{ attempt: reference, outcome }], on.service.clock.now()),
       );
       const [left] = await sql<{ active: number; events: number }>(
         `select count(*) filter (where o.status = 'ACTIVE')::integer as active,
@@ -311,7 +311,7 @@ describe('orders that are about to run on it', () => {
       { attempt: { orderNo: Number(renewed), cycleNo: 2, tryNo: 1 }, outcome: invalid },
     ] as const;
     const settled = await database.transaction((tx) =>
-      settle(
+      settleDebits(
         tx,
         attempts.flatMap(({ attempt, outcome }) =>
           outcome.kind === 'success' || outcome.kind === 'declined' ? [{ attempt, outcome }] : [],

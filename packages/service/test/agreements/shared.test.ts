@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Channel } from '../../src/catalog/channels/channel.js';
-import { cardDetails, institutionNo } from '../../src/subscriptions/store/agreements/card.js';
+import { unsealCard, unsealInstitutionNo } from '../../src/subscriptions/store/agreements/card.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { type AgreementsService, agreementsService, createShared, encrypt, type Person, person } from './support.js';
 
@@ -53,24 +53,24 @@ describe('a shared agreement', () => {
     });
     const { bankCardNo, certificateNo, realName, bankMobile } = who;
     const card = { bankCardNo, certificateNo, realName, bankMobile, certType: 'PASSPORT' };
-    expect(cardDetails(channel, row)).toEqual(card);
-    expect(institutionNo(channel, row)).toBe('SHARED-7');
+    expect(unsealCard(channel, row)).toEqual(card);
+    expect(unsealInstitutionNo(channel, row)).toBe('SHARED-7');
     expect(row.cardHash).toEqual(channel.sealing.hash(bankCardNo, 'card'));
     expect(row.certificateHash).toEqual(channel.sealing.hash(certificateNo, 'certificate'));
   });
 
   it('certType is ID_CARD unless said otherwise', async () => {
-    expect(cardDetails(channel, (await shared()).row).certType).toBe('ID_CARD');
+    expect(unsealCard(channel, (await shared()).row).certType).toBe('ID_CARD');
   });
 
   it("does not open as another agreement's, nor as another channel's, nor before it is bound", async () => {
     const { row } = await shared();
     const moved = { ...row, agreementId: row.agreementId + 1 };
-    expect(() => cardDetails(channel, moved)).toThrow('does not open');
-    expect(() => institutionNo(channel, moved)).toThrow('does not open');
+    expect(() => unsealCard(channel, moved)).toThrow('does not open');
+    expect(() => unsealInstitutionNo(channel, moved)).toThrow('does not open');
     const stranger = await service.inMemory(await service.channel());
-    expect(() => cardDetails(stranger, row)).toThrow('does not open');
-    expect(() => institutionNo(channel, { ...row, institutionNo: null })).toThrow('was never bound');
+    expect(() => unsealCard(stranger, row)).toThrow('does not open');
+    expect(() => unsealInstitutionNo(channel, { ...row, institutionNo: null })).toThrow('was never bound');
   });
 
   it.each([

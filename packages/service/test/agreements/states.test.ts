@@ -4,8 +4,8 @@ import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import {
   AGREEMENT_TRANSITIONS,
   type AgreementTrigger,
-  agreementAfter,
-} from '../../src/subscriptions/domain/agreements/states.js';
+  findAgreementTransition,
+} from '../../src/subscriptions/domain/agreements/agreement-states.js';
 import { agreementOf, type Stage, stage } from '../orders/support.js';
 import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 
@@ -43,7 +43,7 @@ describe('agreementStatus', () => {
   it.each(STATES.flatMap((from) => TRIGGERS.map((on) => [from, on, TABLE[from][on] ?? '-'] as const)))(
     '%s on %s: %s',
     (from, on, expected) => {
-      expect(agreementAfter(from, on)?.to ?? '-').toBe(expected);
+      expect(findAgreementTransition(from, on)?.to ?? '-').toBe(expected);
     },
   );
 

@@ -2,7 +2,7 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { encryptField } from '@perennial/wire';
 import type { Channel } from '../../src/catalog/channels/channel.js';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type {
   BindCodeOutcome,
   BindCodeRequest,
@@ -10,7 +10,7 @@ import type {
   BindOutcome,
   Gateway,
 } from '../../src/gateways/gateway.js';
-import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
+import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
@@ -139,10 +139,10 @@ export async function agreementsService(options: AgreementsOptions = {}): Promis
     return { service, baseUrl: `http://127.0.0.1:${(service.server.server.address() as AddressInfo).port}` };
   }
 
-  const first = await listen(fresh.database, sandbox ? sandboxGateway(clock) : gateway, { leaseSeconds: 0.2 });
+  const first = await listen(fresh.database, sandbox ? createSandboxGateway(clock) : gateway, { leaseSeconds: 0.2 });
   const services: Service[] = [first.service];
   const databases: Database[] = [];
-  const registry = channelRegistry(fresh.database, vault);
+  const registry = createChannelRegistry(fresh.database, vault);
   const clientAt = (baseUrl: string) => (credentials: ChannelCredentials) =>
     channelClient(baseUrl, credentials, () => clock.now());
   const client = clientAt(first.baseUrl);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bindUserMobile, checkUserMobile, userMobile } from '../../src/subscriptions/store/users/mobile.js';
-import { findUser } from '../../src/subscriptions/store/users/sql.js';
+import { bindUserMobile, checkUserMobile, unsealUserMobile } from '../../src/subscriptions/store/users/login-mobile.js';
+import { findUser } from '../../src/subscriptions/store/users/users-sql.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';
@@ -159,9 +159,9 @@ describe('what is stored', () => {
     expect(await checkUserMobile(service.fresh.database, memory, who.channelUserId, who.mobile)).toBe('bound');
     const row = await findUser(service.fresh.database, memory.channelId, who.channelUserId);
     if (!row) throw new Error('not bound');
-    expect(userMobile(memory, row)).toBe(who.mobile);
-    expect(() => userMobile(memory, { ...row, channelUserId: 'another' })).toThrow('does not open');
+    expect(unsealUserMobile(memory, row)).toBe(who.mobile);
+    expect(() => unsealUserMobile(memory, { ...row, channelUserId: 'another' })).toThrow('does not open');
     const stranger = await service.inMemory(await service.channel());
-    expect(() => userMobile(stranger, row)).toThrow('does not open');
+    expect(() => unsealUserMobile(stranger, row)).toThrow('does not open');
   });
 });

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
-import { openCode } from '../../src/subscriptions/domain/benefits/claim-code.js';
+import { unsealClaimCode } from '../../src/subscriptions/domain/benefits/claim-code.js';
 import { spawnSupplier, supplied, supplierFolder, type TestSupplier } from '../fulfilment/suppliers.js';
 import { claimsOf, formOf, get, post } from '../redeem/support.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from '../support/channel-client.js';
@@ -102,12 +102,12 @@ it(
 
 /** The supplier's own books against the service's. */
 async function agree(buttons: readonly Button[], supplier: TestSupplier): Promise<void> {
-  const appChannel = await channelRegistry(fresh.database, operator.vault).get(channel.appId);
+  const appChannel = await createChannelRegistry(fresh.database, operator.vault).get(channel.appId);
   if (!appChannel) throw new Error('the channel is there');
   const rows = await fresh.database.query<{ claimNo: string; code: string; status: string }>(
     `select b.claim_no as "claimNo", c.code, b.status from claims c join benefits b using (order_no, cycle_no, position)`,
   );
-  const here = new Map(rows.map(({ claimNo, code }) => [claimNo, openCode(appChannel, claimNo, code)]));
+  const here = new Map(rows.map(({ claimNo, code }) => [claimNo, unsealClaimCode(appChannel, claimNo, code)]));
   const handedOut = await supplier.handedOut();
   const there = new Map(handedOut.map(({ claimNo, code }) => [claimNo, code]));
   expect(handedOut).toHaveLength(CLAIMS);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { dueAt } from '../../src/subscriptions/domain/orders/calendar.js';
+import { periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { insertDueOrders } from '../support/due-orders.js';
 import { until } from '../support/processes.js';
@@ -114,7 +114,7 @@ function wanted({ orderNo, createdAt }: Found): Found {
     cycleNo,
     paidCycles: cycleNo,
     paidCent: cycleNo * AMOUNT_CENT,
-    nextDueAt: completed ? null : dueAt(createdAt, { periodType: 'DAY', period: 1 }, cycleNo + 1),
+    nextDueAt: completed ? null : periodDueAt(createdAt, { periodType: 'DAY', period: 1 }, cycleNo + 1),
   };
 }
 

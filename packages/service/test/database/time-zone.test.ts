@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPaymentChannels } from '../../src/catalog/payment-channels/pace-sql.js';
-import { billCollected } from '../../src/engine/jobs/billing.js';
+import { listOpenPaymentChannels } from '../../src/catalog/payment-channels/pace-sql.js';
+import { billDueOrders } from '../../src/engine/jobs/billing.js';
 import { showOrder } from '../../src/operator/orders/show-order.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
-import { findDaysToReconcile } from '../../src/reconciliation/runs-sql.js';
+import { findDaysToReconcile } from '../../src/reconciliation/reconciliation-runs-sql.js';
 import { eventsOf, type Stage, stage } from '../orders/support.js';
 import { engineNode } from '../renewals/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -53,7 +53,7 @@ async function times(
   try {
     const channel = node.client(on.channel);
     const { orderNo } = (await channel.call('orders/create', request(channel))).data;
-    await billCollected(inOctober);
+    await billDueOrders(inOctober);
     await engineNode(on, { database: inOctober }).claimOnce();
     const { data } = await channel.call('orders/query', { orderNo });
     const shown = await showOrder({ ...on.service.operator, database }, { orderNo });
@@ -97,7 +97,7 @@ it('renewals are debited in the hours of Asia/Shanghai, over connections in what
     [hour],
   );
   for (const zone of ZONES) {
-    const open = await elsewhere(zone, (_, inOctober) => openPaymentChannels(inOctober));
+    const open = await elsewhere(zone, (_, inOctober) => listOpenPaymentChannels(inOctober));
     expect(open.map(({ code }) => code)).toContain('MOCKBANK');
   }
 });

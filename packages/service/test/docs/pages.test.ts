@@ -5,8 +5,8 @@ import { ENDPOINTS } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import { ALERT_KINDS } from '../../src/platform/alerts/alerts-sql.js';
 import { readSettings } from '../../src/platform/settings.js';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
-import { refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
+import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
+import { formatRefundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import { testService } from '../support/service.js';
 import { ROOT, readPage, tableRows } from './pages.js';
 
@@ -93,8 +93,8 @@ describe('docs/reconciliation.md', () => {
     const orderNo = Number(/^ {2}order +(\d+) ACTIVE$/m.exec(readme)?.[1]);
     const lines = [...(await readPage('docs/reconciliation.md')).matchAll(/^(DEBIT|REFUND),(\w+),.*$/gm)];
     expect(lines.map(([, , number]) => number)).toEqual([
-      attemptNo(orderNo, 1, 1),
-      refundNo({ orderNo, cycleNo: 1, refundSeq: 1 }),
+      formatAttemptNo(orderNo, 1, 1),
+      formatRefundNo({ orderNo, cycleNo: 1, refundSeq: 1 }),
     ]);
   });
 });

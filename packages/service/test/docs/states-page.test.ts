@@ -1,9 +1,9 @@
 import { orderStatuses } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
-import { AGREEMENT_TRANSITIONS } from '../../src/subscriptions/domain/agreements/states.js';
-import { derivedStatus, type Order, periodCount } from '../../src/subscriptions/domain/orders/order.js';
-import { ORDER_TRANSITIONS, UNSUBSCRIBE_SOURCES } from '../../src/subscriptions/domain/orders/states.js';
-import { PAYMENT_TRANSITIONS } from '../../src/subscriptions/domain/payments/states.js';
+import { AGREEMENT_TRANSITIONS } from '../../src/subscriptions/domain/agreements/agreement-states.js';
+import { countShownPeriods, type Order, unstartedStatus } from '../../src/subscriptions/domain/orders/order.js';
+import { ORDER_TRANSITIONS, UNSUBSCRIBE_SOURCES } from '../../src/subscriptions/domain/orders/order-states.js';
+import { PAYMENT_TRANSITIONS } from '../../src/subscriptions/domain/payments/payment-states.js';
 import { readPage, rowsUnder, tableRows } from './pages.js';
 
 const page = await readPage('docs/interface.md');
@@ -40,8 +40,8 @@ describe('docs/interface.md', () => {
       orderStatuses.map((status) => {
         const ended = status === 'COMPLETED';
         const order = { ...ORDER, status, cycleNo: ended ? ORDER.totalCycles : 1 };
-        const isWhole = periodCount(order) === order.totalCycles;
-        const later = derivedStatus(order);
+        const isWhole = countShownPeriods(order) === order.totalCycles;
+        const later = unstartedStatus(order);
         return [status, isWhole ? `all${later ? `; those that were not started are \`${later}\`` : ''}` : 'the first'];
       }),
     );

@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuthorizationKey } from '../../src/catalog/channels/authorized-sql.js';
-import { listAuthorizedPaymentChannels } from '../../src/catalog/payment-channels/sql.js';
-import { listAuthorizedProducts } from '../../src/catalog/products/sql.js';
+import { listAuthorizedPaymentChannels } from '../../src/catalog/payment-channels/list-payment-channels-sql.js';
+import { listAuthorizedProducts } from '../../src/catalog/products/list-products-sql.js';
 import type { Queryable } from '../../src/platform/db/database.js';
 import type { ListPosition } from '../../src/platform/lists/list-page.js';
 import {
   type AgreementFilter,
   type AgreementKey,
   listBoundAgreements,
-} from '../../src/subscriptions/store/agreements/sql.js';
-import { listOrderTexts, type OrderFilter, type OrderKey } from '../../src/subscriptions/store/orders/list-sql.js';
+} from '../../src/subscriptions/store/agreements/agreements-sql.js';
+import {
+  listOrderTexts,
+  type OrderFilter,
+  type OrderKey,
+} from '../../src/subscriptions/store/orders/list-orders-sql.js';
 import { costOf } from '../support/cost.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 

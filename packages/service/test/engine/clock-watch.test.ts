@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FieldFailures, MAX_FIELD_FAILURES } from '../../src/catalog/channels/field-failures.js';
-import { mendFutureTimes } from '../../src/engine/metrics/future-times-sql.js';
+import { mendFutureTimes } from '../../src/engine/housekeeping/future-times-sql.js';
 import { systemClock } from '../../src/platform/clock.js';
 import type { Queryable } from '../../src/platform/db/database.js';
 import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
@@ -115,10 +115,10 @@ describe('a clock that is set back', () => {
   it('failures of encrypted fields are forgotten after a minute all the same', () => {
     const failures = new FieldFailures();
     for (let n = 0; n < MAX_FIELD_FAILURES; n += 1) failures.add();
-    failures.begin(NOW);
-    failures.renew(NOW - 3_600_000);
+    failures.startMinute(NOW);
+    failures.forgetEndedMinute(NOW - 3_600_000);
     expect(failures.secondsLeft(NOW - 3_600_000)).toBe(60);
-    failures.renew(NOW - 3_600_000 + 60_000);
+    failures.forgetEndedMinute(NOW - 3_600_000 + 60_000);
     expect(failures.tooMany).toBe(false);
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { housekeeping } from '../../src/engine/housekeeping.js';
+import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { capturedLog } from '../support/captured-log.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
@@ -8,10 +8,10 @@ const RETENTION = 30;
 const KEPT_FROM = `date_trunc('week', now() - interval '${RETENTION} days', 'Asia/Shanghai')`;
 
 let fresh: FreshDatabase;
-let tidy: ReturnType<typeof housekeeping>;
+let tidy: ReturnType<typeof createHousekeeping>;
 beforeEach(async () => {
   fresh = await freshDatabase();
-  tidy = housekeeping({ database: fresh.database, log: capturedLog().log, eventsRetentionDays: RETENTION });
+  tidy = createHousekeeping({ database: fresh.database, log: capturedLog().log, eventsRetentionDays: RETENTION });
 });
 afterEach(() => fresh.close());
 
@@ -75,7 +75,7 @@ describe('pushes', () => {
     expect(await tidy()).toEqual({ strayAttemptsDeleted: 3, strayAttemptsGathered: 2 });
     const [kept = ''] = await places();
     expect(await weeks()).toEqual([kept, ...ahead]);
-    const shorter = housekeeping({
+    const shorter = createHousekeeping({
       database: fresh.database,
       log: capturedLog().log,
       eventsRetentionDays: RETENTION - 7,

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { housekeeping } from '../../src/engine/housekeeping.js';
+import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { type Database, openDatabase, type Transaction, wrapQuery } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
 let fresh: FreshDatabase;
 let log: CapturedLog;
-let tidy: ReturnType<typeof housekeeping>;
-const keeper = (database: Database) => housekeeping({ database, log: log.log });
+let tidy: ReturnType<typeof createHousekeeping>;
+const keeper = (database: Database) => createHousekeeping({ database, log: log.log });
 beforeEach(async () => {
   fresh = await freshDatabase();
   log = capturedLog();

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { housekeeping } from '../../src/engine/housekeeping.js';
+import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type FreshDatabase, freshDatabase, lockWaits } from '../support/database.js';
@@ -13,8 +13,8 @@ const RETENTION = 30;
 
 let fresh: FreshDatabase;
 let log: CapturedLog;
-let tidy: ReturnType<typeof housekeeping>;
-const keeper = (database: Database) => housekeeping({ database, log: log.log, eventsRetentionDays: RETENTION });
+let tidy: ReturnType<typeof createHousekeeping>;
+const keeper = (database: Database) => createHousekeeping({ database, log: log.log, eventsRetentionDays: RETENTION });
 beforeEach(async () => {
   fresh = await freshDatabase();
   log = capturedLog();
@@ -195,7 +195,7 @@ describe('events of a week that was not made in time', () => {
     await record(`${KEPT_FROM} + interval '7 days'`, 10_001);
     await tidy();
     await record(`${KEPT_FROM} - interval '1 microsecond'`, 10_001);
-    const hasty = housekeeping({ database: fresh.database, log: log.log, eventsRetentionDays: RETENTION + 7 });
+    const hasty = createHousekeeping({ database: fresh.database, log: log.log, eventsRetentionDays: RETENTION + 7 });
     expect(await hasty()).toEqual({ strayEventsGathered: 10_001 });
     expect(await weeks()).toHaveLength(7);
     expect(await tidy()).toEqual({ eventWeeksDropped: 1 });
@@ -301,7 +301,7 @@ describe('weeks that are over', () => {
   it('are kept for 180 days unless told otherwise', async () => {
     const young = await makeWeek(`date_trunc('week', now() - interval '180 days', 'Asia/Shanghai')`);
     const old = await makeWeek(`date_trunc('week', now() - interval '180 days', 'Asia/Shanghai') - interval '7 days'`);
-    const byDefault = housekeeping({ database: fresh.database, log: log.log });
+    const byDefault = createHousekeeping({ database: fresh.database, log: log.log });
     expect(await byDefault()).toEqual({ eventWeeksDropped: 1 });
     expect(await byDefault()).toEqual({});
     expect(await weeks()).toContain(young);

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { NONCE_WINDOW_MS, TIMESTAMP_SKEW_MS } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { housekeeping } from '../../src/engine/housekeeping.js';
+import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
 let fresh: FreshDatabase;
 let log: CapturedLog;
-let tidy: ReturnType<typeof housekeeping>;
+let tidy: ReturnType<typeof createHousekeeping>;
 beforeEach(async () => {
   fresh = await freshDatabase();
   log = capturedLog();
-  tidy = housekeeping({ database: fresh.database, log: log.log });
+  tidy = createHousekeeping({ database: fresh.database, log: log.log });
 });
 afterEach(() => fresh.close());
 

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { recover } from '../../src/engine/recovery/recover.js';
+import { recoverAllDue } from '../../src/engine/recovery/recover.js';
 
-/** What falls due, one claim after another; then nothing. */
+/** What falls due, one lease after another; then nothing. */
 function dueInTurn<One>(...turns: readonly (readonly One[])[]) {
   const limits: number[] = [];
   let turn = 0;
-  const claim = async (limit: number) => {
+  const lease = async (limit: number) => {
     limits.push(limit);
     const due = turns[turn] ?? [];
     turn += 1;
     return due.slice(0, limit);
   };
-  return { claim, limits };
+  return { lease, limits };
 }
 
 const neverFails = async (one: unknown, error: unknown) => {
@@ -19,13 +19,13 @@ const neverFails = async (one: unknown, error: unknown) => {
 };
 
 describe('what was begun elsewhere and has no end yet', () => {
-  it('is claimed until nothing is due, 64 at a time at most', async () => {
+  it('is leased until nothing is due, 64 at a time at most', async () => {
     const all = Array.from({ length: 150 }, (_, n) => n);
     const due = [...all];
     const limits: number[] = [];
     const finished: number[] = [];
-    const count = await recover({
-      async claim(limit) {
+    const count = await recoverAllDue({
+      async lease(limit) {
         limits.push(limit);
         return due.splice(0, limit);
       },
@@ -43,9 +43,9 @@ describe('what was begun elsewhere and has no end yet', () => {
       answer = resolve;
     });
     const finished: string[] = [];
-    const { claim } = dueInTurn(['hangs'], [], ['later']);
-    await recover({
-      claim,
+    const { lease } = dueInTurn(['hangs'], [], ['later']);
+    await recoverAllDue({
+      lease,
       async finish(one) {
         if (one === 'hangs') await hanging;
         finished.push(one);
@@ -56,13 +56,13 @@ describe('what was begun elsewhere and has no end yet', () => {
     expect(finished).toEqual(['later', 'hangs']);
   });
 
-  it('once stopping, nothing more is claimed, and what is under way is waited for', async () => {
+  it('once stopping, nothing more is leased, and what is under way is waited for', async () => {
     let isStopping = false;
     const finished: string[] = [];
-    const { claim, limits } = dueInTurn(['under way'], ['never claimed']);
-    const count = await recover(
+    const { lease, limits } = dueInTurn(['under way'], ['never leased']);
+    const count = await recoverAllDue(
       {
-        claim,
+        lease,
         async finish(one) {
           isStopping = true;
           await Promise.resolve();
@@ -80,9 +80,9 @@ describe('what was begun elsewhere and has no end yet', () => {
   it('one that fails is told about, and keeps no other from being finished', async () => {
     const failed: string[] = [];
     const finished: string[] = [];
-    const { claim } = dueInTurn(['broken', 'whole']);
-    await recover({
-      claim,
+    const { lease } = dueInTurn(['broken', 'whole']);
+    await recoverAllDue({
+      lease,
       async finish(one) {
         if (one === 'broken') throw new Error('no answer');
         finished.push(one);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { claimNoOf } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
-import { revokeBenefits } from '../../src/subscriptions/steps/benefits/revoke.js';
+import { formatClaimNo } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
+import { revokeBenefits } from '../../src/subscriptions/steps/benefits/revoke-benefits.js';
 import { type ClaimStage, claimStage } from './support.js';
 
 const DAY_MS = 86_400_000;
@@ -72,7 +72,7 @@ describe('a claim', () => {
     expect(await claim(channel, { ...benefit, cycleNo: 2 })).toBe('UNKNOWN');
     expect(await claim(channel, { ...benefit, orderNo: 1 })).toBe('UNKNOWN');
     const { appId } = await createChannel(on.operator, { name: 'Other' });
-    const other = await channelRegistry(on.database, on.service.vault).get(appId);
+    const other = await createChannelRegistry(on.database, on.service.vault).get(appId);
     if (!other) throw new Error('the other channel is there');
     expect(await claim(other, benefit)).toBe('UNKNOWN');
     expect(await on.codeOf(benefit)).toBeUndefined();
@@ -115,7 +115,7 @@ describe('a claim', () => {
       );
       const claimed = outcomes[2 * n] === 'CLAIMED';
       expect(row).toEqual(
-        claimed ? { status: 'CLAIMED', claimNo: claimNoOf(benefit) } : { status: 'REVOKED', claimNo: null },
+        claimed ? { status: 'CLAIMED', claimNo: formatClaimNo(benefit) } : { status: 'REVOKED', claimNo: null },
       );
       expect((await on.codeOf(benefit)) !== undefined).toBe(claimed);
     }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
+import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { rewrapKeys } from '../../src/operator/copies/master-key.js';
 import type { Operator } from '../../src/operator/operator.js';
@@ -143,10 +143,10 @@ describe('a change of the master key', () => {
       }
     };
     await rewrapKeys({ ...on.operator, vault: both });
-    const fulfilments = fulfilmentRegistry({ database, vault: renewed, clock: service.clock, log: log.log });
+    const fulfilments = createFulfilmentRegistry({ database, vault: renewed, clock: service.clock, log: log.log });
     expect(await (await fulfilments.supplierOf('VIP_PASS')).fulfil(claim)).toMatchObject({ kind: 'fulfilled' });
     const pool = await fulfilments.of(database, 'COUPON');
-    expect(pool.kind === 'POOL' && (await pool.code(database, { ...claim, benefitCode: 'COUPON' }))).toBe(
+    expect(pool.kind === 'POOL' && (await pool.takeCode(database, { ...claim, benefitCode: 'COUPON' }))).toBe(
       'FROM-BEFORE',
     );
     await fulfilments.close();

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { orderReport } from '../../src/cli/commands/orders/order-text.js';
-import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
+import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
 import { acknowledgeAlert, listAlerts } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { showOrder } from '../../src/operator/orders/show-order.js';
 import { setFulfilment, showBenefit } from '../../src/operator/provisioning/benefits.js';
 import type { Database } from '../../src/platform/db/database.js';
 import type { BenefitReference } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
-import { claimer } from '../../src/subscriptions/steps/benefits/claim.js';
+import { createClaimer } from '../../src/subscriptions/steps/benefits/claim-benefit.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { type ClaimStage, claimStage } from './support.js';
@@ -131,10 +131,10 @@ describe('a pool', () => {
           return result;
         }),
     };
-    const late = claimer({
+    const late = createClaimer({
       clock: on.service.clock,
       log: on.log.log,
-      fulfilments: fulfilmentRegistry({ ...on.service, database: on.database, log: on.log.log }),
+      fulfilments: createFulfilmentRegistry({ ...on.service, database: on.database, log: on.log.log }),
     });
     expect(await late(database, on.node.channel, one)).toBe('CLAIMED');
     expect(await on.codeOf(one)).toBeUndefined();

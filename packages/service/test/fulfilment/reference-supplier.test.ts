@@ -5,7 +5,7 @@ import { hmacSha256, toBase64 } from '@perennial/wire';
 import { responseSignText, signResponse } from '@perennial/wire/bridge';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ClaimToFulfil } from '../../src/fulfilment/fulfilment.js';
-import { type AttachedSupplier, supplierAt } from '../../src/fulfilment/supplier.js';
+import { type AttachedSupplier, createSupplier } from '../../src/fulfilment/supplier.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { readPage, tableRows } from '../docs/pages.js';
 import { COMMAND_LINE, start, until } from '../support/processes.js';
@@ -20,7 +20,7 @@ const CLAIM: ClaimToFulfil = {
 };
 
 function adapterTo(url: string, key: Uint8Array = KEY): AttachedSupplier {
-  const supplier = supplierAt({ url, key, clock: systemClock, deadlineMs: 5_000 });
+  const supplier = createSupplier({ url, key, clock: systemClock, deadlineMs: 5_000 });
   onTestFinished(() => supplier.close());
   return supplier;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
-import { claimNoOf } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
+import { formatClaimNo } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
 import { localSupplier, supplied } from './suppliers.js';
 import { type ClaimingNode, type ClaimStage, claimStage } from './support.js';
 
@@ -44,7 +44,7 @@ describe(`${AT_ONCE} claims of one benefit at once, on two nodes`, () => {
     const benefit = await claimAtOnce(2);
     expect(await on.codeOf(benefit)).toBe('FIRST');
     expect(await on.database.query('select given_to from pool_codes where given_to is not null')).toEqual([
-      { given_to: claimNoOf(benefit) },
+      { given_to: formatClaimNo(benefit) },
     ]);
   });
 
@@ -54,7 +54,7 @@ describe(`${AT_ONCE} claims of one benefit at once, on two nodes`, () => {
     const benefit = await claimAtOnce(1);
     const handedOut = await supplier.handedOut();
     expect(handedOut).toMatchObject([
-      { claimNo: claimNoOf(benefit), benefitCode: 'VIP_PASS', faceValueCent: 1500, arrivals: 1 },
+      { claimNo: formatClaimNo(benefit), benefitCode: 'VIP_PASS', faceValueCent: 1500, arrivals: 1 },
     ]);
     expect(await on.codeOf(benefit)).toBe(handedOut[0]?.code);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
-import { type BenefitReference, claimNoOf } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
+import { type BenefitReference, formatClaimNo } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
 import { localSupplier, supplied, type TestSupplier } from './suppliers.js';
 import { type ClaimStage, claimStage } from './support.js';
 
@@ -20,7 +20,7 @@ async function attached() {
 }
 const claim = (benefit: BenefitReference) => on.node.claim(on.node.channel, benefit);
 const handedOut = async (supplier: TestSupplier, benefit: BenefitReference) =>
-  (await supplier.handedOut()).filter(({ claimNo }) => claimNo === claimNoOf(benefit));
+  (await supplier.handedOut()).filter(({ claimNo }) => claimNo === formatClaimNo(benefit));
 /** It was handed out once, and that is what the user sees. */
 async function isFulfilled(supplier: TestSupplier, benefit: BenefitReference, arrivals: number): Promise<void> {
   const orders = await handedOut(supplier, benefit);
@@ -28,7 +28,7 @@ async function isFulfilled(supplier: TestSupplier, benefit: BenefitReference, ar
   expect(await on.codeOf(benefit)).toBe(orders[0]?.code);
 }
 const alertsAbout = async (benefit: BenefitReference) =>
-  (await on.alerts()).filter(({ subject }) => subject === claimNoOf(benefit));
+  (await on.alerts()).filter(({ subject }) => subject === formatClaimNo(benefit));
 
 const SCHEDULE = [10, 30, 60, 300, 900, 3600];
 
@@ -132,11 +132,11 @@ describe('a claim at a supplier', () => {
     await supplier.fault('refuse', { times: 2 });
     expect(await claim(benefit)).toBe('CLAIMED');
     expect(await askedAfter(benefit)).toBe(3600);
-    expect(await alertsAbout(benefit)).toEqual([{ kind: 'claim-refused', subject: claimNoOf(benefit), seen: 1 }]);
+    expect(await alertsAbout(benefit)).toEqual([{ kind: 'claim-refused', subject: formatClaimNo(benefit), seen: 1 }]);
     await askNow();
     expect(await askedAfter(benefit)).toBe(3600);
     expect(await alertsAbout(benefit)).toMatchObject([{ seen: 1 }]);
-    expect(await supplier.refused()).toMatchObject([{ claimNo: claimNoOf(benefit) }]);
+    expect(await supplier.refused()).toMatchObject([{ claimNo: formatClaimNo(benefit) }]);
     await askNow();
     await isFulfilled(supplier, benefit, 3);
   });
@@ -162,7 +162,7 @@ describe('a claim at a supplier', () => {
     expect(await on.codeOf(later)).toMatch(/^\w{16}$/);
     await askNow();
     const orders = await supplier.handedOut();
-    expect(orders.map(({ claimNo }) => claimNo)).toEqual([claimNoOf(benefit)]);
+    expect(orders.map(({ claimNo }) => claimNo)).toEqual([formatClaimNo(benefit)]);
     expect(await on.codeOf(benefit)).toBe(orders[0]?.code);
   });
 

@@ -1,13 +1,13 @@
 import type { Channel } from '../../src/catalog/channels/channel.js';
-import { type ChannelRegistry, channelRegistry } from '../../src/catalog/channels/registry.js';
+import { type ChannelRegistry, createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { askAboutPendingClaims, serveWaitingClaims } from '../../src/engine/recovery/claims.js';
-import { fulfilmentRegistry } from '../../src/fulfilment/registry.js';
+import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
 import { type ImportedCodes, importCodes } from '../../src/operator/provisioning/benefits.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
-import { openCode } from '../../src/subscriptions/domain/benefits/claim-code.js';
-import { type BenefitReference, claimNoOf } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
-import { type ClaimOutcome, claimer } from '../../src/subscriptions/steps/benefits/claim.js';
+import { unsealClaimCode } from '../../src/subscriptions/domain/benefits/claim-code.js';
+import { type BenefitReference, formatClaimNo } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
+import { type ClaimOutcome, createClaimer } from '../../src/subscriptions/steps/benefits/claim-benefit.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
@@ -51,12 +51,12 @@ export async function claimStage(): Promise<ClaimStage> {
   const operator = { ...service.operator, clock };
 
   async function nodeOn(own: Database, end: () => Promise<void>, more = {}): Promise<ClaimingNode> {
-    const fulfilments = fulfilmentRegistry({ database: own, vault, clock, log: log.log, ...more });
-    const channels: ChannelRegistry = channelRegistry(own, vault);
+    const fulfilments = createFulfilmentRegistry({ database: own, vault, clock, log: log.log, ...more });
+    const channels: ChannelRegistry = createChannelRegistry(own, vault);
     const channel = await channels.get(client.credentials.appId);
     if (!channel) throw new Error('the demo channel is there');
     const deps = { database: own, clock, log: log.log, fulfilments };
-    const claim = claimer(deps);
+    const claim = createClaimer(deps);
     return {
       claim: (...asked) => claim(own, ...asked),
       channel,
@@ -93,7 +93,7 @@ export async function claimStage(): Promise<ClaimStage> {
         'select code from claims where order_no = $1 and cycle_no = $2 and position = $3',
         [benefit.orderNo, benefit.cycleNo, benefit.position],
       );
-      return row?.code ? openCode(node.channel, claimNoOf(benefit), row.code) : undefined;
+      return row?.code ? unsealClaimCode(node.channel, formatClaimNo(benefit), row.code) : undefined;
     },
     import: (benefitCode, text) => importCodes(operator, { benefitCode, file: fileOf(text) }),
     alerts: () => database.query('select kind, subject, seen from alerts order by kind, subject'),

@@ -3,7 +3,7 @@ import http from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { signResponse } from '@perennial/wire/bridge';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bridgeGateway, StatementUnavailable } from '../../src/gateways/bridge/bridge.js';
+import { createBridgeGateway, StatementUnavailable } from '../../src/gateways/bridge/bridge-gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { BEHALF, debitOf, gatewayTo, KEY } from '../institution/support.js';
 import { capturedLog } from '../support/captured-log.js';
@@ -260,7 +260,7 @@ describe('a request', () => {
     ['a user', 'https://user:pass@bank.example/', KEY],
     ['a short key', 'https://bank.example/', Buffer.alloc(31)],
   ])('cannot be made to %s', (_what, url, key) => {
-    expect(() => bridgeGateway({ url, key, clock: systemClock })).toThrow(/must/);
+    expect(() => createBridgeGateway({ url, key, clock: systemClock })).toThrow(/must/);
   });
 });
 

@@ -2,16 +2,16 @@ import { type Fields, fieldsOf } from '@perennial/wire/bridge';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  bindCodeOutcome,
-  bindOutcome,
-  cancelOutcome,
-  debitOutcome,
-  debitQueryOutcome,
-  noticeOf,
-  refundOutcome,
-  refundQueryOutcome,
-  statementPage,
-} from '../../src/gateways/bridge/outcomes.js';
+  readBindCodeOutcome,
+  readBindOutcome,
+  readCancelOutcome,
+  readDebitOutcome,
+  readDebitQueryOutcome,
+  readNotice,
+  readRefundOutcome,
+  readRefundQueryOutcome,
+  readStatementPage,
+} from '../../src/gateways/bridge/read-outcomes.js';
 
 const SUCCESS = {
   attemptNo: '7',
@@ -71,18 +71,18 @@ describe('a debit', () => {
     ['a decline of no kind', { attemptNo: '7', status: 'DECLINED', reason: 'x' }, unknown],
     ['a decline of a kind nobody knows', { attemptNo: '7', status: 'DECLINED', decline: 'constructor' }, unknown],
   ])('answered with %s', (_what, answer, expected) => {
-    expect(debitOutcome(answer, '7')).toMatchObject(expected);
-    if (answer?.['status'] !== 'NOT_FOUND') expect(debitQueryOutcome(answer, '7')).toMatchObject(expected);
+    expect(readDebitOutcome(answer, '7')).toMatchObject(expected);
+    if (answer?.['status'] !== 'NOT_FOUND') expect(readDebitQueryOutcome(answer, '7')).toMatchObject(expected);
   });
 
   it('that is asked about may not be found', () => {
-    expect(debitQueryOutcome({ attemptNo: '7', status: 'NOT_FOUND' }, '7')).toEqual({ kind: 'not-found' });
-    expect(debitQueryOutcome({ attemptNo: '8', status: 'NOT_FOUND' }, '7')).toEqual(unknown);
+    expect(readDebitQueryOutcome({ attemptNo: '7', status: 'NOT_FOUND' }, '7')).toEqual({ kind: 'not-found' });
+    expect(readDebitQueryOutcome({ attemptNo: '8', status: 'NOT_FOUND' }, '7')).toEqual(unknown);
   });
 
   it('is told with a reason in which no card or mobile stands', () => {
     const reason = `card 6222 0212 3456 7890 of 13812345678\n${'x'.repeat(500)}`;
-    const outcome = debitOutcome({ attemptNo: '7', status: 'DECLINED', decline: 'FINAL', reason }, '7');
+    const outcome = readDebitOutcome({ attemptNo: '7', status: 'DECLINED', decline: 'FINAL', reason }, '7');
     expect(outcome).toMatchObject({ reason: expect.stringMatching(/^card … of … x{180,}$/) });
     expect(outcome.kind === 'declined' && outcome.reason.length).toBeLessThanOrEqual(200);
   });
@@ -99,39 +99,39 @@ describe('a refund', () => {
     ['success at no time', { ...REFUNDED, refundedAt: 0 }, unknown],
     ['a status nobody knows', { ...REFUNDED, status: 'DONE' }, unknown],
   ])('answered with %s', (_what, answer, expected) => {
-    expect(refundOutcome(answer, '7')).toMatchObject(expected);
-    expect(refundQueryOutcome(answer, '7')).toMatchObject(expected);
+    expect(readRefundOutcome(answer, '7')).toMatchObject(expected);
+    expect(readRefundQueryOutcome(answer, '7')).toMatchObject(expected);
   });
 
   it('that is asked about may not be found', () => {
     const answer = { refundNo: '7', status: 'NOT_FOUND' };
-    expect(refundQueryOutcome(answer, '7')).toEqual({ kind: 'not-found' });
-    expect(refundOutcome(answer, '7')).toEqual(unknown);
+    expect(readRefundQueryOutcome(answer, '7')).toEqual({ kind: 'not-found' });
+    expect(readRefundOutcome(answer, '7')).toEqual(unknown);
   });
 });
 
 describe('an agreement', () => {
   it('is answered for', () => {
-    expect(bindCodeOutcome({ status: 'SENT', reference: 'r' })).toEqual({ kind: 'sent', reference: 'r' });
-    expect(bindCodeOutcome({ status: 'SENT', reference: null })).toEqual({ kind: 'sent', reference: undefined });
-    expect(bindCodeOutcome({ status: 'SENT', reference: 4 })).toEqual(unknown);
-    expect(bindCodeOutcome({ status: 'NOT_SENT', reason: 'x' })).toEqual({ kind: 'not-sent', reason: 'x' });
-    expect(bindCodeOutcome({ status: 'sent' })).toEqual(unknown);
-    expect(bindOutcome({ status: 'BOUND', institutionNo: 'A1' })).toEqual({ kind: 'bound', institutionNo: 'A1' });
-    expect(bindOutcome({ status: 'BOUND', institutionNo: '\ud800' })).toEqual(unknown);
-    expect(bindOutcome({ status: 'BOUND' })).toEqual(unknown);
-    expect(bindOutcome({ status: 'WRONG_CODE' })).toEqual({ kind: 'wrong-code', reason: '' });
-    expect(bindOutcome({ status: 'REFUSED', reason: 'x' })).toEqual({ kind: 'refused', reason: 'x' });
-    expect(bindOutcome(undefined)).toEqual(unknown);
-    expect(cancelOutcome({ status: 'CANCELED' })).toEqual({ kind: 'canceled' });
-    expect(cancelOutcome({ status: 'REFUSED', reason: 'x' })).toEqual({ kind: 'refused', reason: 'x' });
-    expect(cancelOutcome({ status: 'OK' })).toEqual(unknown);
+    expect(readBindCodeOutcome({ status: 'SENT', reference: 'r' })).toEqual({ kind: 'sent', reference: 'r' });
+    expect(readBindCodeOutcome({ status: 'SENT', reference: null })).toEqual({ kind: 'sent', reference: undefined });
+    expect(readBindCodeOutcome({ status: 'SENT', reference: 4 })).toEqual(unknown);
+    expect(readBindCodeOutcome({ status: 'NOT_SENT', reason: 'x' })).toEqual({ kind: 'not-sent', reason: 'x' });
+    expect(readBindCodeOutcome({ status: 'sent' })).toEqual(unknown);
+    expect(readBindOutcome({ status: 'BOUND', institutionNo: 'A1' })).toEqual({ kind: 'bound', institutionNo: 'A1' });
+    expect(readBindOutcome({ status: 'BOUND', institutionNo: '\ud800' })).toEqual(unknown);
+    expect(readBindOutcome({ status: 'BOUND' })).toEqual(unknown);
+    expect(readBindOutcome({ status: 'WRONG_CODE' })).toEqual({ kind: 'wrong-code', reason: '' });
+    expect(readBindOutcome({ status: 'REFUSED', reason: 'x' })).toEqual({ kind: 'refused', reason: 'x' });
+    expect(readBindOutcome(undefined)).toEqual(unknown);
+    expect(readCancelOutcome({ status: 'CANCELED' })).toEqual({ kind: 'canceled' });
+    expect(readCancelOutcome({ status: 'REFUSED', reason: 'x' })).toEqual({ kind: 'refused', reason: 'x' });
+    expect(readCancelOutcome({ status: 'OK' })).toEqual(unknown);
   });
 });
 
 describe('a page of a statement', () => {
   const page = (more: object) =>
-    statementPage({ day: '2026-03-20', lines: [LINE], nextCursor: null, ...more }, '2026-03-20');
+    readStatementPage({ day: '2026-03-20', lines: [LINE], nextCursor: null, ...more }, '2026-03-20');
 
   it('is taken as a whole', () => {
     expect(page({})).toEqual({ lines: [{ ...LINE, kind: 'debit' }], nextCursor: undefined });
@@ -174,15 +174,15 @@ it('whatever comes, there is an outcome, and success only where it was said', ()
   fc.assert(
     fc.property(answer, (given) => {
       const fields = fieldsOf(given) ?? {};
-      const outcome = debitQueryOutcome(fields, '7');
+      const outcome = readDebitQueryOutcome(fields, '7');
       if (outcome.kind === 'success') expect(fields['status']).toBe('SUCCESS');
       if (outcome.kind !== 'unknown') expect(fields['attemptNo']).toBe('7');
-      noticeOf(fields);
-      refundQueryOutcome(fields, '7');
-      bindOutcome(fields);
-      bindCodeOutcome(fields);
-      cancelOutcome(fields);
-      statementPage(fields, '7');
+      readNotice(fields);
+      readRefundQueryOutcome(fields, '7');
+      readBindOutcome(fields);
+      readBindCodeOutcome(fields);
+      readCancelOutcome(fields);
+      readStatementPage(fields, '7');
     }),
   );
 });

@@ -8,7 +8,7 @@ import {
   type Timers,
 } from '@perennial/reference-peers';
 import { type NoticeMessage, signedHeaders } from '@perennial/wire/bridge';
-import { type BridgeGateway, bridgeGateway } from '../../src/gateways/bridge/bridge.js';
+import { type BridgeGateway, createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
 import type { Clock } from '../../src/platform/clock.js';
 
 const KEY = Buffer.alloc(32, 7);
@@ -54,7 +54,7 @@ export async function openBank(clock: Clock, fault: (occasion: FaultOccasion) =>
   const server = createInstitutionServer({ key: KEY, clock, handler, faults, timers, delays, log: undefined });
   await server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = server.server.address() as AddressInfo;
-  const gateway = bridgeGateway({ url: `http://127.0.0.1:${port}`, key: KEY, clock });
+  const gateway = createBridgeGateway({ url: `http://127.0.0.1:${port}`, key: KEY, clock });
   return {
     ledger,
     handler,

@@ -1,4 +1,4 @@
-import { ms } from '../../src/platform/db/time-sql.js';
+import { epochMs } from '../../src/platform/db/time-sql.js';
 import type { History } from './history.js';
 import { leftUndone } from './invariants.js';
 import type { TimePasses } from './steps.js';
@@ -74,7 +74,7 @@ interface Coming {
 async function comingUp({ world, orders }: History): Promise<Coming[]> {
   const number = `order_no || lpad(cycle_no::text, 4, '0') || lpad`;
   return world.database.query<Coming>(
-    `select ${ms('at')} as at, question from (
+    `select ${epochMs('at')} as at, question from (
        select next_due_at as at, null as question from orders where order_no = any($1)
        union all select ask_at, ${number}(try_no::text, 2, '0') from debit_attempts where order_no = any($1)
        union all select ask_at, 'R' || ${number}(refund_seq::text, 2, '0') from refunds where order_no = any($1)) x

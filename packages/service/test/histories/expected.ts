@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
-import { refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
+import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
+import { formatRefundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import { fallsDue, type Outcome, refundSettled, settled, unsubscribed } from './model.js';
 import { type OrderModel, openAttempt, runsOn } from './order.js';
 import type { Heard } from './world.js';
@@ -48,7 +48,7 @@ function following(order: OrderModel, circumstances: Circumstances): OrderModel[
   if (ranAt !== undefined && order.nextDueAt !== null && order.nextDueAt <= ranAt) next.push(fallsDue(order, ranAt));
   const open = openAttempt(order);
   if (open) {
-    for (const { outcome, at } of about(heard, attemptNo(orderNo, open.cycleNo, open.tryNo))) {
+    for (const { outcome, at } of about(heard, formatAttemptNo(orderNo, open.cycleNo, open.tryNo))) {
       const result = isNeverSent(order, outcome, at) ? NEVER_SENT : finalDebit(outcome, order.product.amountCent);
       if (!result) continue;
       const isFirst = order.status === 'INITIALIZING' && result.kind === 'success';
@@ -58,7 +58,7 @@ function following(order: OrderModel, circumstances: Circumstances): OrderModel[
     }
   }
   for (const refund of order.refunds.filter(({ status }) => status === 'STARTED')) {
-    for (const { outcome, at } of about(heard, refundNo({ orderNo, ...refund }))) {
+    for (const { outcome, at } of about(heard, formatRefundNo({ orderNo, ...refund }))) {
       if (outcome.kind === 'refused') next.push(refundSettled(order, refund, null, at));
       if (outcome.kind === 'success' && 'refundedAt' in outcome && outcome.amountCent === refund.amountCent) {
         next.push(refundSettled(order, refund, outcome.refundedAt, at));

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
-import { refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
+import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
+import { formatRefundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import type { Reply } from '../support/channel-client.js';
 import { type Circumstances, type Gone, reachable } from './expected.js';
 import { brokenEvents, brokenLedger, brokenSums } from './invariants.js';
@@ -126,7 +126,7 @@ export class History {
       if (tracked.model !== model || expected.has(tracked)) changed.push(tracked);
       if (this.mustBeHeard) {
         const begun = model.attempts.slice(expected.has(tracked) ? tracked.model.attempts.length : 0);
-        const numbers = begun.map((one) => attemptNo(tracked.orderNo, one.cycleNo, one.tryNo));
+        const numbers = begun.map((one) => formatAttemptNo(tracked.orderNo, one.cycleNo, one.tryNo));
         const unheard = numbers.filter((number) => !answered.has(number));
         if (unheard.length > 0) broken.push(`the institution has heard nothing of ${unheard}`);
       }
@@ -160,7 +160,7 @@ export class History {
       this.orders.flatMap(({ orderNo, model }) =>
         model.attempts
           .filter(({ status }) => status !== 'STARTED')
-          .map(({ cycleNo, tryNo }) => attemptNo(orderNo, cycleNo, tryNo)),
+          .map(({ cycleNo, tryNo }) => formatAttemptNo(orderNo, cycleNo, tryNo)),
       ),
     );
     return this.world.heard.flatMap(({ number, outcome, at }) => {
@@ -181,7 +181,7 @@ export class History {
         (tracked) =>
           tracked.orderNo === orderNo &&
           tracked.model.attempts.some(
-            ({ cycleNo, tryNo, status }) => status === 'FAIL' && attemptNo(orderNo, cycleNo, tryNo) === number,
+            ({ cycleNo, tryNo, status }) => status === 'FAIL' && formatAttemptNo(orderNo, cycleNo, tryNo) === number,
           ),
       );
     const ended = new Set(declined.filter(isSettled).map(({ name }) => name));
@@ -224,11 +224,11 @@ function brokenAlerts({ orderNo, alerts }: StoredOrder, tracked: Tracked): strin
   const expected = [
     ...late.map((cycleNo) => {
       const paid = model.attempts.find((one) => one.cycleNo === Number(cycleNo) && one.status === 'SUCCESS');
-      return `debit-after-unsubscribe ${attemptNo(orderNo, Number(cycleNo), paid?.tryNo ?? 0)}`;
+      return `debit-after-unsubscribe ${formatAttemptNo(orderNo, Number(cycleNo), paid?.tryNo ?? 0)}`;
     }),
     ...model.refunds
       .filter(({ status }) => status === 'FAIL')
-      .map((refund) => `refund-refused ${refundNo({ orderNo, ...refund })}`),
+      .map((refund) => `refund-refused ${formatRefundNo({ orderNo, ...refund })}`),
     ...contradictions,
   ];
   const missing = expected.filter((alert) => !alerts.includes(alert));

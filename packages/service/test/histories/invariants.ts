@@ -1,8 +1,8 @@
 import type { Queryable } from '../../src/platform/db/database.js';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
-import { ORDER_TRANSITIONS } from '../../src/subscriptions/domain/orders/states.js';
-import { refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
-import { PAYMENT_TRANSITIONS } from '../../src/subscriptions/domain/payments/states.js';
+import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
+import { ORDER_TRANSITIONS } from '../../src/subscriptions/domain/orders/order-states.js';
+import { PAYMENT_TRANSITIONS } from '../../src/subscriptions/domain/payments/payment-states.js';
+import { formatRefundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import type { Bank } from './bank.js';
 import type { StoredOrder } from './observe.js';
 import { type OrderModel, required } from './order.js';
@@ -133,7 +133,7 @@ export function brokenLedger(order: StoredOrder, model: OrderModel, banks: Reado
   const paidAt = new Map<number, number>();
   order.attempts.forEach((attempt, index) => {
     const { cycleNo, tryNo, status, paymentChannelCode } = attempt;
-    const number = attemptNo(orderNo, cycleNo, tryNo);
+    const number = formatAttemptNo(orderNo, cycleNo, tryNo);
     const debit = banks.get(paymentChannelCode)?.ledger.debits.get(number);
     if (debit === undefined) {
       // One of an order that has ended may have failed for just that reason.
@@ -166,7 +166,7 @@ export function brokenLedger(order: StoredOrder, model: OrderModel, banks: Reado
       wrong.push(`period ${cycleNo} is ${status} and was debited ${times} times`);
   }
   for (const { cycleNo, refundSeq, status, paymentChannelCode } of order.refunds) {
-    const number = refundNo({ orderNo, cycleNo, refundSeq });
+    const number = formatRefundNo({ orderNo, cycleNo, refundSeq });
     const booked = banks.get(paymentChannelCode)?.ledger.refunds.get(number)?.result.status;
     const expected = { STARTED: booked, SUCCESS: 'SUCCESS', FAIL: 'REFUSED' }[status];
     if (booked !== expected) wrong.push(`refund ${number} is ${status} here and ${booked} at the bank`);

@@ -1,4 +1,4 @@
-import { dueAt } from '../../src/subscriptions/domain/orders/calendar.js';
+import { periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 import {
   type Agreement,
   type Attempt,
@@ -52,7 +52,7 @@ export function created(mode: OrderModel['mode'], product: Product, at: number, 
 }
 
 /** Completing an order of one period is a step of its own. */
-const afterFirst = (product: Product, at: number) => (product.totalCycles === 1 ? at : dueAt(at, product, 2));
+const afterFirst = (product: Product, at: number) => (product.totalCycles === 1 ? at : periodDueAt(at, product, 2));
 
 /** What time alone does to an order that is due: it is billed, debited or completed, or its retry has come too late. */
 export function fallsDue(order: OrderModel, at: number): OrderModel {

@@ -1,10 +1,10 @@
 import { type Debit, toDebitMessage } from '@perennial/reference-peers';
 import { expect } from 'vitest';
-import { debitOutcome } from '../../src/gateways/bridge/outcomes.js';
+import { readDebitOutcome } from '../../src/gateways/bridge/read-outcomes.js';
 import { OperatorError } from '../../src/operator/operator.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import type { History, Tracked } from './history.js';
 import { paidLate, refundable, refundBegun, unsubscribed } from './model.js';
 import { type Agreement, type Attempt, nameOf, required, runsOn } from './order.js';
@@ -65,7 +65,7 @@ export async function news(history: History, step: Disturbed<News>): Promise<Exp
   const { tracked, attempt } = picked;
   const code = required(tracked.model.agreements[attempt.agreement]).paymentChannelCode;
   const { handler, ledger } = required(world.banks.get(code));
-  const number = attemptNo(tracked.orderNo, attempt.cycleNo, attempt.tryNo);
+  const number = formatAttemptNo(tracked.orderNo, attempt.cycleNo, attempt.tryNo);
   const debit = ledger.debits.get(number);
   if (!debit) return new Map();
   await handler.settleDebit(number);
@@ -75,7 +75,7 @@ export async function news(history: History, step: Disturbed<News>): Promise<Exp
   for (let sent = 0; sent < step.notices && !world.node().dead; sent += 1) {
     const reply = await world.notice(code, { kind: 'DEBIT', noticeNo: history.unique('notice'), ...message });
     if (reply) expect(reply.status, reply.text).toBe(200);
-    world.heard.push({ number, at: world.clock.now(), outcome: debitOutcome({ ...message }, number) });
+    world.heard.push({ number, at: world.clock.now(), outcome: readDebitOutcome({ ...message }, number) });
   }
   const crashed = await world.revive();
   const reached = history.follow(tracked, tracked.model);

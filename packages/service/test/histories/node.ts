@@ -1,19 +1,19 @@
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
-import { billCollected } from '../../src/engine/jobs/billing.js';
-import { renewDeducted } from '../../src/engine/jobs/renewals.js';
-import { endDueWithoutDebit } from '../../src/engine/jobs/without-debit.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
+import { billDueOrders } from '../../src/engine/jobs/billing.js';
+import { expireAndCompleteDue } from '../../src/engine/jobs/expire-and-complete.js';
+import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
 import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
 import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
 import type { Gateway } from '../../src/gateways/gateway.js';
-import type { Gateways } from '../../src/gateways/registry.js';
+import type { Gateways } from '../../src/gateways/gateway-registry.js';
 import type { Clock } from '../../src/platform/clock.js';
 import { type Database, type Transaction, Unavailable, wrapQuery } from '../../src/platform/db/database.js';
 import type { Vault } from '../../src/platform/secrets/vault.js';
 import { createService } from '../../src/service.js';
-import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
+import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 
 /** Where a node ends: before or after its nth call to an institution, or its nth commit, a read being one too. */
 export interface Crash {
@@ -144,8 +144,8 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
   });
   await service.server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.server.server.address() as AddressInfo;
-  const channels = channelRegistry(database, vault);
-  const jobs = { database, gateways, channels, clock, log, settle: settleTogether(database, clock) };
+  const channels = createChannelRegistry(database, vault);
+  const jobs = { database, gateways, channels, clock, log, settle: createBatchSettler(database, clock) };
 
   return {
     baseUrl: `http://127.0.0.1:${port}`,
@@ -158,8 +158,8 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
       armed = crash && { crash, left: crash.nth };
     },
     async turn(codes) {
-      let done = (await billCollected(database)) + (await endDueWithoutDebit(database));
-      for (const code of codes) done += await renewDeducted(jobs, { code, debitsPerSecond: null });
+      let done = (await billDueOrders(database)) + (await expireAndCompleteDue(database));
+      for (const code of codes) done += await renewDueOrders(jobs, { code, debitsPerSecond: null });
       done += await askAboutPendingDebits(jobs);
       done += await askAboutPendingRefunds(jobs);
       return done + (await cancelAtInstitutions(jobs));

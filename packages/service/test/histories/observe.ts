@@ -1,6 +1,6 @@
 import { formatTime } from '@perennial/wire';
 import type { Queryable } from '../../src/platform/db/database.js';
-import { ms, written } from '../../src/platform/db/time-sql.js';
+import { epochMs, shanghaiText } from '../../src/platform/db/time-sql.js';
 import { currentAgreement, cycleOf, dueOf, lastPeriod, type OrderModel, paidPeriods, refundedCent } from './order.js';
 import { lineOfStored, type StoredEvent } from './told.js';
 
@@ -65,13 +65,13 @@ const list = (select: string) => `coalesce((select json_agg(x) from (${select}) 
 
 const OBSERVE = {
   name: 'observe-history',
-  text: `select o.order_no as "orderNo", o.status, o.cycle_no as "cycleNo", ${ms('o.next_due_at')} as "nextDueAt",
-    ${ms('o.success_at')} as "successAt", ${ms('o.unsubscribed_at')} as "unsubscribedAt", o.paid_cycles as "paidCycles",
+  text: `select o.order_no as "orderNo", o.status, o.cycle_no as "cycleNo", ${epochMs('o.next_due_at')} as "nextDueAt",
+    ${epochMs('o.success_at')} as "successAt", ${epochMs('o.unsubscribed_at')} as "unsubscribedAt", o.paid_cycles as "paidCycles",
     o.paid_amount_cent as "paidCent", o.refund_amount_cent as "refundCent", o.latest_payment_status as latest,
     (select g.status from agreements g where g.agreement_id = o.agreement_id) as "agreementStatus",
-    ${list(`select p.cycle_no as "cycleNo", p.status, ${ms('p.expect_at')} as "expectAt", ${ms('p.paid_at')} as "paidAt",
-      p.amount_cent as "amountCent", p.refund_amount_cent as "refundCent", ${ms('p.refund_at')} as "refundAt",
-      (select json_agg(b.status || ' until ' || ${written('b.expires_at')} order by b.position) from benefits b
+    ${list(`select p.cycle_no as "cycleNo", p.status, ${epochMs('p.expect_at')} as "expectAt", ${epochMs('p.paid_at')} as "paidAt",
+      p.amount_cent as "amountCent", p.refund_amount_cent as "refundCent", ${epochMs('p.refund_at')} as "refundAt",
+      (select json_agg(b.status || ' until ' || ${shanghaiText('b.expires_at')} order by b.position) from benefits b
        where b.order_no = p.order_no and b.cycle_no = p.cycle_no) as benefits
       from payments p where p.order_no = o.order_no order by p.cycle_no`)} as periods,
     ${list(`select a.cycle_no as "cycleNo", a.try_no as "tryNo", a.status, a.agreement_id = o.agreement_id as current,
@@ -80,7 +80,7 @@ const OBSERVE = {
     ${list(`select r.cycle_no as "cycleNo", r.refund_seq as "refundSeq", r.try_no as "tryNo",
       r.amount_cent as "amountCent", r.status, r.payment_channel_code as "paymentChannelCode"
       from refunds r where r.order_no = o.order_no order by r.cycle_no, r.refund_seq`)} as refunds,
-    ${list(`select e.event_type as type, e.cycle_no as "cycleNo", e.cycle_to as "cycleTo", ${written('e.occurred_at')} as at,
+    ${list(`select e.event_type as type, e.cycle_no as "cycleNo", e.cycle_to as "cycleTo", ${shanghaiText('e.occurred_at')} as at,
       e.data::json as data from events e where e.order_no = o.order_no order by e.event_no`)} as events,
     coalesce((select json_agg(l.kind || ' ' || l.subject) from alerts l
       where l.kind in ('debit-contradiction', 'debit-late-success', 'debit-after-unsubscribe', 'refund-refused',

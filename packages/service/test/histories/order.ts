@@ -1,5 +1,5 @@
 import { formatTime } from '@perennial/wire';
-import { dueAt } from '../../src/subscriptions/domain/orders/calendar.js';
+import { periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 
 /** What the model knows of one order, and what follows from that alone. Times are Unix milliseconds. */
 export interface Product {
@@ -86,7 +86,7 @@ export const cycleOf = (order: OrderModel) => order.periods.length;
 export const lastPeriod = (order: OrderModel): Period => required(order.periods.at(-1));
 export const paidPeriods = (order: OrderModel) => order.periods.filter(({ status }) => PAID.includes(status));
 export const openAttempt = (order: OrderModel) => order.attempts.find(({ status }) => status === 'STARTED');
-export const dueOf = (order: OrderModel, cycleNo: number) => dueAt(order.createdAt, order.product, cycleNo);
+export const dueOf = (order: OrderModel, cycleNo: number) => periodDueAt(order.createdAt, order.product, cycleNo);
 export const currentAgreement = (order: OrderModel) => order.agreements.length - 1;
 export const nameOf = ({ paymentChannelCode, institutionNo }: Agreement) => `${paymentChannelCode} ${institutionNo}`;
 /** What the institution calls the agreement that the order runs on; undefined in mode B. */

@@ -1,5 +1,5 @@
 import { formatTime } from '@perennial/wire';
-import { paymentOrderNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { formatPaymentOrderNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { cycleOf, dueOf, nextPayTime, type OrderModel, paidPeriods, refundedCent } from './order.js';
 
 const timeOrNull = (at: number | null) => (at === null ? null : formatTime(at));
@@ -13,7 +13,7 @@ export function viewOf(order: OrderModel, orderNo: number, now: number) {
   ];
   const waiting = rest === '' ? 0 : product.totalCycles - cycleOf(order);
   const record = (cycleNo: number) => ({
-    paymentOrderNo: paymentOrderNo(orderNo, cycleNo),
+    paymentOrderNo: formatPaymentOrderNo(orderNo, cycleNo),
     cycleNo,
     expectPayTime: formatTime(dueOf(order, cycleNo)),
     amountCent: product.amountCent,

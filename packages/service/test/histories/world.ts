@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FaultOccasion } from '@perennial/reference-peers';
-import { accessTokens } from '../../src/catalog/channels/access-token.js';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { createAccessTokens } from '../../src/catalog/channels/access-token.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type {
   DebitOutcome,
   DebitQuery,
@@ -118,8 +118,8 @@ export async function openWorld(): Promise<World> {
   let channel = channelClient(node.baseUrl, credentials, () => clock.now());
 
   /** A token lasts two hours, and a history years: each request has its own, as auth/token would have made it. */
-  const owner = required(await channelRegistry(database, vault).get(credentials.appId));
-  const { issue } = accessTokens(vault, clock);
+  const owner = required(await createChannelRegistry(database, vault).get(credentials.appId));
+  const { issue } = createAccessTokens(vault, clock);
 
   const answered = (reply: Reply) => (reply.status < 500 ? reply : node.dead ? undefined : reply);
   return {

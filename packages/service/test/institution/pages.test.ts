@@ -6,7 +6,7 @@ import { requestSignText, sha256Hex, signRequest } from '@perennial/wire';
 import { OPERATIONS, type Operation, responseSignText, signResponse } from '@perennial/wire/bridge';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { ROOT, readPage, tableRows } from '../docs/pages.js';
 import { attached, BEHALF, debitOf, gatewayTo, noticeEndpoint } from './support.js';
 
@@ -41,7 +41,7 @@ describe('docs/bridge.md', () => {
     expect(signText).toBe(requestSignText(parts));
     expect(page).toContain(`\`${signRequest(parts, key)}\``);
     const debit = JSON.parse(request);
-    expect(debit.attemptNo).toBe(attemptNo(Number(debit.orderNo), debit.cycleNo, 1));
+    expect(debit.attemptNo).toBe(formatAttemptNo(Number(debit.orderNo), debit.cycleNo, 1));
     expect(JSON.parse(answer).attemptNo).toBe(debit.attemptNo);
     expect(responseSignText('/debit', nonce, Buffer.from(answer))).toBe(answerText);
     expect(page).toContain(`\`${signResponse('/debit', nonce, Buffer.from(answer), key)}\``);

@@ -13,7 +13,11 @@ import {
   startInstitution,
 } from '@perennial/reference-peers';
 import { onTestFinished } from 'vitest';
-import { type BridgeGateway, type BridgeOptions, bridgeGateway } from '../../src/gateways/bridge/bridge.js';
+import {
+  type BridgeGateway,
+  type BridgeOptions,
+  createBridgeGateway,
+} from '../../src/gateways/bridge/bridge-gateway.js';
 import type { DebitRequest } from '../../src/gateways/gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { type Running, until, watch } from '../support/processes.js';
@@ -63,7 +67,7 @@ export async function attached(
 }
 
 export function gatewayTo(url: string, options: Partial<BridgeOptions> = {}): BridgeGateway {
-  const gateway = bridgeGateway({ url, key: KEY, clock: systemClock, ...options });
+  const gateway = createBridgeGateway({ url, key: KEY, clock: systemClock, ...options });
   onTestFinished(() => gateway.close());
   return gateway;
 }

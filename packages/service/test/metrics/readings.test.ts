@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { businessMetrics } from '../../src/engine/metrics/business.js';
+import { createBusinessReader } from '../../src/engine/business-reader.js';
+import { createBusinessMetrics } from '../../src/engine/metrics/business-metrics.js';
 import type { ReadingBounds } from '../../src/engine/metrics/readings-sql.js';
-import { businessReader } from '../../src/engine/readings.js';
 import { pauseEvents } from '../../src/operator/events.js';
 import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
 import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
@@ -30,10 +30,10 @@ const sql = (text: string, values: unknown[] = []) => on.service.fresh.database.
 /** A node's reader: each call reads once and says what a scrape would then show. */
 function reader(bounds: Partial<ReadingBounds> = {}) {
   const registry = new Registry();
-  const metrics = businessMetrics(registry, '1.2.3');
+  const metrics = createBusinessMetrics(registry, '1.2.3');
   const { clock, fresh } = on.service;
   const watch = createClockWatch({ database: fresh.database, clock, log: pino({ level: 'silent' }) });
-  const read = businessReader({ database: fresh.database, clock, metrics, clockWatch: watch, bounds });
+  const read = createBusinessReader({ database: fresh.database, clock, metrics, clockWatch: watch, bounds });
   return async (): Promise<Map<string, Metric>> => {
     await watch.compare();
     await read();
@@ -169,7 +169,7 @@ it('counting stops at its bound, and a hundred payment channels have names of th
   expect(sampleValue(few, 'perennial_alerts_open', { kind: 'pool-empty' })).toBe(1);
 
   const registry = new Registry();
-  const { counts, stop } = businessMetrics(registry, '1');
+  const { counts, stop } = createBusinessMetrics(registry, '1');
   for (let n = 0; n < 150; n += 1) counts.countDebit(`PC${n}`, 'success');
   stop();
   const shown = readMetrics(await registry.metrics()).get('perennial_debits_total')?.samples ?? [];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChannel } from '../../src/catalog/channels/channels-sql.js';
 import { CREDENTIAL_NAMES, openCredentials } from '../../src/catalog/channels/credentials.js';
-import { findChannel } from '../../src/catalog/channels/sql.js';
 import { listAudit } from '../../src/operator/audit.js';
 import type { Operator } from '../../src/operator/operator.js';
 import {

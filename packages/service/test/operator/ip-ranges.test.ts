@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressAllowList } from '../../src/catalog/channels/channel.js';
+import { createAddressCheck } from '../../src/catalog/channels/channel.js';
 import { OperatorError } from '../../src/operator/operator.js';
 import { requireIpRanges } from '../../src/operator/provisioning/addresses/ip-ranges.js';
 
@@ -39,7 +39,7 @@ const REFUSED: readonly [text: string, reason: RegExp][] = [
 describe('an IP list', () => {
   it.each(ACCEPTED)('takes %s', (text, stored, inside, outside) => {
     expect(requireIpRanges([text])).toEqual([stored]);
-    const allows = addressAllowList([stored]);
+    const allows = createAddressCheck([stored]);
     expect(allows(inside)).toBe(true);
     if (outside !== undefined) expect(allows(outside)).toBe(false);
   });

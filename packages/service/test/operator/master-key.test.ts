@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { findChannel } from '../../src/catalog/channels/channels-sql.js';
 import { openCredentials } from '../../src/catalog/channels/credentials.js';
-import { findChannel } from '../../src/catalog/channels/sql.js';
 import { listAudit } from '../../src/operator/audit.js';
 import { readMasterKeyStatus, rewrapKeys } from '../../src/operator/copies/master-key.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';

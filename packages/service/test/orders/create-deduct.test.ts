@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
-import { gatewayRegistry } from '../../src/gateways/registry.js';
-import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
+import { createGatewayRegistry } from '../../src/gateways/gateway-registry.js';
+import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import { withdrawPaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { createKeyedHasher } from '../../src/platform/secrets/keyed-hasher.js';
-import { agreementEnder } from '../../src/subscriptions/steps/ending/agreement-ended.js';
-import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
+import { createAgreementEnder } from '../../src/subscriptions/steps/ending/end-by-institution.js';
+import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { PRODUCT } from '../operator/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { bindCard, demoChannel, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
@@ -47,14 +47,14 @@ async function askPending(): Promise<void> {
   await askAboutPendingDebits({
     database,
     clock: service.clock,
-    channels: channelRegistry(database, service.vault),
-    gateways: gatewayRegistry(database, {
-      sandbox: () => sandboxGateway(service.clock),
+    channels: createChannelRegistry(database, service.vault),
+    gateways: createGatewayRegistry(database, {
+      sandbox: () => createSandboxGateway(service.clock),
       bridge: () => {
         throw new Error('no bridge here');
       },
     }),
-    settle: settleTogether(database, service.clock),
+    settle: createBatchSettler(database, service.clock),
     log: pino({ level: 'silent' }),
   });
 }
@@ -143,7 +143,7 @@ describe('an agreement that the institution ends while the first debit is on the
     const { data } = await create(request);
     const { database } = service.fresh;
     const institutionNumbers = createKeyedHasher(database, service.vault, 'institution numbers');
-    const end = agreementEnder({ database, institutionNumbers, clock: service.clock });
+    const end = createAgreementEnder({ database, institutionNumbers, clock: service.clock });
     await end('MOCKPAY', request.sharedAgreement.sharedAgreementNo, 'closed by the bank');
     expect((await query(data.orderNo)).orderStatus).toBe('INITIALIZING');
     const before = service.clock.now();
@@ -162,7 +162,7 @@ describe('an agreement that the institution ends while the first debit is on the
   it('a number that nobody has is an alert', async () => {
     const { database } = service.fresh;
     const institutionNumbers = createKeyedHasher(database, service.vault, 'institution numbers');
-    await agreementEnder({ database, institutionNumbers, clock: service.clock })('MOCKPAY', 'nobody', 'x');
+    await createAgreementEnder({ database, institutionNumbers, clock: service.clock })('MOCKPAY', 'nobody', 'x');
     const alerts = await database.query(`select from alerts where kind = 'notice-for-unknown-agreement'`);
     expect(alerts).toHaveLength(1);
   });

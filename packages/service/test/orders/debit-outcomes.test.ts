@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { endDueWithoutDebit } from '../../src/engine/jobs/without-debit.js';
+import { expireAndCompleteDue } from '../../src/engine/jobs/expire-and-complete.js';
 import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
-import { askDebit } from '../../src/subscriptions/steps/payments/debit.js';
+import { askDebit } from '../../src/subscriptions/steps/payments/send-debit.js';
 import { gate } from '../agreements/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { sharedRequest, unique } from '../support/demo.js';
@@ -520,7 +520,7 @@ describe('a creation that was cut off', () => {
       const request = sharedRequest(channel, { productCode: 'ONE_DAY' });
       const idempotencyKey = unique('key');
       const lost = await channel.call('orders/create', request, { idempotencyKey });
-      expect(await endDueWithoutDebit(service.fresh.database)).toBe(1);
+      expect(await expireAndCompleteDue(service.fresh.database)).toBe(1);
       const again = await channel.call('orders/create', request, { idempotencyKey });
       expect([again.data.orderStatus, again.headers['idempotency-replayed']]).toEqual(['ACTIVE', 'true']);
       expect(again.data).toEqual(lost.data);
@@ -537,7 +537,7 @@ describe('a creation that was cut off', () => {
       await channel.call('orders/create', request, { idempotencyKey });
       await sql('alter table idempotency drop constraint broken');
       await on.askPending();
-      expect(await endDueWithoutDebit(service.fresh.database)).toBe(1);
+      expect(await expireAndCompleteDue(service.fresh.database)).toBe(1);
       const again = await channel.call('orders/create', request, { idempotencyKey });
       expect([again.code, again.data.orderStatus]).toEqual(['0', 'COMPLETED']);
       expect(again.data).toEqual(await found(again.data.orderNo));

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
-import { billCollected } from '../../src/engine/jobs/billing.js';
-import { renewDeducted } from '../../src/engine/jobs/renewals.js';
-import { endDueWithoutDebit } from '../../src/engine/jobs/without-debit.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
+import { billDueOrders } from '../../src/engine/jobs/billing.js';
+import { expireAndCompleteDue } from '../../src/engine/jobs/expire-and-complete.js';
+import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import { cancelAtInstitutions } from '../../src/engine/recovery/cancellations.js';
 import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
 import type {
@@ -20,7 +20,7 @@ import { authorizePaymentChannel } from '../../src/operator/provisioning/payment
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import type { Database } from '../../src/platform/db/database.js';
 import type { ServiceDeps } from '../../src/service.js';
-import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
+import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { type ChannelClient, channelClient, type Reply, send } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
@@ -108,8 +108,8 @@ export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
     database,
     gateways,
     clock: service.clock,
-    channels: channelRegistry(database, service.vault),
-    settle: settleTogether(database, service.clock),
+    channels: createChannelRegistry(database, service.vault),
+    settle: createBatchSettler(database, service.clock),
     log: more.log ?? pino({ level: 'silent' }),
   };
   const askDue = () => askAboutPendingDebits(deps);
@@ -127,8 +127,8 @@ export async function stage(more: Partial<ServiceDeps> = {}): Promise<Stage> {
       return cancelAtInstitutions(deps);
     },
     async renew() {
-      const others = (await billCollected(database)) + (await endDueWithoutDebit(database));
-      return others + (await renewDeducted(deps, { code: 'MOCKPAY', debitsPerSecond: null }));
+      const others = (await billDueOrders(database)) + (await expireAndCompleteDue(database));
+      return others + (await renewDueOrders(deps, { code: 'MOCKPAY', debitsPerSecond: null }));
     },
     notice: (notice, code = 'MOCKPAY') =>
       send(service.baseUrl, 'POST', `/gateway/v1/notices/${code}`, {}, Buffer.from(JSON.stringify(notice))),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { endOrder } from '../../src/subscriptions/steps/ending/end.js';
-import { lockOrderByNumber } from '../../src/subscriptions/store/orders/sql.js';
+import { endOrder } from '../../src/subscriptions/steps/ending/end-orders.js';
+import { lockOrderByNumber } from '../../src/subscriptions/store/orders/orders-sql.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { bindCard, collectRequest, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import type { TestService } from '../support/service.js';

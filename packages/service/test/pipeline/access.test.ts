@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { HEADERS, MAX_BODY_BYTES, Rejection } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addressAllowList } from '../../src/catalog/channels/channel.js';
+import { createAddressCheck } from '../../src/catalog/channels/channel.js';
 import { setIpAllowList } from '../../src/operator/provisioning/channel-settings.js';
 import { resumeChannel, suspendChannel } from '../../src/operator/provisioning/channels.js';
 import type { CallOptions, ChannelClient } from '../support/channel-client.js';
@@ -80,8 +80,8 @@ describe('the IP allow-list', () => {
 
   it('a client that has gone before it is asked for has no address, and is not allowed', () => {
     const gone = undefined as unknown as string;
-    expect(addressAllowList(['0.0.0.0/0', '::/0'])(gone)).toBe(false);
-    expect(addressAllowList([])(gone)).toBe(true);
+    expect(createAddressCheck(['0.0.0.0/0', '::/0'])(gone)).toBe(false);
+    expect(createAddressCheck([])(gone)).toBe(true);
   });
 });
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';
 import { packageRoot } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
@@ -57,7 +57,11 @@ beforeEach(async () => {
   const answer = await channel.call('orders/unsubscribe', { orderNo: unsubscribed });
   expect(answer.code).toBe('0');
   writes.push({ kind: 'unsubscribe', endpoint: 'orders/unsubscribe', about: unsubscribed, answer });
-  known = { writes, ledger: [{ attemptNo: attemptNo(Number(deducted), 1, 1), debitedCent: 100 }], received: new Map() };
+  known = {
+    writes,
+    ledger: [{ attemptNo: formatAttemptNo(Number(deducted), 1, 1), debitedCent: 100 }],
+    received: new Map(),
+  };
   const events = await service.fresh.database.query<{ eventId: string; orderNo: string }>(
     `select event_no || coalesce('-' || cycle, '') as "eventId", order_no::text as "orderNo" from events
      left join lateral generate_series(cycle_no, cycle_to) as cycle on cycle_to is not null`,
@@ -85,7 +89,7 @@ describe('find a loss', () => {
   });
 
   it('of a debit that the institution has and the service has not', async () => {
-    known.ledger.push({ attemptNo: attemptNo(Number(deducted), 2, 1), debitedCent: 100 });
+    known.ledger.push({ attemptNo: formatAttemptNo(Number(deducted), 2, 1), debitedCent: 100 });
     expect(await findings()).toContainEqual({
       kind: 'lost',
       text: expect.stringMatching(/at the institution and not/),
@@ -133,7 +137,7 @@ describe('find a double', () => {
        from debit_attempts where order_no = $1`,
       deducted,
     );
-    known.ledger.push({ attemptNo: attemptNo(Number(deducted), 1, 2), debitedCent: 100 });
+    known.ledger.push({ attemptNo: formatAttemptNo(Number(deducted), 1, 2), debitedCent: 100 });
     const found = await findings();
     expect(found).toContainEqual({ kind: 'doubled', text: expect.stringMatching(/was debited twice/) });
     expect(found).toContainEqual({ kind: 'doubled', text: expect.stringMatching(/with 1 benefits and 2 debits/) });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { StatementLine } from '../../src/gateways/gateway.js';
 import { listDifferences } from '../../src/operator/books/reconciliation.js';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { type AttemptRow, at, type Desk, desk, inShort, line, NOON, putAttempt, run } from './support.js';
 
 /** Any attempts and any statement, judged by the sentences of docs/reconciliation.md, one line at a time. */
@@ -35,7 +35,7 @@ const attempt = fc
   .map(([where, what]) => ({ ...where, ...what }));
 const statementLine = fc
   .tuple(
-    reference.map(({ orderNo, cycleNo, tryNo }) => attemptNo(orderNo, cycleNo, tryNo)),
+    reference.map(({ orderNo, cycleNo, tryNo }) => formatAttemptNo(orderNo, cycleNo, tryNo)),
     fc.record({
       amountCent,
       status: fc.constantFrom<StatementLine['status']>('SUCCESS', 'SUCCESS', 'FAIL', 'PENDING'),
@@ -56,7 +56,7 @@ const attempts = fc
 
 type Row = Required<AttemptRow>;
 const numberOf = ({ orderNo, cycleNo, tryNo }: Pick<Row, 'orderNo' | 'cycleNo' | 'tryNo'>) =>
-  attemptNo(orderNo, cycleNo, tryNo);
+  formatAttemptNo(orderNo, cycleNo, tryNo);
 const samePeriod = (one: Pick<Row, 'orderNo' | 'cycleNo'>, other: Pick<Row, 'orderNo' | 'cycleNo'>) =>
   one.orderNo === other.orderNo && one.cycleNo === other.cycleNo;
 

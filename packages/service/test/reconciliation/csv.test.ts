@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StatementLine } from '../../src/gateways/gateway.js';
-import { statementFromCsv } from '../../src/reconciliation/statement-csv.js';
+import { readStatementFromCsv } from '../../src/reconciliation/statement-csv.js';
 import { at, bytes, csvOf, HEADER, line } from './support.js';
 
 async function read(text: string | Uint8Array | AsyncIterable<Uint8Array>): Promise<StatementLine[]> {
   const lines: StatementLine[] = [];
   const source = typeof text === 'string' || text instanceof Uint8Array ? bytes(text) : text;
-  for await (const numbered of statementFromCsv(source)) lines.push(numbered.line);
+  for await (const numbered of readStatementFromCsv(source)) lines.push(numbered.line);
   return lines;
 }
 

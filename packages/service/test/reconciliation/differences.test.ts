@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listDifferences } from '../../src/operator/books/reconciliation.js';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
+import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { alerts } from '../orders/support.js';
 import { at, CODE, DAY, type Desk, desk, inShort, line, putAttempt, putRefund, run } from './support.js';
 
@@ -44,7 +44,7 @@ describe('a day on which everything agrees', () => {
        select 1000 + n, 1, 1, 1, 1, $1, n, 'SUCCESS', now(), '2026-01-30 12:00:00' from generate_series(1, 2500) n`,
       [CODE],
     );
-    const lines = Array.from({ length: 2500 }, (_, n) => line(attemptNo(1001 + n, 1, 1), { amountCent: n + 1 }));
+    const lines = Array.from({ length: 2500 }, (_, n) => line(formatAttemptNo(1001 + n, 1, 1), { amountCent: n + 1 }));
     expect(await run(on, lines)).toMatchObject({ lines: 2500, differences: 0 });
     expect(await run(on, lines.with(2200, line('X')))).toMatchObject({ lines: 2500, differences: 2 });
     expect(await open()).toEqual([

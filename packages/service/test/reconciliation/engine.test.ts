@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { reconcileDays } from '../../src/engine/jobs/reconciliation.js';
-import { StatementUnavailable } from '../../src/gateways/bridge/bridge.js';
+import { StatementUnavailable } from '../../src/gateways/bridge/bridge-gateway.js';
 import { listReconciliations } from '../../src/operator/books/reconciliation.js';
 import { alerts } from '../orders/support.js';
 import { at, CODE, type Desk, desk, line, NOON, putAttempt } from './support.js';

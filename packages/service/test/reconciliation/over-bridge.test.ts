@@ -4,17 +4,17 @@ import path from 'node:path';
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { reconcileDays } from '../../src/engine/jobs/reconciliation.js';
 import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
-import { bridgeGateway } from '../../src/gateways/bridge/bridge.js';
-import type { Gateways } from '../../src/gateways/registry.js';
+import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
+import type { Gateways } from '../../src/gateways/gateway-registry.js';
 import { listDifferences, listReconciliations, runReconciliation } from '../../src/operator/books/reconciliation.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
-import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
+import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { control, debitOf } from '../institution/support.js';
 import { alerts } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -41,7 +41,7 @@ beforeAll(async () => {
     // Several pages for a few lines.
     statementPageLines: 3,
   });
-  const bridge = bridgeGateway({ url: institution.url, key, clock });
+  const bridge = createBridgeGateway({ url: institution.url, key, clock });
   gateways = { of: async () => bridge, close: () => bridge.close() };
   operator = { ...service.operator, clock, gateways };
   channel = await demoChannel(service);
@@ -104,7 +104,10 @@ describe('a day at the reference institution', () => {
     const { database } = service.fresh;
     await askAboutPendingDebits({
       ...{ database, gateways, clock: service.clock, log: pino({ level: 'silent' }) },
-      ...{ channels: channelRegistry(database, service.vault), settle: settleTogether(database, service.clock) },
+      ...{
+        channels: createChannelRegistry(database, service.vault),
+        settle: createBatchSettler(database, service.clock),
+      },
     });
     expect((await channel.call('orders/query', { orderNo })).data.orderStatus).toBe('ACTIVE');
     expect(await reconcile()).toMatchObject({ differences: 0, open: 0 });

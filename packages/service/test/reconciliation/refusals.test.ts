@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { StatementUnavailable } from '../../src/gateways/bridge/bridge.js';
+import { StatementUnavailable } from '../../src/gateways/bridge/bridge-gateway.js';
 import { runReconciliation } from '../../src/operator/books/reconciliation.js';
 import { dump } from '../operator/support.js';
 import { at, bytes, CODE, csvOf, DAY, type Desk, desk, line, putAttempt, run } from './support.js';

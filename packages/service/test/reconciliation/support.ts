@@ -5,8 +5,8 @@ import type { OperatorWithGateways } from '../../src/operator/operator.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import type { Database } from '../../src/platform/db/database.js';
 import type { DifferenceView } from '../../src/reconciliation/differences-sql.js';
-import { attemptNo } from '../../src/subscriptions/domain/orders/numbers.js';
-import { refundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
+import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
+import { formatRefundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import { operatorOn } from '../operator/support.js';
 import { institution } from '../orders/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
@@ -73,7 +73,7 @@ export async function putAttempt(database: Database, row: AttemptRow): Promise<s
       status === 'SUCCESS' ? new Date(paidAt) : null,
     ],
   );
-  return attemptNo(orderNo, cycleNo, tryNo);
+  return formatAttemptNo(orderNo, cycleNo, tryNo);
 }
 
 export async function putRefund(database: Database, row: Omit<AttemptRow, 'tryNo'> & { refundSeq?: number }) {
@@ -88,7 +88,7 @@ export async function putRefund(database: Database, row: Omit<AttemptRow, 'tryNo
       status === 'SUCCESS' ? new Date(paidAt) : null,
     ],
   );
-  return refundNo({ orderNo, cycleNo, refundSeq });
+  return formatRefundNo({ orderNo, cycleNo, refundSeq });
 }
 
 /** A line of a statement, booked at noon unless said otherwise. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fitting } from '../../src/subscriptions/steps/benefits/revoke.js';
+import { choosePositionsToRevoke } from '../../src/subscriptions/steps/benefits/revoke-benefits.js';
 import { dailyProduct } from '../orders/support.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';
@@ -145,13 +145,13 @@ describe('what fits', () => {
     [[], 5, []],
     [[0, 0], 0, [1, 0]],
   ])('of %j into %i: %j', (values, sum, positions) => {
-    expect(fitting(issued(...values), sum)).toEqual(positions);
+    expect(choosePositionsToRevoke(issued(...values), sum)).toEqual(positions);
   });
 
   it('what was revoked before has its share', () => {
     const [first, second] = issued(100, 200);
     if (!first || !second) throw new Error('two');
-    expect(fitting([first, { ...second, status: 'REVOKED' }], 299)).toEqual([]);
-    expect(fitting([first, { ...second, status: 'REVOKED' }], 300)).toEqual([0]);
+    expect(choosePositionsToRevoke([first, { ...second, status: 'REVOKED' }], 299)).toEqual([]);
+    expect(choosePositionsToRevoke([first, { ...second, status: 'REVOKED' }], 300)).toEqual([0]);
   });
 });

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
-import { bridgeGateway } from '../../src/gateways/bridge/bridge.js';
-import { type Gateways, gatewayRegistry } from '../../src/gateways/registry.js';
-import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
+import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
+import { createGatewayRegistry, type Gateways } from '../../src/gateways/gateway-registry.js';
+import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import type { OperatorWithGateways } from '../../src/operator/operator.js';
 import { type RefundInput, refundPayment } from '../../src/operator/orders/refunds.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
@@ -44,9 +44,9 @@ beforeAll(async () => {
   const vault = openVault([masterKey]);
   const log = pino({ level: 'silent' });
   settings = { DATABASE_URL: fresh.url, MASTER_KEY: masterKey.toString('base64') };
-  gateways = gatewayRegistry(database, {
-    sandbox: () => sandboxGateway(systemClock),
-    bridge: (url, wrapped) => bridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
+  gateways = createGatewayRegistry(database, {
+    sandbox: () => createSandboxGateway(systemClock),
+    bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
   });
   operator = { database, vault, environment: 'sandbox', actor: 'test:ann', clock: systemClock, gateways };
   service = createService({

@@ -1,8 +1,8 @@
 // One refund from the compiled code, in a process that ends itself with kill -9 where REFUND_DIES says: before the
 // institution is called, after it has answered, or after the result is committed.
 
-import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
-import { gatewayRegistry } from '../../dist/gateways/registry.js';
+import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
+import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
 import { refundPayment } from '../../dist/operator/orders/refunds.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
@@ -16,11 +16,11 @@ const dieAt = (point) => {
 const settings = readSettings();
 const opened = await openDatabaseFromSettings(settings, { role: 'tool', log: () => {} });
 const { database, vault } = opened;
-const registry = gatewayRegistry(database, {
+const registry = createGatewayRegistry(database, {
   sandbox: () => {
     throw new Error('there is no sandbox here');
   },
-  bridge: (url, wrapped) => bridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
+  bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
 });
 let called = false;
 const gateways = {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { billCollected } from '../../src/engine/jobs/billing.js';
+import { billDueOrders } from '../../src/engine/jobs/billing.js';
 import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
-import { billLane, takeLane } from '../../src/subscriptions/store/orders/bill-sql.js';
-import { FROM_THE_START } from '../../src/subscriptions/store/orders/due-sql.js';
-import { startRenewals } from '../../src/subscriptions/store/orders/renew-sql.js';
+import { billLane, lockLane } from '../../src/subscriptions/store/orders/bill-orders-sql.js';
+import { START_OF_DUE_ORDERS } from '../../src/subscriptions/store/orders/due-orders-sql.js';
+import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
 import { type Stage, stage } from '../orders/support.js';
 
 /** Mode B by the set: what happens to one order is its own business, and nobody else's. */
@@ -78,17 +78,17 @@ const UNTOUCHED = { status: 'ACTIVE', cycleNo: 1, paidCycles: 1, paidCent: 100, 
 
 it('several nodes at once bill every order once', async () => {
   await orders(5000);
-  const counts = await Promise.all([billCollected(database), billCollected(database), billCollected(database)]);
+  const counts = await Promise.all([billDueOrders(database), billDueOrders(database), billDueOrders(database)]);
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(5000);
   const found = await states();
   expect(found).toHaveLength(5000);
   for (const { orderNo: _, ...state } of found) expect(state).toEqual(BILLED);
-  expect(await billCollected(database)).toBe(0);
+  expect(await billDueOrders(database)).toBe(0);
 });
 
 it('the last periods of many: each is told before the end of its order', async () => {
   await orders(300, { totalCycles: 2 });
-  expect(await billCollected(database)).toBe(300);
+  expect(await billDueOrders(database)).toBe(300);
   for (const { orderNo: _, ...state } of await states()) {
     expect(state).toEqual({ ...BILLED, status: 'COMPLETED', told: ['BILLED', 'COMPLETED'] });
   }
@@ -96,7 +96,7 @@ it('the last periods of many: each is told before the end of its order', async (
 
 it('orders of one period are completed, and nothing is billed', async () => {
   await orders(3, { totalCycles: 1 });
-  expect(await billCollected(database)).toBe(3);
+  expect(await billDueOrders(database)).toBe(3);
   for (const { orderNo: _, ...state } of await states()) {
     expect(state).toEqual({ ...UNTOUCHED, status: 'COMPLETED', told: ['COMPLETED'] });
   }
@@ -106,10 +106,10 @@ it('an order that somebody holds is passed over, and billed at the next turn', a
   await orders(3);
   await database.transaction(async (tx) => {
     await tx.query('select from orders where order_no = $1 for update', [FIRST + 1]);
-    expect(await billCollected(database)).toBe(2);
+    expect(await billDueOrders(database)).toBe(2);
   });
   expect(await states()).toMatchObject([BILLED, UNTOUCHED, BILLED]);
-  expect(await billCollected(database)).toBe(1);
+  expect(await billDueOrders(database)).toBe(1);
   expect(await states()).toMatchObject([BILLED, BILLED, BILLED]);
 });
 
@@ -120,13 +120,13 @@ it('a period that is there already is left as it is, with its order; the others 
      values ($1, 2, 1, 'CANCELED', now(), 100)`,
     [FIRST + 1],
   );
-  expect(await billCollected(database)).toBe(2);
+  expect(await billDueOrders(database)).toBe(2);
   expect(await states()).toMatchObject([BILLED, { ...UNTOUCHED, periods: 1 }, BILLED]);
   expect(await database.query('select status from payments where order_no = $1', [FIRST + 1])).toEqual([
     { status: 'CANCELED' },
   ]);
   // It is found again at every turn, and an operator hears of it once.
-  expect(await billCollected(database)).toBe(0);
+  expect(await billDueOrders(database)).toBe(0);
   expect(await database.query('select kind, subject, detail, seen from alerts')).toEqual([
     {
       kind: 'billing-failed',
@@ -145,7 +145,7 @@ it('what is wrong with a few of many orders costs the others nothing', async () 
      select n, 2, 1, 'CANCELED', now(), 100 from unnest($1::bigint[]) n`,
     [wrong],
   );
-  expect(await billCollected(database)).toBe(695);
+  expect(await billDueOrders(database)).toBe(695);
   for (const { orderNo, ...state } of await states()) {
     expect(state).toEqual(wrong.includes(orderNo) ? { ...UNTOUCHED, periods: 1 } : BILLED);
   }
@@ -154,15 +154,15 @@ it('what is wrong with a few of many orders costs the others nothing', async () 
 it('a lane that another node is in is left to that node', async () => {
   await orders(8);
   await database.transaction(async (tx) => {
-    expect(await takeLane(tx, 1)).toBe(true);
-    expect(await billCollected(database)).toBe(6);
+    expect(await lockLane(tx, 1)).toBe(true);
+    expect(await billDueOrders(database)).toBe(6);
   });
-  expect(await billCollected(database)).toBe(2);
+  expect(await billDueOrders(database)).toBe(2);
 });
 
-const EVERYTHING = { kind: 'everything', after: FROM_THE_START } as const;
+const EVERYTHING = { kind: 'everything', after: START_OF_DUE_ORDERS } as const;
 const WAYS: readonly [string, string, (tx: Queryable) => Promise<number>][] = [
-  ['billed', 'CHANNEL_COLLECT', async (tx) => (await billLane(tx, 0, FROM_THE_START, 20)).orders],
+  ['billed', 'CHANNEL_COLLECT', async (tx) => (await billLane(tx, 0, START_OF_DUE_ORDERS, 20)).orders],
   ['debited', 'SVC_DEDUCT', async (tx) => (await startRenewals(tx, 'MOCKPAY', EVERYTHING, 20, 18)).renewals.length],
 ];
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { billCollected } from '../../src/engine/jobs/billing.js';
+import { billDueOrders } from '../../src/engine/jobs/billing.js';
 import { openDatabase } from '../../src/platform/db/database.js';
-import { type Cadence, dueAt } from '../../src/subscriptions/domain/orders/calendar.js';
+import { type Cadence, periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 import { type Stage, stage } from '../orders/support.js';
 import { created, type EngineNode, engineNode } from './support.js';
 
@@ -86,7 +86,7 @@ const found = (like: string) =>
   );
 
 it.each<[string, 'CHANNEL_COLLECT' | 'SVC_DEDUCT', () => Promise<unknown>]>([
-  ['billed', 'CHANNEL_COLLECT', () => billCollected(node.deps.database)],
+  ['billed', 'CHANNEL_COLLECT', () => billDueOrders(node.deps.database)],
   ['debited', 'SVC_DEDUCT', () => node.claimOnce()],
 ])('%s: the same on both sides, period after period', async (_what, mode, turn) => {
   const like = await created(on);
@@ -109,7 +109,7 @@ function reckoned(order: Sample, upTo: number): Pick<Found, 'cycleNo' | 'expectA
   const cycleNo = Math.min(upTo, order.totalCycles);
   return {
     cycleNo,
-    expectAt: dueAt(order.anchor, order, cycleNo),
-    nextDueAt: cycleNo === order.totalCycles ? null : dueAt(order.anchor, order, cycleNo + 1),
+    expectAt: periodDueAt(order.anchor, order, cycleNo),
+    nextDueAt: cycleNo === order.totalCycles ? null : periodDueAt(order.anchor, order, cycleNo + 1),
   };
 }

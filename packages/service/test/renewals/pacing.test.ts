@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openPaymentChannels } from '../../src/catalog/payment-channels/pace-sql.js';
+import { listOpenPaymentChannels } from '../../src/catalog/payment-channels/pace-sql.js';
 import { type Stage, stage } from '../orders/support.js';
 import { copies, created, type EngineNode, engineNode } from './support.js';
 
@@ -100,7 +100,7 @@ describe('hours of the day', () => {
            debit_hour_to = (extract(hour from now())::integer + $2 + 23) % 24 + 1 where code = 'MOCKPAY'`,
         [from, to],
       );
-      const open = await openPaymentChannels(tx);
+      const open = await listOpenPaymentChannels(tx);
       // One that says nothing is always open.
       expect(open.map(({ code }) => code)).toContain('MOCKBANK');
       return open.some(({ code }) => code === 'MOCKPAY');
@@ -142,7 +142,7 @@ describe('hours of the day', () => {
          as $$ select ('2026-03-20 ${time}')::timestamptz $$`,
       );
       await tx.query('set local search_path = at_another_time, pg_catalog, public');
-      return openPaymentChannels(tx);
+      return listOpenPaymentChannels(tx);
     });
     expect(open.some(({ code }) => code === 'MOCKPAY')).toBe(expected);
   });

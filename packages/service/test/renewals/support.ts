@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
-import { type RenewalDeps, renewDeducted } from '../../src/engine/jobs/renewals.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
+import { type RenewalDeps, renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import type { DebitOutcome } from '../../src/gateways/gateway.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
-import { settleTogether } from '../../src/subscriptions/steps/payments/settle-together.js';
+import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { paid, type Stage } from '../orders/support.js';
 import { sharedRequest } from '../support/demo.js';
 
@@ -27,8 +27,8 @@ export function engineNode(
     database,
     clock,
     gateways: { of: async () => institution },
-    channels: channelRegistry(database, vault),
-    settle: settleTogether(database, clock),
+    channels: createChannelRegistry(database, vault),
+    settle: createBatchSettler(database, clock),
     log: pino({ level: 'silent' }),
     debitDeadlineMs: 200,
     ...more,
@@ -41,7 +41,7 @@ export function engineNode(
         claims += 1;
         return claims > 1;
       };
-      return renewDeducted({ ...deps, stopping }, { code: 'MOCKPAY', debitsPerSecond: debitsPerSecond ?? null });
+      return renewDueOrders({ ...deps, stopping }, { code: 'MOCKPAY', debitsPerSecond: debitsPerSecond ?? null });
     },
     close: () => database.close(),
   };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RENEWAL_LEASE_SECONDS } from '../../src/subscriptions/domain/payments/policy.js';
-import { FROM_THE_START } from '../../src/subscriptions/store/orders/due-sql.js';
-import { startRenewals } from '../../src/subscriptions/store/orders/renew-sql.js';
-import { claimAttemptsToAsk } from '../../src/subscriptions/store/payments/attempts-sql.js';
+import { RENEWAL_LEASE_SECONDS } from '../../src/subscriptions/domain/payments/debit-policy.js';
+import { START_OF_DUE_ORDERS } from '../../src/subscriptions/store/orders/due-orders-sql.js';
+import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
+import { leaseAttemptsToAsk } from '../../src/subscriptions/store/payments/attempts-sql.js';
 import { gate } from '../agreements/support.js';
 import { alerts, paid, type Stage, stage } from '../orders/support.js';
 import { until } from '../support/processes.js';
@@ -108,7 +108,7 @@ describe('a node that dies', () => {
     startRenewals(
       node.deps.database,
       'MOCKPAY',
-      { kind: 'everything', after: FROM_THE_START },
+      { kind: 'everything', after: START_OF_DUE_ORDERS },
       10,
       RENEWAL_LEASE_SECONDS,
     );
@@ -155,7 +155,7 @@ describe('a node that dies', () => {
       await held.reached;
     });
     expect(seconds).toBe(18);
-    expect(await claimAttemptsToAsk(node.deps.database, 10, 1)).toEqual([]);
+    expect(await leaseAttemptsToAsk(node.deps.database, 10, 1)).toEqual([]);
     held.open();
     await asking;
   });
@@ -188,9 +188,9 @@ describe('a node that dies', () => {
     const late = engineNode(on, {
       channels: {
         ...node.deps.channels,
-        async byId(channelId) {
+        async getById(channelId) {
           clock.advance(8_001);
-          return node.deps.channels.byId(channelId);
+          return node.deps.channels.getById(channelId);
         },
       },
     });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Credentials,
-  newCredentials,
+  createCredentials,
   openCredentials,
   resealCredentials,
   sealCredentials,
@@ -35,7 +35,7 @@ describe('sealed values', () => {
 });
 
 describe('credentials of a channel', () => {
-  const credentials = newCredentials();
+  const credentials = createCredentials();
 
   it('come back from what is stored, also after the master key was replaced', () => {
     const [old, current] = [createKey(), createKey()];

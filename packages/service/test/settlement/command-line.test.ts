@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxGateway } from '../../src/gateways/sandbox/gateway.js';
+import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import { refundPayment } from '../../src/operator/orders/refunds.js';
 import { perennial } from '../cli/perennial.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';
@@ -20,7 +20,7 @@ beforeAll(async () => {
     const { data } = await channel.call('orders/create', request);
     paymentOrderNos.push(data.paymentRecords[0].paymentOrderNo);
   }
-  const gateway = sandboxGateway(service.clock);
+  const gateway = createSandboxGateway(service.clock);
   const operator = { ...service.operator, clock: service.clock, gateways: { of: async () => gateway } };
   const orderNo = paymentOrderNos[0]?.slice(0, -4) ?? '';
   await refundPayment(operator, { orderNo, cycleNo: 1, amountCent: 990 });

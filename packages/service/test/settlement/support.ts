@@ -1,8 +1,8 @@
 import { writeSettlementReport } from '../../src/operator/books/settlement-reports.js';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
 import type { Database } from '../../src/platform/db/database.js';
-import type { SettlementLine } from '../../src/settlement/lines-sql.js';
-import type { SettlementSummary } from '../../src/settlement/report.js';
+import type { SettlementLine } from '../../src/settlement/settlement-lines-sql.js';
+import type { SettlementSummary } from '../../src/settlement/settlement-report.js';
 
 export interface OrderRow {
   readonly orderNo: number;

@@ -1,7 +1,7 @@
 import { formatTime, parseTime } from '@perennial/wire';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dueAt, nextStepAt } from '../../src/subscriptions/domain/orders/calendar.js';
+import { dueAfterFirstPeriod, periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 
 let fresh: FreshDatabase;
@@ -94,7 +94,7 @@ describe('when periods are due', () => {
     const cases = fc.sample(arbitrary, 40_000);
     const theirs = await byDatabase(cases);
     const differs = ({ anchor, cycleNo, ...cadence }: Case, index: number) =>
-      dueAt(anchor, cadence, cycleNo) !== theirs[index];
+      periodDueAt(anchor, cadence, cycleNo) !== theirs[index];
     expect(cases.filter(differs).slice(0, 5)).toEqual([]);
   });
 
@@ -108,7 +108,7 @@ describe('when periods are due', () => {
         Array.from({ length: 60 }, (_, n) => ({ anchor, periodType: 'MONTH' as const, period, cycleNo: n + 1 })),
       ),
     );
-    expect(cases.map(({ anchor, cycleNo, ...cadence }) => dueAt(anchor, cadence, cycleNo))).toEqual(
+    expect(cases.map(({ anchor, cycleNo, ...cadence }) => periodDueAt(anchor, cadence, cycleNo))).toEqual(
       await byDatabase(cases),
     );
   });
@@ -121,7 +121,7 @@ describe('when periods are due', () => {
     ] as const) {
       const anchor = at('2026-01-31 12:00:00');
       const cases = Array.from({ length: 9999 }, (_, n) => ({ anchor, ...cadence, cycleNo: n + 1 }));
-      expect(cases.map(({ cycleNo }) => dueAt(anchor, cadence, cycleNo))).toEqual(await byDatabase(cases));
+      expect(cases.map(({ cycleNo }) => periodDueAt(anchor, cadence, cycleNo))).toEqual(await byDatabase(cases));
     }
   });
 
@@ -130,8 +130,8 @@ describe('when periods are due', () => {
   it('periods tile: the first begins at the anchor, and each of any that follow ends where the next begins, later', () => {
     fc.assert(
       fc.property(anyOrder, fc.integer({ min: 2, max: 40 }), ({ anchor, cycleNo, ...cadence }, count) => {
-        expect(dueAt(anchor, cadence, 1)).toBe(anchor);
-        const due = Array.from({ length: count }, (_, n) => dueAt(anchor, cadence, cycleNo + n));
+        expect(periodDueAt(anchor, cadence, 1)).toBe(anchor);
+        const due = Array.from({ length: count }, (_, n) => periodDueAt(anchor, cadence, cycleNo + n));
         for (const [n, time] of due.slice(1).entries()) expect(time).toBeGreaterThan(due[n] ?? Number.NaN);
         expect(due[0]).toBeGreaterThanOrEqual(anchor);
       }),
@@ -143,7 +143,7 @@ describe('when periods are due', () => {
     fc.assert(
       fc.property(anyOrder, ({ anchor, cycleNo, ...cadence }) => {
         fc.pre(cadence.periodType === 'MONTH');
-        const [from, due] = [read(anchor), read(dueAt(anchor, cadence, cycleNo))];
+        const [from, due] = [read(anchor), read(periodDueAt(anchor, cadence, cycleNo))];
         expect(due).toEqual({
           months: from.months + (cycleNo - 1) * cadence.period,
           day: Math.min(from.day, lastDayOf(due.months)),
@@ -157,7 +157,7 @@ describe('when periods are due', () => {
   it('a day is a day of 24 hours, at the same time of day', () => {
     fc.assert(
       fc.property(anyCase, ({ anchor, cycleNo, period }) => {
-        const due = dueAt(anchor, { periodType: 'DAY', period }, cycleNo);
+        const due = periodDueAt(anchor, { periodType: 'DAY', period }, cycleNo);
         expect(due - anchor).toBe((cycleNo - 1) * period * 86_400_000);
       }),
     );
@@ -166,8 +166,8 @@ describe('when periods are due', () => {
   it('n months at a time is every nth of one month at a time, and the same for days', () => {
     fc.assert(
       fc.property(anyOrder, ({ anchor, cycleNo, periodType, period }) => {
-        expect(dueAt(anchor, { periodType, period }, cycleNo)).toBe(
-          dueAt(anchor, { periodType, period: 1 }, (cycleNo - 1) * period + 1),
+        expect(periodDueAt(anchor, { periodType, period }, cycleNo)).toBe(
+          periodDueAt(anchor, { periodType, period: 1 }, (cycleNo - 1) * period + 1),
         );
       }),
       { numRuns: 1000 },
@@ -176,7 +176,7 @@ describe('when periods are due', () => {
 
   const monthly = { periodType: 'MONTH', period: 1 } as const;
   const diary = (anchor: string, cadence: { periodType: 'DAY' | 'MONTH'; period: number }, count: number) =>
-    Array.from({ length: count }, (_, n) => formatTime(dueAt(at(anchor), cadence, n + 1)).slice(0, 10));
+    Array.from({ length: count }, (_, n) => formatTime(periodDueAt(at(anchor), cadence, n + 1)).slice(0, 10));
 
   it('31 January: 28 February, 31 March, 30 April; in a leap year 29 February', () => {
     expect(diary('2026-01-31 12:00:00', monthly, 4)).toEqual(['2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30']);
@@ -219,7 +219,7 @@ describe('when periods are due', () => {
 
   it('after the first period comes the second, or for an order of one its completion', () => {
     const order = { ...monthly, createdAt: at('2026-01-31 12:00:00') };
-    expect(formatTime(nextStepAt({ ...order, totalCycles: 2 }))).toBe('2026-02-28 12:00:00');
-    expect(nextStepAt({ ...order, totalCycles: 1 })).toBe(order.createdAt);
+    expect(formatTime(dueAfterFirstPeriod({ ...order, totalCycles: 2 }))).toBe('2026-02-28 12:00:00');
+    expect(dueAfterFirstPeriod({ ...order, totalCycles: 1 })).toBe(order.createdAt);
   });
 });

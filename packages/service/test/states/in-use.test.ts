@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { agreementStatuses, orderStatuses, paymentStatuses } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
-import { AGREEMENT_TRANSITIONS } from '../../src/subscriptions/domain/agreements/states.js';
-import { ORDER_TRANSITIONS } from '../../src/subscriptions/domain/orders/states.js';
-import { PAYMENT_TRANSITIONS } from '../../src/subscriptions/domain/payments/states.js';
+import { AGREEMENT_TRANSITIONS } from '../../src/subscriptions/domain/agreements/agreement-states.js';
+import { ORDER_TRANSITIONS } from '../../src/subscriptions/domain/orders/order-states.js';
+import { PAYMENT_TRANSITIONS } from '../../src/subscriptions/domain/payments/payment-states.js';
 import { packageRoot } from '../support/processes.js';
 
 const root = path.join(packageRoot, 'src');

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Queryable } from '../../src/platform/db/database.js';
 import {
-  attemptNo,
-  orderNumbers,
+  formatAttemptNo,
+  formatPaymentOrderNo,
   parseAttemptNo,
   parseOrderNo,
   parsePaymentOrderNo,
-  paymentOrderNo,
-} from '../../src/subscriptions/domain/orders/numbers.js';
+} from '../../src/subscriptions/domain/orders/order-numbers.js';
+import { createOrderNumbers } from '../../src/subscriptions/store/orders/new-orders-sql.js';
 
 /** As the sequence gives them. */
 const anyOrderNo = fc.integer({ min: 100_000_001_000, max: 900_000_000_000_999 });
@@ -20,8 +20,8 @@ describe('numbers', () => {
     fc.assert(
       fc.property(anyOrderNo, anyCycleNo, anyTryNo, (orderNo, cycleNo, tryNo) => {
         expect(parseOrderNo(String(orderNo))).toBe(orderNo);
-        expect(parsePaymentOrderNo(paymentOrderNo(orderNo, cycleNo))).toEqual({ orderNo, cycleNo });
-        expect(parseAttemptNo(attemptNo(orderNo, cycleNo, tryNo))).toEqual({ orderNo, cycleNo, tryNo });
+        expect(parsePaymentOrderNo(formatPaymentOrderNo(orderNo, cycleNo))).toEqual({ orderNo, cycleNo });
+        expect(parseAttemptNo(formatAttemptNo(orderNo, cycleNo, tryNo))).toEqual({ orderNo, cycleNo, tryNo });
       }),
     );
   });
@@ -29,7 +29,7 @@ describe('numbers', () => {
   it('paymentOrderNo is orderNo x 10,000 + cycleNo, and stays a 64-bit number', () => {
     fc.assert(
       fc.property(anyOrderNo, anyCycleNo, (orderNo, cycleNo) => {
-        const number = BigInt(paymentOrderNo(orderNo, cycleNo));
+        const number = BigInt(formatPaymentOrderNo(orderNo, cycleNo));
         expect(number).toBe(BigInt(orderNo) * 10_000n + BigInt(cycleNo));
         expect(number).toBeLessThan(2n ** 63n);
       }),
@@ -50,9 +50,9 @@ describe('numbers', () => {
         const order = parseOrderNo(text);
         if (order !== undefined) expect(String(order)).toBe(text);
         const payment = parsePaymentOrderNo(text);
-        if (payment) expect(paymentOrderNo(payment.orderNo, payment.cycleNo)).toBe(text);
+        if (payment) expect(formatPaymentOrderNo(payment.orderNo, payment.cycleNo)).toBe(text);
         const attempt = parseAttemptNo(text);
-        if (attempt) expect(attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo)).toBe(text);
+        if (attempt) expect(formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo)).toBe(text);
       }),
       { numRuns: 5000 },
     );
@@ -91,7 +91,7 @@ describe('new order numbers', () => {
 
   it('2,500 at once: all different, from three blocks', async () => {
     const db = sequence();
-    const { next } = orderNumbers(db);
+    const { next } = createOrderNumbers(db);
     const numbers = await Promise.all(Array.from({ length: 2500 }, () => next()));
     expect(new Set(numbers).size).toBe(2500);
     expect(db.asked).toBe(3);
@@ -99,14 +99,14 @@ describe('new order numbers', () => {
   });
 
   it('a database that was away costs the requests of that moment, and no number twice', async () => {
-    const { next } = orderNumbers(sequence(1));
+    const { next } = createOrderNumbers(sequence(1));
     const first = await Promise.allSettled([next(), next()]);
     expect(first.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect([await next(), await next()]).toEqual([1000, 1001]);
   });
 
   it('one that was used already takes those along that came with it, and no others', async () => {
-    const numbers = orderNumbers(sequence());
+    const numbers = createOrderNumbers(sequence());
     const first = await numbers.next();
     numbers.dropBatchOf(first);
     expect(await numbers.next()).toBe(2000);

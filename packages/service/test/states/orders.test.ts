@@ -1,6 +1,10 @@
 import { type OrderStatus, orderStatuses } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
-import { ORDER_TRANSITIONS, type OrderTrigger, orderAfter } from '../../src/subscriptions/domain/orders/states.js';
+import {
+  findOrderTransition,
+  ORDER_TRANSITIONS,
+  type OrderTrigger,
+} from '../../src/subscriptions/domain/orders/order-states.js';
 
 /**
  * The interface's table of orderStatus, read from the document and not from the code. By state: what each trigger makes
@@ -31,7 +35,7 @@ describe('orderStatus', () => {
   it.each(STATES.flatMap((from) => TRIGGERS.map((on) => [from, on, TABLE[from][on] ?? '-'] as const)))(
     '%s on %s: %s',
     (from, on, expected) => {
-      const row = orderAfter(from, on);
+      const row = findOrderTransition(from, on);
       expect(row === undefined ? '-' : `${row.to}${row.emitsEvent ? '*' : ''}`).toBe(expected);
     },
   );
@@ -44,7 +48,7 @@ describe('orderStatus', () => {
 
   it('what is over stays over', () => {
     for (const from of ['UNSUBSCRIBED', 'COMPLETED', 'TERMINATED'] as const) {
-      for (const on of TRIGGERS) expect(orderAfter(from, on)?.to ?? from).toBe(from);
+      for (const on of TRIGGERS) expect(findOrderTransition(from, on)?.to ?? from).toBe(from);
     }
   });
 });

@@ -1,10 +1,10 @@
 import { type PaymentStatus, paymentStatuses } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import {
+  findPaymentTransition,
   PAYMENT_TRANSITIONS,
   type PaymentTrigger,
-  paymentAfter,
-} from '../../src/subscriptions/domain/payments/states.js';
+} from '../../src/subscriptions/domain/payments/payment-states.js';
 
 /**
  * The interface's table of paymentStatus and decisions section 4, read from there and not from the code. By state: what
@@ -48,7 +48,7 @@ describe('paymentStatus', () => {
   it.each(STATES.flatMap((from) => TRIGGERS.map((on) => [from, on, TABLE[from][on] ?? '-'] as const)))(
     '%s on %s: %s',
     (from, on, expected) => {
-      const row = paymentAfter(from, on);
+      const row = findPaymentTransition(from, on);
       expect(row === undefined ? '-' : `${row.to}${row.emitsEvent ? '*' : ''}`).toBe(expected);
     },
   );
@@ -61,7 +61,7 @@ describe('paymentStatus', () => {
 
   it('money that was billed or is gone is never touched by an unsubscribe or a replace', () => {
     for (const from of ['PROCESSING', 'SUCCESS', 'FAIL', 'BILLED', 'CANCELED', 'REFUND_PART', 'REFUND_FULL'] as const) {
-      expect(paymentAfter(from, 'unsubscribe')).toBeUndefined();
+      expect(findPaymentTransition(from, 'unsubscribe')).toBeUndefined();
     }
   });
 });

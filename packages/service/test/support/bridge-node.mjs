@@ -2,9 +2,9 @@
 // confirmation of a card: before the institution is called, after it has answered, before the result is committed, and
 // after it is. An order asks for it in its number, a confirmation in its code, and gets it once: test_kills remembers.
 
-import { bridgeGateway } from '../../dist/gateways/bridge/bridge.js';
-import { gatewayRegistry } from '../../dist/gateways/registry.js';
-import { sandboxGateway } from '../../dist/gateways/sandbox/gateway.js';
+import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
+import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
+import { createSandboxGateway } from '../../dist/gateways/sandbox/sandbox-gateway.js';
 import { loadAlertTransports } from '../../dist/platform/alerts/load-transports.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
@@ -44,9 +44,9 @@ async function doomedCall(call, wish, about = wish) {
   return outcome;
 }
 
-const registry = gatewayRegistry(database, {
-  sandbox: () => sandboxGateway(systemClock),
-  bridge: (url, wrapped) => bridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock, log }),
+const registry = createGatewayRegistry(database, {
+  sandbox: () => createSandboxGateway(systemClock),
+  bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock, log }),
 });
 const gateways = {
   async of(code) {

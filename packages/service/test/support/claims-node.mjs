@@ -2,7 +2,7 @@
 // committed and before the supplier is called, and after the supplier has answered. Which claims do so is in test_kills,
 // and each of them does it once.
 
-import { fulfilmentRegistry } from '../../dist/fulfilment/registry.js';
+import { createFulfilmentRegistry } from '../../dist/fulfilment/fulfilment-registry.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
@@ -22,7 +22,7 @@ async function dieAt(point, claimNo) {
   if (doomed.length > 0) process.kill(process.pid, 'SIGKILL');
 }
 
-const registry = fulfilmentRegistry({ database, vault, clock: systemClock, log });
+const registry = createFulfilmentRegistry({ database, vault, clock: systemClock, log });
 const fulfilments = {
   ...registry,
   async of(tx, benefitCode) {

@@ -1,8 +1,8 @@
 // A node that does nothing but send events, from the compiled code, also to this machine. Each push names the process that
 // it came from, outside of what is signed. It serves nothing: in place of a port it says its process id.
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
-import { deliverer } from '../../dist/engine/jobs/deliveries.js';
+import { startDeliveries } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
@@ -11,9 +11,9 @@ import { readSettings } from '../../dist/platform/settings.js';
 const settings = readSettings();
 const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => {} });
 const pushClient = createPushClient({ allowLocalhost: true });
-const sending = deliverer({
+const sending = startDeliveries({
   database,
-  channels: channelRegistry(database, vault),
+  channels: createChannelRegistry(database, vault),
   pushClient: {
     push: (url, sign) =>
       pushClient.push(url, () => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/platform/db/database.js';
-import { dueAt } from '../../src/subscriptions/domain/orders/calendar.js';
+import { periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 import type { LedgerView } from '../institution/support.js';
 import { type Expected, expected, type Plan } from './renewal-fates.js';
 import { AMOUNT_CENT } from './renewal-world.js';
@@ -100,7 +100,7 @@ function rowOf({ orderNo }: Plan, { status, periods }: Expected, createdAt: numb
     createdAt,
     status,
     cycleNo,
-    nextDueAt: status === 'ACTIVE' ? dueAt(createdAt, daily, cycleNo + 1) : null,
+    nextDueAt: status === 'ACTIVE' ? periodDueAt(createdAt, daily, cycleNo + 1) : null,
     paidCycles: 1 + paid,
     paidCent: (1 + paid) * AMOUNT_CENT,
     periods: periods.map((period) => `${period.cycleNo} ${period.status} ${period.tries}`).join(', '),

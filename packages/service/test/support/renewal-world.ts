@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import type { Channel } from '../../src/catalog/channels/channel.js';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
@@ -9,8 +9,8 @@ import { createPaymentChannel } from '../../src/operator/provisioning/payment-ch
 import { createProduct } from '../../src/operator/provisioning/products.js';
 import { createKeyedHasher } from '../../src/platform/secrets/keyed-hasher.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
-import { agreementNoOf, cardColumns, sealInstitutionNo } from '../../src/subscriptions/store/agreements/card.js';
-import { insertAgreement, nextAgreementId } from '../../src/subscriptions/store/agreements/sql.js';
+import { insertAgreement, takeAgreementId } from '../../src/subscriptions/store/agreements/agreements-sql.js';
+import { formatAgreementNo, sealCard, sealInstitutionNo } from '../../src/subscriptions/store/agreements/card.js';
 import { spawnInstitution, temporaryFolder } from '../institution/support.js';
 import type { FreshDatabase } from './database.js';
 import { type KeptAlive, keptAlive } from './kept-alive.js';
@@ -31,7 +31,7 @@ export async function renewalWorld(fresh: FreshDatabase): Promise<RenewalWorld &
   const vault = openVault([masterKey]);
   const operator: Operator = { database, vault, environment: 'sandbox', actor: 'test' };
   const { appId } = await createChannel(operator, { name: 'Renewals' });
-  const channel = await channelRegistry(database, vault).get(appId);
+  const channel = await createChannelRegistry(database, vault).get(appId);
   if (!channel) throw new Error('a channel that was made is there');
   /** Notices go to the first node. */
   const firstPort = await freePort();
@@ -94,7 +94,7 @@ async function bridgeOf(operator: Operator, channel: Channel, noticePort: number
   return {
     url,
     async agreement(tail) {
-      const agreementId = await nextAgreementId(database);
+      const agreementId = await takeAgreementId(database);
       const number = `shared-${agreementId}-${tail}`;
       const card = {
         bankCardNo: '6222020000001234567',
@@ -110,11 +110,11 @@ async function bridgeOf(operator: Operator, channel: Channel, noticePort: number
         paymentChannelCode: 'BRIDGE',
         source: 'SHARED_FROM_CHANNEL',
         status: 'BIND_SUCCESS',
-        agreementNo: agreementNoOf(agreementId),
+        agreementNo: formatAgreementNo(agreementId),
         institutionNo: sealInstitutionNo(channel, agreementId, number),
         institutionHash: await numbers.hash(number),
         createdAt: 0,
-        ...cardColumns(channel, agreementId, card, undefined),
+        ...sealCard(channel, agreementId, card, undefined),
       });
       return agreementId;
     },

@@ -1,7 +1,7 @@
 // A node that does nothing but send events, from the compiled code, also to this machine. It runs until it is killed.
-import { channelRegistry } from '../../dist/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
-import { deliverer } from '../../dist/engine/jobs/deliveries.js';
+import { startDeliveries } from '../../dist/engine/jobs/deliveries.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { createLog } from '../../dist/platform/log/log.js';
@@ -9,9 +9,9 @@ import { readSettings } from '../../dist/platform/settings.js';
 
 const settings = readSettings();
 const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => {} });
-const sending = deliverer({
+const sending = startDeliveries({
   database,
-  channels: channelRegistry(database, vault),
+  channels: createChannelRegistry(database, vault),
   pushClient: createPushClient({ allowLocalhost: true }),
   clock: systemClock,
   log: createLog(settings.logLevel),

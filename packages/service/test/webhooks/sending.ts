@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import { channelRegistry } from '../../src/catalog/channels/registry.js';
+import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { createDispatcher, type DispatcherDeps } from '../../src/delivery/dispatcher/dispatcher.js';
 import { createPushClient } from '../../src/delivery/transport/push-client.js';
 import type { Operator } from '../../src/operator/operator.js';
@@ -43,7 +43,7 @@ export function createSendingNode(
 ): SendingNode {
   const database = withFaults(openDatabase({ url: fresh.url, pool: 8, name: 'test sender' }), faults);
   const log: Logger = pino({ level: 'silent' });
-  const channels = channelRegistry(database, vault);
+  const channels = createChannelRegistry(database, vault);
   const dispatcher = createDispatcher({
     database,
     channels,

@@ -19,13 +19,11 @@ export const OrderPayload = Type.Object({
 });
 export type OrderPayload = Static<typeof OrderPayload>;
 
-const paymentReferences = {
+const storedPaymentFields = {
   orderNo: Identifier,
   externalOrderNo: OutText,
   paymentOrderNo: Identifier,
   channelUserId: OutText,
-};
-const paymentFacts = {
   cycleNo: CycleNo,
   expectPayTime: Time,
   paidAt: Nullable(Time),
@@ -36,17 +34,16 @@ const paymentFacts = {
   agreementShareFlag: Type.Boolean(),
 };
 
+/** As it is stored: mobileEncrypted is added under the channel's key when the event is sent, and comes last. */
+export const StoredPaymentPayload = Type.Object(storedPaymentFields);
+export type StoredPaymentPayload = Static<typeof StoredPaymentPayload>;
+
 export const PaymentPayload = Type.Object({
-  ...paymentReferences,
+  ...storedPaymentFields,
   /** Null unless agreementShareFlag is true. */
   mobileEncrypted: Nullable(OutText),
-  ...paymentFacts,
 });
 export type PaymentPayload = Static<typeof PaymentPayload>;
-
-/** As it is stored: mobileEncrypted is added under the channel's key when the event is sent. */
-export const StoredPaymentPayload = Type.Object({ ...paymentReferences, ...paymentFacts });
-export type StoredPaymentPayload = Static<typeof StoredPaymentPayload>;
 
 /** The body of a webhook, around one of the payloads. */
 export function WebhookEnvelope<const Name extends EventType, Data extends AnySchema>(eventType: Name, data: Data) {

@@ -5,41 +5,41 @@ import type { Vault } from '../../platform/secrets/vault.js';
 import type { Channel } from './channel.js';
 
 /**
- * Access tokens carry what they say, under a key of the installation: any node can check any node's token, also after
- * a restart, with nothing stored. They end with their time, or all at once when the channel's token epoch grows
+ * Access tokens contain their claims and a MAC with a key of the installation: every node can check them, also after a restart,
+ * and nothing is stored. A token ends at its time, and all tokens of a channel end when its token epoch is raised
  * (docs/decisions/0005-access-tokens.md).
  */
 export interface AccessTokens {
   issue(channel: Channel): { accessToken: string; expiresAt: number };
   /** Throws TOKEN_INVALID or TOKEN_EXPIRED. */
   check(token: string, channel: Channel): void;
-  /** The channel that this installation has issued it to, however long ago. Nothing for any other text. */
+  /** The channel that this installation issued the token to, however long ago. Undefined when it did not issue it. */
   channelIdOf(token: string): number | undefined;
   isLive(token: string, channel: Channel | undefined): boolean;
 }
 
 // version 1 | channel id 8 | token epoch 4 | expiry, Unix seconds 6 | random 9
-const CLAIMS = 28;
-const TOKEN = /^[A-Za-z0-9_-]{80}$/;
-const REMEMBERED = 10_000;
+const CLAIMS_BYTES = 28;
+const TOKEN_PATTERN = /^[A-Za-z0-9_-]{80}$/;
+const MAX_REMEMBERED_TOKENS = 10_000;
 
-interface Claims {
+interface TokenClaims {
   readonly channelId: number;
   readonly tokenEpoch: number;
   readonly expiresAt: number;
 }
 
-export function accessTokens(vault: Vault, clock: Clock): AccessTokens {
+export function createAccessTokens(vault: Vault, clock: Clock): AccessTokens {
   const keys = vault.derivePurposeKeys('access tokens').map(({ key }) => key);
   const [current] = keys;
   if (!current) throw new Error('a vault has at least one key');
-  const checked = new Map<string, Claims>();
+  const verifiedTokens = new Map<string, TokenClaims>();
   const mac = (key: Uint8Array, claims: Uint8Array) => createHmac('sha256', key).update(claims).digest();
 
   return {
     issue(channel) {
       const expiresAt = Math.floor(clock.now() / 1000) + TOKEN_LIFETIME_SECONDS;
-      const claims = Buffer.alloc(CLAIMS);
+      const claims = Buffer.alloc(CLAIMS_BYTES);
       claims.writeUInt8(1, 0);
       claims.writeBigUInt64BE(BigInt(channel.channelId), 1);
       claims.writeUInt32BE(channel.tokenEpoch, 9);
@@ -51,36 +51,36 @@ export function accessTokens(vault: Vault, clock: Clock): AccessTokens {
       };
     },
     check(token, channel) {
-      const fault = faultOf(token, channel);
+      const fault = findFault(token, channel);
       if (fault) throw new Rejection(fault);
     },
-    channelIdOf: (token) => genuineClaims(token)?.channelId,
-    isLive: (token, channel) => channel !== undefined && faultOf(token, channel) === undefined,
+    channelIdOf: (token) => verifyClaims(token)?.channelId,
+    isLive: (token, channel) => channel !== undefined && findFault(token, channel) === undefined,
   };
 
-  function faultOf(token: string, channel: Channel): 'TOKEN_INVALID' | 'TOKEN_EXPIRED' | undefined {
-    const claims = genuineClaims(token);
+  function findFault(token: string, channel: Channel): 'TOKEN_INVALID' | 'TOKEN_EXPIRED' | undefined {
+    const claims = verifyClaims(token);
     if (!claims || claims.channelId !== channel.channelId || claims.tokenEpoch !== channel.tokenEpoch) {
       return 'TOKEN_INVALID';
     }
     return clock.now() < claims.expiresAt ? undefined : 'TOKEN_EXPIRED';
   }
 
-  /** What a token says, once its MAC has been found right; the next request with it need not compute that again. */
-  function genuineClaims(token: string): Claims | undefined {
-    const known = checked.get(token);
-    if (known || !TOKEN.test(token)) return known;
+  /** The claims of a token with a right MAC. Remembered, so that the next request need not compute it. */
+  function verifyClaims(token: string): TokenClaims | undefined {
+    const known = verifiedTokens.get(token);
+    if (known || !TOKEN_PATTERN.test(token)) return known;
     const bytes = Buffer.from(token, 'base64url');
-    const claims = bytes.subarray(0, CLAIMS);
-    const genuine = keys.some((key) => timingSafeEqual(mac(key, claims), bytes.subarray(CLAIMS)));
+    const claims = bytes.subarray(0, CLAIMS_BYTES);
+    const genuine = keys.some((key) => timingSafeEqual(mac(key, claims), bytes.subarray(CLAIMS_BYTES)));
     if (!genuine || claims.readUInt8(0) !== 1) return undefined;
     const read = {
       channelId: Number(claims.readBigUInt64BE(1)),
       tokenEpoch: claims.readUInt32BE(9),
       expiresAt: claims.readUIntBE(13, 6) * 1000,
     };
-    if (checked.size >= REMEMBERED) checked.clear();
-    checked.set(token, read);
+    if (verifiedTokens.size >= MAX_REMEMBERED_TOKENS) verifiedTokens.clear();
+    verifiedTokens.set(token, read);
     return read;
   }
 }

@@ -2,14 +2,14 @@ import { IDEMPOTENCY_WINDOW_MS, NONCE_WINDOW_MS } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { IDEMPOTENCY_COLUMNS, type IdempotencyRow } from '../../platform/idempotency/idempotency-sql.js';
 
-export interface AdmissionAsked {
+export interface AdmissionQuery {
   readonly channelId: number;
-  /** Of the channel as this node holds it: nothing is recorded for a request that was checked against an older one. */
+  /** Version of the channel in this node's memory: nothing is stored for a request that was checked with an older one. */
   readonly version: number;
   /** 32 hex characters in lower case. */
   readonly nonce: string;
   readonly slot: number;
-  /** Whether it asks for one of the channel's rate: a request that is refused anyway does not. */
+  /** Whether the request counts against the channel's rate: one that is refused anyway does not. */
   readonly counted: boolean;
   readonly idempotencyKey: string | undefined;
 }
@@ -17,46 +17,45 @@ export interface AdmissionAsked {
 export interface AdmissionAnswer {
   readonly current: boolean;
   readonly reused: boolean;
-  /** The rate had room for it, and its nonce is used up. */
+  /** The rate allows the request, and its nonce is stored. */
   readonly granted: boolean;
   readonly idempotency: IdempotencyRow | undefined;
 }
 
-/** Of a key that was not answered before, all fields of the answer are null. */
-type Row = Judgement & { readonly [Field in keyof IdempotencyRow]: IdempotencyRow[Field] | null };
+/** All fields of IdempotencyRow are null when the key was not answered before. */
+type AdmissionRow = Judgement & { readonly [Field in keyof IdempotencyRow]: IdempotencyRow[Field] | null };
 
 interface Judgement {
   readonly n: number;
   readonly reused: boolean;
-  /** Null for a channel whose bucket is empty. */
+  /** Null when the channel's bucket is empty. */
   readonly chosen: boolean | null;
   readonly stored: boolean;
 }
 
-/** What is in a bucket by now: never more than the burst, and nothing for a clock that went back. */
-const AVAILABLE = `least(w.burst, r.tokens +
+/** SQL: tokens in a channel's bucket now, never more than the burst. A clock that was set back adds none. */
+const AVAILABLE_TOKENS = `least(w.burst, r.tokens +
     w.rate * extract(epoch from greatest(now(), r.refilled_at) - r.refilled_at))`;
-const TAKEN = `least(cardinality(w.asking), floor(${AVAILABLE}))`;
+const TAKEN_TOKENS = `least(cardinality(w.asking), floor(${AVAILABLE_TOKENS}))`;
 
 /**
- * Everything a request needs from the database before its body is looked at, for many requests in one statement:
- * is this node's copy of the channel current, is the nonce new, does the rate allow it, was the key answered before.
- * There is no row for a request whose channel has changed.
+ * Everything a request needs from the database before its body is read, for many requests in one statement: is this node's
+ * copy of the channel current, is the nonce new, does the rate allow the request, was the idempotency key answered before. A
+ * request whose channel has changed gets no row.
  *
- * The rate comes before the nonce is written: a request that it leaves no room for writes nothing at all. A nonce that is
- * used up is seen before, and takes nothing. Only a request that races with its own copy takes one and then meets the
- * copy's row, under the primary key: the nonce's slot comes from the signed timestamp, so a copy has the same, whatever
- * the hour. The other slots are looked into for the same nonce under another timestamp.
+ * The rate is checked before the nonce is stored: a request over the rate stores nothing. A used nonce is found before the
+ * rate, and takes nothing from it. Only when a request and its copy arrive at the same time do both take from the rate; then
+ * the primary key stops one of them. The slot of a nonce comes from the signed timestamp, so a copy always has the same slot.
+ * The other slots are read to find the same nonce with another timestamp.
  *
- * The key is looked up request by request (offset 0): as a plain join it was planned while the table was small and then
- * read the whole table for every statement. What was stored is asked for by a subquery, which is hashed: the join that
- * the planner would choose compares each nonce with each, a fifth of the cost of 64 requests.
+ * The idempotency key is looked up for each request by itself (offset 0): a plain join was planned while the table was small
+ * and later read the whole table for every statement. The stored nonces are compared by a hashed subquery: the join that the
+ * planner would choose compares every nonce with every other, a fifth of the cost of 64 requests.
  *
- * The arrays go through a subquery of their own, which hides their lengths from the planner. Where it sees them, a plan for
- * one request looks cheaper than one for any number, and PostgreSQL plans every statement anew: measured twice the cost of
- * carrying it out.
+ * A subquery hides the lengths of the arrays from the planner. If it sees them, a plan for one request looks cheaper than one
+ * for any number, and PostgreSQL plans the statement anew each time: measured at twice the cost of executing it.
  */
-const ADMIT = statement({
+const ADMIT_REQUESTS = statement({
   name: 'admit',
   text: `
 with current as (
@@ -74,10 +73,10 @@ with current as (
   from current where counted and not reused group by channel_id
 ), granted as (
   update rate_limits r set
-    tokens = ${AVAILABLE} - ${TAKEN},
-    granted = ${TAKEN},
+    tokens = ${AVAILABLE_TOKENS} - ${TAKEN_TOKENS},
+    granted = ${TAKEN_TOKENS},
     refilled_at = greatest(now(), r.refilled_at)
-  from wanted w where w.channel_id = r.channel_id and ${AVAILABLE} >= 1
+  from wanted w where w.channel_id = r.channel_id and ${AVAILABLE_TOKENS} >= 1
   returning r.channel_id, w.asking[1 : r.granted] as chosen
 ), stored as (
   insert into nonces as seen (slot, channel_id, nonce, seen_at)
@@ -105,7 +104,7 @@ from current c
     'integer',
     'integer',
   ],
-  columns: columns<Row>({
+  columns: columns<AdmissionRow>({
     n: 'integer',
     reused: 'boolean',
     chosen: 'boolean?',
@@ -121,11 +120,11 @@ from current c
   }),
 });
 
-const CHANGED: AdmissionAnswer = { current: false, reused: false, granted: false, idempotency: undefined };
+const CHANNEL_CHANGED: AdmissionAnswer = { current: false, reused: false, granted: false, idempotency: undefined };
 
-export async function admit(db: Queryable, asked: readonly AdmissionAsked[]): Promise<AdmissionAnswer[]> {
-  const { firsts, firstOf } = withoutCopies(asked);
-  const rows = await db.query(ADMIT, [
+export async function admitRequests(db: Queryable, asked: readonly AdmissionQuery[]): Promise<AdmissionAnswer[]> {
+  const { firsts, firstOf } = separateCopies(asked);
+  const rows = await db.query(ADMIT_REQUESTS, [
     firsts.map((_, position) => position),
     firsts.map((one) => one.channelId),
     firsts.map((one) => one.version),
@@ -136,30 +135,30 @@ export async function admit(db: Queryable, asked: readonly AdmissionAsked[]): Pr
     NONCE_WINDOW_MS,
     IDEMPOTENCY_WINDOW_MS / 1000,
   ]);
-  const answers = firsts.map(() => CHANGED);
-  for (const row of rows) answers[row.n] = answerOf(row);
+  const answers = firsts.map(() => CHANNEL_CHANGED);
+  for (const row of rows) answers[row.n] = toAdmissionAnswer(row);
   return asked.map((one, position) => {
     const first = firstOf[position] ?? 0;
-    const answer = answers[first] ?? CHANGED;
+    const answer = answers[first] ?? CHANNEL_CHANGED;
     return answer.granted && firsts[first] !== one ? { ...answer, reused: true, granted: false } : answer;
   });
 }
 
-function answerOf(row: Row): AdmissionAnswer {
+function toAdmissionAnswer(row: AdmissionRow): AdmissionAnswer {
   const chosen = row.chosen === true;
   return {
     current: true,
-    // Chosen and yet not stored: a copy of it was quicker, in another statement.
+    // Allowed by the rate but not stored: another statement has stored its copy first.
     reused: row.reused || (chosen && !row.stored),
     granted: chosen && row.stored,
     idempotency: row.state === null ? undefined : (row as IdempotencyRow),
   };
 }
 
-/** A request and its copies in one statement are asked for once: the first to come may be granted, the others not. */
-function withoutCopies(asked: readonly AdmissionAsked[]) {
+/** A request and its copies in one batch are asked for once: only the first may be granted. */
+function separateCopies(asked: readonly AdmissionQuery[]) {
   const positions = new Map<string, number>();
-  const firsts: AdmissionAsked[] = [];
+  const firsts: AdmissionQuery[] = [];
   const firstOf = asked.map((one) => {
     const same = `${one.channelId} ${one.version} ${one.counted} ${one.nonce}`;
     const known = positions.get(same);

@@ -3,7 +3,7 @@ import type { EncryptionVersion } from '@perennial/wire/enums';
 import type { FieldFailures } from './field-failures.js';
 import type { Sealing } from './sealing.js';
 
-/** A channel as a node holds it in memory: secrets opened, lists ready to ask. Valid for one version of its row. */
+/** A channel as a node has it in memory, with its secrets decrypted. Valid for one version of its row. */
 export interface Channel {
   readonly channelId: number;
   readonly appId: string;
@@ -14,20 +14,20 @@ export interface Channel {
   readonly aesKey: Uint8Array;
   readonly callbackSecret: Uint8Array;
   readonly voidedPeriodEvents: boolean;
-  /** Of encrypted fields in events, and in answers to requests that have none to go by. */
+  /** The version of encrypted fields in events, and in answers to requests without encrypted fields. */
   readonly answerEncryption: EncryptionVersion;
-  /** Whether it may still send encrypted fields that nothing authenticates. */
+  /** Whether it may still send fields in version 1, which are not authenticated. */
   readonly acceptsV1: boolean;
-  /** Not of one version of the row: what happened stays when a setting changes. */
+  /** Shared by all versions of the row: the count stays when a setting changes. */
   readonly fieldFailures: FieldFailures;
-  /** Whose pages may hold the redemption page in a frame. */
+  /** Origins whose pages may show the redemption page in a frame. */
   readonly frameOrigins: readonly string[];
   readonly sealing: Sealing;
-  /** Empty list: everybody is allowed. */
+  /** Every address is allowed when the channel has no list. */
   allowsAddress(address: string): boolean;
 }
 
-export function addressAllowList(ranges: readonly string[]): (address: string) => boolean {
+export function createAddressCheck(ranges: readonly string[]): (address: string) => boolean {
   if (ranges.length === 0) return () => true;
   const list = new BlockList();
   for (const range of ranges) {
@@ -35,7 +35,7 @@ export function addressAllowList(ranges: readonly string[]): (address: string) =
     const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
     list.addSubnet(network, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
   }
-  // BlockList reads ::ffff:a.b.c.d as IPv4, which is what a dual-stack socket reports. One whose client has gone reports
-  // nothing.
+  // BlockList reads ::ffff:a.b.c.d as IPv4, which is what a dual-stack socket reports. A socket whose client has gone reports
+  // no address.
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

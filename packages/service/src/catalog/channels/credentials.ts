@@ -15,17 +15,17 @@ export interface SealedCredentials extends Readonly<Record<CredentialName, strin
   readonly dataKey: string;
 }
 
-export function newCredentials(): Credentials {
+export function createCredentials(): Credentials {
   return { appSecret: createKey(), aesKey: createKey(), callbackSecret: createKey() };
 }
 
-/** The app id is part of what is authenticated: a secret copied to another channel's row does not open. */
+/** The app id is authenticated too: a secret that is copied to another channel's row cannot be decrypted. */
 export function sealCredentials(vault: Vault, appId: string, credentials: Credentials): SealedCredentials {
   const dataKey = createKey();
-  return { dataKey: vault.wrapKey(dataKey), ...sealUnder(dataKey, appId, credentials) };
+  return { dataKey: vault.wrapKey(dataKey), ...sealUnderKey(dataKey, appId, credentials) };
 }
 
-/** New secrets for an existing channel keep its data key, since other things may be sealed under it, wrapped anew. */
+/** Seals new secrets under the channel's present data key, since other data is sealed under it. The key is wrapped anew. */
 export function resealCredentials(
   vault: Vault,
   appId: string,
@@ -33,18 +33,18 @@ export function resealCredentials(
   credentials: Credentials,
 ): SealedCredentials {
   const dataKey = vault.unwrapKey(wrappedKey);
-  return { dataKey: vault.wrapKey(dataKey), ...sealUnder(dataKey, appId, credentials) };
+  return { dataKey: vault.wrapKey(dataKey), ...sealUnderKey(dataKey, appId, credentials) };
 }
 
 export function openCredentials(vault: Vault, appId: string, sealed: SealedCredentials): Credentials {
   const dataKey = vault.unwrapKey(sealed.dataKey);
-  const open = (name: CredentialName) => unseal(dataKey, sealed[name], place(appId, name));
+  const open = (name: CredentialName) => unseal(dataKey, sealed[name], credentialPlace(appId, name));
   return { appSecret: open('appSecret'), aesKey: open('aesKey'), callbackSecret: open('callbackSecret') };
 }
 
-function sealUnder(dataKey: Uint8Array, appId: string, credentials: Credentials): Record<CredentialName, string> {
-  const sealed = (name: CredentialName) => seal(dataKey, credentials[name], place(appId, name));
+function sealUnderKey(dataKey: Uint8Array, appId: string, credentials: Credentials): Record<CredentialName, string> {
+  const sealed = (name: CredentialName) => seal(dataKey, credentials[name], credentialPlace(appId, name));
   return { appSecret: sealed('appSecret'), aesKey: sealed('aesKey'), callbackSecret: sealed('callbackSecret') };
 }
 
-const place = (appId: string, name: CredentialName) => `${name} of ${appId}`;
+const credentialPlace = (appId: string, name: CredentialName) => `${name} of ${appId}`;

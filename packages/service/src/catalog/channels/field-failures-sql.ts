@@ -1,6 +1,6 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 
-export interface CountedFailure {
+export interface FieldFailureCount {
   /** Within the minute that is running, this one included. */
   readonly failures: number;
   readonly secondsLeft: number;
@@ -13,11 +13,11 @@ const COUNT_FIELD_FAILURE = statement({
        minute_began = case when f.minute_began > now() - interval '1 minute' then f.minute_began else now() end
      returning failures, extract(epoch from minute_began + interval '1 minute' - now())::float8 as "secondsLeft"`,
   parameters: ['bigint'],
-  columns: columns<CountedFailure>({ failures: 'integer', secondsLeft: 'double precision' }),
+  columns: columns<FieldFailureCount>({ failures: 'integer', secondsLeft: 'double precision' }),
 });
 
-/** One more field that could not be read. On the database's clock, so that all nodes count the same minute. */
-export async function countFieldFailure(tx: Queryable, channelId: number): Promise<CountedFailure> {
+/** Counts an unreadable field, by the database's clock, so that all nodes count the same minute. */
+export async function countFieldFailure(tx: Queryable, channelId: number): Promise<FieldFailureCount> {
   const [row] = await tx.query(COUNT_FIELD_FAILURE, [channelId]);
   if (!row) throw new Error(`the failure of channel ${channelId} was not counted`);
   return row;

@@ -1,17 +1,17 @@
-import type { CountedFailure } from './field-failures-sql.js';
+import type { FieldFailureCount } from './field-failures-sql.js';
 
-/** In a minute, of one channel, over all nodes. docs/decisions/0013-personal-data.md says what that is worth. */
+/** In a minute, for one channel, on all nodes together. docs/decisions/0013-personal-data.md says why. */
 export const MAX_FIELD_FAILURES = 20;
 const MINUTE_MS = 60_000;
 
 /**
- * What this node knows of the minute in which encrypted fields of a channel could not be read. Its own failures count here
- * the moment they happen, before the database has heard of them: requests that came together are read in one go. Those of
- * other nodes are learnt when this one counts one of its own.
+ * What this node knows about unreadable fields of a channel in the present minute. Its own failures count at once, before the
+ * database has them, because requests that arrive together are read together. Those of other nodes become known when this node
+ * stores one of its own.
  */
 export class FieldFailures {
   #failures = 0;
-  /** Unknown until the first failure has been dealt with. */
+  /** Infinite until the first failure was counted. */
   #endsAt = Number.POSITIVE_INFINITY;
 
   get tooMany(): boolean {
@@ -22,8 +22,8 @@ export class FieldFailures {
     this.#failures += 1;
   }
 
-  /** A minute that is over is forgotten. */
-  renew(now: number): void {
+  /** Sets the count to 0 when the minute is over. */
+  forgetEndedMinute(now: number): void {
     // A clock that was set back must not make the minute longer.
     this.#endsAt = this.#endsAt === Number.POSITIVE_INFINITY ? this.#endsAt : Math.min(this.#endsAt, now + MINUTE_MS);
     if (now < this.#endsAt) return;
@@ -31,12 +31,12 @@ export class FieldFailures {
     this.#endsAt = Number.POSITIVE_INFINITY;
   }
 
-  /** The minute ends, even if the database never says when. */
-  begin(now: number): void {
+  /** Makes the minute end even if the database never answers. */
+  startMinute(now: number): void {
     this.#endsAt = Math.min(this.#endsAt, now + MINUTE_MS);
   }
 
-  learn({ failures, secondsLeft }: CountedFailure, now: number): void {
+  setCount({ failures, secondsLeft }: FieldFailureCount, now: number): void {
     this.#failures = Math.max(this.#failures, failures);
     this.#endsAt = now + secondsLeft * 1000;
   }

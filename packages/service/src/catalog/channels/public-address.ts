@@ -14,23 +14,23 @@ const CLOSED_V4 = [
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, broadcast
 ];
-/** Inside what is otherwise public IPv6: protocols of their own, of which some tunnel to an IPv4 address. */
+/** Parts of the public IPv6 range that are used by special protocols, some of which tunnel to an IPv4 address. */
 const CLOSED_V6 = ['2001::/23', '2002::/16'];
 const PUBLIC_V6 = '2000::/3';
 
-const closed = blockList(CLOSED_V4, 'ipv4');
-const closedV6 = blockList(CLOSED_V6, 'ipv6');
-const publicV6 = blockList([PUBLIC_V6], 'ipv6');
+const closedV4 = createBlockList(CLOSED_V4, 'ipv4');
+const closedV6 = createBlockList(CLOSED_V6, 'ipv6');
+const publicV6 = createBlockList([PUBLIC_V6], 'ipv6');
 
-/** An address of the public internet: not private, loopback, link-local, metadata or an IPv4 address in disguise. */
+/** An address of the public internet: not private, loopback, link-local, metadata, or an IPv4 address inside an IPv6 one. */
 export function isPublicAddress(address: string): boolean {
-  // With a zone (%eth0) it means something on this machine alone.
+  // An address with a zone (%eth0) has a meaning only on this machine.
   if (address.includes('%')) return false;
-  if (isIP(address) === 4) return !closed.check(address, 'ipv4');
+  if (isIP(address) === 4) return !closedV4.check(address, 'ipv4');
   return isIP(address) === 6 && publicV6.check(address, 'ipv6') && !closedV6.check(address, 'ipv6');
 }
 
-function blockList(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
+function createBlockList(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [network = '', bits] = range.split('/');

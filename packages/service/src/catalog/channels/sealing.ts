@@ -1,17 +1,17 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { seal, unseal } from '../../platform/secrets/vault.js';
 
-/** Personal data of a channel's users at rest: sealed under the channel's data key, found again by a keyed hash. */
+/** How personal data of a channel's users is stored: sealed under the channel's data key, and found by a keyed hash. */
 export interface Sealing {
   seal(text: string, place: string): string;
   unseal(sealed: string, place: string): string;
-  /** The same text gives the same hash within a channel and for a purpose, and nobody without the key can compute it. */
-  hash(text: string, purpose: LookUp): Buffer;
+  /** The same text has the same hash within one channel and for one purpose. Only with the key can it be computed. */
+  hash(text: string, purpose: HashPurpose): Buffer;
 }
 
-export type LookUp = 'mobile' | 'card' | 'certificate' | 'pool code';
+export type HashPurpose = 'mobile' | 'card' | 'certificate' | 'pool code';
 
-export function sealing(dataKey: Uint8Array): Sealing {
+export function createSealing(dataKey: Uint8Array): Sealing {
   const lookUpKey = new Uint8Array(hkdfSync('sha256', dataKey, 'perennial', 'look-up', 32));
   return {
     seal: (text, place) => seal(dataKey, Buffer.from(text), place),

@@ -1,15 +1,15 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { local } from '../../platform/db/time-sql.js';
+import { inShanghaiZone } from '../../platform/db/time-sql.js';
 
 export interface Pace {
   readonly code: string;
-  /** Null: as fast as it goes. */
+  /** Null when there is no limit. */
   readonly debitsPerSecond: number | null;
 }
 
-const OPEN_PAYMENT_CHANNELS = statement({
+const LIST_OPEN_PAYMENT_CHANNELS = statement({
   text: `select code, debits_per_second as "debitsPerSecond"
-     from payment_channels, lateral (select extract(hour from ${local('now()')})) as t(hour)
+     from payment_channels, lateral (select extract(hour from ${inShanghaiZone('now()')})) as t(hour)
      where debit_hour_from is null
        or case when debit_hour_from < debit_hour_to then hour >= debit_hour_from and hour < debit_hour_to
             else hour >= debit_hour_from or hour < debit_hour_to end
@@ -18,9 +18,9 @@ const OPEN_PAYMENT_CHANNELS = statement({
   columns: columns<Pace>({ code: 'text', debitsPerSecond: 'integer?' }),
 });
 
-/** Payment channels that take renewals at this hour of the database's clock, read in Asia/Shanghai. */
-export async function openPaymentChannels(db: Queryable): Promise<Pace[]> {
-  return db.query(OPEN_PAYMENT_CHANNELS);
+/** Payment channels that accept renewals at this hour, by the database's clock and in Asia/Shanghai. */
+export async function listOpenPaymentChannels(db: Queryable): Promise<Pace[]> {
+  return db.query(LIST_OPEN_PAYMENT_CHANNELS);
 }
 
 const BEGIN_PACE = statement({
@@ -36,8 +36,8 @@ const LOCK_PACE = statement({
 });
 
 /**
- * How many debits the pace leaves room for at this moment, one second's worth at most. The row stays locked until the
- * transaction ends, so that all nodes together keep the pace.
+ * How many debits the pace allows at this moment, at most those of one second. The row stays locked until the transaction ends,
+ * so that all nodes together keep the pace.
  */
 export async function lockPace(tx: Queryable, code: string, perSecond: number): Promise<number> {
   await tx.query(BEGIN_PACE, [code]);

@@ -32,31 +32,37 @@ export interface CatalogPaymentChannel {
   readonly commonNumbers: boolean;
 }
 
-/** What a channel is authorized for. It changes only together with the channel's version, so it is kept by that. */
+/**
+ * What channels are authorized for. It changes only together with a channel's version, so it is kept in memory for that
+ * version.
+ */
 export interface Catalog {
   /** Throws PRODUCT_NOT_FOUND or PRODUCT_NOT_AUTHORIZED. */
-  product(db: Queryable, channel: Channel, productCode: string): Promise<CatalogProduct>;
+  requireProduct(db: Queryable, channel: Channel, productCode: string): Promise<CatalogProduct>;
   paymentChannels(channel: Channel): Promise<ReadonlyMap<string, CatalogPaymentChannel>>;
 }
 
-interface Known {
+interface KnownCatalog {
   readonly version: number;
   readonly products: ReadonlyMap<string, CatalogProduct>;
   readonly paymentChannels: ReadonlyMap<string, CatalogPaymentChannel>;
 }
 
-const PRODUCT = statement({
+const FIND_PRODUCT = statement({
   text: 'select from products where product_code = $1',
   parameters: ['text'],
 });
 
-export function catalog(own: Queryable): Catalog {
-  const known = new Map<number, Known>();
+export function createCatalog(database: Queryable): Catalog {
+  const known = new Map<number, KnownCatalog>();
 
-  async function of({ channelId, version }: Channel): Promise<Known> {
+  async function readCatalogOf({ channelId, version }: Channel): Promise<KnownCatalog> {
     const remembered = known.get(channelId);
     if (remembered?.version === version) return remembered;
-    const [products, paymentChannels] = await Promise.all([readProducts(own, channelId), readChannels(own, channelId)]);
+    const [products, paymentChannels] = await Promise.all([
+      readProducts(database, channelId),
+      readPaymentChannels(database, channelId),
+    ]);
     const fresh = {
       version,
       products: new Map(products.map((product) => [product.productCode, product])),
@@ -67,13 +73,13 @@ export function catalog(own: Queryable): Catalog {
   }
 
   return {
-    async product(db, channel, productCode) {
-      const product = (await of(channel)).products.get(productCode);
+    async requireProduct(db, channel, productCode) {
+      const product = (await readCatalogOf(channel)).products.get(productCode);
       if (product) return product;
-      const rows = await db.query(PRODUCT, [productCode]);
+      const rows = await db.query(FIND_PRODUCT, [productCode]);
       throw new Rejection(rows.length > 0 ? 'PRODUCT_NOT_AUTHORIZED' : 'PRODUCT_NOT_FOUND');
     },
-    paymentChannels: async (channel) => (await of(channel)).paymentChannels,
+    paymentChannels: async (channel) => (await readCatalogOf(channel)).paymentChannels,
   };
 }
 
@@ -101,7 +107,7 @@ async function readProducts(db: Queryable, channelId: number): Promise<CatalogPr
   return db.query(READ_PRODUCTS, [channelId]);
 }
 
-const READ_CHANNELS = statement({
+const READ_PAYMENT_CHANNELS = statement({
   text: `select p.code, cp.is_default as "isDefault", cp.share_enabled as "shareEnabled",
        p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired",
        p.common_numbers as "commonNumbers"
@@ -117,6 +123,6 @@ const READ_CHANNELS = statement({
   }),
 });
 
-async function readChannels(db: Queryable, channelId: number): Promise<CatalogPaymentChannel[]> {
-  return db.query(READ_CHANNELS, [channelId]);
+async function readPaymentChannels(db: Queryable, channelId: number): Promise<CatalogPaymentChannel[]> {
+  return db.query(READ_PAYMENT_CHANNELS, [channelId]);
 }

@@ -1,4 +1,4 @@
-import type { Gateways } from '../../gateways/registry.js';
+import type { Gateways } from '../../gateways/gateway-registry.js';
 import { OperatorError } from '../../operator/operator.js';
 import type { Clock } from '../../platform/clock.js';
 import type { OpenedDatabase } from '../../platform/installation/open-database.js';
@@ -10,10 +10,14 @@ export function createGatewaysOnDemand(
 ): Gateways & { close(): Promise<void> } {
   let loaded: Promise<Gateways> | undefined;
   const load = async () => {
-    const [{ gatewayRegistry }, { bridgeGateway }, { sandboxGateway }] = await Promise.all([
-      import('../../gateways/registry.js'),
-      import('../../gateways/bridge/bridge.js'),
-      import('../../gateways/sandbox/gateway.js'),
+    const [
+      { createGatewayRegistry: gatewayRegistry },
+      { createBridgeGateway: bridgeGateway },
+      { createSandboxGateway: sandboxGateway },
+    ] = await Promise.all([
+      import('../../gateways/gateway-registry.js'),
+      import('../../gateways/bridge/bridge-gateway.js'),
+      import('../../gateways/sandbox/sandbox-gateway.js'),
     ]);
     return gatewayRegistry(database, {
       sandbox: () => sandboxGateway(clock),

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import type { BenefitView } from '../../catalog/products/provisioning-sql.js';
+import type { ProductBenefitView } from '../../catalog/products/product-provisioning-sql.js';
 
 /** Parsers of option values: they check only the form; which values are allowed is checked by the actions. */
 
@@ -52,7 +52,7 @@ export function parseHours(value: string): OrNone<{ from: number; to: number }> 
 }
 
 /** `VIP_PASS:1500:VIP pass`; the name may hold colons, and is the code when left out. */
-export function appendBenefit(value: string, before: readonly BenefitView[] = []): BenefitView[] {
+export function appendBenefit(value: string, before: readonly ProductBenefitView[] = []): ProductBenefitView[] {
   const [, benefitCode, cents, name] = /^([^:]+):(\d+)(?::(.+))?$/.exec(value) ?? [];
   if (benefitCode === undefined) {
     throw new InvalidArgumentError('It must be CODE:FACE_VALUE_CENT or CODE:FACE_VALUE_CENT:NAME.');

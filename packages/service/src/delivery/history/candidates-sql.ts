@@ -1,5 +1,5 @@
 import type { DeliveryStatus, EventType } from '@perennial/wire';
-import { instant, instantOfMicros } from '../../platform/db/time-sql.js';
+import { fromEpochMicros, fromEpochMs } from '../../platform/db/time-sql.js';
 import { isPayment } from './attempts-sql.js';
 import { progress, STATUS, WHOLE } from './history-sql.js';
 import type { InstantRange } from './time-range.js';
@@ -15,25 +15,25 @@ export interface EventFilter extends InstantRange {
 export type EventKey = readonly [recordedMicros: number, eventNo: number];
 
 /**
- * Keys of the newest events of channel $1 behind one, `most` of them (SQL). By the table in which there are those asked for
+ * Keys of the newest events of channel $1 behind one, `max` of them (SQL). By the table in which there are those asked for
  * and hardly any others: all four have the same key in the order in which events are listed, so that what a page costs does
  * not grow with what the channel was ever told.
  */
 export function newestEvents(
   { orderNo, eventType, status, from, to }: EventFilter,
   after: EventKey | undefined,
-  most: string,
+  max: string,
   value: (given: unknown) => string,
 ): string {
   const place = [
-    ...(from === undefined ? [] : [`c.recorded_at >= ${instant(value(from))}`]),
-    ...(to === undefined ? [] : [`c.recorded_at < ${instant(value(to))}`]),
+    ...(from === undefined ? [] : [`c.recorded_at >= ${fromEpochMs(value(from))}`]),
+    ...(to === undefined ? [] : [`c.recorded_at < ${fromEpochMs(value(to))}`]),
     ...(after === undefined
       ? []
-      : [`(c.recorded_at, c.event_no) < (${instantOfMicros(value(after[0]))}, ${value(after[1])})`]),
+      : [`(c.recorded_at, c.event_no) < (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`]),
   ];
   const ofType = () => (eventType === undefined ? [] : [`c.event_type = ${value(eventType)}`]);
-  const page = `${NEWEST} limit ${most}`;
+  const page = `${NEWEST} limit ${max}`;
 
   // The events of an order are few, and it has one channel. That is asked of those that were found, or the channel's index
   // might look like the shorter way to the newest ones.

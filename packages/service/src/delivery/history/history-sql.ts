@@ -1,6 +1,6 @@
 import type { DeliveryStatus, EventType } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { written } from '../../platform/db/time-sql.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { EventReference } from '../event-id.js';
 import { acceptedAttempts, allAttempts, failedAttempts, keyOfEvent } from './attempts-sql.js';
 
@@ -56,9 +56,9 @@ export const STATUS = `coalesce(u.reason,
 
 export const COLUMNS = `e.event_no || coalesce('-' || n.first_no, '') as "eventId",
   e.event_no || '-' || case when n.last_no > n.first_no then n.last_no end as "lastEventId",
-  e.event_type as "eventType", e.order_no::text as "orderNo", ${written('e.occurred_at')} as "occurredAt",
-  ${written('e.recorded_at')} as "recordedAt", ${STATUS} as "deliveryStatus", a.pushes + f.pushes as pushes,
-  ${written('greatest(a.last_at, f.last_at)')} as "lastPushTime", e.data::json`;
+  e.event_type as "eventType", e.order_no::text as "orderNo", ${shanghaiText('e.occurred_at')} as "occurredAt",
+  ${shanghaiText('e.recorded_at')} as "recordedAt", ${STATUS} as "deliveryStatus", a.pushes + f.pushes as pushes,
+  ${shanghaiText('greatest(a.last_at, f.last_at)')} as "lastPushTime", e.data::json`;
 
 export const EVENT_ROW = columns<EventRow>({
   eventId: 'text',
@@ -112,7 +112,7 @@ const MAX_PUSHES_LISTED = 1_000;
 
 const LIST_PUSHES = statement({
   text: `select t.event_no || case when t.cycle_no = 0 then '' else '-' || t.cycle_no end as "eventId", t.retry_no as "retryNo",
-       ${written('t.at')} as at, t.outcome, t.http_status as "httpStatus", t.latency_ms as "latencyMs", t.answer
+       ${shanghaiText('t.at')} as at, t.outcome, t.http_status as "httpStatus", t.latency_ms as "latencyMs", t.answer
      from events e, lateral ${allAttempts(keyOfEvent('e'))} t
      where e.channel_id = $1 and e.event_no = $2 and ($3::integer is null or t.cycle_no = $3)
      order by t.at desc, t.cycle_no desc, t.retry_no desc limit ${MAX_PUSHES_LISTED}`,

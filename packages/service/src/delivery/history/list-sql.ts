@@ -1,5 +1,5 @@
 import { columns, joinColumns, type Queryable } from '../../platform/db/database.js';
-import { micros } from '../../platform/db/time-sql.js';
+import { epochMicros } from '../../platform/db/time-sql.js';
 import type { ListPosition } from '../../platform/lists/list-page.js';
 import { type EventFilter, type EventKey, newestEvents } from './candidates-sql.js';
 import { COLUMNS, EVENT_ROW, type EventRow, FAILURES, progress, WHOLE } from './history-sql.js';
@@ -38,7 +38,7 @@ export function eventList(
   const value = (given: unknown) => `$${values.push(given)}`;
   const keys = newestEvents(filter, after, `${value(offset + limit)}::bigint`, value);
   const inOrder = 'order by k.recorded_at desc, k.event_no desc';
-  const text = `select ${micros('k.recorded_at')} as "recordedMicros", k.event_no as "eventNo", shown.*
+  const text = `select ${epochMicros('k.recorded_at')} as "recordedMicros", k.event_no as "eventNo", shown.*
      from (select * from (${keys}) k ${inOrder} offset ${value(offset)}) k, lateral (
        select ${COLUMNS} from events e, ${progress(WHOLE)}, ${FAILURES}
        where e.channel_id = $1 and e.event_no = k.event_no and e.recorded_at = k.recorded_at offset 0) shown ${inOrder}`;

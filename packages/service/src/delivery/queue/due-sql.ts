@@ -1,7 +1,7 @@
 import { formatTime } from '@perennial/wire';
 import { toArrayText } from '../../platform/db/array-text.js';
 import { columns, joinColumns, type Queryable, statement } from '../../platform/db/database.js';
-import { ms } from '../../platform/db/time-sql.js';
+import { epochMs } from '../../platform/db/time-sql.js';
 
 /** What names one due event: the event, and of a range of voided periods which one. */
 export interface DueKey {
@@ -35,8 +35,8 @@ export interface DuePosition {
 export const START: DuePosition = { nextAt: '-infinity', eventNo: 0, cycleNo: 0 };
 
 /** Before everything that is due at this time or later. Written as PostgreSQL writes times, to be compared with them. */
-export function positionAt(epochMs: number): DuePosition {
-  const whole = Math.floor(epochMs);
+export function positionAt(unixMs: number): DuePosition {
+  const whole = Math.floor(unixMs);
   return { ...START, nextAt: `${formatTime(whole)}.${String(whole % 1000).padStart(3, '0')}+08` };
 }
 
@@ -216,8 +216,8 @@ export interface StoredEvent {
 
 const READ_EVENTS = statement({
   name: 'read-events-to-send',
-  text: `select k.place::integer, e.event_type as "eventType", ${ms('e.occurred_at')} as "occurredAt", e.data,
-           ${ms('o.created_at')} as "createdAt", o.period_type as "periodType", o.period, u.mobile,
+  text: `select k.place::integer, e.event_type as "eventType", ${epochMs('e.occurred_at')} as "occurredAt", e.data,
+           ${epochMs('o.created_at')} as "createdAt", o.period_type as "periodType", o.period, u.mobile,
            u.channel_user_id as "channelUserId", (select c.version from channels c where c.channel_id = $1) as version
          from unnest($2::bigint[], $3::integer[], $4::timestamptz[], $5::bigint[]) with ordinality
              as k(event_no, cycle_no, recorded_at, order_no, place)

@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { instant } from '../../platform/db/time-sql.js';
+import { fromEpochMs } from '../../platform/db/time-sql.js';
 import type { EventReference } from '../event-id.js';
 import { allAttempts, type EventKeySql, isPayment, keyOfEvent } from '../history/attempts-sql.js';
 import type { InstantRange } from '../history/time-range.js';
@@ -158,7 +158,7 @@ export interface ReplayStep {
 const REPLAY_UNDELIVERED = statement({
   text: `with chosen as materialized (
        select * from undelivered_events where channel_id = $1 and (event_no, cycle_no) > ($5::bigint, $6::integer)
-         and recorded_at >= coalesce(${instant('$2')}, '-infinity') and recorded_at < coalesce(${instant('$3')}, 'infinity')
+         and recorded_at >= coalesce(${fromEpochMs('$2')}, '-infinity') and recorded_at < coalesce(${fromEpochMs('$3')}, 'infinity')
        order by event_no, cycle_no limit $4 for update
      ), back as (
        delete from undelivered_events u using chosen c

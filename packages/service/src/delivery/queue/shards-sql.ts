@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { ms } from '../../platform/db/time-sql.js';
+import { epochMs } from '../../platform/db/time-sql.js';
 
 /** All events of a channel are in one shard, so that one node alone decides how many of them are under way. */
 export const SHARDS = 16;
@@ -31,7 +31,7 @@ export async function renewLease(db: Queryable, node: string): Promise<boolean> 
 }
 
 const FIND_HELD = statement({
-  text: `select s.shard, s.epoch, t.now from (select ${ms('now()')} as now) t left join delivery_shards s on s.owner = $1`,
+  text: `select s.shard, s.epoch, t.now from (select ${epochMs('now()')} as now) t left join delivery_shards s on s.owner = $1`,
   parameters: ['uuid'],
   columns: columns<HeldShard & { now: number }>({ shard: 'smallint', epoch: 'bigint', now: 'bigint' }),
 });
@@ -147,7 +147,7 @@ const SHORTEN_LATE_LEASES = statement({
 
 const ENTER_NODE = statement({
   text: `insert into delivery_nodes (node, lease_until) values ($1, ${LEASE_END})
-     on conflict (node) do update set lease_until = excluded.lease_until returning ${ms('now()')} as now`,
+     on conflict (node) do update set lease_until = excluded.lease_until returning ${epochMs('now()')} as now`,
   parameters: ['uuid'],
   columns: columns<{ now: number }>({ now: 'bigint' }),
 });

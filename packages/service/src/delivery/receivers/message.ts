@@ -1,8 +1,7 @@
 import { hash, randomFillSync } from 'node:crypto';
-import { encryptField, formatTime, PaymentPayload, webhookSignText } from '@perennial/wire';
-import { createSerializer } from '../../platform/answers/serialize.js';
-import { dueAt } from '../../subscriptions/domain/orders/calendar.js';
-import { paymentOrderNo } from '../../subscriptions/domain/orders/numbers.js';
+import { encryptField, formatTime, webhookSignText } from '@perennial/wire';
+import { periodDueAt } from '../../subscriptions/domain/orders/calendar.js';
+import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import type { DueEvent, StoredEvent } from '../queue/due-sql.js';
 import { keyOf } from '../queue/due-sql.js';
 import type { Receiver } from './receivers.js';
@@ -31,29 +30,27 @@ export function createMessage(receiver: Receiver, due: DueEvent, event: StoredEv
   };
 }
 
-/** In the order in which the interface names the fields. An event that an earlier version stored may lack one. */
-const writePaymentData = createSerializer({ ...PaymentPayload, required: [] });
-
-/** What is stored about the period, and the user's mobile under the channel's key of now. */
+/**
+ * What is stored about the period, and behind it the user's mobile under the channel's key of now. Parsing each payment event
+ * and writing it again took 17 of the 150 µs of a delivery.
+ */
 function paymentData(receiver: Receiver, due: DueEvent, event: StoredEvent): string {
-  const data = JSON.parse(event.data);
-  if (data.cycleNo === undefined) throw new Error(`event ${keyOf(due)} has no cycleNo`);
-  // Into the object that was just parsed: copying it took longer than parsing it.
-  if (due.cycleNo > 0) Object.assign(data, voidedPeriod(due, event));
-  data.mobileEncrypted = encryptMobile(receiver, event);
-  return writePaymentData(data);
+  const stored = due.cycleNo === 0 ? event.data : voidedPeriod(due, event);
+  if (!stored.endsWith('}')) throw new Error(`event ${keyOf(due)} holds no object`);
+  return `${stored.slice(0, -1)},"mobileEncrypted":${JSON.stringify(encryptMobile(receiver, event))}}`;
 }
 
-/** What is its own of one of several periods that were voided together: the first of them is stored. */
-function voidedPeriod(due: DueEvent, { createdAt, periodType, period }: StoredEvent): Partial<PaymentPayload> {
+/** One of several periods that were voided together. The first of them is stored; this one has its own number and time. */
+function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: StoredEvent): string {
   if (createdAt === null || periodType === null || period === null) {
     throw new Error(`event ${keyOf(due)} has no order`);
   }
-  return {
-    paymentOrderNo: paymentOrderNo(due.orderNo, due.cycleNo),
+  return JSON.stringify({
+    ...JSON.parse(data),
+    paymentOrderNo: formatPaymentOrderNo(due.orderNo, due.cycleNo),
     cycleNo: due.cycleNo,
-    expectPayTime: formatTime(dueAt(createdAt, { periodType, period }, due.cycleNo)),
-  };
+    expectPayTime: formatTime(periodDueAt(createdAt, { periodType, period }, due.cycleNo)),
+  });
 }
 
 /** Only events of orders on a shared agreement carry it. */

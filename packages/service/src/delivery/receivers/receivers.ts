@@ -1,10 +1,10 @@
-import { createHmac, createSecretKey } from 'node:crypto';
 import type { EncryptionVersion } from '@perennial/wire/enums';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { createBatcher } from '../../platform/db/sharing/batcher.js';
-import { type StoredUser, userMobile } from '../../subscriptions/store/users/mobile.js';
+import { type StoredUser, unsealUserMobile } from '../../subscriptions/store/users/login-mobile.js';
 import { findCallbacks, findVersions } from '../queue/receivers-sql.js';
+import { createSigner } from './signing-key.js';
 
 /** Where a channel's events go, and the keys for signing and encrypting them. Valid for one version of the channel. */
 export interface Receiver {
@@ -48,9 +48,8 @@ export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry)
 
   async function load(channelId: number): Promise<Receiver> {
     const until = performance.now() + CACHE_MS;
-    const channel = await channels.byId(channelId);
+    const channel = await channels.getById(channelId);
     const callbacks = await findCallbacks(db, channelId);
-    const callbackSecret = createSecretKey(channel.callbackSecret);
     const addressFor = (eventType: string): Address | undefined => {
       const url = callbacks.urls[eventType] ?? callbacks.urls['*'];
       const paused = callbacks.paused.includes(eventType) || callbacks.paused.includes('*');
@@ -60,10 +59,10 @@ export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry)
       channelId,
       appId: channel.appId,
       version: channel.version,
-      sign: (text) => createHmac('sha256', callbackSecret).update(text).digest('base64'),
+      sign: createSigner(channel.callbackSecret),
       aesKey: channel.aesKey,
       encryption: channel.answerEncryption,
-      decryptMobile: (user) => userMobile(channel, user),
+      decryptMobile: (user) => unsealUserMobile(channel, user),
       payments: addressFor('payment.status.changed'),
       orders: addressFor('order.status.changed'),
     };

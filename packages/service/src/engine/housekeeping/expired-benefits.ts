@@ -1,23 +1,23 @@
 import { columns, type Database, statement } from '../../platform/db/database.js';
-import { STEPS } from './steps.js';
+import { MAX_STEPS } from './bounded-steps.js';
 
 /** Pages of the table in one step: some five thousand benefits. */
-const PAGES = 64;
+const PAGES_PER_STEP = 64;
 
 /**
- * Marks as EXPIRED what was ISSUED and whose time is over. Nothing waits for it: whoever reads a benefit looks at its time
- * as well. So it need not be quick, and goes through the table from end to end, once a day, some pages at a time. That
- * needs no index and no order of times, and misses nothing, whenever and with whatever times a row was written.
+ * Marks ISSUED benefits whose time is over as EXPIRED. Nothing depends on it, since everything that reads a benefit checks its
+ * time as well. So it may be slow: once a day it reads the whole table, some pages at a time. That needs no index, and it finds
+ * every row, whatever times it has.
  */
-export function benefitExpiry(database: Database): () => Promise<number> {
-  // A walk belongs to the node that began it, and ends with it: what it did not come to is left for the next day.
+export function createBenefitExpiry(database: Database): () => Promise<number> {
+  // The node that has begun reading the table is the only one that does. If it stops, the rest is done the next day.
   let walk: { page: number; readonly end: number } | undefined;
   return async () => {
     let expired = 0;
     walk ??= await beginWalk(database);
-    for (let step = 1; walk && step <= STEPS; step += 1) {
-      expired += await expireIn(database, walk.page, walk.page + PAGES);
-      walk.page += PAGES;
+    for (let step = 1; walk && step <= MAX_STEPS; step += 1) {
+      expired += await expireBenefitsInPages(database, walk.page, walk.page + PAGES_PER_STEP);
+      walk.page += PAGES_PER_STEP;
       if (walk.page >= walk.end) walk = undefined;
     }
     return expired;
@@ -34,21 +34,24 @@ const BEGIN_WALK = statement({
   columns: columns<{ page: number; end: number }>({ page: 'integer', end: 'bigint' }),
 });
 
-/** For one node a day. A mark from the future was left by a clock that was wrong. */
+/**
+ * Returns the pages to read to one node a day, undefined to the others. A mark in the future comes from a clock that was
+ * wrong.
+ */
 async function beginWalk(database: Database): Promise<{ page: number; end: number } | undefined> {
   const [walk] = await database.query(BEGIN_WALK);
   return walk;
 }
 
-const EXPIRE_IN = statement({
+const EXPIRE_BENEFITS_IN_PAGES = statement({
   text: `update benefits set status = 'EXPIRED' where ctid = any(array(
        select ctid from benefits where ctid >= $1::tid and ctid < $2::tid
          and status = 'ISSUED' and expires_at <= now() - interval '1 hour' for update skip locked)) returning 1`,
   parameters: ['tid', 'tid'],
 });
 
-/** One that is being claimed or revoked right now is passed over. An hour more is for nodes whose clocks differ. */
-async function expireIn(database: Database, from: number, to: number): Promise<number> {
-  const rows = await database.query(EXPIRE_IN, [`(${from},0)`, `(${to},0)`]);
+/** Benefits that are being claimed or revoked at this moment are skipped. The extra hour is for nodes whose clocks differ. */
+async function expireBenefitsInPages(database: Database, from: number, to: number): Promise<number> {
+  const rows = await database.query(EXPIRE_BENEFITS_IN_PAGES, [`(${from},0)`, `(${to},0)`]);
   return rows.length;
 }

@@ -1,16 +1,16 @@
 import { NONCE_WINDOW_MS, TIMESTAMP_SKEW_MS } from '@perennial/wire';
 import { columns, type Database, statement } from '../../platform/db/database.js';
-import { ifFree } from './steps.js';
+import { runIfTableIsFree } from './bounded-steps.js';
 
-const SLOTS = 4;
+const NONCE_SLOTS = 4;
 
-const EMPTY_STALE_NONCE_SLOT = statement({
+const FIND_STALE_NONCE_SLOT = statement({
   text: `select ((floor((extract(epoch from now()) * 1000 + $1::bigint) / $2::bigint)::bigint + 1) % $3)::integer as slot`,
   parameters: ['bigint', 'bigint', 'bigint'],
   columns: columns<{ slot: number }>({ slot: 'integer' }),
 });
 
-const IS_STALE = Array.from({ length: SLOTS }, (_, slot) =>
+const IS_NONCE_SLOT_STALE = Array.from({ length: NONCE_SLOTS }, (_, slot) =>
   statement({
     text: `select exists (select from nonces_${slot}) and not exists (
          select from nonces_${slot} where seen_at > now() - $1::integer * interval '1 ms') as stale`,
@@ -20,15 +20,15 @@ const IS_STALE = Array.from({ length: SLOTS }, (_, slot) =>
 );
 
 /**
- * Of the ring's four slots, three may hold nonces that still count: the newest timestamp accepted is `skew` ahead, the
- * oldest that a nonce of the last window can carry is `window + skew` behind. The slot after the newest is stale.
- * A slot in use is a sign of a wrong clock and is left alone.
+ * Three of the four slots may have nonces that still count: the newest accepted timestamp is `skew` ahead, the oldest that a
+ * nonce of the last window can have is `window + skew` behind. The slot after the newest is stale and is emptied.
+ * If it has recent nonces, a clock is wrong, and it is left alone.
  */
 export async function emptyStaleNonceSlot(database: Database): Promise<number> {
-  const emptied = await ifFree(database, async (tx) => {
-    const [row] = await tx.query(EMPTY_STALE_NONCE_SLOT, [TIMESTAMP_SKEW_MS, NONCE_WINDOW_MS, SLOTS]);
+  const emptied = await runIfTableIsFree(database, async (tx) => {
+    const [row] = await tx.query(FIND_STALE_NONCE_SLOT, [TIMESTAMP_SKEW_MS, NONCE_WINDOW_MS, NONCE_SLOTS]);
     const slot = row?.slot ?? 0;
-    const isStale = IS_STALE[slot];
+    const isStale = IS_NONCE_SLOT_STALE[slot];
     if (!isStale) throw new Error(`there is no slot ${slot}`);
     const [state] = await tx.query(isStale, [NONCE_WINDOW_MS]);
     if (!state?.stale) return 0;

@@ -1,7 +1,7 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
 import { type Database, statement } from '../../platform/db/database.js';
-import { inSteps, STEP } from './steps.js';
-import { keptFrom } from './weeks.js';
+import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
+import { keptFromSql } from './weekly-tables.js';
 
 const DELETE_OLD_ANSWERS = statement({
   text: `delete from idempotency where ctid = any(array(
@@ -11,22 +11,22 @@ const DELETE_OLD_ANSWERS = statement({
 });
 
 export const deleteOldAnswers = (database: Database): Promise<number> =>
-  inSteps(async () => {
-    const rows = await database.query(DELETE_OLD_ANSWERS, [IDEMPOTENCY_WINDOW_MS, STEP]);
+  runInSteps(async () => {
+    const rows = await database.query(DELETE_OLD_ANSWERS, [IDEMPOTENCY_WINDOW_MS, ROWS_PER_STEP]);
     return rows.length;
   });
 
-const DELETE_OLD_SENDS = statement({
+const DELETE_OLD_SMS_SENDS = statement({
   text: `delete from sms_sends where ctid = any(array(
          select ctid from sms_sends where sent_at <= now() - interval '48 hours' limit $1 for update skip locked))
        returning 1`,
   parameters: ['bigint'],
 });
 
-/** Codes are counted over a day; another day is for nodes whose clocks differ. */
-export const deleteOldSends = (database: Database): Promise<number> =>
-  inSteps(async () => {
-    const rows = await database.query(DELETE_OLD_SENDS, [STEP]);
+/** Text messages are counted over a day; the second day is for nodes whose clocks differ. */
+export const deleteOldSmsSends = (database: Database): Promise<number> =>
+  runInSteps(async () => {
+    const rows = await database.query(DELETE_OLD_SMS_SENDS, [ROWS_PER_STEP]);
     return rows.length;
   });
 
@@ -37,23 +37,23 @@ const DELETE_OLD_ALERT_MESSAGES = statement({
   parameters: ['bigint'],
 });
 
-/** Taken or not: an alert that is open is in the list, and its next message would say the same. */
+/** Also messages that were never delivered: an open alert is in the list, and its next message would say the same. */
 export const deleteOldAlertMessages = (database: Database): Promise<number> =>
-  inSteps(async () => {
-    const rows = await database.query(DELETE_OLD_ALERT_MESSAGES, [STEP]);
+  runInSteps(async () => {
+    const rows = await database.query(DELETE_OLD_ALERT_MESSAGES, [ROWS_PER_STEP]);
     return rows.length;
   });
 
 const DELETE_OLD_UNDELIVERED = statement({
   text: `delete from undelivered_events where ctid = any(array(
-         select ctid from undelivered_events where recorded_at < ${keptFrom('$1')} limit $2 for update skip locked))
+         select ctid from undelivered_events where recorded_at < ${keptFromSql('$1')} limit $2 for update skip locked))
        returning 1`,
   parameters: ['integer', 'bigint'],
 });
 
-/** Together with the weeks of their events: nobody could send them any more. */
+/** Deleted together with the weeks of their events: without those they cannot be sent any more. */
 export const deleteOldUndelivered = (database: Database, retentionDays: number): Promise<number> =>
-  inSteps(async () => {
-    const rows = await database.query(DELETE_OLD_UNDELIVERED, [retentionDays, STEP]);
+  runInSteps(async () => {
+    const rows = await database.query(DELETE_OLD_UNDELIVERED, [retentionDays, ROWS_PER_STEP]);
     return rows.length;
   });

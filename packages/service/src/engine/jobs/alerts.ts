@@ -1,44 +1,54 @@
 import type { Logger } from 'pino';
+import { takeAlertsToLog } from '../../platform/alerts/alerts-sql.js';
 import type { AlertSender } from '../../platform/alerts/message.js';
 import { resolveEndedAlerts } from '../../platform/alerts/resolve-sql.js';
 import { sendAlertMessages, writeAlertMessages } from '../../platform/alerts/send-messages.js';
 import type { AlertTransport } from '../../platform/alerts/transport.js';
-import type { Database } from '../../platform/db/database.js';
-import { every } from '../timer.js';
+import type { Database, Queryable } from '../../platform/db/database.js';
+import { runEvery } from '../timer.js';
 
 export interface AlertingDeps {
   readonly database: Database;
   readonly log: Logger;
-  /** None: alerts are in the list alone. */
+  /** Undefined when alerts are only in the list. */
   readonly alertWays?: readonly AlertTransport[];
   readonly alertSender?: () => AlertSender;
   readonly alertSeconds?: AlertSeconds;
 }
 
-/** How often is looked for alerts whose cause is gone, and for messages. */
+/** How often the jobs look for alerts whose cause is gone, and for messages to send. */
 export interface AlertSeconds {
   readonly resolved: number;
   readonly messages: number;
 }
 
-const USUAL: AlertSeconds = { resolved: 30, messages: 5 };
+const USUAL_SECONDS: AlertSeconds = { resolved: 30, messages: 5 };
 
-/** Ends alerts whose cause is gone, and tells people. Each way has a job of its own: one that hangs holds up nobody else. */
-export function alerting(deps: AlertingDeps) {
-  const { database, log, alertWays: ways = [], alertSender, alertSeconds: { resolved, messages } = USUAL } = deps;
+/**
+ * Resolves alerts whose cause is gone, and sends messages. Each way of sending has its own job, so that one that hangs delays
+ * no other.
+ */
+export function startAlerting(deps: AlertingDeps) {
+  const {
+    database,
+    log,
+    alertWays: ways = [],
+    alertSender,
+    alertSeconds: { resolved, messages } = USUAL_SECONDS,
+  } = deps;
   const stopping = new AbortController();
   const sender = alertSender ?? (() => ({ environment: '', service: '' }));
   const jobs = [
-    every(resolved, 'resolved alerts', log, () => resolveEndedAlerts(database)),
+    runEvery(resolved, 'resolved alerts', log, () => resolveEndedAlerts(database)),
     ...(ways.length === 0
       ? []
       : [
-          every(messages, 'alert messages', log, () => writeAlertMessages({ database, ways, sender }), {
+          runEvery(messages, 'alert messages', log, () => writeAlertMessages({ database, ways, sender }), {
             atOnce: true,
           }),
         ]),
     ...ways.map((way) =>
-      every(messages, `alerts by ${way.way.toLowerCase()}`, log, () =>
+      runEvery(messages, `alerts by ${way.way.toLowerCase()}`, log, () =>
         sendAlertMessages({ database, log }, way, stopping.signal),
       ),
     ),
@@ -46,9 +56,33 @@ export function alerting(deps: AlertingDeps) {
   return {
     async stop(): Promise<void> {
       stopping.abort();
-      // A mail that is on its way is cut off too: it is due again later.
+      // A mail that is being sent is interrupted too: it is sent again later.
       await Promise.all(ways.map((way) => way.close()));
       await Promise.all(jobs.map((job) => job.stop()));
     },
   };
+}
+
+const ALERTS_PER_STATEMENT = 100;
+
+/**
+ * Logs one line for each alert that any node or command has raised since the last run, however often it was raised. Each alert
+ * is logged by one node.
+ */
+export async function logAlerts({
+  database,
+  log,
+}: {
+  readonly database: Queryable;
+  readonly log: Logger;
+}): Promise<number> {
+  let logged = 0;
+  for (;;) {
+    const alerts = await takeAlertsToLog(database, ALERTS_PER_STATEMENT);
+    for (const { kind, subject, detail, times, seen } of alerts) {
+      log.warn({ kind, subject, detail, times, seen }, 'alert');
+    }
+    logged += alerts.length;
+    if (alerts.length < ALERTS_PER_STATEMENT) return logged;
+  }
 }

@@ -1,13 +1,17 @@
 import { formatTime } from '@perennial/wire';
 import type { Logger } from 'pino';
-import type { Gateways } from '../../gateways/registry.js';
+import type { Gateways } from '../../gateways/gateway-registry.js';
 import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { PlainError } from '../../platform/plain-error.js';
 import { reconcile } from '../../reconciliation/reconcile.js';
-import { claimHour, type DayOfChannel, findDaysToReconcile } from '../../reconciliation/runs-sql.js';
-import { statementFromGateway, withStatement } from '../../reconciliation/statement.js';
+import {
+  claimReconciliationHour,
+  type DayOfChannel,
+  findDaysToReconcile,
+} from '../../reconciliation/reconciliation-runs-sql.js';
+import { readStatementFromGateway, withStatement } from '../../reconciliation/statement.js';
 
 export interface ReconciliationDeps {
   readonly database: Database;
@@ -18,36 +22,36 @@ export interface ReconciliationDeps {
   readonly stopping?: () => boolean;
 }
 
-/** Of the day in Asia/Shanghai. By then an institution has closed its books of the day before. */
-const HOUR = 3;
-/** A day that could not be had, or that left differences, is taken up again each morning for a week. */
+/** Hour of the day in Asia/Shanghai. By then institutions have closed their books of the day before. */
+const FIRST_HOUR = 3;
+/** A day whose statement was missing, or that has differences, is reconciled again each morning for a week. */
 const DAYS_BACK = 7;
 
 /**
- * Yesterday of every bridge, once a day, by one node. How many days were reconciled. A day that fails is an alert and
- * has its turn again an hour later; the others are none the worse for it.
+ * Reconciles the days that are waiting, of every bridge, once a day and by one node. Returns how many days were reconciled. A
+ * day that fails raises an alert and is tried again an hour later; other days are not affected.
  */
 export async function reconcileDays(deps: ReconciliationDeps): Promise<number> {
   const [today = '', time = ''] = formatTime(deps.clock.now()).split(' ');
-  if (Number(time.slice(0, 2)) < HOUR) return 0;
-  const waiting = await findDaysToReconcile(deps.database, { today, hour: HOUR, back: DAYS_BACK });
+  if (Number(time.slice(0, 2)) < FIRST_HOUR) return 0;
+  const waiting = await findDaysToReconcile(deps.database, { today, hour: FIRST_HOUR, back: DAYS_BACK });
   let done = 0;
   for (const { paymentChannelCode, days } of waiting) {
-    if (!(await claimHour(deps.database, paymentChannelCode))) continue;
+    if (!(await claimReconciliationHour(deps.database, paymentChannelCode))) continue;
     for (const day of days) {
       if (deps.stopping?.()) return done;
-      if (await succeeds(deps, { paymentChannelCode, day })) done += 1;
+      if (await reconcileDay(deps, { paymentChannelCode, day })) done += 1;
     }
   }
   return done;
 }
 
-async function succeeds(deps: ReconciliationDeps, which: DayOfChannel): Promise<boolean> {
+async function reconcileDay(deps: ReconciliationDeps, which: DayOfChannel): Promise<boolean> {
   const { database, gateways, clock, log } = deps;
   const { paymentChannelCode, day } = which;
   try {
     const gateway = await gateways.of(paymentChannelCode);
-    await withStatement(statementFromGateway(gateway, day), day, (statement) =>
+    await withStatement(readStatementFromGateway(gateway, day), day, (statement) =>
       database.transaction((tx) =>
         reconcile(tx, { ...which, source: 'GATEWAY', runBy: 'engine', runAt: clock.now() }, statement),
       ),

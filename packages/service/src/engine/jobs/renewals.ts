@@ -1,32 +1,36 @@
 import type { Logger } from 'pino';
 import type { Channel } from '../../catalog/channels/channel.js';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { lockPace, type Pace, usePace } from '../../catalog/payment-channels/pace-sql.js';
 import type { Gateway } from '../../gateways/gateway.js';
-import type { Gateways } from '../../gateways/registry.js';
+import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import type { BusinessCounts } from '../../platform/metrics/counts.js';
-import { attemptNo } from '../../subscriptions/domain/orders/numbers.js';
+import { formatAttemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import {
+  askSecondsNamedBy,
   DEBIT_DEADLINE_MS,
   FIRST_ASK_SECONDS,
-  namedAskSeconds,
   RENEWAL_LEASE_SECONDS,
-} from '../../subscriptions/domain/payments/policy.js';
+} from '../../subscriptions/domain/payments/debit-policy.js';
 import { endLeftOverOrders } from '../../subscriptions/steps/ending/end-agreements.js';
-import { debitRequest, rejectWrongAmount, sendDebit } from '../../subscriptions/steps/payments/debit.js';
-import type { SettleTogether } from '../../subscriptions/steps/payments/settle-together.js';
-import { institutionNo } from '../../subscriptions/store/agreements/card.js';
-import { type DueCursor, FROM_THE_START } from '../../subscriptions/store/orders/due-sql.js';
-import { type Started, type StartedRenewal, startRenewals } from '../../subscriptions/store/orders/renew-sql.js';
-import { askAgainIn } from '../../subscriptions/store/payments/attempts-sql.js';
+import type { SettleInBatch } from '../../subscriptions/steps/payments/batch-settler.js';
+import { createDebitRequest, rejectWrongAmount, sendDebit } from '../../subscriptions/steps/payments/send-debit.js';
+import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
+import { type DueCursor, START_OF_DUE_ORDERS } from '../../subscriptions/store/orders/due-orders-sql.js';
+import {
+  type StartedBatch,
+  type StartedRenewal,
+  startRenewals,
+} from '../../subscriptions/store/orders/start-renewals-sql.js';
+import { scheduleDebitQuestion } from '../../subscriptions/store/payments/attempts-sql.js';
 
 export interface RenewalDeps {
   readonly database: Database;
   readonly channels: ChannelRegistry;
   readonly gateways: Gateways;
-  readonly settle: SettleTogether;
+  readonly settle: SettleInBatch;
   readonly clock: Clock;
   readonly log: Logger;
   readonly counts?: BusinessCounts;
@@ -35,39 +39,44 @@ export interface RenewalDeps {
   readonly debitDeadlineMs?: number;
 }
 
-/** Debits under way at one payment channel, from one node. */
-const IN_FLIGHT = 64;
-/** A claim waits until so many can go together: a claim is a commit. */
-const FEWEST = 16;
-/** Of its lease, what a debit may have lost before it is sent; the rest is for its deadline and its settlement. */
-const LATEST_SEND_MS = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS - 2_000;
+/** Debits that one node has running at one payment channel. */
+const MAX_IN_FLIGHT = 64;
+/** A statement waits until it may take this many: each is a commit. */
+const MIN_STARTED_TOGETHER = 16;
+/** How long after its start a debit may still be sent: the rest of its lease is for its deadline and its settlement. */
+const MAX_MS_BEFORE_SENDING = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS - 2_000;
 
-/** Mode A: debits what is due at one payment channel, within its pace, until nothing is. */
-export async function renewDeducted(deps: RenewalDeps, pace: Pace): Promise<number> {
+/** Mode A: debits all due orders of one payment channel, no faster than its pace. */
+export async function renewDueOrders(deps: RenewalDeps, pace: Pace): Promise<number> {
   const { gateways, clock } = deps;
   const underWay = new Set<Promise<void>>();
-  const channelOf = oncePerRun((channelId: number) => deps.channels.byId(channelId));
+  const channelOf = createRunCache((channelId: number) => deps.channels.getById(channelId));
   let started = 0;
-  for (let after: DueCursor | undefined = FROM_THE_START; after && !deps.stopping?.(); ) {
-    while (underWay.size > IN_FLIGHT - FEWEST) await Promise.race(underWay);
+  for (let after: DueCursor | undefined = START_OF_DUE_ORDERS; after && !deps.stopping?.(); ) {
+    while (underWay.size > MAX_IN_FLIGHT - MIN_STARTED_TOGETHER) await Promise.race(underWay);
     const gateway = await gateways.of(pace.code);
     const claimedAt = clock.now();
-    const claim = await claimDue(deps, pace, after, IN_FLIGHT - underWay.size);
+    const claim = await startDueRenewals(deps, pace, after, MAX_IN_FLIGHT - underWay.size);
     for (const renewal of claim.renewals) {
-      const debit: Promise<void> = renew({ ...deps, channelOf }, gateway, renewal, claimedAt).finally(() =>
+      const debit: Promise<void> = debitRenewal({ ...deps, channelOf }, gateway, renewal, claimedAt).finally(() =>
         underWay.delete(debit),
       );
       underWay.add(debit);
     }
     started += claim.renewals.length;
-    for (const agreementId of claim.notBound) await endLeftOver(deps, agreementId);
+    for (const agreementId of claim.notBound) await endOrdersLeftOver(deps, agreementId);
     after = claim.last;
   }
   await Promise.all(underWay);
   return started;
 }
 
-async function claimDue({ database }: RenewalDeps, pace: Pace, after: DueCursor, room: number): Promise<Started> {
+async function startDueRenewals(
+  { database }: RenewalDeps,
+  pace: Pace,
+  after: DueCursor,
+  room: number,
+): Promise<StartedBatch> {
   const { code, debitsPerSecond } = pace;
   const due = { kind: 'everything', after } as const;
   if (debitsPerSecond === null) return startRenewals(database, code, due, room, RENEWAL_LEASE_SECONDS);
@@ -79,8 +88,8 @@ async function claimDue({ database }: RenewalDeps, pace: Pace, after: DueCursor,
   });
 }
 
-/** Nothing is debited for what still runs on an agreement that has ended. What is wrong with one holds up no other. */
-async function endLeftOver({ database, clock, log }: RenewalDeps, agreementId: number): Promise<void> {
+/** Ends orders on an agreement that has ended, instead of debiting them. An error delays no other order. */
+async function endOrdersLeftOver({ database, clock, log }: RenewalDeps, agreementId: number): Promise<void> {
   try {
     const ended = await database.transaction((tx) => endLeftOverOrders(tx, agreementId, clock.now()));
     const orders = ended.map(({ orderNo }) => orderNo);
@@ -90,8 +99,8 @@ async function endLeftOver({ database, clock, log }: RenewalDeps, agreementId: n
   }
 }
 
-/** A thousand renewals of one channel read it once. */
-function oncePerRun<Key, Value>(load: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
+/** Caches loaded values for one run: a thousand renewals of one channel read the channel once. */
+function createRunCache<Key, Value>(load: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
   const loaded = new Map<Key, Promise<Value>>();
   return (key) => {
     const value = loaded.get(key) ?? load(key);
@@ -100,8 +109,8 @@ function oncePerRun<Key, Value>(load: (key: Key) => Promise<Value>): (key: Key) 
   };
 }
 
-/** Whatever goes wrong leaves the attempt open, and open attempts are asked about. */
-async function renew(
+/** Any error leaves the attempt open, and a job asks about open attempts. */
+async function debitRenewal(
   deps: RenewalDeps & { readonly channelOf: (channelId: number) => Promise<Channel> },
   gateway: Gateway,
   renewal: StartedRenewal,
@@ -110,18 +119,18 @@ async function renew(
   const { database, settle, clock, log } = deps;
   try {
     const channel = await deps.channelOf(renewal.channelId);
-    const request = debitRequest(renewal, channel, institutionNo(channel, renewal));
-    // So late that another node may be about to ask: then it is that node's.
-    if (clock.now() - claimedAt > LATEST_SEND_MS) return;
+    const request = createDebitRequest(renewal, channel, unsealInstitutionNo(channel, renewal));
+    // Too late: another node may already be asking about it.
+    if (clock.now() - claimedAt > MAX_MS_BEFORE_SENDING) return;
     const outcome = await rejectWrongAmount(database, renewal, await sendDebit(gateway, request, deps.debitDeadlineMs));
     if (outcome.kind === 'success' || outcome.kind === 'declined') {
       await settle({ attempt: renewal, outcome });
       return;
     }
     deps.counts?.countDebit(renewal.paymentChannelCode, outcome.kind);
-    await askAgainIn(database, renewal, namedAskSeconds(outcome, clock.now()) || FIRST_ASK_SECONDS);
+    await scheduleDebitQuestion(database, renewal, askSecondsNamedBy(outcome, clock.now()) || FIRST_ASK_SECONDS);
   } catch (err) {
-    const number = attemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);
+    const number = formatAttemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);
     log.warn({ err, attemptNo: number }, 'a renewal was started and is left to be asked about');
   }
 }

@@ -1,21 +1,21 @@
-import { openPaymentChannels } from '../../catalog/payment-channels/pace-sql.js';
-import { paymentChannelCodes } from '../../catalog/payment-channels/sql.js';
+import { listPaymentChannelCodes } from '../../catalog/payment-channels/list-payment-channels-sql.js';
+import { listOpenPaymentChannels } from '../../catalog/payment-channels/pace-sql.js';
 import { SHARDS } from '../../delivery/queue/shards-sql.js';
 import { ALERT_KINDS } from '../../platform/alerts/alerts-sql.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { BILLING_LANES } from '../../subscriptions/store/orders/bill-sql.js';
-import type { Reading } from './business.js';
+import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.js';
+import type { BusinessReading } from './business-metrics.js';
 
-/** Counting stops here. More than any alarm needs, and few enough to be counted in a fraction of a second. */
+/** Counting stops at these bounds: more than any alarm needs, and few enough to be counted in a fraction of a second. */
 export interface ReadingBounds {
-  /** Events and renewals: how fast they become fewer is worth knowing. */
+  /** Events and renewals. High, because it is worth knowing how fast they become fewer. */
   readonly rows: number;
-  /** Debits, refunds and claims: each is somebody's. */
+  /** Debits, refunds and claims. */
   readonly withoutResult: number;
   readonly alertsOfKind: number;
   readonly benefits: number;
   readonly codesOfBenefit: number;
-  /** Events of one shard that are looked through for one that is not held back. */
+  /** Events of one shard that are read to find one that is not held back. */
   readonly heldBack: number;
 }
 export const READING_BOUNDS: ReadingBounds = {
@@ -27,8 +27,8 @@ export const READING_BOUNDS: ReadingBounds = {
   heldBack: 10_000,
 };
 
-/** Each count by an index, and none further than its bound: as cheap with ten million orders as with ten. */
-export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Promise<Omit<Reading, 'refunds'>> {
+/** Every count uses an index and stops at its bound: as cheap with ten million orders as with ten. */
+export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Promise<Omit<BusinessReading, 'refunds'>> {
   const events = await readDueEvents(db, bounds);
   const renewals = await readDueRenewals(db, bounds);
   return {
@@ -36,20 +36,20 @@ export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Prom
     webhookOldestSeconds: events.oldestSeconds,
     renewalsDue: renewals.count,
     renewalsOldestSeconds: renewals.oldestSeconds,
-    ...(await readWithoutResult(db, bounds)),
+    ...(await readCountsWithoutResult(db, bounds)),
     alertsOpen: await readOpenAlerts(db, bounds),
     codesLeft: await readCodesLeft(db, bounds),
-    paymentChannels: (await paymentChannelCodes(db)).map(({ code }) => code),
+    paymentChannels: (await listPaymentChannelCodes(db)).map(({ code }) => code),
   };
 }
 
-interface Due {
+interface DueCount {
   readonly count: number;
   readonly oldestSeconds: number;
 }
 
-/** An operator holds it back, so it is not late. */
-const isHeldBack = `exists (
+/** SQL: whether an operator holds the event called `d` back. Such events are not late. */
+const HELD_BACK_SQL = `exists (
   select from delivery_pauses p where p.channel_id = d.channel_id and p.event_type in
     ('*', case when d.is_payment then 'payment.status.changed' else 'order.status.changed' end))`;
 
@@ -57,23 +57,23 @@ const READ_DUE_EVENTS = statement({
   text: `select (
        select count(*)::integer from (
          select e.channel_id, e.is_payment from due_events e where e.shard = any($1::smallint[]) and e.next_at <= now() limit $2
-       ) d where not ${isHeldBack}) as count,
+       ) d where not ${HELD_BACK_SQL}) as count,
        (select coalesce(extract(epoch from now() - min(f.next_at)), 0)::double precision
         from unnest($1::smallint[]) as s(shard), lateral (
           select d.next_at from (
             select e.next_at, e.channel_id, e.is_payment from due_events e
             where e.shard = s.shard and e.next_at <= now() order by e.next_at limit $3
-          ) d where not ${isHeldBack} order by d.next_at limit 1) f) as "oldestSeconds"`,
+          ) d where not ${HELD_BACK_SQL} order by d.next_at limit 1) f) as "oldestSeconds"`,
   parameters: ['smallint[]', 'bigint', 'bigint'],
-  columns: columns<Due>({ count: 'integer', oldestSeconds: 'double precision' }),
+  columns: columns<DueCount>({ count: 'integer', oldestSeconds: 'double precision' }),
 });
 
-async function readDueEvents(db: Queryable, { rows, heldBack }: ReadingBounds): Promise<Due> {
+async function readDueEvents(db: Queryable, { rows, heldBack }: ReadingBounds): Promise<DueCount> {
   const [due] = await db.query(READ_DUE_EVENTS, [Array.from({ length: SHARDS }, (_, shard) => shard), rows, heldBack]);
   return due ?? { count: 0, oldestSeconds: 0 };
 }
 
-const dueRenewals = (limit: string) => `
+const dueRenewalsSql = (limit: string) => `
     select c.next_due_at from generate_series(0, ${BILLING_LANES - 1}) as l(lane), lateral (
       select o.next_due_at from orders o
       where o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no % ${BILLING_LANES} = l.lane and o.next_due_at <= now()
@@ -85,42 +85,42 @@ const dueRenewals = (limit: string) => `
       order by o.next_due_at, o.order_no limit ${limit}) a`;
 
 const READ_DUE_RENEWALS = statement({
-  text: `select (select count(*)::integer from (select from (${dueRenewals('$2')}) d limit $2) counted) as count,
+  text: `select (select count(*)::integer from (select from (${dueRenewalsSql('$2')}) d limit $2) counted) as count,
        (select coalesce(extract(epoch from now() - min(d.next_due_at)), 0)::double precision
-        from (${dueRenewals('1')}) d) as "oldestSeconds"`,
+        from (${dueRenewalsSql('1')}) d) as "oldestSeconds"`,
   parameters: ['text[]', 'bigint'],
-  columns: columns<Due>({ count: 'integer', oldestSeconds: 'double precision' }),
+  columns: columns<DueCount>({ count: 'integer', oldestSeconds: 'double precision' }),
 });
 
-/** Renewals of a payment channel outside of its hours are not late, and not counted. */
-async function readDueRenewals(db: Queryable, { rows }: ReadingBounds): Promise<Due> {
-  const open = await openPaymentChannels(db);
+/** Renewals of a payment channel that is outside its hours are not late and not counted. */
+async function readDueRenewals(db: Queryable, { rows }: ReadingBounds): Promise<DueCount> {
+  const open = await listOpenPaymentChannels(db);
   const [due] = await db.query(READ_DUE_RENEWALS, [open.map(({ code }) => code), rows]);
   return due ?? { count: 0, oldestSeconds: 0 };
 }
 
-const askedAbout = (table: string) =>
+const countAskedAboutSql = (table: string) =>
   `(select count(*)::integer from (select from ${table} where ask_at is not null and asked > 0 limit $1) a)`;
 
 const READ_WITHOUT_RESULT = statement({
-  text: `select ${askedAbout('debit_attempts')} as "debitsUnknown", ${askedAbout('refunds')} as "refundsUnknown",
-       least($1, ${askedAbout('claims')} + (select count(*)::integer from (
+  text: `select ${countAskedAboutSql('debit_attempts')} as "debitsUnknown", ${countAskedAboutSql('refunds')} as "refundsUnknown",
+       least($1, ${countAskedAboutSql('claims')} + (select count(*)::integer from (
          select from claims where status = 'PENDING' and fulfilment = 'POOL' limit $1) w)) as "claimsWaiting"`,
   parameters: ['bigint'],
-  columns: columns<Pick<Reading, 'debitsUnknown' | 'refundsUnknown' | 'claimsWaiting'>>({
+  columns: columns<Pick<BusinessReading, 'debitsUnknown' | 'refundsUnknown' | 'claimsWaiting'>>({
     debitsUnknown: 'integer',
     refundsUnknown: 'integer',
     claimsWaiting: 'bigint',
   }),
 });
 
-/** What was asked about at least once: what is just being sent has a result in a moment. */
-async function readWithoutResult(db: Queryable, { withoutResult }: ReadingBounds) {
+/** Only what was asked about at least once: others are being sent at this moment. */
+async function readCountsWithoutResult(db: Queryable, { withoutResult }: ReadingBounds) {
   const [found] = await db.query(READ_WITHOUT_RESULT, [withoutResult]);
   return found ?? { debitsUnknown: 0, refundsUnknown: 0, claimsWaiting: 0 };
 }
 
-export interface SettledRefund {
+export interface CountedRefund {
   readonly key: string;
   readonly isRefused: boolean;
 }
@@ -129,15 +129,15 @@ const READ_SETTLED_REFUNDS = statement({
   text: `select concat_ws('-', order_no, cycle_no, refund_seq) as key, status = 'FAIL' as "isRefused" from refunds
      where settled_at > to_timestamp($1::double precision / 1000) order by settled_at limit $2`,
   parameters: ['double precision', 'bigint'],
-  columns: columns<SettledRefund>({ key: 'text', isRefused: 'boolean' }),
+  columns: columns<CountedRefund>({ key: 'text', isRefused: 'boolean' }),
 });
 
-/** Whoever settled them: the command of an operator is a process of its own, which nobody scrapes. */
+/** From the database, because an operator's command settles refunds in a process that nobody scrapes. */
 export async function readSettledRefunds(
   db: Queryable,
   since: number,
   { rows } = READING_BOUNDS,
-): Promise<SettledRefund[]> {
+): Promise<CountedRefund[]> {
   return db.query(READ_SETTLED_REFUNDS, [since, rows]);
 }
 
@@ -162,7 +162,7 @@ const READ_CODES_LEFT = statement({
   columns: columns<{ benefit: string; codes: number }>({ benefit: 'text', codes: 'integer' }),
 });
 
-/** Of benefits whose codes come from a pool now. */
+/** Codes left of each benefit whose codes come from a pool now. */
 async function readCodesLeft(
   db: Queryable,
   { benefits, codesOfBenefit }: ReadingBounds,

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
-import type { Gateways } from '../../gateways/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
+import type { Gateways } from '../../gateways/gateway-registry.js';
 import { raiseAlert, resolveAlert } from '../../platform/alerts/alerts-sql.js';
 import { columns, type Database, type Queryable, statement } from '../../platform/db/database.js';
-import { isInUse } from '../../subscriptions/store/agreements/cancel-sql.js';
-import { institutionNo } from '../../subscriptions/store/agreements/card.js';
-import { sameNumber } from '../../subscriptions/store/agreements/number-sql.js';
-import { agreementIs } from '../../subscriptions/store/statuses-sql.js';
-import { recover } from './recover.js';
+import { numberInUseSql } from '../../subscriptions/store/agreements/cancel-unused-sql.js';
+import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
+import { sameNumberSql } from '../../subscriptions/store/agreements/institution-number-sql.js';
+import { agreementStatusIs } from '../../subscriptions/store/statuses-sql.js';
+import { recoverAllDue } from './recover.js';
 
 export interface CancellationDeps {
   readonly database: Database;
@@ -17,7 +17,7 @@ export interface CancellationDeps {
   readonly stopping?: () => boolean;
 }
 
-interface Canceled {
+interface AgreementToCancel {
   readonly agreementId: number;
   readonly agreementNo: string;
   readonly institutionNo: string;
@@ -28,17 +28,17 @@ interface Canceled {
 
 const LEASE_SECONDS = 30;
 const MAX_TRIES = 10;
-const LONGEST_SECONDS = 3600;
+const MAX_PAUSE_SECONDS = 3600;
 
 /**
- * Agreements that ended here are ended at their institution too. Failing raises an alert and changes no order. Of one payment
- * channel, or of all.
+ * Cancels agreements that ended here at their institution too, for one payment channel or for all. A failure raises an alert
+ * and changes no order.
  */
 export async function cancelAtInstitutions(deps: CancellationDeps, paymentChannelCode?: string): Promise<number> {
-  return recover(
+  return recoverAllDue(
     {
-      claim: (limit) => claim(deps.database, limit, paymentChannelCode),
-      finish: (agreement) => cancel(deps, agreement),
+      lease: (limit) => leaseCancellations(deps.database, limit, paymentChannelCode),
+      finish: (agreement) => cancelAtInstitution(deps, agreement),
       async onFailure({ agreementNo }, err) {
         deps.log.warn({ err, agreementNo }, 'cancelling an agreement failed');
         const detail = 'it cannot be asked for';
@@ -49,15 +49,18 @@ export async function cancelAtInstitutions(deps: CancellationDeps, paymentChanne
   );
 }
 
-async function cancel({ database, channels, gateways }: CancellationDeps, agreement: Canceled): Promise<void> {
-  const channel = await channels.byId(agreement.channelId);
+async function cancelAtInstitution(
+  { database, channels, gateways }: CancellationDeps,
+  agreement: AgreementToCancel,
+): Promise<void> {
+  const channel = await channels.getById(agreement.channelId);
   const gateway = await gateways.of(agreement.paymentChannelCode);
   const { agreementNo } = agreement;
   const outcome = await gateway
-    .cancelAgreement({ appId: channel.appId, agreementNo, institutionNo: institutionNo(channel, agreement) })
+    .cancelAgreement({ appId: channel.appId, agreementNo, institutionNo: unsealInstitutionNo(channel, agreement) })
     .catch(() => ({ kind: 'unknown' }) as const);
   if (outcome.kind === 'canceled') {
-    await finish(database, agreement.agreementId);
+    await finishCancellation(database, agreement.agreementId);
     if (agreement.tries > 1) {
       await resolveAlert(database, 'agreement-cancel-failed', agreementNo, 'the institution has canceled it');
     }
@@ -65,31 +68,38 @@ async function cancel({ database, channels, gateways }: CancellationDeps, agreem
   }
   const detail = outcome.kind === 'refused' ? outcome.reason : 'no answer';
   await raiseAlert(database, 'agreement-cancel-failed', agreementNo, detail);
-  if (outcome.kind === 'refused' || agreement.tries >= MAX_TRIES) return finish(database, agreement.agreementId);
-  await again(database, agreement.agreementId, Math.min(10 * 2 ** agreement.tries, LONGEST_SECONDS));
+  if (outcome.kind === 'refused' || agreement.tries >= MAX_TRIES)
+    return finishCancellation(database, agreement.agreementId);
+  await scheduleCancellation(database, agreement.agreementId, Math.min(10 * 2 ** agreement.tries, MAX_PAUSE_SECONDS));
 }
 
 /**
- * For this node alone until the lease is over, which is also when it is tried again should this node die. A number that has
- * come into use again meanwhile is not canceled any more, and one that a debit on the way was sent with not yet.
+ * No other node gets them until the lease is over; if this node dies, another tries then. A number that is in use again is not
+ * canceled at all, and a number with a debit under way not yet.
  */
-async function claim(db: Queryable, limit: number, paymentChannelCode?: string): Promise<Canceled[]> {
-  const claimed = await db.query(CLAIM, [limit, LEASE_SECONDS, paymentChannelCode ?? null]);
+async function leaseCancellations(
+  db: Queryable,
+  limit: number,
+  paymentChannelCode?: string,
+): Promise<AgreementToCancel[]> {
+  const claimed = await db.query(LEASE_CANCELLATIONS, [limit, LEASE_SECONDS, paymentChannelCode ?? null]);
   return claimed.filter(({ isKept }) => !isKept);
 }
 
-/** A binding needs no order to be alive: its institution may have given it the number of an earlier one. */
-const isBoundAgain = (a: string) => `exists (
+/**
+ * SQL: whether a binding has the same number and is in force. It counts even without orders: institutions may reuse numbers.
+ */
+const isBoundAgainSql = (a: string) => `exists (
   select from agreements other
-  where ${sameNumber('other', a)} and ${agreementIs('other.status', 'BIND_SUCCESS')} and not other.number_released and other.source = 'SELF_BINDING')`;
+  where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released and other.source = 'SELF_BINDING')`;
 
-/** Of a binding that another of the same card replaced: its orders have moved there, but a debit is still on this one. */
-const isBeingDebited = (a: string) => `(${agreementIs(`${a}.status`, 'REPLACED')} and exists (
+/** SQL: whether the binding was replaced by another of the same card, but a debit on it is still open. */
+const isBeingDebitedSql = (a: string) => `(${agreementStatusIs(`${a}.status`, 'REPLACED')} and exists (
   select from debit_attempts d where d.agreement_id = any(array[${a}.agreement_id]) and d.status = 'STARTED'))`;
 
-const CLAIM = statement({
+const LEASE_CANCELLATIONS = statement({
   text: `with due as materialized (
-       select a.agreement_id, ${isInUse('a')} or ${isBoundAgain('a')} as used, ${isBeingDebited('a')} as debited
+       select a.agreement_id, ${numberInUseSql('a')} or ${isBoundAgainSql('a')} as used, ${isBeingDebitedSql('a')} as debited
        from agreements a where a.cancel_at <= now() and ($3::text is null or a.payment_channel_code = $3) order by a.cancel_at limit $1 for update skip locked
      )
      update agreements a set cancel_tries = a.cancel_tries + case when d.used or d.debited then 0 else 1 end,
@@ -99,7 +109,7 @@ const CLAIM = statement({
        a.institution_no as "institutionNo", a.channel_id as "channelId",
        a.payment_channel_code as "paymentChannelCode", a.cancel_tries as tries`,
   parameters: ['bigint', 'integer', 'text'],
-  columns: columns<Canceled & { readonly isKept: boolean }>({
+  columns: columns<AgreementToCancel & { readonly isKept: boolean }>({
     isKept: 'boolean',
     agreementId: 'bigint',
     agreementNo: 'text',
@@ -110,20 +120,20 @@ const CLAIM = statement({
   }),
 });
 
-const FINISH = statement({
+const FINISH_CANCELLATION = statement({
   text: 'update agreements set cancel_at = null where agreement_id = $1',
   parameters: ['bigint'],
 });
 
-async function finish(db: Queryable, agreementId: number): Promise<void> {
-  await db.query(FINISH, [agreementId]);
+async function finishCancellation(db: Queryable, agreementId: number): Promise<void> {
+  await db.query(FINISH_CANCELLATION, [agreementId]);
 }
 
-const AGAIN = statement({
+const SCHEDULE_CANCELLATION = statement({
   text: `update agreements set cancel_at = now() + $2::integer * interval '1 s' where agreement_id = $1`,
   parameters: ['bigint', 'integer'],
 });
 
-async function again(db: Queryable, agreementId: number, seconds: number): Promise<void> {
-  await db.query(AGAIN, [agreementId, seconds]);
+async function scheduleCancellation(db: Queryable, agreementId: number, seconds: number): Promise<void> {
+  await db.query(SCHEDULE_CANCELLATION, [agreementId, seconds]);
 }

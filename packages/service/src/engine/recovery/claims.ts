@@ -1,25 +1,25 @@
 import type { Logger } from 'pino';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { ClaimToFulfil, Supplier, SupplierOutcome } from '../../fulfilment/fulfilment.js';
-import { SUPPLIER_DEADLINE_MS } from '../../fulfilment/policy.js';
-import type { Fulfilments } from '../../fulfilment/registry.js';
+import type { Fulfilments } from '../../fulfilment/fulfilment-registry.js';
+import { SUPPLIER_DEADLINE_MS } from '../../fulfilment/supplier-policy.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
-import { claimNoOf } from '../../subscriptions/domain/benefits/claim-numbers.js';
-import { nextAskSeconds } from '../../subscriptions/domain/payments/policy.js';
-import { settleClaim, wholeSeconds } from '../../subscriptions/steps/benefits/claim-supplier.js';
-import { serveWaiting } from '../../subscriptions/steps/benefits/claim-waiting.js';
+import { formatClaimNo } from '../../subscriptions/domain/benefits/claim-numbers.js';
+import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
+import { servePoolClaims } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
+import { nowInWholeSeconds, settleClaim } from '../../subscriptions/steps/benefits/settle-claim.js';
 import {
-  askAboutClaimIn,
-  benefitsToServe,
-  takeClaimsToAsk,
+  findBenefitsToServe,
+  leaseClaimsToAsk,
+  scheduleClaimQuestion,
   type WaitingClaim,
 } from '../../subscriptions/store/benefits/claims-sql.js';
-import { alertIfOverdue } from './overdue.js';
-import { recover } from './recover.js';
+import { alertIfOverdue } from './alert-if-overdue.js';
+import { recoverAllDue } from './recover.js';
 
-export interface PendingClaimsDeps {
+export interface PendingClaimDeps {
   readonly database: Database;
   readonly channels: ChannelRegistry;
   readonly fulfilments: Fulfilments;
@@ -28,55 +28,55 @@ export interface PendingClaimsDeps {
   readonly stopping?: () => boolean;
 }
 
-/** Longer than asking and sending again can take together. */
+/** Longer than asking and sending again take together. */
 const LEASE_SECONDS = (2 * SUPPLIER_DEADLINE_MS) / 1000 + 2;
 
-/** Finishes claims of one benefit whose supplier has not given the code yet: each is asked about until it has. */
-export async function askAboutPendingClaims(deps: PendingClaimsDeps, benefitCode: string): Promise<number> {
-  return recover(
+/** Asks the supplier of one benefit about claims without a code, each until it has one. */
+export async function askAboutPendingClaims(deps: PendingClaimDeps, benefitCode: string): Promise<number> {
+  return recoverAllDue(
     {
-      claim: (limit) => takeClaimsToAsk(deps.database, benefitCode, limit, LEASE_SECONDS),
-      finish: (claim) => ask(deps, claim),
+      lease: (limit) => leaseClaimsToAsk(deps.database, benefitCode, limit, LEASE_SECONDS),
+      finish: (claim) => askAboutClaim(deps, claim),
       async onFailure(claim, err) {
-        deps.log.warn({ err, claimNo: claimNoOf(claim) }, 'asking about a claim failed');
-        await alertIfOld(deps, claim, 'the supplier cannot be asked').catch(() => undefined);
+        deps.log.warn({ err, claimNo: formatClaimNo(claim) }, 'asking about a claim failed');
+        await alertIfClaimOverdue(deps, claim, 'the supplier cannot be asked').catch(() => undefined);
       },
     },
     deps.stopping,
   );
 }
 
-async function ask(deps: PendingClaimsDeps, claim: WaitingClaim): Promise<void> {
-  const channel = await deps.channels.byId(claim.channelId);
+async function askAboutClaim(deps: PendingClaimDeps, claim: WaitingClaim): Promise<void> {
+  const channel = await deps.channels.getById(claim.channelId);
   const supplier = await deps.fulfilments.supplierOf(claim.benefitCode);
-  const outcome = await outcomeOf(supplier, { ...claim, claimNo: claimNoOf(claim) });
+  const outcome = await askOrSendAgain(supplier, { ...claim, claimNo: formatClaimNo(claim) });
   await settleClaim(deps, channel, claim, outcome);
   if (outcome.kind !== 'unknown') return;
-  await askAboutClaimIn(deps.database, claim, nextAskSeconds(claim.asked));
-  await alertIfOld(deps, claim, 'the supplier has not said what became of it');
+  await scheduleClaimQuestion(deps.database, claim, nextAskSeconds(claim.asked));
+  await alertIfClaimOverdue(deps, claim, 'the supplier has not said what became of it');
 }
 
-/** What the supplier does not have, or did not want, it is asked for again with the same number. */
-async function outcomeOf(supplier: Supplier, claim: ClaimToFulfil): Promise<SupplierOutcome> {
+/** A claim that the supplier does not know, or has refused, is sent again with the same number. */
+async function askOrSendAgain(supplier: Supplier, claim: ClaimToFulfil): Promise<SupplierOutcome> {
   const known = await supplier.query(claim);
   return known.kind === 'never-heard' || known.kind === 'refused' ? supplier.fulfil(claim) : known;
 }
 
-const alertIfOld = (deps: Pick<PendingClaimsDeps, 'database' | 'clock'>, claim: WaitingClaim, detail: string) =>
-  alertIfOverdue(deps, 'claim-unknown-for-a-day', { number: claimNoOf(claim), since: claim.claimedAt }, detail);
+const alertIfClaimOverdue = (deps: Pick<PendingClaimDeps, 'database' | 'clock'>, claim: WaitingClaim, detail: string) =>
+  alertIfOverdue(deps, 'claim-unknown-for-a-day', { number: formatClaimNo(claim), since: claim.claimedAt }, detail);
 
 /**
- * Claims that wait for a pool with codes in it: one that was made while an import was being committed, for example. An
- * import itself serves what waits when it begins.
+ * Serves claims that wait although the pool has codes, for example a claim that was made while an import was being committed.
+ * The import itself serves the claims that were waiting when it began.
  */
 export async function serveWaitingClaims({
   database,
   vault,
   clock,
-}: Pick<PendingClaimsDeps, 'database' | 'clock'> & { readonly vault: Vault }): Promise<number> {
+}: Pick<PendingClaimDeps, 'database' | 'clock'> & { readonly vault: Vault }): Promise<number> {
   let served = 0;
-  for (const benefitCode of await benefitsToServe(database)) {
-    served += await database.transaction((tx) => serveWaiting(tx, vault, benefitCode, wholeSeconds(clock)));
+  for (const benefitCode of await findBenefitsToServe(database)) {
+    served += await database.transaction((tx) => servePoolClaims(tx, vault, benefitCode, nowInWholeSeconds(clock)));
   }
   return served;
 }

@@ -1,87 +1,100 @@
 import type { Logger } from 'pino';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { DebitOutcome } from '../../gateways/gateway.js';
-import type { Gateways } from '../../gateways/registry.js';
+import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
-import { attemptNo } from '../../subscriptions/domain/orders/numbers.js';
+import { formatAttemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import {
+  askSecondsNamedBy,
   DEBIT_DEADLINE_MS,
-  NEVER_SENT_AFTER_MS,
-  namedAskSeconds,
   nextAskSeconds,
-} from '../../subscriptions/domain/payments/policy.js';
-import { askDebit, debitRequest, rejectWrongAmount } from '../../subscriptions/steps/payments/debit.js';
-import type { SettleTogether } from '../../subscriptions/steps/payments/settle-together.js';
-import { institutionNoOf } from '../../subscriptions/store/agreements/institution.js';
-import { findUnsubscribedAt } from '../../subscriptions/store/orders/unsubscribe-sql.js';
-import { type Attempt, askAgainIn, claimAttemptsToAsk } from '../../subscriptions/store/payments/attempts-sql.js';
-import { alertIfOverdue } from './overdue.js';
-import { recover } from './recover.js';
+  UNSEEN_IS_FINAL_AFTER_MS,
+} from '../../subscriptions/domain/payments/debit-policy.js';
+import type { SettleInBatch } from '../../subscriptions/steps/payments/batch-settler.js';
+import { askDebit, createDebitRequest, rejectWrongAmount } from '../../subscriptions/steps/payments/send-debit.js';
+import { findInstitutionNo } from '../../subscriptions/store/agreements/institution-no-sql.js';
+import { findUnsubscribedAt } from '../../subscriptions/store/orders/unsubscribe-orders-sql.js';
+import {
+  type Attempt,
+  leaseAttemptsToAsk,
+  scheduleDebitQuestion,
+} from '../../subscriptions/store/payments/attempts-sql.js';
+import { alertIfOverdue } from './alert-if-overdue.js';
+import { recoverAllDue } from './recover.js';
 
-export interface PendingDeps {
+export interface PendingDebitDeps {
   readonly database: Database;
   readonly channels: ChannelRegistry;
   readonly gateways: Gateways;
-  readonly settle: SettleTogether;
+  readonly settle: SettleInBatch;
   readonly clock: Clock;
   readonly log: Logger;
   readonly stopping?: () => boolean;
 }
 
-/** Longer than asking and debiting again can take together, and short enough that a dead node's is taken up within 20 s. */
+/**
+ * Longer than asking and debiting again take together, and short enough that another node continues within 20 s after a
+ * crash.
+ */
 const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
 
 /**
- * Finishes what was begun: attempts whose outcome nobody has heard, from a crash, a lost answer or an institution that
- * takes its time. Each is asked about until it is known; no other attempt is ever made instead. Of one payment channel, or
- * of all.
+ * Asks about attempts without a known outcome, after a crash, a lost answer or a slow institution, for one payment channel or
+ * for all. Each is asked about until its outcome is known; no other attempt is ever made instead.
  */
-export async function askAboutPendingDebits(deps: PendingDeps, paymentChannelCode?: string): Promise<number> {
-  return recover(
+export async function askAboutPendingDebits(deps: PendingDebitDeps, paymentChannelCode?: string): Promise<number> {
+  return recoverAllDue(
     {
-      claim: (limit) => claimAttemptsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
-      finish: (attempt) => ask(deps, attempt),
+      lease: (limit) => leaseAttemptsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
+      finish: (attempt) => askAboutDebit(deps, attempt),
       async onFailure(attempt, err) {
-        deps.log.warn({ err, attemptNo: numberOf(attempt) }, 'asking about a debit failed');
-        await alertIfOld(deps, attempt, 'cannot be asked about').catch(() => undefined);
+        deps.log.warn({ err, attemptNo: attemptNoOf(attempt) }, 'asking about a debit failed');
+        await alertIfDebitOverdue(deps, attempt, 'cannot be asked about').catch(() => undefined);
       },
     },
     deps.stopping,
   );
 }
 
-async function ask({ database, channels, gateways, settle, clock }: PendingDeps, attempt: Attempt): Promise<void> {
-  const channel = await channels.byId(attempt.channelId);
-  const institutionNo = await institutionNoOf(database, channel, attempt.agreementId);
+async function askAboutDebit(
+  { database, channels, gateways, settle, clock }: PendingDebitDeps,
+  attempt: Attempt,
+): Promise<void> {
+  const channel = await channels.getById(attempt.channelId);
+  const institutionNo = await findInstitutionNo(database, channel, attempt.agreementId);
   const gateway = await gateways.of(attempt.paymentChannelCode);
-  const request = debitRequest(attempt, channel, institutionNo);
-  const answer = await askDebit(gateway, request, undefined, () => unseen({ database, clock }, attempt));
+  const request = createDebitRequest(attempt, channel, institutionNo);
+  const answer = await askDebit(gateway, request, undefined, () => decideUnseenDebit({ database, clock }, attempt));
   const outcome = await rejectWrongAmount(database, attempt, answer);
   if (outcome.kind === 'success' || outcome.kind === 'declined') {
     await settle({ attempt, outcome });
     return;
   }
-  // A time that has passed was a guess: from then on the usual schedule counts.
-  await askAgainIn(database, attempt, namedAskSeconds(outcome, clock.now()) || nextAskSeconds(attempt.asked));
-  await alertIfOld({ database, clock }, attempt, `still ${outcome.kind}`);
+  // If the time that the institution named has passed, the usual schedule counts.
+  await scheduleDebitQuestion(
+    database,
+    attempt,
+    askSecondsNamedBy(outcome, clock.now()) || nextAskSeconds(attempt.asked),
+  );
+  await alertIfDebitOverdue({ database, clock }, attempt, `still ${outcome.kind}`);
 }
 
 /**
- * What the institution has never seen is sent, but not for an order that has ended meanwhile: then it is FAIL, as soon as it
- * is certain that nothing of it is still on its way.
+ * A debit that the institution has never seen is sent again, unless its order has ended meanwhile. Then it fails, as soon as it
+ * is certain that the earlier request can no longer arrive.
  */
-async function unseen(
-  { database, clock }: Pick<PendingDeps, 'database' | 'clock'>,
+async function decideUnseenDebit(
+  { database, clock }: Pick<PendingDebitDeps, 'database' | 'clock'>,
   attempt: Attempt,
 ): Promise<DebitOutcome | 'send'> {
   const endedAt = await findUnsubscribedAt(database, attempt.orderNo);
   if (endedAt === null) return 'send';
-  if (clock.now() - endedAt < NEVER_SENT_AFTER_MS) return { kind: 'unknown' };
+  if (clock.now() - endedAt < UNSEEN_IS_FINAL_AFTER_MS) return { kind: 'unknown' };
   return { kind: 'declined', decline: 'final', reason: 'the order had ended before it was sent' };
 }
 
-const alertIfOld = (deps: Pick<PendingDeps, 'database' | 'clock'>, attempt: Attempt, detail: string) =>
-  alertIfOverdue(deps, 'debit-unknown-for-a-day', { number: numberOf(attempt), since: attempt.startedAt }, detail);
+const alertIfDebitOverdue = (deps: Pick<PendingDebitDeps, 'database' | 'clock'>, attempt: Attempt, detail: string) =>
+  alertIfOverdue(deps, 'debit-unknown-for-a-day', { number: attemptNoOf(attempt), since: attempt.startedAt }, detail);
 
-const numberOf = (attempt: Attempt) => attemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);
+const attemptNoOf = (attempt: Attempt) => formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);

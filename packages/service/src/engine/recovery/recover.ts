@@ -1,47 +1,47 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A kind of thing that was begun at an institution or a supplier, and whose end nobody here has heard of yet. */
+/** How to recover one kind of work (debits, refunds, claims, cancellations) that was sent out and has no known outcome yet. */
 export interface Recovery<One> {
-  /** Takes some that are due, for this node alone until a lease is over: should it die, another takes them then. */
-  readonly claim: (limit: number) => Promise<readonly One[]>;
-  /** Asks whoever knows, and writes down what became of it or when to ask again. */
+  /** Takes some that are due. No other node gets them until the lease is over; if this node dies, another takes them then. */
+  readonly lease: (limit: number) => Promise<readonly One[]>;
+  /** Asks the institution or supplier, and stores the outcome or when to ask again. */
   readonly finish: (one: One) => Promise<void>;
-  /** Told when that throws. Its turn comes again when the lease is over. */
+  /** Called when `finish` throws. It is tried again when the lease is over. */
   readonly onFailure: (one: One, error: unknown) => Promise<void>;
 }
 
-/** Questions under way at one institution or supplier, from one node. */
-const IN_FLIGHT = 64;
-/** A claim waits until so many can go together: a claim is a commit. */
-const FEWEST = 16;
+/** Questions that one node has running at one institution or supplier. */
+const MAX_IN_FLIGHT = 64;
+/** A statement waits until it may take this many: each is a commit. */
+const MIN_LEASED_TOGETHER = 16;
 
 /**
- * Finishes all that is due, at one institution or supplier. A question that hangs holds no other up: what falls due meanwhile
- * is asked about meanwhile. Once `stopping`, nothing more is claimed. How many were asked about.
+ * Finishes all that is due at one institution or supplier, and returns how many. A question that hangs delays no other: what
+ * becomes due meanwhile is asked about too. Once `stopping` is true, nothing more is taken.
  */
-export async function recover<One>(
-  { claim, finish, onFailure }: Recovery<One>,
+export async function recoverAllDue<One>(
+  { lease, finish, onFailure }: Recovery<One>,
   stopping: () => boolean = () => false,
 ): Promise<number> {
   const underWay = new Set<Promise<void>>();
-  let claimed = 0;
+  let leased = 0;
   try {
     for (let isMore = true; isMore || underWay.size > 0; ) {
-      while (underWay.size > IN_FLIGHT - FEWEST) await Promise.race(underWay);
-      const room = IN_FLIGHT - underWay.size;
-      const due = stopping() ? [] : await claim(room);
+      while (underWay.size > MAX_IN_FLIGHT - MIN_LEASED_TOGETHER) await Promise.race(underWay);
+      const room = MAX_IN_FLIGHT - underWay.size;
+      const due = stopping() ? [] : await lease(room);
       for (const one of due) {
         const question: Promise<void> = finish(one)
           .catch((error: unknown) => onFailure(one, error))
           .finally(() => underWay.delete(question));
         underWay.add(question);
       }
-      claimed += due.length;
+      leased += due.length;
       isMore = due.length === room;
       if (!isMore) await Promise.race([Promise.all(underWay), delay(1_000, undefined, { ref: false })]);
     }
   } finally {
     await Promise.all(underWay);
   }
-  return claimed;
+  return leased;
 }

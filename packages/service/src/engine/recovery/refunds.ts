@@ -1,14 +1,18 @@
 import type { Logger } from 'pino';
-import type { Gateways } from '../../gateways/registry.js';
+import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
-import { nextAskSeconds } from '../../subscriptions/domain/payments/policy.js';
-import { refundNo } from '../../subscriptions/domain/payments/refund-numbers.js';
-import { askRefund, rejectWrongRefund } from '../../subscriptions/steps/payments/refund.js';
+import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
+import { formatRefundNo } from '../../subscriptions/domain/payments/refund-numbers.js';
+import { askRefund, rejectWrongRefundAmount } from '../../subscriptions/steps/payments/send-refund.js';
 import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.js';
-import { askAboutRefundIn, claimRefundsToAsk, type Refund } from '../../subscriptions/store/payments/refunds-sql.js';
-import { alertIfOverdue } from './overdue.js';
-import { recover } from './recover.js';
+import {
+  leaseRefundsToAsk,
+  type Refund,
+  scheduleRefundQuestion,
+} from '../../subscriptions/store/payments/refunds-sql.js';
+import { alertIfOverdue } from './alert-if-overdue.js';
+import { recoverAllDue } from './recover.js';
 
 export interface PendingRefundDeps {
   readonly database: Database;
@@ -18,33 +22,33 @@ export interface PendingRefundDeps {
   readonly stopping?: () => boolean;
 }
 
-/** Longer than asking and sending again can take together. */
+/** Longer than asking and sending again take together. */
 const LEASE_SECONDS = 30;
 
-/** Finishes refunds whose outcome nobody has heard: each is asked about until it is known. Of one payment channel, or of all. */
+/** Asks about refunds without a known outcome, each until it is known, for one payment channel or for all. */
 export async function askAboutPendingRefunds(deps: PendingRefundDeps, paymentChannelCode?: string): Promise<number> {
-  return recover(
+  return recoverAllDue(
     {
-      claim: (limit) => claimRefundsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
-      finish: (refund) => ask(deps, refund),
+      lease: (limit) => leaseRefundsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
+      finish: (refund) => askAboutRefund(deps, refund),
       async onFailure(refund, err) {
-        deps.log.warn({ err, refundNo: refundNo(refund) }, 'asking about a refund failed');
-        await alertIfOld(deps, refund, 'cannot be settled').catch(() => undefined);
+        deps.log.warn({ err, refundNo: formatRefundNo(refund) }, 'asking about a refund failed');
+        await alertIfRefundOverdue(deps, refund, 'cannot be settled').catch(() => undefined);
       },
     },
     deps.stopping,
   );
 }
 
-async function ask({ database, gateways, clock }: PendingRefundDeps, refund: Refund): Promise<void> {
-  const outcome = await rejectWrongRefund(database, refund, await askRefund(gateways, refund));
+async function askAboutRefund({ database, gateways, clock }: PendingRefundDeps, refund: Refund): Promise<void> {
+  const outcome = await rejectWrongRefundAmount(database, refund, await askRefund(gateways, refund));
   if (outcome.kind === 'success' || outcome.kind === 'refused') {
     await database.transaction((tx) => settleRefund(tx, refund, outcome, clock.now()));
     return;
   }
-  await askAboutRefundIn(database, refund, nextAskSeconds(refund.asked));
-  await alertIfOld({ database, clock }, refund, `still ${outcome.kind}`);
+  await scheduleRefundQuestion(database, refund, nextAskSeconds(refund.asked));
+  await alertIfRefundOverdue({ database, clock }, refund, `still ${outcome.kind}`);
 }
 
-const alertIfOld = (deps: Pick<PendingRefundDeps, 'database' | 'clock'>, refund: Refund, detail: string) =>
-  alertIfOverdue(deps, 'refund-unknown-for-a-day', { number: refundNo(refund), since: refund.startedAt }, detail);
+const alertIfRefundOverdue = (deps: Pick<PendingRefundDeps, 'database' | 'clock'>, refund: Refund, detail: string) =>
+  alertIfOverdue(deps, 'refund-unknown-for-a-day', { number: formatRefundNo(refund), since: refund.startedAt }, detail);

@@ -1,6 +1,6 @@
 /**
- * What the sandbox does, by what a channel sends. One table, read from top to bottom; the first row that matches
- * decides. Renewals always succeed, so rows about externalOrderNo count for the first period alone.
+ * What the sandbox does, depending on what a channel sends. Tables are read from top to bottom, and the first row that matches
+ * decides. Renewals always succeed, so rows about externalOrderNo apply only to the first period.
  */
 export interface Trigger<Outcome extends string> {
   readonly when: RegExp;
@@ -26,7 +26,7 @@ export const FIRST_DEBIT_TRIGGERS: readonly Trigger<'final' | 'retryable' | 'pen
 
 export const PENDING_MS = 30_000;
 
-export function triggered<Outcome extends string>(rows: readonly Trigger<Outcome>[], text: string): Outcome {
+export function findTriggeredOutcome<Outcome extends string>(rows: readonly Trigger<Outcome>[], text: string): Outcome {
   const row = rows.find(({ when }) => when.test(text));
   if (!row) throw new Error('a trigger table must end with a row for everything else');
   return row.outcome;

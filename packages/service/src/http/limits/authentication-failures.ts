@@ -1,7 +1,7 @@
 import { HEADER_KEYS } from '@perennial/wire';
 import type { FastifyRequest } from 'fastify';
 import type { AccessTokens } from '../../catalog/channels/access-token.js';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { addressGroup, type MinuteLimit } from '../answers/minute-limit.js';
 
 /**
@@ -35,7 +35,7 @@ export function createAuthenticationFailures({
 }: AuthenticationFailuresDeps): AuthenticationFailures {
   function knownChannel({ headers }: Pick<FastifyRequest, 'headers'>): string {
     const appId = headers[HEADER_KEYS.appId];
-    return typeof appId === 'string' && channels.known(appId) ? appId : UNKNOWN_CHANNEL;
+    return typeof appId === 'string' && channels.getFromMemory(appId) ? appId : UNKNOWN_CHANNEL;
   }
 
   function limitNames(request: FastifyRequest): { withToken: string; without: string } {
@@ -49,7 +49,7 @@ export function createAuthenticationFailures({
     // cause statements by sending many app ids.
     const channelId = token === undefined ? undefined : tokens.channelIdOf(token);
     if (token === undefined || channelId === undefined) return false;
-    const appId = await channels.appIdOf(channelId);
+    const appId = await channels.getAppId(channelId);
     if (appId === undefined || appId !== headers[HEADER_KEYS.appId]) return false;
     return tokens.isLive(token, await channels.get(appId));
   }

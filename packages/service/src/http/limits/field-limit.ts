@@ -1,10 +1,10 @@
 import type { Channel } from '../../catalog/channels/channel.js';
 import { MAX_FIELD_FAILURES } from '../../catalog/channels/field-failures.js';
-import { type CountedFailure, countFieldFailure } from '../../catalog/channels/field-failures-sql.js';
+import { countFieldFailure, type FieldFailureCount } from '../../catalog/channels/field-failures-sql.js';
 import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
-import { FieldFailure, FieldsSlowed } from '../../subscriptions/domain/agreements/plaintext.js';
+import { TooManyUnreadableFields, UnreadableField } from '../../subscriptions/domain/agreements/plaintext.js';
 import { RateLimited } from '../answers/minute-limit.js';
 
 /** Runs the action of a request. An encrypted field that cannot be read is counted before the request is answered. */
@@ -18,21 +18,21 @@ export function createFieldLimit({
   readonly clock: Clock;
 }): FieldLimit {
   return async ({ channelId, appId, fieldFailures }, act) => {
-    fieldFailures.renew(clock.now());
+    fieldFailures.forgetEndedMinute(clock.now());
     try {
       return await act();
     } catch (error) {
-      if (error instanceof FieldFailure) {
-        fieldFailures.begin(clock.now());
+      if (error instanceof UnreadableField) {
+        fieldFailures.startMinute(clock.now());
         const counted = await countFailure(channelId, appId);
-        fieldFailures.learn(counted, clock.now());
+        fieldFailures.setCount(counted, clock.now());
         if (counted.failures <= MAX_FIELD_FAILURES) throw error;
-      } else if (!(error instanceof FieldsSlowed)) throw error;
+      } else if (!(error instanceof TooManyUnreadableFields)) throw error;
       throw new RateLimited(fieldFailures.secondsLeft(clock.now()));
     }
   };
 
-  function countFailure(channelId: number, appId: string): Promise<CountedFailure> {
+  function countFailure(channelId: number, appId: string): Promise<FieldFailureCount> {
     return database.transaction(async (tx) => {
       const counted = await countFieldFailure(tx, channelId);
       if (counted.failures === MAX_FIELD_FAILURES) {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { addressAllowList } from '../../catalog/channels/channel.js';
+import { createAddressCheck } from '../../catalog/channels/channel.js';
 
 /** Anybody can send these headers: a few lines tell an operator as much as many. */
 const MAX_WARNINGS = 16;
@@ -14,7 +14,7 @@ export function createUndeclaredProxyWarning(
   trustedProxies: readonly string[],
   log: Logger,
 ): (request: FastifyRequest) => void {
-  const isOnList = addressAllowList(trustedProxies);
+  const isOnList = createAddressCheck(trustedProxies);
   /** Addresses that are no undeclared proxy, or were warned about. */
   const handledPeers = new Set<string>();
   let warnings = 0;

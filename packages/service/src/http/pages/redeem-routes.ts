@@ -1,7 +1,7 @@
 import { HEADERS } from '@perennial/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Queryable } from '../../platform/db/database.js';
 import type { Caller } from '../../platform/db/sharing/caller.js';
@@ -19,7 +19,7 @@ import type { PageMessage, Texts } from '../../redeem/texts/texts.js';
 import { parseTypedDigits, type Unsubscriber } from '../../redeem/unsubscribe.js';
 import { findTries } from '../../redeem/unsubscribe-tries-sql.js';
 import { createVisitor, type Visit } from '../../redeem/visit.js';
-import type { Claimer, ClaimOutcome } from '../../subscriptions/steps/benefits/claim.js';
+import type { Claimer, ClaimOutcome } from '../../subscriptions/steps/benefits/claim-benefit.js';
 import { NodeDraining, NodeReadsOnly, toRefusal } from '../answers/respond.js';
 import type { NodeLoad } from '../limits/node-load.js';
 import type { RedeemLimits } from '../limits/redeem-limits.js';

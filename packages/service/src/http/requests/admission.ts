@@ -1,8 +1,8 @@
 import { NONCE_WINDOW_MS, Rejection, signRequest, verifySignature } from '@perennial/wire';
 import type { AccessTokens } from '../../catalog/channels/access-token.js';
-import { type AdmissionAsked, admit } from '../../catalog/channels/admission-sql.js';
+import { type AdmissionQuery, admitRequests } from '../../catalog/channels/admission-sql.js';
 import type { Channel } from '../../catalog/channels/channel.js';
-import type { ChannelRegistry } from '../../catalog/channels/registry.js';
+import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { type Database, sqlState } from '../../platform/db/database.js';
 import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import type { Caller } from '../../platform/db/sharing/caller.js';
@@ -42,9 +42,9 @@ export function createAdmission({ database, channels, tokens, observeBatch }: Ad
     maxBatch: 64,
     slots: 2,
     channelOf: (asked) => asked.channelId,
-    run: (asked: readonly AdmissionAsked[]) => {
+    run: (asked: readonly AdmissionQuery[]) => {
       observeBatch(asked.length);
-      return retryDeadlocks(() => admit(database, asked));
+      return retryDeadlocks(() => admitRequests(database, asked));
     },
   });
 

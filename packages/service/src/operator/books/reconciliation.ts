@@ -1,14 +1,14 @@
-import { describePaymentChannels } from '../../catalog/payment-channels/provisioning-sql.js';
+import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import {
   type DifferenceView,
-  findDifferencesOf,
+  findStoredDifferences,
   lockDifference,
-  storeClosed,
+  storeClosedDifference,
 } from '../../reconciliation/differences-sql.js';
 import { reconcile } from '../../reconciliation/reconcile.js';
-import { findReconciliations, type ReconciliationView } from '../../reconciliation/runs-sql.js';
-import { statementFromGateway, withStatement } from '../../reconciliation/statement.js';
-import { statementFromCsv } from '../../reconciliation/statement-csv.js';
+import { findReconciliations, type ReconciliationView } from '../../reconciliation/reconciliation-runs-sql.js';
+import { readStatementFromGateway, withStatement } from '../../reconciliation/statement.js';
+import { readStatementFromCsv } from '../../reconciliation/statement-csv.js';
 import { recordAudit } from '../audit.js';
 import {
   type Changed,
@@ -44,7 +44,9 @@ export async function runReconciliation(
     throw new OperatorError(`the ${paymentChannel.gateway} gateway has no statements; give a file`);
   }
   const lines =
-    csv === undefined ? statementFromGateway(await gateways.of(paymentChannelCode), day) : statementFromCsv(csv);
+    csv === undefined
+      ? readStatementFromGateway(await gateways.of(paymentChannelCode), day)
+      : readStatementFromCsv(csv);
   const source = csv === undefined ? 'GATEWAY' : 'FILE';
   return withStatement(lines, day, (statement) =>
     inTransaction(operator, async (tx) => {
@@ -84,7 +86,7 @@ export async function listDifferences(
   { all = false, paymentChannelCode, day, limit = 100 }: ListDifferencesInput = {},
 ): Promise<DifferenceView[]> {
   requireInteger('the limit', limit, 1, 10_000);
-  return findDifferencesOf(database, {
+  return findStoredDifferences(database, {
     paymentChannelCode: paymentChannelCode ?? null,
     day: day === undefined ? null : requirePastDay(day, clock.now()),
     which: all ? 'all' : 'open',
@@ -111,6 +113,6 @@ export async function closeDifference(
     const { kind, lineKind, number, day, paymentChannelCode: subject } = difference;
     const detail = { differenceNo, day, kind, lineKind, number, note };
     await recordAudit(tx, { actor: operator.actor, action: 'reconciliation.close', subject, detail });
-    return { ...(await storeClosed(tx, differenceNo, { by: operator.actor, note })), changed: true };
+    return { ...(await storeClosedDifference(tx, differenceNo, { by: operator.actor, note })), changed: true };
   });
 }

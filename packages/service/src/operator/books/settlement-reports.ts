@@ -1,8 +1,8 @@
 import { formatTime, parseTime } from '@perennial/wire';
 import type { Environment } from '../../platform/settings.js';
-import { type ReportFormat, reportText } from '../../settlement/format.js';
-import type { Bounds } from '../../settlement/lines-sql.js';
-import { type SettlementSummary, settlementReport } from '../../settlement/report.js';
+import { createReportText, type ReportFormat } from '../../settlement/report-format.js';
+import type { TimeBounds } from '../../settlement/settlement-lines-sql.js';
+import { reportSettlement, type SettlementSummary } from '../../settlement/settlement-report.js';
 import { inTransaction, OperatorError, type OperatorWithClock } from '../operator.js';
 import { requireChannelView } from '../provisioning/channel-change.js';
 import { quoted } from '../rules.js';
@@ -26,10 +26,10 @@ export async function writeSettlementReport(
   const now = operator.clock.now();
   const bounds = monthBounds(month, now, operator.environment);
   const { channelId } = await requireChannelView(operator.database, appId);
-  const text = reportText(format);
+  const text = createReportText(format);
   await write(text.begin);
   const summary = await inTransaction(operator, (tx) =>
-    settlementReport(tx, { appId, channelId, month, bounds, now }, async (lines) => {
+    reportSettlement(tx, { appId, channelId, month, bounds, now }, async (lines) => {
       await write(text.lines(lines));
     }),
   );
@@ -39,7 +39,7 @@ export async function writeSettlementReport(
 
 const DAY_MS = 86_400_000;
 
-function monthBounds(month: string, now: number, environment: Environment): Bounds {
+function monthBounds(month: string, now: number, environment: Environment): TimeBounds {
   const from = /^\d{4}-\d\d$/.test(month) ? parseTime(`${month}-01 00:00:00`) : undefined;
   // Years have four digits, so there is no month after December 9999.
   if (from === undefined || month === '9999-12') {

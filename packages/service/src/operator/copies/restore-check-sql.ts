@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { written } from '../../platform/db/time-sql.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** One kind of work that the engine would find, with the oldest of it. */
 export interface WaitingWork {
@@ -13,7 +13,7 @@ export interface WaitingWork {
 const selectWaiting =
   (what: string, from: string, oldest: string, amount = 'null::bigint') =>
   (place: number) =>
-    `select ${place} as place, '${what}' as what, count(*) as count, ${written(`min(${oldest})`)} as oldest,
+    `select ${place} as place, '${what}' as what, count(*) as count, ${shanghaiText(`min(${oldest})`)} as oldest,
      sum(${amount})::bigint as "amountCent"
    from ${from}`;
 
@@ -57,7 +57,7 @@ export async function findWaitingWork(db: Queryable): Promise<WaitingWork[]> {
 }
 
 const FIND_LAST_WRITE = statement({
-  text: `select ${written('max(at)')} as at, floor(extract(epoch from now() - max(at)))::bigint as "secondsAgo" from (
+  text: `select ${shanghaiText('max(at)')} as at, floor(extract(epoch from now() - max(at)))::bigint as "secondsAgo" from (
        select max(at) as at from audit_log where action not in ('restore', 'numbers.skip')
        union all select max(created_at) from orders
        union all select greatest(max(started_at), max(settled_at)) from debit_attempts

@@ -1,11 +1,16 @@
 import { formatTime, parseTime, Rejection } from '@perennial/wire';
 import { rehearsedOutcomes } from '@perennial/wire/enums';
-import { channelRegistry } from '../../catalog/channels/registry.js';
+import { createChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { nextPayTime, type Order } from '../../subscriptions/domain/orders/order.js';
-import { type Asked, type Journey, nextMoment, planJourney } from '../../subscriptions/steps/orders/advance-journey.js';
-import { advancePeriods, type Step } from '../../subscriptions/steps/orders/advance-periods.js';
-import { findStanding } from '../../subscriptions/store/orders/advance-sql.js';
+import {
+  type AdvanceWish,
+  type Journey,
+  nextStepTime,
+  planJourney,
+} from '../../subscriptions/steps/orders/advance-journey.js';
+import { type AdvanceStep, advancePeriods } from '../../subscriptions/steps/orders/advance-periods.js';
+import { findOrderStanding } from '../../subscriptions/store/orders/order-standing-sql.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
 import { quoted, requireInteger, requireOneOf } from '../rules.js';
@@ -48,7 +53,7 @@ export async function advanceOrderOfAnyChannel(
   const asked = requireAdvance(input);
   const { database, vault } = operator;
   const { order, journey } = await inTransaction(operator, (tx) => beginAdvance(operator, tx, input, asked));
-  const channel = () => channelRegistry(database, vault).byId(order.channelId);
+  const channel = () => createChannelRegistry(database, vault).getById(order.channelId);
   const steps = await advancePeriods({ ...operator, channel }, journey, asked.outcomes);
   const after = await findOrderOfAnyChannel(database, { orderNo: order.orderNo });
   return { ...describeAdvancedOrder(after ?? order, steps), changed: steps.length > 0 };
@@ -58,13 +63,13 @@ async function beginAdvance(
   { actor }: OperatorWithGateways,
   tx: Queryable,
   { orderNo: subject, ...detail }: AdvanceInput,
-  asked: Asked,
+  asked: AdvanceWish,
 ): Promise<{ order: Order; journey: Journey }> {
   const order = await requireLockedOrder(tx, subject);
-  const standing = await findStanding(tx, order.orderNo);
+  const standing = await findOrderStanding(tx, order.orderNo);
   try {
     const journey = planJourney(order, standing, asked);
-    if (nextMoment(journey, order, standing) !== undefined) {
+    if (nextStepTime(journey, order, standing) !== undefined) {
       await recordAudit(tx, { actor, action: 'order.advance', subject, detail });
     }
     return { order, journey };
@@ -75,7 +80,7 @@ async function beginAdvance(
 
 const MAX_CYCLES = 9999;
 
-function requireAdvance({ cycles, to, outcomes = [] }: AdvanceInput): Asked {
+function requireAdvance({ cycles, to, outcomes = [] }: AdvanceInput): AdvanceWish {
   if ((cycles === undefined) === (to === undefined)) {
     throw new OperatorError('give either a number of cycles or a time to go to');
   }
@@ -90,7 +95,7 @@ function requireAdvance({ cycles, to, outcomes = [] }: AdvanceInput): Asked {
   return { to: { cycles: count }, outcomes: chosen };
 }
 
-function describeAdvancedOrder(order: Order, steps: readonly Step[]): AdvancedOrder {
+function describeAdvancedOrder(order: Order, steps: readonly AdvanceStep[]): AdvancedOrder {
   return {
     orderNo: String(order.orderNo),
     externalOrderNo: order.externalOrderNo,

@@ -1,6 +1,6 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { written } from '../../platform/db/time-sql.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** An agreement as operators see it: of the card only the tail, and without the institution's number. */
 export interface AgreementView {
@@ -20,7 +20,7 @@ const FIND_AGREEMENT = statement({
   text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus",
        a.source as "agreementSource", a.channel_user_id as "channelUserId",
        a.payment_channel_code as "paymentChannelCode", a.bank_code as "bankCode", a.card_tail as "bankCardTailNo",
-       ${written('a.created_at')} as "createTime", a.cancel_at is not null as "cancelPending"
+       ${shanghaiText('a.created_at')} as "createTime", a.cancel_at is not null as "cancelPending"
      from agreements a where a.agreement_id = $1 and a.agreement_no is not null`,
   parameters: ['bigint'],
   columns: columns<AgreementView>({

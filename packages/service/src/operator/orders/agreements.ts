@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/db/database.js';
-import { endAgreements, holdAgreements } from '../../subscriptions/steps/ending/end-agreements.js';
+import { endAgreements, lockAgreementsWithOrders } from '../../subscriptions/steps/ending/end-agreements.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithClock } from '../operator.js';
 import { createNotFound, requireName } from '../rules.js';
@@ -26,7 +26,7 @@ export async function cancelAgreement(
   const by = { source: 'OPERATIONS', reason: reason === undefined ? null : requireName('the reason', reason) } as const;
   return inTransaction(operator, async (tx) => {
     const agreementId = parseAgreementId(agreementNo);
-    const { orders, agreements } = await holdAgreements(tx, [agreementId]);
+    const { orders, agreements } = await lockAgreementsWithOrders(tx, [agreementId]);
     const agreement = await requireAgreement(tx, agreementNo);
     const wasCanceled = agreement.agreementStatus === 'CANCELED';
     if (!wasCanceled && agreement.agreementStatus !== 'BIND_SUCCESS') {

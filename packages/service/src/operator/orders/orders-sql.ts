@@ -1,7 +1,7 @@
 import { columns, joinColumns, type Queryable, statement } from '../../platform/db/database.js';
-import { written } from '../../platform/db/time-sql.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
-import { ORDER_COLUMNS, ORDER_ROW, type OrderReference } from '../../subscriptions/store/orders/sql.js';
+import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from '../../subscriptions/store/orders/orders-sql.js';
 
 /** An order with the fields that only operators see. */
 export interface OrderOfAnyChannel extends Order {
@@ -13,12 +13,12 @@ export interface OrderOfAnyChannel extends Order {
 
 const declareFindOrder = <Type extends 'bigint' | 'text'>(orderNo: string, type: Type) =>
   statement({
-    text: `select ${ORDER_COLUMNS}, c.app_id as "appId", o.unsubscribe_source as "unsubscribeSource",
+    text: `select ${ORDER_FIELDS}, c.app_id as "appId", o.unsubscribe_source as "unsubscribeSource",
        o.unsubscribe_reason as "unsubscribeReason", o.channel_agreement_ref as "channelAgreementRef"
      from orders o join channels c using (channel_id) where o.order_no = ${orderNo}`,
     parameters: [type],
     columns: joinColumns(
-      ORDER_ROW,
+      ORDER_COLUMNS,
       columns<Omit<OrderOfAnyChannel, keyof Order>>({
         appId: 'text',
         unsubscribeSource: 'text?',
@@ -60,7 +60,7 @@ export interface AttemptView {
 const FIND_ATTEMPTS = statement({
   text: `select d.cycle_no as "cycleNo", d.try_no as "tryNo", a.agreement_no as "agreementNo",
        d.payment_channel_code as "paymentChannelCode", d.status, d.reason, d.institution_ref as "institutionRef",
-       ${written('d.started_at')} as "startedAt", ${written('d.settled_at')} as "settledAt"
+       ${shanghaiText('d.started_at')} as "startedAt", ${shanghaiText('d.settled_at')} as "settledAt"
      from debit_attempts d left join agreements a using (agreement_id)
      where d.order_no = $1 order by d.cycle_no, d.try_no`,
   parameters: ['bigint'],
@@ -97,8 +97,8 @@ export interface BenefitOfPeriod {
 
 const FIND_BENEFITS_OF_ORDER = statement({
   text: `select b.cycle_no as "cycleNo", b.benefit_code as "benefitCode", b.name, b.face_value_cent as "faceValueCent",
-       b.status, ${written('b.issued_at')} as "issuedAt", ${written('b.expires_at')} as "expiresAt",
-       b.claim_no as "claimNo", ${written('b.claimed_at')} as "claimedAt", k.status as "codeStatus"
+       b.status, ${shanghaiText('b.issued_at')} as "issuedAt", ${shanghaiText('b.expires_at')} as "expiresAt",
+       b.claim_no as "claimNo", ${shanghaiText('b.claimed_at')} as "claimedAt", k.status as "codeStatus"
      from benefits b left join claims k using (order_no, cycle_no, position)
      where b.order_no = $1 and ($2::integer is null or b.cycle_no = $2) order by b.cycle_no, b.position`,
   parameters: ['bigint', 'integer'],
@@ -138,7 +138,7 @@ export interface OrderEventView {
 const FIND_LATEST_EVENTS = statement({
   text: `select e.event_type as "eventType", e.cycle_no as "cycleNo", e.cycle_to as "cycleTo",
        coalesce(e.data::json ->> 'paymentStatus', e.data::json ->> 'orderStatus') as status,
-       ${written('e.occurred_at')} as "occurredAt"
+       ${shanghaiText('e.occurred_at')} as "occurredAt"
      from events e where e.order_no = $1 order by e.recorded_at desc, e.event_no desc limit $2`,
   parameters: ['bigint', 'bigint'],
   columns: columns<OrderEventView>({

@@ -1,8 +1,8 @@
 import type { Queryable } from '../../platform/db/database.js';
-import { parseOrderNo } from '../../subscriptions/domain/orders/numbers.js';
-import { type Order, paymentAt, timeOrNull } from '../../subscriptions/domain/orders/order.js';
-import { endOrder } from '../../subscriptions/steps/ending/end.js';
-import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/sql.js';
+import { findPaymentOfCycle, formatTimeOrNull, type Order } from '../../subscriptions/domain/orders/order.js';
+import { parseOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
+import { endOrder } from '../../subscriptions/steps/ending/end-orders.js';
+import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/orders-sql.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
 import { createNotFound, requireInteger, requireName } from '../rules.js';
@@ -44,7 +44,7 @@ export async function unsubscribeOrder(
       orderNo: String(order.orderNo),
       externalOrderNo: order.externalOrderNo,
       orderStatus: ended.status,
-      unsubscribeTime: timeOrNull(ended.unsubscribedAt),
+      unsubscribeTime: formatTimeOrNull(ended.unsubscribedAt),
       changed,
     };
   });
@@ -66,7 +66,7 @@ export async function retryPeriod(operator: Operator, input: RetryInput): Promis
   const cycleNo = requireInteger('the period', input.cycleNo, 1, 9999);
   return inTransaction(operator, async (tx) => {
     const order = await requireLockedOrder(tx, input.orderNo);
-    const payment = paymentAt(order, await findPayments(tx, order.orderNo), cycleNo);
+    const payment = findPaymentOfCycle(order, await findPayments(tx, order.orderNo), cycleNo);
     if (!payment) throw new OperatorError(`order ${order.orderNo} has no period ${cycleNo}`);
     if (payment.status !== 'FAIL_RETRY') {
       throw new OperatorError(

@@ -1,17 +1,22 @@
 import { formatTime } from '@perennial/wire';
 import type { RefundOutcome } from '../../gateways/gateway.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { paymentOrderNo } from '../../subscriptions/domain/orders/numbers.js';
-import { type Order, type Payment, paymentAt, timeOrNull } from '../../subscriptions/domain/orders/order.js';
-import { DEBIT_DEADLINE_MS, FIRST_ASK_SECONDS } from '../../subscriptions/domain/payments/policy.js';
-import { MOST_REFUNDS, refundNo } from '../../subscriptions/domain/payments/refund-numbers.js';
-import { paymentAfter } from '../../subscriptions/domain/payments/states.js';
-import { askRefund, rejectWrongRefund, sendRefund } from '../../subscriptions/steps/payments/refund.js';
+import {
+  findPaymentOfCycle,
+  formatTimeOrNull,
+  type Order,
+  type Payment,
+} from '../../subscriptions/domain/orders/order.js';
+import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
+import { DEBIT_DEADLINE_MS, FIRST_ASK_SECONDS } from '../../subscriptions/domain/payments/debit-policy.js';
+import { findPaymentTransition } from '../../subscriptions/domain/payments/payment-states.js';
+import { formatRefundNo, MAX_REFUNDS } from '../../subscriptions/domain/payments/refund-numbers.js';
+import { askRefund, rejectWrongRefundAmount, sendRefund } from '../../subscriptions/steps/payments/send-refund.js';
 import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.js';
-import { findPayments } from '../../subscriptions/store/orders/sql.js';
+import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import {
   findPayingAttempt,
-  findRefunds,
+  findRefundsOfPeriod,
   insertRefund,
   type Refund,
 } from '../../subscriptions/store/payments/refunds-sql.js';
@@ -89,7 +94,7 @@ async function storeOutcome(
   heard: RefundOutcome,
 ): Promise<Changed<RefundState> | undefined> {
   try {
-    const outcome = await rejectWrongRefund(database, refund, heard);
+    const outcome = await rejectWrongRefundAmount(database, refund, heard);
     if (outcome.kind !== 'success' && outcome.kind !== 'refused') return undefined;
     return await database.transaction(async (tx) => ({
       ...(await settleRefund(tx, refund, outcome, clock.now())),
@@ -98,7 +103,7 @@ async function storeOutcome(
   } catch (cause) {
     // The message has to say that the refund was sent.
     throw new OperatorError(
-      `refund ${refundNo(refund)} is sent, but its result could not be written down; a running service will see to it`,
+      `refund ${formatRefundNo(refund)} is sent, but its result could not be written down; a running service will see to it`,
       { cause },
     );
   }
@@ -116,19 +121,19 @@ async function beginRefund(
   const { order, payment } = await lockPeriod(tx, asked);
   const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
   const benefits = await findBenefitsOfOrder(tx, period.orderNo, period.cycleNo);
-  const refunds = await findRefunds(tx, period);
+  const refunds = await findRefundsOfPeriod(tx, period);
   const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
   if (same) {
     if (asked.amountCent !== undefined && asked.amountCent !== same.amountCent) {
       throw new OperatorError(
-        `the key ${quoted(same.key ?? '')} stands for refund ${refundNo(same)} of ${formatCents(same.amountCent)}`,
+        `the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${formatCents(same.amountCent)}`,
       );
     }
     return { refund: same, payment, benefits, isNew: false };
   }
   const amountCent = refundableAmount(order, payment, refunds, asked);
   const refundSeq = (refunds.at(-1)?.refundSeq ?? 0) + 1;
-  if (refundSeq > MOST_REFUNDS) throw new OperatorError(`${periodName(period)} has had ${MOST_REFUNDS} refunds`);
+  if (refundSeq > MAX_REFUNDS) throw new OperatorError(`${periodName(period)} has had ${MAX_REFUNDS} refunds`);
   const attempt = await findPayingAttempt(tx, period);
   if (!attempt) throw new Error(`${periodName(period)} is ${payment.status}, and no attempt has paid for it`);
   const refund = await insertRefund(
@@ -146,7 +151,7 @@ async function beginRefund(
     },
     ASK_AFTER_SECONDS,
   );
-  const detail = { refundNo: refundNo(refund), cycleNo: payment.cycleNo, amountCent, key, note };
+  const detail = { refundNo: formatRefundNo(refund), cycleNo: payment.cycleNo, amountCent, key, note };
   await recordAudit(tx, { actor, action: 'order.refund', subject: String(order.orderNo), detail });
   return { refund, payment, benefits, isNew: true };
 }
@@ -156,7 +161,7 @@ async function lockPeriod(tx: Queryable, asked: RefundInput): Promise<{ order: O
   if (order.settlementMode !== 'SVC_DEDUCT') {
     throw new OperatorError(`order ${order.orderNo} is collected by its channel, which also makes its refunds`);
   }
-  const payment = paymentAt(order, await findPayments(tx, order.orderNo), asked.cycleNo);
+  const payment = findPaymentOfCycle(order, await findPayments(tx, order.orderNo), asked.cycleNo);
   if (!payment) throw new OperatorError(`order ${order.orderNo} has no period ${asked.cycleNo}`);
   return { order, payment };
 }
@@ -165,7 +170,7 @@ async function lockPeriod(tx: Queryable, asked: RefundInput): Promise<{ order: O
 function refundableAmount(order: Order, payment: Payment, refunds: readonly Refund[], asked: RefundInput): number {
   const name = periodName({ orderNo: order.orderNo, cycleNo: payment.cycleNo });
   if (payment.status === 'REFUND_FULL') throw new OperatorError(`${name} is refunded in full`);
-  if (!paymentAfter(payment.status, 'refunded-in-part')) {
+  if (!findPaymentTransition(payment.status, 'refunded-in-part')) {
     throw new OperatorError(`${name} is ${payment.status}: only one that was paid can be refunded`);
   }
   const open = refunds.filter(({ status }) => status === 'STARTED');
@@ -173,7 +178,8 @@ function refundableAmount(order: Order, payment: Payment, refunds: readonly Refu
   const left = payment.amountCent - payment.refundAmountCent - openCent;
   const amountCent = asked.amountCent ?? left;
   if (left > 0 && amountCent <= left) return amountCent;
-  const onTheWay = openCent === 0 ? '' : `, ${formatCents(openCent)} is on its way (${open.map(refundNo).join(', ')})`;
+  const onTheWay =
+    openCent === 0 ? '' : `, ${formatCents(openCent)} is on its way (${open.map(formatRefundNo).join(', ')})`;
   throw new OperatorError(
     `of ${name} ${formatCents(left)} is left to refund: ${formatCents(payment.refundAmountCent)} of ${formatCents(payment.amountCent)} ` +
       `is refunded${onTheWay}`,
@@ -201,7 +207,7 @@ const periodName = ({ orderNo, cycleNo }: { orderNo: number; cycleNo: number }) 
 function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<RefundState>): Changed<RefundedPeriod> {
   if (refund.status === 'FAIL') {
     throw new OperatorError(
-      `the institution refused refund ${refundNo(refund)}: ${refund.reason || 'no reason given'}`,
+      `the institution refused refund ${formatRefundNo(refund)}: ${refund.reason || 'no reason given'}`,
     );
   }
   const { status: paymentStatus, amountCent, refundAmountCent } = payment;
@@ -210,10 +216,10 @@ function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<Refund
 
 export function describeRefund(refund: Refund): RefundView {
   return {
-    refundNo: refundNo(refund),
+    refundNo: formatRefundNo(refund),
     orderNo: String(refund.orderNo),
     cycleNo: refund.cycleNo,
-    paymentOrderNo: paymentOrderNo(refund.orderNo, refund.cycleNo),
+    paymentOrderNo: formatPaymentOrderNo(refund.orderNo, refund.cycleNo),
     amountCent: refund.amountCent,
     status: refund.status,
     reason: refund.reason,
@@ -221,6 +227,6 @@ export function describeRefund(refund: Refund): RefundView {
     note: refund.note,
     requestedBy: refund.requestedBy,
     startedAt: formatTime(refund.startedAt),
-    refundedAt: timeOrNull(refund.refundedAt),
+    refundedAt: formatTimeOrNull(refund.refundedAt),
   };
 }

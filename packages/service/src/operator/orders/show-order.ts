@@ -1,9 +1,13 @@
 import { formatTime } from '@perennial/wire';
 import { type AlertView, findAlertsAbout } from '../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { attemptNo, parseOrderNo, paymentOrderNo } from '../../subscriptions/domain/orders/numbers.js';
-import { nextPayTime, type Payment, timeOrNull } from '../../subscriptions/domain/orders/order.js';
-import { findPayments } from '../../subscriptions/store/orders/sql.js';
+import { formatTimeOrNull, nextPayTime, type Payment } from '../../subscriptions/domain/orders/order.js';
+import {
+  formatAttemptNo,
+  formatPaymentOrderNo,
+  parseOrderNo,
+} from '../../subscriptions/domain/orders/order-numbers.js';
+import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import { findRefundsOfOrder } from '../../subscriptions/store/payments/refunds-sql.js';
 import { type Operator, OperatorError } from '../operator.js';
 import { quoted } from '../rules.js';
@@ -115,9 +119,9 @@ function describeFields(order: OrderOfAnyChannel): Omit<OrderView, 'agreement' |
     totalPaidAmountCent: order.paidAmountCent,
     totalRefundAmountCent: order.refundAmountCent,
     createTime: formatTime(order.createdAt),
-    orderSuccessTime: timeOrNull(order.successAt),
+    orderSuccessTime: formatTimeOrNull(order.successAt),
     nextPayTime: nextPayTime(order),
-    unsubscribeTime: timeOrNull(order.unsubscribedAt),
+    unsubscribeTime: formatTimeOrNull(order.unsubscribedAt),
     unsubscribeSource: order.unsubscribeSource,
     unsubscribeReason: order.unsubscribeReason,
     channelAgreementRef: order.channelAgreementRef,
@@ -130,16 +134,16 @@ async function readPeriods(tx: Queryable, orderNo: number): Promise<PeriodView[]
   const refunds = groupByPeriod(await findRefundsOfOrder(tx, orderNo));
   const benefits = groupByPeriod(await findBenefitsOfOrder(tx, orderNo));
   return payments.map((payment: Payment) => ({
-    paymentOrderNo: paymentOrderNo(orderNo, payment.cycleNo),
+    paymentOrderNo: formatPaymentOrderNo(orderNo, payment.cycleNo),
     cycleNo: payment.cycleNo,
     paymentStatus: payment.status,
     expectPayTime: formatTime(payment.expectAt),
-    paidAt: timeOrNull(payment.paidAt),
+    paidAt: formatTimeOrNull(payment.paidAt),
     amountCent: payment.amountCent,
-    refundTime: timeOrNull(payment.refundAt),
+    refundTime: formatTimeOrNull(payment.refundAt),
     refundAmountCent: payment.refundAmountCent,
     attempts: attempts(payment.cycleNo).map((one) => ({
-      attemptNo: attemptNo(orderNo, one.cycleNo, one.tryNo),
+      attemptNo: formatAttemptNo(orderNo, one.cycleNo, one.tryNo),
       ...one,
     })),
     refunds: refunds(payment.cycleNo).map(describeRefund),

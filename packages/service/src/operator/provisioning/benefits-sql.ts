@@ -1,6 +1,6 @@
 import type { FulfilmentKind } from '../../fulfilment/fulfilment.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { written } from '../../platform/db/time-sql.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** Times as the interface writes them. */
 export interface BenefitFulfilmentView {
@@ -33,7 +33,7 @@ const DESCRIBE_BENEFITS = statement({
      select k.benefit_code as "benefitCode", coalesce(f.kind, 'GENERATED') as kind, f.supplier_url as "supplierUrl",
        array(select b.product_code from product_benefits b where b.benefit_code = k.benefit_code order by 1) as products,
        coalesce(p.unused, 0) as "codesLeft", coalesce(p.given, 0) as "codesGiven",
-       coalesce(w.claims, 0) as "waitingClaims", ${written('w.since')} as "waitingSince"
+       coalesce(w.claims, 0) as "waitingClaims", ${shanghaiText('w.since')} as "waitingSince"
      from known k left join benefit_fulfilments f using (benefit_code) left join pool p using (benefit_code)
        left join waiting w using (benefit_code)
      where $1::text is null or k.benefit_code = $1

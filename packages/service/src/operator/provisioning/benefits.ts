@@ -1,11 +1,16 @@
 import { readCodes } from '../../fulfilment/code-file.js';
 import type { FulfilmentKind } from '../../fulfilment/fulfilment.js';
-import { poolCodes } from '../../fulfilment/pool.js';
-import { insertCodes } from '../../fulfilment/pool-sql.js';
-import { type FulfilmentRow, findFulfilment, lockBenefitCode, storeFulfilment } from '../../fulfilment/settings-sql.js';
+import {
+  type FulfilmentRow,
+  findFulfilment,
+  lockBenefitCode,
+  storeFulfilment,
+} from '../../fulfilment/fulfilment-settings-sql.js';
+import { openPoolCodes } from '../../fulfilment/pool-codes.js';
+import { insertPoolCodes } from '../../fulfilment/pool-codes-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { wholeSeconds } from '../../subscriptions/steps/benefits/claim-supplier.js';
-import { MOST_SERVED, serveWaiting } from '../../subscriptions/steps/benefits/claim-waiting.js';
+import { MAX_SERVED_CLAIMS, servePoolClaims } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
+import { nowInWholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
 import { requireCode, requireFound, requireOneOf } from '../rules.js';
@@ -99,19 +104,19 @@ export async function importCodes(
   const { clock, vault } = operator;
   return inTransaction(operator, async (tx) => {
     await lockBenefitCode(tx, subject);
-    const pool = await poolCodes(tx, vault);
+    const pool = await openPoolCodes(tx, vault);
     let imported = 0;
     for (let start = 0; start < codes.length; start += CODES_AT_ONCE) {
       const some = codes.slice(start, start + CODES_AT_ONCE);
-      imported += await insertCodes(
+      imported += await insertPoolCodes(
         tx,
         subject,
-        some.map((code) => pool.sealed(subject, code)),
+        some.map((code) => pool.seal(subject, code)),
       );
     }
     let served = 0;
-    for (let turn = MOST_SERVED; turn === MOST_SERVED; served += turn) {
-      turn = await serveWaiting(tx, vault, subject, wholeSeconds(clock));
+    for (let turn = MAX_SERVED_CLAIMS; turn === MAX_SERVED_CLAIMS; served += turn) {
+      turn = await servePoolClaims(tx, vault, subject, nowInWholeSeconds(clock));
     }
     const done = { imported, knownBefore: codes.length - imported, repeated, served };
     await recordAudit(tx, { actor: operator.actor, action: 'benefit.import-codes', subject, detail: done });

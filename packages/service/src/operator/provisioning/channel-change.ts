@@ -2,9 +2,9 @@ import {
   type ChannelView,
   describeChannels,
   lockChannel,
-  raiseVersion,
-} from '../../catalog/channels/provisioning-sql.js';
-import type { ChannelRow } from '../../catalog/channels/sql.js';
+  raiseChannelVersion,
+} from '../../catalog/channels/channel-provisioning-sql.js';
+import type { ChannelRow } from '../../catalog/channels/channels-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { type AuditEntry, recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator } from '../operator.js';
@@ -25,7 +25,7 @@ export async function changeChannel(
     if (!channel) throw createNotFound('channel', appId);
     const detail = await work(tx, channel);
     if (detail) {
-      await raiseVersion(tx, channel.channelId);
+      await raiseChannelVersion(tx, channel.channelId);
       await recordAudit(tx, { actor: operator.actor, action, subject: appId, detail });
     }
     return { ...(await requireChannelView(tx, appId)), changed: detail !== undefined };

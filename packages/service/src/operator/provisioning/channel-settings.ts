@@ -2,15 +2,15 @@ import { encryptionVersions, eventTypes } from '@perennial/wire/enums';
 import {
   type CallbackEventType,
   type ChannelView,
+  deleteCallbackUrl,
   findCallbackUrl,
-  removeCallbackUrl,
   storeCallbackUrl,
   storeEncryption,
   storeFrameOrigins,
   storeIpAllowList,
-  storeLimits,
+  storeRateLimits,
   storeVoidedPeriodEvents,
-} from '../../catalog/channels/provisioning-sql.js';
+} from '../../catalog/channels/channel-provisioning-sql.js';
 import { type Changed, type Operator, OperatorError } from '../operator.js';
 import { requireInteger, requireOneOf } from '../rules.js';
 import { checkCallbackUrl } from './addresses/callback-url.js';
@@ -34,7 +34,7 @@ export async function setCallback(operator: Operator, input: SetCallbackInput): 
   return changeChannel(operator, input.appId, 'channel.set-callback', async (tx, { channelId }) => {
     const former = await findCallbackUrl(tx, channelId, eventType);
     if (former === url) return undefined;
-    if (url === undefined) await removeCallbackUrl(tx, channelId, eventType);
+    if (url === undefined) await deleteCallbackUrl(tx, channelId, eventType);
     else await storeCallbackUrl(tx, channelId, eventType, url);
     return { eventType, from: former ?? null, to: url ?? null };
   });
@@ -74,7 +74,7 @@ export async function setLimits(
   return changeChannel(operator, input.appId, 'channel.set-limits', async (tx, channel) => {
     const from = { ratePerSecond: channel.ratePerSecond, rateBurst: channel.rateBurst };
     if (from.ratePerSecond === to.ratePerSecond && from.rateBurst === to.rateBurst) return undefined;
-    await storeLimits(tx, channel.channelId, to.ratePerSecond, to.rateBurst);
+    await storeRateLimits(tx, channel.channelId, to.ratePerSecond, to.rateBurst);
     return { from, to };
   });
 }

@@ -1,21 +1,21 @@
 import { randomInt } from 'node:crypto';
 import {
+  type ChannelView,
+  describeChannels,
+  endAccessTokens,
+  insertChannel,
+  storeChannelStatus,
+  storeCredentials,
+} from '../../catalog/channels/channel-provisioning-sql.js';
+import type { ChannelRow } from '../../catalog/channels/channels-sql.js';
+import {
   CREDENTIAL_NAMES,
   type CredentialName,
-  newCredentials,
+  createCredentials,
   openCredentials,
   resealCredentials,
   sealCredentials,
 } from '../../catalog/channels/credentials.js';
-import {
-  type ChannelView,
-  describeChannels,
-  endTokens,
-  insertChannel,
-  storeCredentials,
-  storeStatus,
-} from '../../catalog/channels/provisioning-sql.js';
-import type { ChannelRow } from '../../catalog/channels/sql.js';
 import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
@@ -43,7 +43,7 @@ export async function createChannel(
     ratePerSecond: input.ratePerSecond ?? DEFAULT_RATE[operator.environment],
     ...(input.rateBurst === undefined ? {} : { rateBurst: input.rateBurst }),
   });
-  const credentials = newCredentials();
+  const credentials = createCredentials();
   const sealed = sealCredentials(operator.vault, appId, credentials);
   const channel = await inTransaction(operator, async (tx) => {
     if (!(await insertChannel(tx, { appId, name, ratePerSecond, rateBurst, sealed }))) {
@@ -86,7 +86,7 @@ export async function resumeChannel(
 async function changeStatus(operator: Operator, appId: string, action: string, status: ChannelRow['status']) {
   return changeChannel(operator, appId, action, async (tx, channel) => {
     if (channel.status === status) return undefined;
-    await storeStatus(tx, channel.channelId, status);
+    await storeChannelStatus(tx, channel.channelId, status);
     return { from: channel.status, to: status };
   });
 }
@@ -108,12 +108,12 @@ export async function resetCredentials(
   const chosen = names.map((name) => requireOneOf('a credential to reset', name, CREDENTIAL_NAMES));
   if (chosen.length === 0) throw new OperatorError('no credential to reset is named');
   requireUnique('credential', chosen);
-  const fresh = newCredentials();
+  const fresh = createCredentials();
   const reset = Object.fromEntries(chosen.map((name) => [name, fresh[name]]));
   const channel = await changeChannel(operator, appId, 'channel.reset-credentials', async (tx, row) => {
     const next = { ...openCredentials(operator.vault, appId, row), ...reset };
     await storeCredentials(tx, row.channelId, resealCredentials(operator.vault, appId, row.dataKey, next));
-    await endTokens(tx, row.channelId);
+    await endAccessTokens(tx, row.channelId);
     return { credentials: chosen };
   });
   return { ...channel, ...Object.fromEntries(chosen.map((name) => [name, toBase64Text(fresh[name])])) };
@@ -124,7 +124,7 @@ export async function revokeTokens(
   { appId }: { readonly appId: string },
 ): Promise<Changed<ChannelView>> {
   return changeChannel(operator, appId, 'channel.revoke-tokens', async (tx, channel) => {
-    await endTokens(tx, channel.channelId);
+    await endAccessTokens(tx, channel.channelId);
     return { tokenEpoch: channel.tokenEpoch + 1 };
   });
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { findChannel } from '../../catalog/channels/channels-sql.js';
 import { openCredentials } from '../../catalog/channels/credentials.js';
-import { findChannel } from '../../catalog/channels/sql.js';
-import { describePaymentChannels } from '../../catalog/payment-channels/provisioning-sql.js';
-import { productExists } from '../../catalog/products/provisioning-sql.js';
+import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
+import { hasProduct } from '../../catalog/products/product-provisioning-sql.js';
 import { statement } from '../../platform/db/statement.js';
 import { inTransaction, type Operator, OperatorError } from '../operator.js';
 import { requireChannelView } from './channel-change.js';
@@ -105,7 +105,7 @@ async function createDemo(operator: Operator): Promise<void> {
   await createChannel(operator, { appId: APP_ID, name: 'Demo channel' });
   for (const product of PRODUCTS) {
     const { productCode } = product;
-    if (!(await productExists(operator.database, productCode))) await createProduct(operator, product);
+    if (!(await hasProduct(operator.database, productCode))) await createProduct(operator, product);
     await authorizeProduct(operator, { appId: APP_ID, productCode });
   }
   for (const { channel, authorization } of PAYMENT_CHANNELS) {

@@ -1,10 +1,10 @@
-import type { ChannelView } from '../../catalog/channels/provisioning-sql.js';
+import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
 import {
   clearOtherDefault,
-  deleteAuthorization,
-  findAuthorization,
-  storeAuthorization,
-} from '../../catalog/payment-channels/provisioning-sql.js';
+  deletePaymentChannelAuthorization,
+  findPaymentChannelAuthorization,
+  storePaymentChannelAuthorization,
+} from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import { type Changed, inTransaction, type Operator } from '../operator.js';
 import { changeChannel } from './channel-change.js';
 import { requireLockedPaymentChannel } from './payment-channels.js';
@@ -26,12 +26,12 @@ export async function authorizePaymentChannel(
   return inTransaction(operator, async (outer, joined) => {
     await requireLockedPaymentChannel(outer, code, 'share');
     return changeChannel(joined, appId, 'channel.authorize-payment-channel', async (tx, { channelId }) => {
-      const former = await findAuthorization(tx, channelId, code);
+      const former = await findPaymentChannelAuthorization(tx, channelId, code);
       const isDefault = flags.isDefault ?? former?.isDefault ?? false;
       const shareEnabled = flags.shareEnabled ?? former?.shareEnabled ?? false;
       if (former && former.isDefault === isDefault && former.shareEnabled === shareEnabled) return undefined;
       const formerDefault = isDefault ? await clearOtherDefault(tx, channelId, code) : undefined;
-      await storeAuthorization(tx, channelId, code, { isDefault, shareEnabled });
+      await storePaymentChannelAuthorization(tx, channelId, code, { isDefault, shareEnabled });
       return { code, isDefault, shareEnabled, former: former ?? null, formerDefault: formerDefault ?? null };
     });
   });
@@ -44,9 +44,9 @@ export async function withdrawPaymentChannel(
   return inTransaction(operator, async (outer, joined) => {
     await requireLockedPaymentChannel(outer, code, 'share');
     return changeChannel(joined, appId, 'channel.withdraw-payment-channel', async (tx, { channelId }) => {
-      const former = await findAuthorization(tx, channelId, code);
+      const former = await findPaymentChannelAuthorization(tx, channelId, code);
       if (!former) return undefined;
-      await deleteAuthorization(tx, channelId, code);
+      await deletePaymentChannelAuthorization(tx, channelId, code);
       return { code, former };
     });
   });

@@ -8,10 +8,10 @@ import {
   lockPaymentChannel,
   type PaymentChannelFields,
   type PaymentChannelView,
-  raiseVersionsOfAuthorized,
+  raiseVersionsOfAuthorizedChannels,
   storeGatewayKey,
   storePaymentChannel,
-} from '../../catalog/payment-channels/provisioning-sql.js';
+} from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { createKey } from '../../platform/secrets/vault.js';
 import type { Environment } from '../../platform/settings.js';
@@ -110,7 +110,7 @@ export async function updatePaymentChannel(
     const from = pickFields(former);
     if (isDeepStrictEqual(from, to)) return { ...former, gateway, changed: false };
     await storePaymentChannel(tx, subject, to);
-    await raiseVersionsOfAuthorized(tx, subject);
+    await raiseVersionsOfAuthorizedChannels(tx, subject);
     const detail = { from: differingFields(from, to), to: differingFields(to, from) };
     await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.update', subject, detail });
     return { ...(await requirePaymentChannelView(tx, subject)), changed: true };

@@ -1,15 +1,15 @@
 import { type PeriodType, periodTypes, settlementModes } from '@perennial/wire/enums';
-import type { ChannelView } from '../../catalog/channels/provisioning-sql.js';
+import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
 import {
-  type BenefitView,
   deleteProductAuthorization,
   describeProducts,
+  hasProduct,
   insertProduct,
   insertProductAuthorization,
   type NewProduct,
+  type ProductBenefitView,
   type ProductView,
-  productExists,
-} from '../../catalog/products/provisioning-sql.js';
+} from '../../catalog/products/product-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
@@ -34,7 +34,7 @@ export interface CreateProductInput {
   readonly period: number;
   readonly totalCycles: number;
   readonly amountCent: number;
-  readonly benefits: readonly BenefitView[];
+  readonly benefits: readonly ProductBenefitView[];
   /** Seconds after each failed attempt; empty: no retries. Unset: the period type's usual ones. */
   readonly retryDelays?: readonly number[];
 }
@@ -70,7 +70,7 @@ export async function authorizeProduct(
   { appId, productCode }: ProductAuthorizationInput,
 ): Promise<Changed<ChannelView>> {
   return changeChannel(operator, appId, 'channel.authorize-product', async (tx, { channelId }) => {
-    if (!(await productExists(tx, productCode))) throw createNotFound('product', productCode);
+    if (!(await hasProduct(tx, productCode))) throw createNotFound('product', productCode);
     return (await insertProductAuthorization(tx, channelId, productCode)) ? { productCode } : undefined;
   });
 }
@@ -80,7 +80,7 @@ export async function withdrawProduct(
   { appId, productCode }: ProductAuthorizationInput,
 ): Promise<Changed<ChannelView>> {
   return changeChannel(operator, appId, 'channel.withdraw-product', async (tx, { channelId }) => {
-    if (!(await productExists(tx, productCode))) throw createNotFound('product', productCode);
+    if (!(await hasProduct(tx, productCode))) throw createNotFound('product', productCode);
     return (await deleteProductAuthorization(tx, channelId, productCode)) ? { productCode } : undefined;
   });
 }

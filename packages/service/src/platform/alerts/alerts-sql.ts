@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../db/database.js';
-import { written } from '../db/time-sql.js';
+import { shanghaiText } from '../db/time-sql.js';
 
 /** What an operator has to look at. docs/operations.md says what each one means, and what to do. */
 export const ALERT_KINDS = [
@@ -105,9 +105,9 @@ export interface AlertView {
   readonly resolvedBecause: string | null;
 }
 
-const COLUMNS = `kind, subject, detail, seen, ${written('first_seen_at')} as "firstSeenAt",
-  ${written('last_seen_at')} as "lastSeenAt", acknowledged_by as "acknowledgedBy",
-  ${written('acknowledged_at')} as "acknowledgedAt", ${written('resolved_at')} as "resolvedAt",
+const COLUMNS = `kind, subject, detail, seen, ${shanghaiText('first_seen_at')} as "firstSeenAt",
+  ${shanghaiText('last_seen_at')} as "lastSeenAt", acknowledged_by as "acknowledgedBy",
+  ${shanghaiText('acknowledged_at')} as "acknowledgedAt", ${shanghaiText('resolved_at')} as "resolvedAt",
   resolved_because as "resolvedBecause"`;
 
 const ALERT_VIEW_COLUMNS = columns<AlertView>({

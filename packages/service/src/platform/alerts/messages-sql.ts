@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../db/database.js';
-import { written } from '../db/time-sql.js';
+import { shanghaiText } from '../db/time-sql.js';
 
 export type AlertWay = 'WEBHOOK' | 'EMAIL';
 export type AlertNews = 'OPEN' | 'STILL_OPEN' | 'RESOLVED';
@@ -69,7 +69,7 @@ const TAKE_ALERTS_TO_REPORT = statement({
      )
      select kind, what, count(*) as count,
        json_agg(json_build_object('subject', subject, 'detail', detail, 'seen', seen,
-         'firstSeenAt', ${written('first_seen_at')}, 'lastSeenAt', ${written('last_seen_at')},
+         'firstSeenAt', ${shanghaiText('first_seen_at')}, 'lastSeenAt', ${shanghaiText('last_seen_at')},
          'resolvedBecause', resolved_because) order by place) filter (where place <= $4) as alerts
      from placed group by kind, what order by kind, what`,
   parameters: ['integer', 'integer', 'bigint', 'bigint'],

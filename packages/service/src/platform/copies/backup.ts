@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Queryable, Transaction, Transactional } from '../db/database.js';
-import { written } from '../db/time-sql.js';
+import { shanghaiText } from '../db/time-sql.js';
 import { findInstallation, findMasterKeyId, type Installation } from '../installation/installation.js';
 import { listAppliedMigrations, type MigrationId } from '../schema/migrate.js';
 import type { Vault } from '../secrets/vault.js';
@@ -73,7 +73,7 @@ export async function writeBackup(
     await removeTimeouts(tx);
     // Before the first read, so that no table that is read can be dropped.
     await tx.query(`lock table ${tables.map(({ name }) => quoteIdentifier(name)).join()} in access share mode`);
-    const [moment] = await tx.query<{ takenAt: string }>(`select ${written('now()')} as "takenAt"`);
+    const [moment] = await tx.query<{ takenAt: string }>(`select ${shanghaiText('now()')} as "takenAt"`);
     const installation = await findInstallation(tx);
     if (!moment || !installation) throw new Error('a database that was opened has an installation');
     const { takenAt } = moment;

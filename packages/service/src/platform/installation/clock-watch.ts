@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import { columns, type Queryable, statement } from '../db/database.js';
-import { ms } from '../db/time-sql.js';
+import { epochMs } from '../db/time-sql.js';
 
 export interface ClockLimits {
   /** A larger difference is logged. */
@@ -36,7 +36,7 @@ export interface ClockWatch {
 
 const READ_CLOCK = statement({
   name: 'clock',
-  text: `select ${ms('clock_timestamp()')} as now`,
+  text: `select ${epochMs('clock_timestamp()')} as now`,
   parameters: [],
   columns: columns<{ now: number }>({ now: 'bigint' }),
 });

@@ -1,5 +1,5 @@
 import type { Queryable } from '../db/database.js';
-import { written } from '../db/time-sql.js';
+import { shanghaiText } from '../db/time-sql.js';
 import { PlainError } from '../plain-error.js';
 import { type Migration, readMigrations } from './migration-file.js';
 
@@ -22,7 +22,7 @@ export async function readAppliedMigrations(db: Queryable): Promise<Map<number, 
   if (!table?.there) return new Map();
   const rows = await db.query<AppliedMigration>(
     `select version, name, sha256, coalesce((row->>'is_contract')::boolean, false) as "isContract",
-       coalesce((row->>'is_finished')::boolean, true) as "isFinished", ${written('applied_at')} as "appliedAt"
+       coalesce((row->>'is_finished')::boolean, true) as "isFinished", ${shanghaiText('applied_at')} as "appliedAt"
      from schema_migrations m, to_jsonb(m) row order by version`,
   );
   return new Map(rows.map((row) => [row.version, row]));

@@ -7,22 +7,24 @@ export interface Transition<Status, Trigger> {
 
 export interface Transitions<Status, Trigger, Row extends Transition<Status, Trigger>> {
   readonly rows: readonly Row[];
-  /** Undefined where nothing of the kind can happen: the caller says what that means. */
-  after(from: Status | 'none', on: Trigger): Row | undefined;
-  /** For what is known to happen, as a statement is written for it: throws unless there is a row. */
-  step(from: Status | 'none', on: Trigger): Row;
+  /** Undefined when the table has no such row: the caller decides what that means. */
+  find(from: Status | 'none', on: Trigger): Row | undefined;
+  /** Throws when the table has no such row. For statements, which are written for a row of the table. */
+  require(from: Status | 'none', on: Trigger): Row;
 }
 
-/** What stands in no row does not happen. */
-export function transitions<Status extends string, Trigger extends string, Row extends Transition<Status, Trigger>>(
-  rows: readonly Row[],
-): Transitions<Status, Trigger, Row> {
-  const after = (from: Status | 'none', on: Trigger) => rows.find((row) => row.from === from && row.on === on);
+/** A table of transitions. What has no row in it is not allowed. */
+export function createTransitions<
+  Status extends string,
+  Trigger extends string,
+  Row extends Transition<Status, Trigger>,
+>(rows: readonly Row[]): Transitions<Status, Trigger, Row> {
+  const find = (from: Status | 'none', on: Trigger) => rows.find((row) => row.from === from && row.on === on);
   return {
     rows,
-    after,
-    step(from, on) {
-      const row = after(from, on);
+    find,
+    require(from, on) {
+      const row = find(from, on);
       if (!row) throw new Error(`no transition from ${from} on ${on}`);
       return row;
     },

@@ -1,12 +1,13 @@
 import type { AgreementStatus, OrderStatus, PaymentStatus } from '@perennial/wire';
 
-/** A status as a literal. */
-export const word = (status: OrderStatus | PaymentStatus | AgreementStatus): string => `'${status}'`;
+/** A status as an SQL literal. */
+export const statusLiteral = (status: OrderStatus | PaymentStatus | AgreementStatus): string => `'${status}'`;
 
-/** Conditions on a column that holds a status: the compiler knows the words. */
-export const orderIs = (column: string, ...statuses: readonly OrderStatus[]): string => isOneOf(column, statuses);
-export const paymentIs = (column: string, ...statuses: readonly PaymentStatus[]): string => isOneOf(column, statuses);
-export const agreementIs = (column: string, ...statuses: readonly AgreementStatus[]): string =>
+/** SQL conditions on a column with a status. The compiler checks the words. */
+export const orderStatusIs = (column: string, ...statuses: readonly OrderStatus[]): string => isOneOf(column, statuses);
+export const paymentStatusIs = (column: string, ...statuses: readonly PaymentStatus[]): string =>
+  isOneOf(column, statuses);
+export const agreementStatusIs = (column: string, ...statuses: readonly AgreementStatus[]): string =>
   isOneOf(column, statuses);
 
 function isOneOf(column: string, statuses: readonly string[]): string {

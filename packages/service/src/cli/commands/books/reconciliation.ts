@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { formatCents } from '../../../operator/money.js';
 import { OperatorError } from '../../../operator/operator.js';
 import type { DifferenceView } from '../../../reconciliation/differences-sql.js';
-import type { ReconciliationView } from '../../../reconciliation/runs-sql.js';
+import type { ReconciliationView } from '../../../reconciliation/reconciliation-runs-sql.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { parseWholeNumber } from '../../frame/options.js';
 import type { SafeText } from '../../frame/safe-text.js';

@@ -9,8 +9,8 @@ import type { SettlementReportInput } from '../../../operator/books/settlement-r
 import { formatCents } from '../../../operator/money.js';
 import { OperatorError, type OperatorWithClock } from '../../../operator/operator.js';
 import { requireOneOf } from '../../../operator/rules.js';
-import { REPORT_FORMATS } from '../../../settlement/format.js';
-import type { SettlementSummary, Sums } from '../../../settlement/report.js';
+import { REPORT_FORMATS } from '../../../settlement/report-format.js';
+import type { SettlementSummary, Sums } from '../../../settlement/settlement-report.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { paragraphs, type SafeText, safeText } from '../../frame/safe-text.js';
 import { table } from '../../frame/table.js';

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import type { ChannelView } from '../../../catalog/channels/provisioning-sql.js';
+import type { ChannelView } from '../../../catalog/channels/channel-provisioning-sql.js';
 import { OperatorError } from '../../../operator/operator.js';
 import {
   CALLBACK_EVENT_TYPES,

@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
-import type { PaymentChannelFields, PaymentChannelView } from '../../../catalog/payment-channels/provisioning-sql.js';
+import type {
+  PaymentChannelFields,
+  PaymentChannelView,
+} from '../../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import {
   createPaymentChannel,
   listPaymentChannels,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { BenefitView, ProductView } from '../../../catalog/products/provisioning-sql.js';
+import type { ProductBenefitView, ProductView } from '../../../catalog/products/product-provisioning-sql.js';
 import { formatCents } from '../../../operator/money.js';
 import { createProduct, listProducts, showProduct } from '../../../operator/provisioning/products.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
@@ -64,7 +64,7 @@ interface CreateOptions extends JsonOption {
   readonly period?: number;
   readonly cycles: number;
   readonly amountCent: number;
-  readonly benefit?: readonly BenefitView[];
+  readonly benefit?: readonly ProductBenefitView[];
   readonly retry?: readonly number[];
 }
 

@@ -2,30 +2,30 @@ import { decryptField, encryptionVersionOf, Rejection } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 
 interface PlaintextRule {
-  readonly holds: RegExp;
-  readonly words: string;
+  readonly pattern: RegExp;
+  readonly description: string;
 }
 
-/** What may stand behind a ciphertext. Nothing is stripped or respelled: two spellings are two values. */
-const RULES = {
-  card: { holds: /^[0-9]{8,32}$/, words: '8 to 32 digits' },
-  mobile: { holds: /^\+?[0-9]{5,20}$/, words: '5 to 20 digits, after an optional +' },
-  name: { holds: /^.{1,100}$/su, words: '1 to 100 characters' },
-  certificate: { holds: /^.{1,64}$/su, words: '1 to 64 characters' },
-  code: { holds: /^.{1,32}$/su, words: '1 to 32 characters' },
+/** What a decrypted field may contain. Nothing is stripped or respelled: two spellings are two values. */
+const PLAINTEXT_RULES = {
+  card: { pattern: /^[0-9]{8,32}$/, description: '8 to 32 digits' },
+  mobile: { pattern: /^\+?[0-9]{5,20}$/, description: '5 to 20 digits, after an optional +' },
+  name: { pattern: /^.{1,100}$/su, description: '1 to 100 characters' },
+  certificate: { pattern: /^.{1,64}$/su, description: '1 to 64 characters' },
+  code: { pattern: /^.{1,32}$/su, description: '1 to 32 characters' },
 } as const satisfies Record<string, PlaintextRule>;
 
-export type PlaintextKind = keyof typeof RULES;
+export type PlaintextKind = keyof typeof PLAINTEXT_RULES;
 
-/** A rejection that tells somebody without the key something about a ciphertext, and is counted therefore. */
-export class FieldFailure extends Rejection {}
+/** Counted, because this rejection tells somebody without the key something about a ciphertext. */
+export class UnreadableField extends Rejection {}
 
-/** Too many failures of the channel: nothing is decrypted for now. */
-export class FieldsSlowed extends Error {}
+/** The channel had too many unreadable fields: nothing is decrypted for it until the minute ends. */
+export class TooManyUnreadableFields extends Error {}
 
-/** Throws DECRYPT_FAILED or PARAM_INVALID, either with the field's name and never its value; or FieldsSlowed. */
+/** Throws DECRYPT_FAILED or PARAM_INVALID, with the field's name and never its value; or TooManyUnreadableFields. */
 export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext: string, field: string): string {
-  if (channel.fieldFailures.tooMany) throw new FieldsSlowed('too many encrypted fields could not be read');
+  if (channel.fieldFailures.tooMany) throw new TooManyUnreadableFields('too many encrypted fields could not be read');
   const version = encryptionVersionOf(ciphertext);
   if (version === 'v1' && !channel.acceptsV1) {
     throw new Rejection(
@@ -33,25 +33,29 @@ export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext:
       `${field} is in svc_aes_v1, which this channel does not take: use svc_aes_v2`,
     );
   }
-  const text = decrypted(channel, ciphertext, field);
-  const { holds, words } = RULES[kind];
-  if (holds.test(text)) return text;
-  const message = `${field} must hold ${words}`;
-  // Behind v2 only who has the key can have put a wrong text; v1 gives one to whoever changes enough values.
-  throw version === 'v2' ? new Rejection('PARAM_INVALID', message) : failure(channel, 'PARAM_INVALID', message);
+  const text = decryptOrCountFailure(channel, ciphertext, field);
+  const { pattern, description } = PLAINTEXT_RULES[kind];
+  if (pattern.test(text)) return text;
+  const message = `${field} must hold ${description}`;
+  // With v2 only somebody with the key can have encrypted a wrong text. With v1 anybody gets one by changing enough bytes.
+  throw version === 'v2' ? new Rejection('PARAM_INVALID', message) : countFailure(channel, 'PARAM_INVALID', message);
 }
 
-function decrypted(channel: Channel, ciphertext: string, field: string): string {
+function decryptOrCountFailure(channel: Channel, ciphertext: string, field: string): string {
   try {
     return decryptField(ciphertext, channel.aesKey);
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
-    // Which field it is, and still not why: docs/interface.md has it that all reasons are one.
-    throw failure(channel, 'DECRYPT_FAILED', `${field} cannot be decrypted`);
+    // Which field, but not why: by docs/interface.md all reasons look the same to the caller.
+    throw countFailure(channel, 'DECRYPT_FAILED', `${field} cannot be decrypted`);
   }
 }
 
-function failure({ fieldFailures }: Channel, name: 'DECRYPT_FAILED' | 'PARAM_INVALID', message: string): FieldFailure {
+function countFailure(
+  { fieldFailures }: Channel,
+  name: 'DECRYPT_FAILED' | 'PARAM_INVALID',
+  message: string,
+): UnreadableField {
   fieldFailures.add();
-  return new FieldFailure(name, message);
+  return new UnreadableField(name, message);
 }

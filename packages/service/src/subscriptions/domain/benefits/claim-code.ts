@@ -1,12 +1,12 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
 
-/** A claim's code at rest is sealed like other things of the channel's users, for this claim alone. */
-const placeOf = (claimNo: string) => `code of claim ${claimNo}`;
+/** The code of a claim is stored sealed under the channel's data key. The place makes a copy in another claim unreadable. */
+const claimCodePlace = (claimNo: string) => `code of claim ${claimNo}`;
 
-export function sealCode({ sealing }: Pick<Channel, 'sealing'>, claimNo: string, code: string): string {
-  return sealing.seal(code, placeOf(claimNo));
+export function sealClaimCode({ sealing }: Pick<Channel, 'sealing'>, claimNo: string, code: string): string {
+  return sealing.seal(code, claimCodePlace(claimNo));
 }
 
-export function openCode({ sealing }: Pick<Channel, 'sealing'>, claimNo: string, sealed: string): string {
-  return sealing.unseal(sealed, placeOf(claimNo));
+export function unsealClaimCode({ sealing }: Pick<Channel, 'sealing'>, claimNo: string, sealed: string): string {
+  return sealing.unseal(sealed, claimCodePlace(claimNo));
 }

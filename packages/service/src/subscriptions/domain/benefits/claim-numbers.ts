@@ -1,13 +1,13 @@
-import { paymentOrderNo } from '../orders/numbers.js';
+import { formatPaymentOrderNo } from '../orders/order-numbers.js';
 
-/** One benefit of one period, by its place among the product's. */
+/** One benefit of one period. `position` is its place in the product's list of benefits. */
 export interface BenefitReference {
   readonly orderNo: number;
   readonly cycleNo: number;
   readonly position: number;
 }
 
-/** Known before anybody claims, and so a supplier's idempotency key. */
-export function claimNoOf({ orderNo, cycleNo, position }: BenefitReference): string {
-  return `C${paymentOrderNo(orderNo, cycleNo)}${String(position).padStart(2, '0')}`;
+/** Follows from the benefit alone, so it can serve as the idempotency key at a supplier. */
+export function formatClaimNo({ orderNo, cycleNo, position }: BenefitReference): string {
+  return `C${formatPaymentOrderNo(orderNo, cycleNo)}${String(position).padStart(2, '0')}`;
 }

@@ -1,5 +1,5 @@
 import type { PeriodType } from '@perennial/wire';
-import { plus } from '../../../platform/db/time-sql.js';
+import { addByCalendar } from '../../../platform/db/time-sql.js';
 
 /** Asia/Shanghai has been eight hours ahead of UTC, without summer time, since 1991. */
 const OFFSET_MS = 8 * 3_600_000;
@@ -11,35 +11,35 @@ export interface Cadence {
 }
 
 /**
- * When period `cycleNo` is due: always counted from the anchor, never from the period before, so that nothing drifts. A
- * day past the end of its month is the month's last (31 January, 28 February, 31 March).
+ * When period `cycleNo` is due: always counted from the anchor, never from the period before, so that the day does not drift.
+ * In a month without that day it is the month's last day (31 January, 28 February, 31 March).
  */
-export function dueAt(anchor: number, { periodType, period }: Cadence, cycleNo: number): number {
-  const steps = (cycleNo - 1) * period;
-  if (steps === 0) return anchor;
-  if (periodType === 'DAY') return anchor + steps * DAY_MS;
-  if (anchor !== last.anchor) last = { anchor, ...dateOf(anchor) };
-  const months = last.month + steps;
-  const year = last.year + Math.floor(months / 12);
+export function periodDueAt(anchor: number, { periodType, period }: Cadence, cycleNo: number): number {
+  const units = (cycleNo - 1) * period;
+  if (units === 0) return anchor;
+  if (periodType === 'DAY') return anchor + units * DAY_MS;
+  if (anchor !== lastAnchor.anchor) lastAnchor = { anchor, ...shanghaiDateOf(anchor) };
+  const months = lastAnchor.month + units;
+  const year = lastAnchor.year + Math.floor(months / 12);
   const month = months % 12;
-  return Date.UTC(year, month, Math.min(last.day, daysIn(year, month))) + last.timeOfDay - OFFSET_MS;
+  return Date.UTC(year, month, Math.min(lastAnchor.day, daysInMonth(year, month))) + lastAnchor.timeOfDay - OFFSET_MS;
 }
 
 /**
- * The same rule for statements, which move thousands of orders at once: when the order called `o` has run for so many periods.
- * A test holds the two against each other.
+ * The same rule as SQL, for statements that move thousands of orders at once: the time `count` periods after the creation of
+ * the order called `o`. A test compares the two.
  */
-export const afterPeriods = (count: string, o: string) =>
-  plus(
+export const afterPeriodsSql = (count: string, o: string) =>
+  addByCalendar(
     `${o}.created_at`,
     `case ${o}.period_type when 'DAY' then make_interval(days => ${o}.period * (${count}))
      else make_interval(months => ${o}.period * (${count})) end`,
   );
 
-/** Periods of one order are asked for one after another. */
-let last = { anchor: 0, ...dateOf(0) };
+/** The last anchor, taken apart: periods of one order are asked for one after another. */
+let lastAnchor = { anchor: 0, ...shanghaiDateOf(0) };
 
-function dateOf(anchor: number) {
+function shanghaiDateOf(anchor: number) {
   const local = new Date(anchor + OFFSET_MS);
   return {
     year: local.getUTCFullYear(),
@@ -49,12 +49,17 @@ function dateOf(anchor: number) {
   };
 }
 
-function daysIn(year: number, month: number): number {
+function daysInMonth(year: number, month: number): number {
   if (month === 1) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
   return month === 3 || month === 5 || month === 8 || month === 10 ? 30 : 31;
 }
 
-/** After the first period: the second one's time, or for an order of one its own, since completing it is then due. */
-export function nextStepAt(order: Cadence & { readonly createdAt: number; readonly totalCycles: number }): number {
-  return order.totalCycles > 1 ? dueAt(order.createdAt, order, 2) : order.createdAt;
+/**
+ * When an order is due after its first period: at the time of the second period. An order with one period is due at once, to
+ * be completed.
+ */
+export function dueAfterFirstPeriod(
+  order: Cadence & { readonly createdAt: number; readonly totalCycles: number },
+): number {
+  return order.totalCycles > 1 ? periodDueAt(order.createdAt, order, 2) : order.createdAt;
 }

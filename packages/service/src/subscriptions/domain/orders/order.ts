@@ -6,7 +6,7 @@ import {
   type PeriodType,
   type SettlementMode,
 } from '@perennial/wire';
-import { dueAt } from './calendar.js';
+import { periodDueAt } from './calendar.js';
 
 /** An order as it is stored, times in Unix milliseconds. */
 export interface Order {
@@ -46,35 +46,35 @@ export interface Payment {
   readonly refundAt: number | null;
 }
 
-export const timeOrNull = (at: number | null): string | null => (at === null ? null : formatTime(at));
+export const formatTimeOrNull = (at: number | null): string | null => (at === null ? null : formatTime(at));
 
-/** The next moment a debit or billing is planned; what else may be due, completion say, is none of the channel's. */
+/** When the next debit or billing is planned. Null when only something else is due, such as completing the order. */
 export function nextPayAt(order: Order): number | null {
   if (order.status !== 'ACTIVE') return null;
   if (order.latestPaymentStatus === 'FAIL_RETRY') return order.nextDueAt;
   if (order.cycleNo === order.totalCycles) return null;
-  // Nothing is due while a debit is on its way; the next one is planned all the same.
-  return order.nextDueAt ?? dueAt(order.createdAt, order, order.cycleNo + 1);
+  // While a debit is under way `nextDueAt` is null, but the time of the next period is known.
+  return order.nextDueAt ?? periodDueAt(order.createdAt, order, order.cycleNo + 1);
 }
 
-export const nextPayTime = (order: Order): string | null => timeOrNull(nextPayAt(order));
+export const nextPayTime = (order: Order): string | null => formatTimeOrNull(nextPayAt(order));
 
-/** A period that was not started: it follows from its order. Nothing when there will be none. */
-export function derivedStatus(order: Order): 'WAIT' | 'CANCELED' | undefined {
+/** The status of periods that were not started follows from their order. Undefined when they will never exist. */
+export function unstartedStatus(order: Order): 'WAIT' | 'CANCELED' | undefined {
   if (order.status === 'ACTIVE') return 'WAIT';
   return order.status === 'UNSUBSCRIBED' ? 'CANCELED' : undefined;
 }
 
-/** How many periods the order is answered with. */
-export function periodCount(order: Order): number {
-  return derivedStatus(order) === undefined ? order.cycleNo : order.totalCycles;
+/** How many periods an answer about the order has. */
+export function countShownPeriods(order: Order): number {
+  return unstartedStatus(order) === undefined ? order.cycleNo : order.totalCycles;
 }
 
-export function derivedPayment(order: Order, cycleNo: number, status: PaymentStatus): Payment {
+export function unstartedPayment(order: Order, cycleNo: number, status: PaymentStatus): Payment {
   return {
     cycleNo,
     status,
-    expectAt: dueAt(order.createdAt, order, cycleNo),
+    expectAt: periodDueAt(order.createdAt, order, cycleNo),
     paidAt: null,
     amountCent: order.amountCent,
     refundAmountCent: 0,
@@ -82,29 +82,29 @@ export function derivedPayment(order: Order, cycleNo: number, status: PaymentSta
   };
 }
 
-/** One period, without making the others. */
-export function paymentAt(order: Order, started: readonly Payment[], cycleNo: number): Payment | undefined {
+/** One period of an order, started or not. Undefined when the order has no such period. */
+export function findPaymentOfCycle(order: Order, started: readonly Payment[], cycleNo: number): Payment | undefined {
   if (cycleNo <= order.cycleNo) return started.find((payment) => payment.cycleNo === cycleNo);
-  const status = derivedStatus(order);
-  return status === undefined || cycleNo > order.totalCycles ? undefined : derivedPayment(order, cycleNo, status);
+  const status = unstartedStatus(order);
+  return status === undefined || cycleNo > order.totalCycles ? undefined : unstartedPayment(order, cycleNo, status);
 }
 
-/** The order as it is answered, but for its link and its periods. */
+/** An order as endpoints answer it, without its link and its periods. */
 export type OrderHead = Omit<MainOrder, 'redeemUrl' | 'paymentRecords'>;
 
-export function orderHead(order: Order): OrderHead {
+export function createOrderHead(order: Order): OrderHead {
   return {
     orderNo: String(order.orderNo),
     externalOrderNo: order.externalOrderNo,
     createTime: formatTime(order.createdAt),
     orderStatus: order.status,
-    orderSuccessTime: timeOrNull(order.successAt),
+    orderSuccessTime: formatTimeOrNull(order.successAt),
     periodType: order.periodType,
     period: order.period,
     totalCycles: order.totalCycles,
     totalPaidAmountCent: order.paidAmountCent,
     totalRefundAmountCent: order.refundAmountCent,
     nextPayTime: nextPayTime(order),
-    unsubscribeTime: timeOrNull(order.unsubscribedAt),
+    unsubscribeTime: formatTimeOrNull(order.unsubscribedAt),
   };
 }

@@ -2,7 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const UNKNOWN = { kind: 'unknown' } as const;
 
-/** What a call to an institution came to. One that fails or takes too long is unknown: the institution may have acted. */
+/**
+ * The outcome of a call to an institution. When the call fails or takes too long it is unknown: the institution may have
+ * acted.
+ */
 export async function withinDeadline<Outcome extends { readonly kind: string }>(
   call: () => Promise<Outcome>,
   deadlineMs: number,

@@ -1,19 +1,19 @@
-import { type PaymentReference, parsePaymentOrderNo, paymentOrderNo } from '../orders/numbers.js';
+import { formatPaymentOrderNo, type PaymentReference, parsePaymentOrderNo } from '../orders/order-numbers.js';
 
 export interface RefundReference extends PaymentReference {
   /** Counts the refunds of one period from 1. */
   readonly refundSeq: number;
 }
 
-/** Two digits of a number hold no more. */
-export const MOST_REFUNDS = 99;
+/** A refund's number has two digits for its sequence. */
+export const MAX_REFUNDS = 99;
 
-/** The institution's idempotency key of one refund. The letter keeps it apart from the number of an attempt. */
-export function refundNo({ orderNo, cycleNo, refundSeq }: RefundReference): string {
-  return `R${paymentOrderNo(orderNo, cycleNo)}${String(refundSeq).padStart(2, '0')}`;
+/** The idempotency key of a refund at the institution. The letter tells it apart from the number of an attempt. */
+export function formatRefundNo({ orderNo, cycleNo, refundSeq }: RefundReference): string {
+  return `R${formatPaymentOrderNo(orderNo, cycleNo)}${String(refundSeq).padStart(2, '0')}`;
 }
 
-/** Nothing for a text that cannot be the number of a refund. */
+/** Undefined when the text cannot be the number of a refund. */
 export function parseRefundNo(text: string): RefundReference | undefined {
   const payment = text.startsWith('R') ? parsePaymentOrderNo(text.slice(1, -2)) : undefined;
   const refundSeq = /\d\d$/.test(text) ? Number(text.slice(-2)) : 0;

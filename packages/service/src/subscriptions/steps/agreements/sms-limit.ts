@@ -1,27 +1,27 @@
 import { Rejection } from '@perennial/wire';
 import type { Queryable } from '../../../platform/db/database.js';
-import { countSends, insertSend, lockBankMobile } from '../../store/agreements/sms-limit-sql.js';
+import { countSmsSends, insertSmsSend, lockBankMobile } from '../../store/agreements/sms-limit-sql.js';
 
 const PAUSE_MS = 60_000;
 const DAY_MS = 24 * 60 * PAUSE_MS;
-const MOST_A_DAY = 10;
+const MAX_SENDS_A_DAY = 10;
 
 /**
- * Counts a code before it is sent, or throws SMS_TOO_FREQUENT. `resumed`: the same request goes on after a crash and
- * need not wait for itself; the number of a day holds for it too, so a crash that repeats does not flood a phone.
+ * Counts a code before it is sent, or throws SMS_TOO_FREQUENT. `resumed`: the same request continues after a crash and does not
+ * wait for its own earlier code; the limit of a day holds for it too, so that repeated crashes do not flood a phone.
  */
-export async function reserveSend(
+export async function reserveSmsSend(
   tx: Queryable,
   bankMobileHash: Buffer,
   now: number,
   { resumed }: { readonly resumed: boolean },
 ): Promise<void> {
   await lockBankMobile(tx, bankMobileHash);
-  const sent = await countSends(tx, bankMobileHash, {
+  const sent = await countSmsSends(tx, bankMobileHash, {
     pause: now - PAUSE_MS,
     day: now - DAY_MS,
     latest: now + PAUSE_MS,
   });
-  if (sent.day >= MOST_A_DAY || (sent.pause > 0 && !resumed)) throw new Rejection('SMS_TOO_FREQUENT');
-  await insertSend(tx, bankMobileHash, now);
+  if (sent.day >= MAX_SENDS_A_DAY || (sent.pause > 0 && !resumed)) throw new Rejection('SMS_TOO_FREQUENT');
+  await insertSmsSend(tx, bankMobileHash, now);
 }

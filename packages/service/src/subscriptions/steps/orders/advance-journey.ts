@@ -1,17 +1,17 @@
 import { type RehearsedOutcome, Rejection } from '@perennial/wire';
 import type { Order } from '../../domain/orders/order.js';
-import type { Standing } from '../../store/orders/advance-sql.js';
+import type { OrderStanding } from '../../store/orders/order-standing-sql.js';
 
-/** What time travel is asked for: so many periods, or everything up to a time. */
-export interface Asked {
+/** What time travel is asked for: a number of periods, or everything up to a time. */
+export interface AdvanceWish {
   readonly to: { readonly cycles: number } | { readonly time: number };
-  /** One for each period in turn; those that are missing succeed. */
+  /** One outcome for each period, in their order. Periods without one succeed. */
   readonly outcomes: readonly RehearsedOutcome[];
 }
 
 /**
- * How far an order is to go, fixed before its first step: whoever goes on after a crash goes to the same place and no
- * further. Up to a try of a period, or up to a time (Unix milliseconds).
+ * How far an order is to be advanced. Fixed before the first step, so that a request that continues after a crash goes
+ * exactly as far: to a try of a period, or to a time (Unix milliseconds).
  */
 export interface Journey {
   readonly orderNo: number;
@@ -20,15 +20,18 @@ export interface Journey {
   readonly to: { readonly cycleNo: number; readonly tryNo: number } | { readonly time: number };
 }
 
-/** One that failed for now is tried again, else the next one begins. Past the last one, only completion is left. */
+/**
+ * A period that failed for now is tried again, otherwise the next one begins. After the last period only completion is left.
+ */
 export function nextCycleNo(order: Order): number {
   return order.latestPaymentStatus === 'FAIL_RETRY' ? order.cycleNo : order.cycleNo + 1;
 }
 
-const triesBefore = (order: Order, { tries }: Standing) => (order.latestPaymentStatus === 'FAIL_RETRY' ? tries : 0);
+const triesBefore = (order: Order, { tries }: OrderStanding) =>
+  order.latestPaymentStatus === 'FAIL_RETRY' ? tries : 0;
 
-/** Of an order under its lock. Says no to what cannot be. */
-export function planJourney(order: Order, standing: Standing, { to, outcomes }: Asked): Journey {
+/** The caller holds the order's lock. Rejects what is not possible for the order. */
+export function planJourney(order: Order, standing: OrderStanding, { to, outcomes }: AdvanceWish): Journey {
   if (order.status === 'UNSUBSCRIBED' || order.status === 'TERMINATED')
     throw new Rejection('SUBSCRIPTION_UNSUBSCRIBED');
   if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
@@ -50,8 +53,8 @@ export function planJourney(order: Order, standing: Standing, { to, outcomes }: 
   return { orderNo, from, to: { cycleNo: from + to.cycles - 1, tryNo } };
 }
 
-/** The moment of the next step, or nothing: the order is there, or can go no further. */
-export function nextMoment({ to }: Journey, order: Order, standing: Standing): number | undefined {
+/** The time of the next step. Undefined when the journey is over, or the order cannot be advanced further. */
+export function nextStepTime({ to }: Journey, order: Order, standing: OrderStanding): number | undefined {
   const { dueAt } = standing;
   if (order.status !== 'ACTIVE' || dueAt === null) return undefined;
   if ('time' in to) return dueAt <= to.time ? dueAt : undefined;

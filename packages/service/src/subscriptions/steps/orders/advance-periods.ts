@@ -1,52 +1,52 @@
 import type { OrderStatus, PaymentStatus, RehearsedOutcome } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Decline } from '../../../gateways/gateway.js';
-import type { Gateways } from '../../../gateways/registry.js';
+import type { Gateways } from '../../../gateways/gateway-registry.js';
 import type { Queryable, Transactional } from '../../../platform/db/database.js';
-import { attemptNo } from '../../domain/orders/numbers.js';
 import type { Order } from '../../domain/orders/order.js';
-import { RENEWAL_LEASE_SECONDS } from '../../domain/payments/policy.js';
-import { institutionNo } from '../../store/agreements/card.js';
-import { findAgreementIdOf, findStanding } from '../../store/orders/advance-sql.js';
-import { billOne } from '../../store/orders/bill-sql.js';
-import { type StartedRenewal, startRenewals } from '../../store/orders/renew-sql.js';
-import { lockOrderByNumber } from '../../store/orders/sql.js';
-import { endWithoutDebit } from '../../store/orders/without-debit-sql.js';
-import { endOrders } from '../ending/end.js';
-import { holdAgreements, LEFT_OVER } from '../ending/end-agreements.js';
-import { debitRequest, rejectWrongAmount, sendDebit } from '../payments/debit.js';
-import type { FinalOutcome } from '../payments/outcome.js';
-import { type Settled, settleOne } from '../payments/settle.js';
-import { type Journey, nextCycleNo, nextMoment } from './advance-journey.js';
+import { formatAttemptNo } from '../../domain/orders/order-numbers.js';
+import { RENEWAL_LEASE_SECONDS } from '../../domain/payments/debit-policy.js';
+import { unsealInstitutionNo } from '../../store/agreements/card.js';
+import { billOrder } from '../../store/orders/bill-orders-sql.js';
+import { expireAndComplete } from '../../store/orders/expire-and-complete-sql.js';
+import { findAgreementIdOfOrder, findOrderStanding } from '../../store/orders/order-standing-sql.js';
+import { lockOrderByNumber } from '../../store/orders/orders-sql.js';
+import { type StartedRenewal, startRenewals } from '../../store/orders/start-renewals-sql.js';
+import { lockAgreementsWithOrders, UNSUBSCRIBED_AS_LEFT_OVER } from '../ending/end-agreements.js';
+import { endOrders } from '../ending/end-orders.js';
+import type { FinalOutcome } from '../payments/apply-outcome.js';
+import { createDebitRequest, rejectWrongAmount, sendDebit } from '../payments/send-debit.js';
+import { type SettledDebit, settleDebit } from '../payments/settle-debits.js';
+import { type Journey, nextCycleNo, nextStepTime } from './advance-journey.js';
 
 export interface AdvanceDeps {
   readonly database: Transactional;
   readonly gateways: Gateways;
-  /** Whose order it is; asked for only when its institution is called. */
+  /** The channel of the order. Read only when an institution is called. */
   readonly channel: () => Promise<Channel>;
   /** In place of the policy's, for a test that cannot wait. */
   readonly debitDeadlineMs?: number;
 }
 
-/** One thing that happened, by the order's own clock. */
-export interface Step {
+/** One thing that happened, at a time of the order's own clock. */
+export interface AdvanceStep {
   readonly at: number;
-  /** Nothing when the order was only completed, or ended for want of an agreement. */
+  /** Undefined when the order was only completed, or ended because its agreement had ended. */
   readonly payment: { readonly cycleNo: number; readonly status: PaymentStatus } | undefined;
   readonly orderStatus: OrderStatus;
 }
 
 /**
- * Time travel: an order's periods one after another, each at the moment it is due and through the statements that renew it
- * in earnest, until the journey is over or something stands in its way. Each step is a transaction of its own, so that the
- * order is in order wherever this is cut off.
+ * Time travel: processes an order's periods one after another, each at the time when it is due and by the statements that
+ * renew orders otherwise, until the journey is over or a step has no outcome. Each step is a transaction of its own, so that
+ * the order is consistent if this is interrupted.
  */
 export async function advancePeriods(
   deps: AdvanceDeps,
   journey: Journey,
   outcomes: readonly RehearsedOutcome[],
-): Promise<Step[]> {
-  const steps: Step[] = [];
+): Promise<AdvanceStep[]> {
+  const steps: AdvanceStep[] = [];
   for (;;) {
     const taken = await deps.database.transaction((tx) => takeStep(tx, journey, outcomes));
     if (!taken) return steps;
@@ -54,29 +54,29 @@ export async function advancePeriods(
   }
 }
 
-interface Call {
+interface InstitutionCall {
   readonly at: number;
   readonly renewal: StartedRenewal;
 }
 
-/** The order's lock is waited for, so that nothing that is due is passed over. The sandbox's own institution calls nobody. */
+/** Waits for the order's lock, so that nothing that is due is skipped. The sandbox's own institution is not called. */
 async function takeStep(
   tx: Queryable,
   journey: Journey,
   outcomes: readonly RehearsedOutcome[],
-): Promise<Step | Call | undefined> {
+): Promise<AdvanceStep | InstitutionCall | undefined> {
   const { orderNo } = journey;
   const order = await lockForStep(tx, orderNo, outcomes);
-  const standing = await findStanding(tx, orderNo);
-  const at = nextMoment(journey, order, standing);
+  const standing = await findOrderStanding(tx, orderNo);
+  const at = nextStepTime(journey, order, standing);
   if (at === undefined) return undefined;
   const due = { kind: 'one-order', at, orderNo } as const;
   const cycleNo = nextCycleNo(order);
   if (order.settlementMode === 'CHANNEL_COLLECT') {
-    if (!(await billOne(tx, orderNo, at))) throw stuck(order);
-    return step(order, at, cycleNo > order.totalCycles ? undefined : { cycleNo, status: 'BILLED' });
+    if (!(await billOrder(tx, orderNo, at))) throw createStuckError(order);
+    return billedStep(order, at, cycleNo > order.totalCycles ? undefined : { cycleNo, status: 'BILLED' });
   }
-  const [ended] = await endWithoutDebit(tx, due, 1);
+  const [ended] = await expireAndComplete(tx, due, 1);
   if (ended) {
     const payment = ended.failed ? ({ cycleNo: ended.cycleNo, status: 'FAIL' } as const) : undefined;
     return { at, payment, orderStatus: ended.completed ? 'COMPLETED' : 'ACTIVE' };
@@ -84,39 +84,39 @@ async function takeStep(
   const started = await startRenewals(tx, standing.paymentChannelCode ?? '', due, 1, RENEWAL_LEASE_SECONDS);
   const [renewal] = started.renewals;
   if (started.notBound.length > 0) {
-    const [left = order] = await endOrders(tx, [order], LEFT_OVER, at);
+    const [left = order] = await endOrders(tx, [order], UNSUBSCRIBED_AS_LEFT_OVER, at);
     return { at, payment: undefined, orderStatus: left.status };
   }
-  if (!renewal) throw stuck(order);
+  if (!renewal) throw createStuckError(order);
   if (!standing.rehearsable) return { at, renewal };
-  const outcome = rehearsed(renewal, outcomes[cycleNo - journey.from] ?? 'SUCCESS', at);
-  return settledStep(await settleOne(tx, renewal, outcome, at), at);
+  const outcome = rehearsedOutcome(renewal, outcomes[cycleNo - journey.from] ?? 'SUCCESS', at);
+  return settledStep(await settleDebit(tx, renewal, outcome, at), at);
 }
 
-/** One of the outcomes may end the agreement: then all that runs on it is locked from the start, in its order. */
+/** If one of the outcomes ends the agreement, all orders on it are locked from the start, in the usual order. */
 async function lockForStep(tx: Queryable, orderNo: number, outcomes: readonly RehearsedOutcome[]): Promise<Order> {
-  const agreementId = outcomes.includes('AGREEMENT_INVALID') ? await findAgreementIdOf(tx, orderNo) : null;
+  const agreementId = outcomes.includes('AGREEMENT_INVALID') ? await findAgreementIdOfOrder(tx, orderNo) : null;
   const order =
     agreementId === null
       ? await lockOrderByNumber(tx, orderNo)
-      : (await holdAgreements(tx, [agreementId], [orderNo])).orders.get(orderNo);
+      : (await lockAgreementsWithOrders(tx, [agreementId], [orderNo])).orders.get(orderNo);
   if (!order) throw new Error(`there is no order ${orderNo}`);
   return order;
 }
 
-/** A bridge's institution is really asked. What it does not say now is found out later, as always. */
+/** An institution behind a bridge is really called. If it gives no outcome now, a job asks later, as always. */
 async function callInstitution(
   { database, gateways, channel, debitDeadlineMs }: AdvanceDeps,
-  { at, renewal }: Call,
-): Promise<Step> {
+  { at, renewal }: InstitutionCall,
+): Promise<AdvanceStep> {
   const gateway = await gateways.of(renewal.paymentChannelCode);
   const whose = await channel();
-  const request = debitRequest(renewal, whose, institutionNo(whose, renewal));
+  const request = createDebitRequest(renewal, whose, unsealInstitutionNo(whose, renewal));
   const outcome = await rejectWrongAmount(database, renewal, await sendDebit(gateway, request, debitDeadlineMs));
   if (outcome.kind !== 'success' && outcome.kind !== 'declined') {
     return { at, payment: { cycleNo: renewal.cycleNo, status: 'PROCESSING' }, orderStatus: 'ACTIVE' };
   }
-  return settledStep(await database.transaction((tx) => settleOne(tx, renewal, outcome, at)), at);
+  return settledStep(await database.transaction((tx) => settleDebit(tx, renewal, outcome, at)), at);
 }
 
 const DECLINES: Readonly<Record<Exclude<RehearsedOutcome, 'SUCCESS'>, Decline>> = {
@@ -125,22 +125,23 @@ const DECLINES: Readonly<Record<Exclude<RehearsedOutcome, 'SUCCESS'>, Decline>> 
   AGREEMENT_INVALID: 'agreement-invalid',
 };
 
-function rehearsed(renewal: StartedRenewal, outcome: RehearsedOutcome, at: number): FinalOutcome {
+function rehearsedOutcome(renewal: StartedRenewal, outcome: RehearsedOutcome, at: number): FinalOutcome {
   if (outcome !== 'SUCCESS')
     return { kind: 'declined', decline: DECLINES[outcome], reason: 'rehearsed in the sandbox' };
-  const number = attemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);
+  const number = formatAttemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);
   return { kind: 'success', paidAt: at, amountCent: renewal.amountCent, institutionRef: `sandbox-${number}` };
 }
 
-function step(order: Order, at: number, payment: Step['payment']): Step {
+function billedStep(order: Order, at: number, payment: AdvanceStep['payment']): AdvanceStep {
   return { at, payment, orderStatus: nextCycleNo(order) >= order.totalCycles ? 'COMPLETED' : 'ACTIVE' };
 }
 
-const settledStep = ({ order, payment }: Settled, at: number): Step => ({
+const settledStep = ({ order, payment }: SettledDebit, at: number): AdvanceStep => ({
   at,
   payment: { cycleNo: payment.cycleNo, status: payment.status },
   orderStatus: order.status,
 });
 
-/** Going on would go round in circles. */
-const stuck = (order: Order) => new Error(`order ${order.orderNo} is due and nothing could be done about it`);
+/** Thrown because the loop would never end otherwise. */
+const createStuckError = (order: Order) =>
+  new Error(`order ${order.orderNo} is due and nothing could be done about it`);

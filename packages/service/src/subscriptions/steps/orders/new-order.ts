@@ -1,13 +1,13 @@
 import type { CatalogProduct } from '../../../catalog/products/catalog.js';
 import type { Answer } from '../../../platform/answers/answer.js';
 import type { IdempotentRow } from '../../../platform/idempotency/run-once.js';
-import { expiryOf } from '../../domain/benefits/policy.js';
-import { nextStepAt } from '../../domain/orders/calendar.js';
+import { benefitExpiresAt } from '../../domain/benefits/benefit-expiry.js';
+import { dueAfterFirstPeriod } from '../../domain/orders/calendar.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
-import { type OrderTrigger, orderStep } from '../../domain/orders/states.js';
-import { paymentStep } from '../../domain/payments/states.js';
-import { type NewEvent, orderChanged, paymentChanged } from '../../store/events/outbox.js';
-import type { IdempotencyInsert, NewOrderRow } from '../../store/orders/new-order-sql.js';
+import { type OrderTrigger, requireOrderTransition } from '../../domain/orders/order-states.js';
+import { requirePaymentTransition } from '../../domain/payments/payment-states.js';
+import { type NewEvent, orderChangedEvent, paymentChangedEvent } from '../../store/events/outbox.js';
+import type { IdempotencyInsert, NewOrderRow } from '../../store/orders/new-orders-sql.js';
 
 export interface OrderIdentity {
   readonly orderNo: number;
@@ -22,62 +22,62 @@ export interface NewOrder {
   readonly events: readonly NewEvent[];
 }
 
-/** Times are shown in whole seconds, so they are kept in whole seconds. */
-const wholeSecond = (now: number) => Math.floor(now / 1000) * 1000;
+/** Times are stored in whole seconds, because they are shown in whole seconds. */
+const toWholeSeconds = (now: number) => Math.floor(now / 1000) * 1000;
 
-/** Mode B: active and billed from its first moment. */
-export function collectedOrder(
+/** Mode B: active and billed at once. */
+export function newCollectedOrder(
   identity: OrderIdentity,
   product: CatalogProduct,
   now: number,
 ): NewOrder & { readonly benefitsExpireAt: string } {
-  const createdAt = wholeSecond(now);
-  const billed = paymentStep('none', 'billed');
-  const active = orderStep('none', 'create-collect');
-  const payment = firstPayment(product, createdAt, billed.to, createdAt);
+  const createdAt = toWholeSeconds(now);
+  const billed = requirePaymentTransition('none', 'billed');
+  const active = requireOrderTransition('none', 'create-collect');
+  const payment = newFirstPayment(product, createdAt, billed.to, createdAt);
   const order: Order = {
-    ...blankOrder(identity, product, 'create-collect', createdAt),
+    ...newOrder(identity, product, 'create-collect', createdAt),
     successAt: createdAt,
     paidCycles: 1,
     paidAmountCent: product.amountCent,
     latestPaymentStatus: payment.status,
-    nextDueAt: nextStepAt({ ...product, createdAt }),
+    nextDueAt: dueAfterFirstPeriod({ ...product, createdAt }),
   };
   const events = [
-    ...(billed.emitsEvent ? [paymentChanged(order, payment)] : []),
-    ...(active.emitsEvent ? [orderChanged(order)] : []),
+    ...(billed.emitsEvent ? [paymentChangedEvent(order, payment)] : []),
+    ...(active.emitsEvent ? [orderChangedEvent(order)] : []),
   ];
-  return { order, payment, events, benefitsExpireAt: iso(expiryOf(createdAt)) };
+  return { order, payment, events, benefitsExpireAt: toIso(benefitExpiresAt(createdAt)) };
 }
 
-/** Mode A: written down before the institution is called. */
-export function deductedOrder(
+/** Mode A: stored before the institution is called. */
+export function newDeductedOrder(
   identity: OrderIdentity,
   product: CatalogProduct,
   agreement: { readonly agreementId: number; readonly shared: boolean },
   now: number,
 ): NewOrder {
-  const createdAt = wholeSecond(now);
-  const started = paymentStep('none', 'first-debit-started');
-  const payment = firstPayment(product, createdAt, started.to, null);
+  const createdAt = toWholeSeconds(now);
+  const started = requirePaymentTransition('none', 'first-debit-started');
+  const payment = newFirstPayment(product, createdAt, started.to, null);
   const order: Order = {
-    ...blankOrder(identity, product, 'create-deduct', createdAt),
+    ...newOrder(identity, product, 'create-deduct', createdAt),
     ...agreement,
     latestPaymentStatus: payment.status,
   };
   return { order, payment, events: [] };
 }
 
-function blankOrder(identity: OrderIdentity, product: CatalogProduct, on: OrderTrigger, createdAt: number): Order {
+function newOrder(identity: OrderIdentity, product: CatalogProduct, on: OrderTrigger, createdAt: number): Order {
   return {
-    // Written out: spreading it made V8 build the object the slow way, at 40 microseconds an order.
+    // Field by field: with a spread of `identity`, V8 took 40 microseconds to build the object.
     orderNo: identity.orderNo,
     channelId: identity.channelId,
     externalOrderNo: identity.externalOrderNo,
     channelUserId: identity.channelUserId,
     productCode: product.productCode,
     settlementMode: on === 'create-collect' ? 'CHANNEL_COLLECT' : 'SVC_DEDUCT',
-    status: orderStep('none', on).to,
+    status: requireOrderTransition('none', on).to,
     periodType: product.periodType,
     period: product.period,
     totalCycles: product.totalCycles,
@@ -96,7 +96,12 @@ function blankOrder(identity: OrderIdentity, product: CatalogProduct, on: OrderT
   };
 }
 
-function firstPayment(product: CatalogProduct, at: number, status: Payment['status'], paidAt: number | null): Payment {
+function newFirstPayment(
+  product: CatalogProduct,
+  at: number,
+  status: Payment['status'],
+  paidAt: number | null,
+): Payment {
   return {
     cycleNo: 1,
     status,
@@ -108,8 +113,8 @@ function firstPayment(product: CatalogProduct, at: number, status: Payment['stat
   };
 }
 
-/** As the gathered insert takes it; what not every order has is added by the caller. */
-export function newOrderRow(order: Order, payment: Payment, events: readonly NewEvent[]): NewOrderRow {
+/** The row that `insertOrders` takes. The caller adds what not every order has. */
+export function toNewOrderRow(order: Order, payment: Payment, events: readonly NewEvent[]): NewOrderRow {
   return {
     order_no: order.orderNo,
     channel_id: order.channelId,
@@ -124,9 +129,9 @@ export function newOrderRow(order: Order, payment: Payment, events: readonly New
     period: order.period,
     total_cycles: order.totalCycles,
     amount_cent: order.amountCent,
-    created_at: iso(order.createdAt),
-    success_at: isoOrNull(order.successAt),
-    next_due_at: isoOrNull(order.nextDueAt),
+    created_at: toIso(order.createdAt),
+    success_at: toIsoOrNull(order.successAt),
+    next_due_at: toIsoOrNull(order.nextDueAt),
     paid_cycles: order.paidCycles,
     paid_amount_cent: order.paidAmountCent,
     latest_payment_status: payment.status,
@@ -134,7 +139,7 @@ export function newOrderRow(order: Order, payment: Payment, events: readonly New
     shared: order.shared,
     channel_agreement_ref: null,
     payment_status: payment.status,
-    paid_at: isoOrNull(payment.paidAt),
+    paid_at: toIsoOrNull(payment.paidAt),
     payment_channel_code: null,
     ask_after_seconds: null,
     agreement: null,
@@ -146,11 +151,14 @@ export function newOrderRow(order: Order, payment: Payment, events: readonly New
   };
 }
 
-type Recorded =
+type RecordedAnswer =
   | { readonly state: 'DESCRIBED'; readonly answer: Answer }
   | { readonly state: 'RUNNING'; readonly subject: string };
 
-export function idempotencyRow(row: IdempotentRow | undefined, recorded: Recorded): IdempotencyInsert | null {
+export function toIdempotencyInsert(
+  row: IdempotentRow | undefined,
+  recorded: RecordedAnswer,
+): IdempotencyInsert | null {
   if (!row) return null;
   const answer = recorded.state === 'DESCRIBED' ? recorded.answer : undefined;
   if (answer && !('description' in answer)) throw new Error('the answer to a creation is not described');
@@ -168,5 +176,5 @@ export function idempotencyRow(row: IdempotentRow | undefined, recorded: Recorde
   };
 }
 
-const iso = (at: number) => new Date(at).toISOString();
-const isoOrNull = (at: number | null) => (at === null ? null : iso(at));
+const toIso = (at: number) => new Date(at).toISOString();
+const toIsoOrNull = (at: number | null) => (at === null ? null : toIso(at));

@@ -2,72 +2,72 @@ import type { RefundOutcome } from '../../../gateways/gateway.js';
 import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
-import { type RefundReference, refundNo } from '../../domain/payments/refund-numbers.js';
-import { paymentAfter } from '../../domain/payments/states.js';
-import { emit, paymentChanged } from '../../store/events/outbox.js';
-import { findPayments, lockOrderByNumber, storeOrder, storePayment } from '../../store/orders/sql.js';
+import { findPaymentTransition } from '../../domain/payments/payment-states.js';
+import { formatRefundNo, type RefundReference } from '../../domain/payments/refund-numbers.js';
+import { insertEvents, paymentChangedEvent } from '../../store/events/outbox.js';
+import { findPayments, lockOrderByNumber, storeOrder, storePayment } from '../../store/orders/orders-sql.js';
 import { closeRefund, findRefund, type Refund } from '../../store/payments/refunds-sql.js';
-import { revokeBenefits } from '../benefits/revoke.js';
+import { revokeBenefits } from '../benefits/revoke-benefits.js';
 
-export type FinalRefund = Extract<RefundOutcome, { kind: 'success' | 'refused' }>;
+export type FinalRefundOutcome = Extract<RefundOutcome, { kind: 'success' | 'refused' }>;
 
 export interface SettledRefund {
   readonly refund: Refund;
   readonly payment: Payment;
-  /** False when it was settled before: then this is what came of it. */
+  /** False when it was settled before: then this is the earlier result. */
   readonly changed: boolean;
 }
 
 /**
- * The one place where a refund changes anything. The operator's call and the job both pass through it, under the order's
- * row lock, so that whoever comes second finds the refund closed and changes nothing.
+ * The only place where the outcome of a refund is stored. The operator's command and the job both call it. It takes the order's
+ * row lock, so that the second caller finds the refund closed and changes nothing.
  */
 export async function settleRefund(
   tx: Queryable,
   reference: RefundReference,
-  outcome: FinalRefund,
+  outcome: FinalRefundOutcome,
   now: number,
 ): Promise<SettledRefund> {
   const order = await lockOrderByNumber(tx, reference.orderNo);
-  // Read after the lock was granted: before it, another settlement may have been under way.
+  // Read after the lock was granted: before that, another settlement may have been running.
   const refund = await findRefund(tx, reference);
   const payments = await findPayments(tx, reference.orderNo);
   const payment = payments.find((one) => one.cycleNo === reference.cycleNo);
-  if (!order || !refund || !payment) throw new Error(`refund ${refundNo(reference)} has no period`);
+  if (!order || !refund || !payment) throw new Error(`refund ${formatRefundNo(reference)} has no period`);
   const status = outcome.kind === 'success' ? 'SUCCESS' : 'FAIL';
   if (refund.status !== 'STARTED') {
     if (refund.status !== status) {
       const detail = `settled as ${refund.status}, later reported as ${status}`;
-      await raiseAlert(tx, 'refund-contradiction', refundNo(refund), detail);
+      await raiseAlert(tx, 'refund-contradiction', formatRefundNo(refund), detail);
     }
     return { refund, payment, changed: false };
   }
   if (outcome.kind === 'refused') {
     const { reason } = outcome;
     await closeRefund(tx, refund, status, { reason, refundedAt: null }, now);
-    await raiseAlert(tx, 'refund-refused', refundNo(refund), reason);
+    await raiseAlert(tx, 'refund-refused', formatRefundNo(refund), reason);
     return { refund: { ...refund, status, reason }, payment, changed: true };
   }
   const { refundedAt } = outcome;
   await closeRefund(tx, refund, status, { reason: null, refundedAt }, now);
-  const after = refunded(order, payment, refund, refundedAt);
+  const after = applyRefund(order, payment, refund, refundedAt);
   await storePayment(tx, order.orderNo, after.payment);
   await storeOrder(tx, after.order);
   await revokeBenefits(tx, reference, {
     inFull: after.payment.status === 'REFUND_FULL',
     sumCent: after.payment.refundAmountCent,
   });
-  await emit(tx, after.order, now, [paymentChanged(after.order, after.payment)]);
+  await insertEvents(tx, after.order, now, [paymentChangedEvent(after.order, after.payment)]);
   return { refund: { ...refund, status, refundedAt }, payment: after.payment, changed: true };
 }
 
-/** Pure: what an order and its period become. What was paid stays what was paid. */
-function refunded(order: Order, payment: Payment, refund: Refund, at: number): { order: Order; payment: Payment } {
+/** Pure: the order and its period after the refund. Paid amounts do not change. */
+function applyRefund(order: Order, payment: Payment, refund: Refund, at: number): { order: Order; payment: Payment } {
   const refundAmountCent = payment.refundAmountCent + refund.amountCent;
   const inFull = refundAmountCent === payment.amountCent;
-  const row = paymentAfter(payment.status, inFull ? 'refunded-in-full' : 'refunded-in-part');
+  const row = findPaymentTransition(payment.status, inFull ? 'refunded-in-full' : 'refunded-in-part');
   if (!row || refundAmountCent > payment.amountCent) {
-    throw new Error(`refund ${refundNo(refund)} does not go with a period that is ${payment.status}`);
+    throw new Error(`refund ${formatRefundNo(refund)} does not go with a period that is ${payment.status}`);
   }
   const isLatest = payment.cycleNo === order.cycleNo;
   return {
@@ -75,7 +75,7 @@ function refunded(order: Order, payment: Payment, refund: Refund, at: number): {
       ...payment,
       status: row.to,
       refundAmountCent,
-      // Of two refunds the later one, in whatever order they were settled.
+      // The time of the later refund, in whatever order they were settled.
       refundAt: Math.max(at, payment.refundAt ?? 0),
     },
     order: {

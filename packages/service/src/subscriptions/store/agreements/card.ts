@@ -2,7 +2,7 @@ import { DEFAULT_CERT_TYPE } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { CardDetails } from '../../../gateways/gateway.js';
 import { readPlaintext } from '../../domain/agreements/plaintext.js';
-import type { AgreementRow, CardColumns } from './sql.js';
+import type { AgreementRow, CardColumns } from './agreements-sql.js';
 
 /** The fields of bind-sms and of a shared agreement that say which card. */
 export interface EncryptedCard {
@@ -13,7 +13,7 @@ export interface EncryptedCard {
   readonly certType?: string;
 }
 
-/** `within` is the object that holds the fields, for the message: `sharedAgreement.`, or nothing. */
+/** `within` is the path of the object with the fields, for error messages: `sharedAgreement.`, or an empty text. */
 export function readCard(channel: Channel, fields: EncryptedCard, within = ''): CardDetails {
   return {
     bankCardNo: readPlaintext(channel, 'card', fields.bankCardNoEncrypted, `${within}bankCardNoEncrypted`),
@@ -29,8 +29,10 @@ export function readCard(channel: Channel, fields: EncryptedCard, within = ''): 
   };
 }
 
-/** A card as it is stored. Sealing is never the same twice, so `details` also tells one storing from another. */
-export function cardColumns(
+/**
+ * A card as it is stored. Sealing the same card twice gives different texts, so `details` also identifies this very storing.
+ */
+export function sealCard(
   { sealing }: Channel,
   agreementId: number,
   card: CardDetails,
@@ -45,7 +47,7 @@ export function cardColumns(
   };
 }
 
-export function cardDetails(
+export function unsealCard(
   { sealing }: Channel,
   { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
 ): CardDetails {
@@ -56,8 +58,8 @@ export function sealInstitutionNo({ sealing }: Channel, agreementId: number, ins
   return sealing.seal(institutionNo, institutionNoPlace(agreementId));
 }
 
-/** What the institution calls a bound agreement. */
-export function institutionNo(
+/** The institution's number of a bound agreement, in the clear. */
+export function unsealInstitutionNo(
   { sealing }: Channel,
   { agreementId, institutionNo: sealed }: Pick<AgreementRow, 'agreementId' | 'institutionNo'>,
 ): string {
@@ -65,7 +67,7 @@ export function institutionNo(
   return sealing.unseal(sealed, institutionNoPlace(agreementId));
 }
 
-export function agreementNoOf(agreementId: number): string {
+export function formatAgreementNo(agreementId: number): string {
   return `AG${agreementId}`;
 }
 

@@ -1,22 +1,22 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { instant } from '../../../platform/db/time-sql.js';
-import { NEEDS_AGREEMENT } from '../../domain/orders/states.js';
-import { agreementIs, orderIs } from '../statuses-sql.js';
-import type { AgreementRow } from './sql.js';
+import { fromEpochMs } from '../../../platform/db/time-sql.js';
+import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
+import { agreementStatusIs, orderStatusIs } from '../statuses-sql.js';
+import type { AgreementRow } from './agreements-sql.js';
 
-/** Holds that a card has one binding in force for each user and payment channel. */
-export const ONE_PER_CARD = 'agreements_one_per_card';
+/** The unique index: a card has at most one binding in force for each user and payment channel. */
+export const ONE_BINDING_PER_CARD = 'agreements_one_per_card';
 
 const FIND_BINDING_OF_CARD = statement({
   text: `select agreement_id as "agreementId" from agreements
      where channel_id = $2 and key_of(channel_user_id) = key_of($3) and payment_channel_code = $4 and card_hash = $5
-       and ${agreementIs('status', 'BIND_SUCCESS')} and source = 'SELF_BINDING' and agreement_id <> $1`,
+       and ${agreementStatusIs('status', 'BIND_SUCCESS')} and source = 'SELF_BINDING' and agreement_id <> $1`,
   parameters: ['bigint', 'bigint', 'text', 'text', 'bytea'],
   columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
 });
 
-/** The other binding of the same card that is in force. The conditions are those of the index. */
+/** The other binding of the same card that is in force. The conditions match the index. */
 export async function findBindingOfCard(
   tx: Queryable,
   { agreementId, channelId, channelUserId, paymentChannelCode, cardHash }: AgreementRow,
@@ -31,58 +31,58 @@ export async function findBindingOfCard(
   return row?.agreementId;
 }
 
-const LOCK_ORDERS_ON = statement({
-  text: `select order_no as "orderNo" from orders where agreement_id = $1 and ${orderIs('status', ...NEEDS_AGREEMENT)}
+const LOCK_ORDERS_ON_AGREEMENT = statement({
+  text: `select order_no as "orderNo" from orders where agreement_id = $1 and ${orderStatusIs('status', ...DEBITABLE_ORDER_STATUSES)}
      order by order_no for update`,
   parameters: ['bigint'],
   columns: columns<{ orderNo: number }>({ orderNo: 'bigint' }),
 });
 
-/** What runs on an agreement, locked in the order of the numbers. */
-export async function lockOrdersOn(tx: Queryable, agreementId: number): Promise<number[]> {
-  const rows = await tx.query(LOCK_ORDERS_ON, [agreementId]);
+/** Locks the orders that run on an agreement, in the order of their numbers. */
+export async function lockOrdersOnAgreement(tx: Queryable, agreementId: number): Promise<number[]> {
+  const rows = await tx.query(LOCK_ORDERS_ON_AGREEMENT, [agreementId]);
   return rows.map((row) => row.orderNo);
 }
 
-const COUNT_ORDERS_ON = statement({
-  text: `select count(*) as orders from orders where agreement_id = $1 and ${orderIs('status', ...NEEDS_AGREEMENT)}`,
+const COUNT_ORDERS_ON_AGREEMENT = statement({
+  text: `select count(*) as orders from orders where agreement_id = $1 and ${orderStatusIs('status', ...DEBITABLE_ORDER_STATUSES)}`,
   parameters: ['bigint'],
   columns: columns<{ orders: number }>({ orders: 'bigint' }),
 });
 
-export async function countOrdersOn(tx: Queryable, agreementId: number): Promise<number> {
-  const [row] = await tx.query(COUNT_ORDERS_ON, [agreementId]);
+export async function countOrdersOnAgreement(tx: Queryable, agreementId: number): Promise<number> {
+  const [row] = await tx.query(COUNT_ORDERS_ON_AGREEMENT, [agreementId]);
   return row?.orders ?? 0;
 }
 
-export interface LockedAgreement {
+export interface LockedBinding {
   readonly agreementId: number;
   readonly status: AgreementStatus;
 }
 
-const LOCK_AGREEMENTS = statement({
+const LOCK_BINDINGS = statement({
   text: `select agreement_id as "agreementId", status from agreements where agreement_id = any($1::bigint[])
      order by agreement_id for update`,
   parameters: ['bigint[]'],
-  columns: columns<LockedAgreement>({ agreementId: 'bigint', status: 'text' }),
+  columns: columns<LockedBinding>({ agreementId: 'bigint', status: 'text' }),
 });
 
-/** In the order of their ids, as everybody locks them. */
-export async function lockAgreements(tx: Queryable, agreementIds: readonly number[]): Promise<LockedAgreement[]> {
-  return tx.query(LOCK_AGREEMENTS, [agreementIds]);
+/** Locks bindings in the order of their ids, as every transaction does. */
+export async function lockBindings(tx: Queryable, agreementIds: readonly number[]): Promise<LockedBinding[]> {
+  return tx.query(LOCK_BINDINGS, [agreementIds]);
 }
 
-/** One binding takes the place of another. */
-export interface Succession {
-  readonly fromId: number;
-  readonly toId: number;
-  /** The orders on the former, all of them locked. */
-  readonly orders: readonly number[];
-  /** Of the number that the institution gave the new one. */
+/** A new binding replaces an old one of the same card. */
+export interface BindingReplacement {
+  readonly oldAgreementId: number;
+  readonly newAgreementId: number;
+  /** The orders on the old binding, all of them locked. */
+  readonly orderNos: readonly number[];
+  /** The hash of the number that the institution gave the new binding. */
   readonly institutionHash: Buffer;
 }
 
-const MOVE_ORDERS = statement({
+const MOVE_ORDERS_TO_BINDING = statement({
   text: 'update orders set agreement_id = $2 where order_no = any($1::bigint[])',
   parameters: ['bigint[]', 'bigint'],
 });
@@ -96,16 +96,19 @@ const MOVE_OPEN_ATTEMPTS = statement({
 });
 
 /**
- * The orders run on the new binding from now on. A debit on the way keeps the number that it was sent with, so it is the new
- * one's only if the institution gave both the same.
+ * Moves the orders to the new binding. A debit that is under way was sent with the old binding's number, so it is moved only if
+ * the institution gave both bindings the same number.
  */
-export async function moveOrders(tx: Queryable, { fromId, toId, orders, institutionHash }: Succession): Promise<void> {
-  await tx.query(MOVE_ORDERS, [orders, toId]);
-  await tx.query(MOVE_OPEN_ATTEMPTS, [orders, fromId, toId, institutionHash]);
+export async function moveOrdersToBinding(
+  tx: Queryable,
+  { oldAgreementId, newAgreementId, orderNos, institutionHash }: BindingReplacement,
+): Promise<void> {
+  await tx.query(MOVE_ORDERS_TO_BINDING, [orderNos, newAgreementId]);
+  await tx.query(MOVE_OPEN_ATTEMPTS, [orderNos, oldAgreementId, newAgreementId, institutionHash]);
 }
 
-const STORE_REPLACED = statement({
-  text: `update agreements set status = $2, changed_at = ${instant('$3')}, cancel_tries = 0,
+const STORE_REPLACED_BINDING = statement({
+  text: `update agreements set status = $2, changed_at = ${fromEpochMs('$3')}, cancel_tries = 0,
        cancel_at = case when institution_hash is distinct from $4 then now() end
      where agreement_id = $1`,
   parameters: ['bigint', 'text', 'double precision', 'bytea'],
@@ -118,15 +121,15 @@ const CONTINUE_LINE = statement({
 });
 
 /**
- * The new one goes on with the line of the former, whose number is canceled at the institution in the background, unless that
- * gave both the same.
+ * The new binding continues the line of the old one. The old one's number is canceled at the institution in the background,
+ * unless both have the same number.
  */
-export async function storeSuccession(
+export async function storeBindingReplacement(
   tx: Queryable,
-  { fromId, toId, institutionHash }: Succession,
+  { oldAgreementId, newAgreementId, institutionHash }: BindingReplacement,
   status: AgreementStatus,
   now: number,
 ): Promise<void> {
-  await tx.query(STORE_REPLACED, [fromId, status, now, institutionHash]);
-  await tx.query(CONTINUE_LINE, [fromId, toId]);
+  await tx.query(STORE_REPLACED_BINDING, [oldAgreementId, status, now, institutionHash]);
+  await tx.query(CONTINUE_LINE, [oldAgreementId, newAgreementId]);
 }

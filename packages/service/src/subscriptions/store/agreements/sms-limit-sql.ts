@@ -1,49 +1,55 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { instant } from '../../../platform/db/time-sql.js';
+import { fromEpochMs } from '../../../platform/db/time-sql.js';
 
 const LOCK_BANK_MOBILE = statement({
   text: 'select pg_advisory_xact_lock($1)',
   parameters: ['bigint'],
 });
 
-/** One request at a time for a number, until its transaction ends. The hash is keyed, so its bits are good for a lock. */
+/**
+ * One request at a time for a phone number, until its transaction ends. The hash is keyed, so 64 bits of it can be the lock's
+ * key.
+ */
 export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void> {
   await tx.query(LOCK_BANK_MOBILE, [hash.readBigInt64BE(0).toString()]);
 }
 
-const COUNT_SENDS = statement({
-  text: `select count(*) filter (where sent_at > ${instant('$2')} and sent_at <= ${instant('$4')}) as pause, count(*) as day
-     from sms_sends where bank_mobile_hash = $1 and sent_at > ${instant('$3')}`,
+const COUNT_SMS_SENDS = statement({
+  text: `select count(*) filter (where sent_at > ${fromEpochMs('$2')} and sent_at <= ${fromEpochMs('$4')}) as pause, count(*) as day
+     from sms_sends where bank_mobile_hash = $1 and sent_at > ${fromEpochMs('$3')}`,
   parameters: ['bytea', 'double precision', 'double precision', 'double precision'],
   columns: columns<{ pause: number; day: number }>({ pause: 'bigint', day: 'bigint' }),
 });
 
-/** How many codes went to the number after each of the two moments. One that is yet to be sent is of a clock that was set back, and makes nobody wait. */
-export async function countSends(
+/**
+ * How many codes were sent after each of the two moments. A send in the future comes from a clock that was set back: it makes
+ * nobody pause.
+ */
+export async function countSmsSends(
   tx: Queryable,
   hash: Buffer,
   after: { readonly pause: number; readonly day: number; readonly latest: number },
 ): Promise<{ readonly pause: number; readonly day: number }> {
-  const [row] = await tx.query(COUNT_SENDS, [hash, after.pause, after.day, after.latest]);
+  const [row] = await tx.query(COUNT_SMS_SENDS, [hash, after.pause, after.day, after.latest]);
   return row ?? { pause: 0, day: 0 };
 }
 
-const INSERT_SEND = statement({
-  text: `insert into sms_sends (bank_mobile_hash, sent_at) values ($1, ${instant('$2')})`,
+const INSERT_SMS_SEND = statement({
+  text: `insert into sms_sends (bank_mobile_hash, sent_at) values ($1, ${fromEpochMs('$2')})`,
   parameters: ['bytea', 'double precision'],
 });
 
-export async function insertSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
-  await tx.query(INSERT_SEND, [hash, at]);
+export async function insertSmsSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
+  await tx.query(INSERT_SMS_SEND, [hash, at]);
 }
 
-const DELETE_SEND = statement({
+const DELETE_SMS_SEND = statement({
   text: `delete from sms_sends where ctid = (
-       select ctid from sms_sends where bank_mobile_hash = $1 and sent_at = ${instant('$2')} limit 1 for update)`,
+       select ctid from sms_sends where bank_mobile_hash = $1 and sent_at = ${fromEpochMs('$2')} limit 1 for update)`,
   parameters: ['bytea', 'double precision'],
 });
 
-/** One of them, should there be two of the same moment. */
-export async function deleteSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
-  await tx.query(DELETE_SEND, [hash, at]);
+/** Deletes one send, even if two have the same time. */
+export async function deleteSmsSend(tx: Queryable, hash: Buffer, at: number): Promise<void> {
+  await tx.query(DELETE_SMS_SEND, [hash, at]);
 }

@@ -1,4 +1,4 @@
-/** Of each field the expression that its value comes from, times as the interface writes them. */
+/** For each field the SQL expression of its value. Times are text as the interface writes it. */
 export type FieldExpressions<Fields> = { readonly [Name in keyof Fields]: string };
 
 interface FieldSchema {
@@ -8,9 +8,9 @@ interface FieldSchema {
 }
 
 /**
- * What the serializer of a schema with these fields makes of a value, as an SQL expression: rows become text that way without
- * leaving the database. The fields stand in the schema's order. A null where the schema has none makes all of it null, which no column
- * for it takes. Put together by hand: json_build_object takes twice as long.
+ * An SQL expression that makes the same JSON as the serializer of these fields, so that rows become text inside the database.
+ * The fields have the schema's order. A null that the schema does not allow makes the whole text null, and the columns that
+ * store it are not null. Concatenated by hand: json_build_object takes twice as long.
  */
 export function jsonSql<Fields extends object>(fields: Fields, expressions: FieldExpressions<Fields>): string {
   const parts = Object.entries(fields).map(([name, field], place) => {
@@ -30,6 +30,6 @@ function valueSql(field: FieldSchema, expression: string): string {
 function textSql(types: readonly (string | undefined)[], { pattern, enum: words }: FieldSchema, value: string): string {
   if (types.includes('integer')) return `${value}::text`;
   if (types.includes('boolean')) return `case when ${value} then 'true' when not ${value} then 'false' end`;
-  // Digits, times and the words of a list hold nothing to escape.
+  // Digits, times and the words of an enum contain nothing that must be escaped.
   return pattern === undefined && words === undefined ? `to_json(${value})::text` : `'"' || ${value} || '"'`;
 }

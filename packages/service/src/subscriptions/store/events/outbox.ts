@@ -1,42 +1,47 @@
 import { type EventType, eventTypes } from '@perennial/wire';
 import { type Queryable, statement } from '../../../platform/db/database.js';
+import { orderPayloadJson, paymentPayloadJson } from '../../domain/orders/event-payloads.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
-import { orderPayload, paymentPayload } from '../../domain/orders/payloads.js';
 
-/** What a channel will be told, written in the transaction of what it tells about. */
+/** An event for the channel, stored in the same transaction as the change that it reports. */
 export interface NewEvent {
   readonly eventType: EventType;
   readonly cycleNo: number | null;
-  /** Set for periods that were voided together: each up to this one is an event of its own when it is sent. */
+  /** Set when several periods were voided together: one row, from which an event for each period is sent. */
   readonly cycleTo: number | null;
   readonly data: string;
 }
 
 const [ORDER_CHANGED, PAYMENT_CHANGED] = eventTypes;
 
-export function orderChanged(order: Order): NewEvent {
-  return { eventType: ORDER_CHANGED, cycleNo: null, cycleTo: null, data: orderPayload(order) };
+export function orderChangedEvent(order: Order): NewEvent {
+  return { eventType: ORDER_CHANGED, cycleNo: null, cycleTo: null, data: orderPayloadJson(order) };
 }
 
-export function paymentChanged(order: Order, payment: Payment): NewEvent {
-  const data = paymentPayload(order, payment);
+export function paymentChangedEvent(order: Order, payment: Payment): NewEvent {
+  const data = paymentPayloadJson(order, payment);
   return { eventType: PAYMENT_CHANGED, cycleNo: payment.cycleNo, cycleTo: null, data };
 }
 
-/** All periods from `first` to the last, voided at once. */
-export function paymentsVoided(order: Order, first: Payment): NewEvent {
-  return { ...paymentChanged(order, first), cycleTo: order.totalCycles };
+/** All periods from `first` to the order's last were voided together. */
+export function paymentsVoidedEvent(order: Order, first: Payment): NewEvent {
+  return { ...paymentChangedEvent(order, first), cycleTo: order.totalCycles };
 }
 
-const EMIT = statement({
+const INSERT_EVENTS = statement({
   text: `insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)
      select $1, $2, e."eventType", e."cycleNo", e."cycleTo", to_timestamp($3::double precision / 1000), e.data
      from json_to_recordset($4::json) as e("eventType" text, "cycleNo" integer, "cycleTo" integer, data text)`,
   parameters: ['bigint', 'bigint', 'double precision', 'json'],
 });
 
-/** In the order given, which is the order in which they are first sent. */
-export async function emit(tx: Queryable, order: Order, at: number, events: readonly NewEvent[]): Promise<void> {
+/** Events are first sent in the order in which they are given here. */
+export async function insertEvents(
+  tx: Queryable,
+  order: Order,
+  at: number,
+  events: readonly NewEvent[],
+): Promise<void> {
   if (events.length === 0) return;
-  await tx.query(EMIT, [order.channelId, order.orderNo, at, JSON.stringify(events)]);
+  await tx.query(INSERT_EVENTS, [order.channelId, order.orderNo, at, JSON.stringify(events)]);
 }

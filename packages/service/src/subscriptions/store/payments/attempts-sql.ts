@@ -1,6 +1,6 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { ms } from '../../../platform/db/time-sql.js';
-import type { AttemptReference } from '../../domain/orders/numbers.js';
+import { epochMs } from '../../../platform/db/time-sql.js';
+import type { AttemptReference } from '../../domain/orders/order-numbers.js';
 
 export interface Attempt extends AttemptReference {
   readonly channelId: number;
@@ -13,9 +13,9 @@ export interface Attempt extends AttemptReference {
   readonly externalOrderNo: string;
 }
 
-const COLUMNS = `a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.channel_id as "channelId",
+const ATTEMPT_FIELDS = `a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.channel_id as "channelId",
   a.agreement_id as "agreementId", a.payment_channel_code as "paymentChannelCode", a.amount_cent as "amountCent",
-  a.status, ${ms('a.started_at')} as "startedAt", a.asked,
+  a.status, ${epochMs('a.started_at')} as "startedAt", a.asked,
   (select o.external_order_no from orders o where o.order_no = a.order_no) as "externalOrderNo"`;
 
 const ATTEMPT_COLUMNS = columns<Attempt>({
@@ -34,7 +34,7 @@ const ATTEMPT_COLUMNS = columns<Attempt>({
 
 const FIND_ATTEMPT = statement({
   name: 'find-attempt',
-  text: `select ${COLUMNS} from debit_attempts a where a.order_no = $1 and a.cycle_no = $2 and a.try_no = $3`,
+  text: `select ${ATTEMPT_FIELDS} from debit_attempts a where a.order_no = $1 and a.cycle_no = $2 and a.try_no = $3`,
   parameters: ['bigint', 'integer', 'integer'],
   columns: ATTEMPT_COLUMNS,
 });
@@ -47,7 +47,7 @@ export async function findAttempt(
   return attempt;
 }
 
-const FIND_AGREEMENTS_OF = statement({
+const FIND_AGREEMENTS_OF_ATTEMPTS = statement({
   text: `select distinct a.agreement_id as "agreementId"
      from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)
        join debit_attempts a using (order_no, cycle_no, try_no)`,
@@ -55,9 +55,12 @@ const FIND_AGREEMENTS_OF = statement({
   columns: columns<{ agreementId: number }>({ agreementId: 'bigint' }),
 });
 
-/** On which agreements these debits were made. */
-export async function findAgreementsOf(db: Queryable, attempts: readonly AttemptReference[]): Promise<number[]> {
-  const rows = await db.query(FIND_AGREEMENTS_OF, [
+/** The agreements that these debits were made on. */
+export async function findAgreementsOfAttempts(
+  db: Queryable,
+  attempts: readonly AttemptReference[],
+): Promise<number[]> {
+  const rows = await db.query(FIND_AGREEMENTS_OF_ATTEMPTS, [
     attempts.map((a) => a.orderNo),
     attempts.map((a) => a.cycleNo),
     attempts.map((a) => a.tryNo),
@@ -65,47 +68,47 @@ export async function findAgreementsOf(db: Queryable, attempts: readonly Attempt
   return rows.map(({ agreementId }) => agreementId);
 }
 
-const FIND_FIRST_ATTEMPT = statement({
-  text: `select ${COLUMNS} from debit_attempts a where a.order_no = $1 and a.cycle_no = 1 order by a.try_no desc limit 1`,
+const FIND_LAST_TRY_OF_FIRST_PERIOD = statement({
+  text: `select ${ATTEMPT_FIELDS} from debit_attempts a where a.order_no = $1 and a.cycle_no = 1 order by a.try_no desc limit 1`,
   parameters: ['bigint'],
   columns: ATTEMPT_COLUMNS,
 });
 
-/** The last try of an order's first period: what an interrupted creation goes on with. */
-export async function findFirstAttempt(db: Queryable, orderNo: number): Promise<Attempt | undefined> {
-  const [attempt] = await db.query(FIND_FIRST_ATTEMPT, [orderNo]);
+/** The last try of an order's first period: an interrupted creation continues with it. */
+export async function findLastTryOfFirstPeriod(db: Queryable, orderNo: number): Promise<Attempt | undefined> {
+  const [attempt] = await db.query(FIND_LAST_TRY_OF_FIRST_PERIOD, [orderNo]);
   return attempt;
 }
 
-const CLAIM_ATTEMPTS_TO_ASK = statement({
+const LEASE_ATTEMPTS_TO_ASK = statement({
   text: `update debit_attempts a set ask_at = now() + $2::double precision * interval '1 s', asked = a.asked + 1
      where (a.order_no, a.cycle_no, a.try_no) in (
        select d.order_no, d.cycle_no, d.try_no from debit_attempts d
        where d.ask_at <= now() and ($3::text is null or d.payment_channel_code = $3) order by d.ask_at limit $1 for update skip locked)
-     returning ${COLUMNS}`,
+     returning ${ATTEMPT_FIELDS}`,
   parameters: ['bigint', 'double precision', 'text'],
   columns: ATTEMPT_COLUMNS,
 });
 
 /**
- * Attempts whose institution is to be asked now, for this node alone until `leaseSeconds` have passed: asking is put off by
- * that much, so that a node which dies over it delays the question and loses nothing.
+ * Attempts whose institution is to be asked now. The next question is moved to `leaseSeconds` later: until then no other node
+ * gets them, and if this node dies, another asks then.
  */
-export async function claimAttemptsToAsk(
+export async function leaseAttemptsToAsk(
   db: Queryable,
   limit: number,
   leaseSeconds: number,
   paymentChannelCode?: string,
 ): Promise<Attempt[]> {
-  return db.query(CLAIM_ATTEMPTS_TO_ASK, [limit, leaseSeconds, paymentChannelCode ?? null]);
+  return db.query(LEASE_ATTEMPTS_TO_ASK, [limit, leaseSeconds, paymentChannelCode ?? null]);
 }
 
-const ASK_AGAIN_IN = statement({
+const SCHEDULE_DEBIT_QUESTION = statement({
   text: `update debit_attempts set ask_at = now() + $4::double precision * interval '1 s'
      where order_no = $1 and cycle_no = $2 and try_no = $3 and status = 'STARTED'`,
   parameters: ['bigint', 'integer', 'integer', 'double precision'],
 });
 
-export async function askAgainIn(db: Queryable, attempt: AttemptReference, seconds: number): Promise<void> {
-  await db.query(ASK_AGAIN_IN, [attempt.orderNo, attempt.cycleNo, attempt.tryNo, seconds]);
+export async function scheduleDebitQuestion(db: Queryable, attempt: AttemptReference, seconds: number): Promise<void> {
+  await db.query(SCHEDULE_DEBIT_QUESTION, [attempt.orderNo, attempt.cycleNo, attempt.tryNo, seconds]);
 }

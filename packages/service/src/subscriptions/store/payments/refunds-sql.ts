@@ -1,6 +1,6 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { instant, ms } from '../../../platform/db/time-sql.js';
-import type { PaymentReference } from '../../domain/orders/numbers.js';
+import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
+import type { PaymentReference } from '../../domain/orders/order-numbers.js';
 import type { RefundReference } from '../../domain/payments/refund-numbers.js';
 
 /** Times in Unix milliseconds. */
@@ -14,7 +14,7 @@ export interface Refund extends RefundReference {
   readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
   /** Why the institution refused. */
   readonly reason: string | null;
-  /** The operator's own. */
+  /** The operator's idempotency key. */
   readonly key: string | null;
   readonly requestedBy: string;
   readonly note: string | null;
@@ -23,11 +23,11 @@ export interface Refund extends RefundReference {
   readonly asked: number;
 }
 
-const COLUMNS = `r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refund_seq as "refundSeq", r.try_no as "tryNo",
+const REFUND_FIELDS = `r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refund_seq as "refundSeq", r.try_no as "tryNo",
   r.channel_id as "channelId", (select c.app_id from channels c where c.channel_id = r.channel_id) as "appId",
   r.payment_channel_code as "paymentChannelCode", r.amount_cent as "amountCent", r.status,
-  r.reason, r.request_key as key, r.requested_by as "requestedBy", r.note, ${ms('r.started_at')} as "startedAt",
-  ${ms('r.refunded_at')} as "refundedAt", r.asked`;
+  r.reason, r.request_key as key, r.requested_by as "requestedBy", r.note, ${epochMs('r.started_at')} as "startedAt",
+  ${epochMs('r.refunded_at')} as "refundedAt", r.asked`;
 
 const REFUND_COLUMNS = columns<Refund>({
   orderNo: 'bigint',
@@ -48,19 +48,19 @@ const REFUND_COLUMNS = columns<Refund>({
   asked: 'integer',
 });
 
-const FIND_REFUNDS = statement({
-  text: `select ${COLUMNS} from refunds r where r.order_no = $1 and r.cycle_no = $2 order by r.refund_seq`,
+const FIND_REFUNDS_OF_PERIOD = statement({
+  text: `select ${REFUND_FIELDS} from refunds r where r.order_no = $1 and r.cycle_no = $2 order by r.refund_seq`,
   parameters: ['bigint', 'integer'],
   columns: REFUND_COLUMNS,
 });
 
 /** The refunds of one period, in the order in which they were asked for. */
-export async function findRefunds(db: Queryable, { orderNo, cycleNo }: PaymentReference): Promise<Refund[]> {
-  return db.query(FIND_REFUNDS, [orderNo, cycleNo]);
+export async function findRefundsOfPeriod(db: Queryable, { orderNo, cycleNo }: PaymentReference): Promise<Refund[]> {
+  return db.query(FIND_REFUNDS_OF_PERIOD, [orderNo, cycleNo]);
 }
 
 const FIND_REFUNDS_OF_ORDER = statement({
-  text: `select ${COLUMNS} from refunds r where r.order_no = $1 order by r.cycle_no, r.refund_seq`,
+  text: `select ${REFUND_FIELDS} from refunds r where r.order_no = $1 order by r.cycle_no, r.refund_seq`,
   parameters: ['bigint'],
   columns: REFUND_COLUMNS,
 });
@@ -70,7 +70,7 @@ export async function findRefundsOfOrder(db: Queryable, orderNo: number): Promis
 }
 
 const FIND_REFUND = statement({
-  text: `select ${COLUMNS} from refunds r where r.order_no = $1 and r.cycle_no = $2 and r.refund_seq = $3`,
+  text: `select ${REFUND_FIELDS} from refunds r where r.order_no = $1 and r.cycle_no = $2 and r.refund_seq = $3`,
   parameters: ['bigint', 'integer', 'integer'],
   columns: REFUND_COLUMNS,
 });
@@ -101,8 +101,8 @@ export type NewRefund = Omit<Refund, 'appId' | 'status' | 'reason' | 'refundedAt
 const INSERT_REFUND = statement({
   text: `insert into refunds as r (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent,
        request_key, requested_by, note, started_at, ask_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${instant('$11')}, now() + $12::double precision * interval '1 s')
-     returning ${COLUMNS}`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${fromEpochMs('$11')}, now() + $12::double precision * interval '1 s')
+     returning ${REFUND_FIELDS}`,
   parameters: [
     'bigint',
     'integer',
@@ -120,7 +120,7 @@ const INSERT_REFUND = statement({
   columns: REFUND_COLUMNS,
 });
 
-/** Should nobody have heard of it by then, the institution is asked after `askAfterSeconds`. */
+/** After `askAfterSeconds` the institution is asked, if the outcome is still unknown. */
 export async function insertRefund(tx: Queryable, refund: NewRefund, askAfterSeconds: number): Promise<Refund> {
   const [row] = await tx.query(INSERT_REFUND, [
     refund.orderNo,
@@ -140,44 +140,44 @@ export async function insertRefund(tx: Queryable, refund: NewRefund, askAfterSec
   return row;
 }
 
-const CLAIM_REFUNDS_TO_ASK = statement({
+const LEASE_REFUNDS_TO_ASK = statement({
   text: `update refunds r set ask_at = now() + $2::double precision * interval '1 s', asked = r.asked + 1
      where (r.order_no, r.cycle_no, r.refund_seq) in (
        select d.order_no, d.cycle_no, d.refund_seq from refunds d
        where d.ask_at <= now() and ($3::text is null or d.payment_channel_code = $3) order by d.ask_at limit $1 for update skip locked)
-     returning ${COLUMNS}`,
+     returning ${REFUND_FIELDS}`,
   parameters: ['bigint', 'double precision', 'text'],
   columns: REFUND_COLUMNS,
 });
 
-/** Refunds whose institution is to be asked now, for this node alone until `leaseSeconds` have passed. */
-export async function claimRefundsToAsk(
+/** Refunds whose institution is to be asked now. No other node gets them until `leaseSeconds` have passed. */
+export async function leaseRefundsToAsk(
   db: Queryable,
   limit: number,
   leaseSeconds: number,
   paymentChannelCode?: string,
 ): Promise<Refund[]> {
-  return db.query(CLAIM_REFUNDS_TO_ASK, [limit, leaseSeconds, paymentChannelCode ?? null]);
+  return db.query(LEASE_REFUNDS_TO_ASK, [limit, leaseSeconds, paymentChannelCode ?? null]);
 }
 
-const ASK_ABOUT_REFUND_IN = statement({
+const SCHEDULE_REFUND_QUESTION = statement({
   text: `update refunds set ask_at = now() + $4::double precision * interval '1 s'
      where order_no = $1 and cycle_no = $2 and refund_seq = $3 and status = 'STARTED'`,
   parameters: ['bigint', 'integer', 'integer', 'double precision'],
 });
 
-export async function askAboutRefundIn(db: Queryable, refund: RefundReference, seconds: number): Promise<void> {
-  await db.query(ASK_ABOUT_REFUND_IN, [refund.orderNo, refund.cycleNo, refund.refundSeq, seconds]);
+export async function scheduleRefundQuestion(db: Queryable, refund: RefundReference, seconds: number): Promise<void> {
+  await db.query(SCHEDULE_REFUND_QUESTION, [refund.orderNo, refund.cycleNo, refund.refundSeq, seconds]);
 }
 
 const CLOSE_REFUND = statement({
-  text: `update refunds set status = $4, reason = $5, refunded_at = ${instant('$6')}, settled_at = ${instant('$7')},
+  text: `update refunds set status = $4, reason = $5, refunded_at = ${fromEpochMs('$6')}, settled_at = ${fromEpochMs('$7')},
        ask_at = null
      where order_no = $1 and cycle_no = $2 and refund_seq = $3`,
   parameters: ['bigint', 'integer', 'integer', 'text', 'text', 'double precision', 'double precision'],
 });
 
-/** Under the order's lock, of a refund that is STARTED. */
+/** The caller holds the order's lock, and the refund is STARTED. */
 export async function closeRefund(
   tx: Queryable,
   refund: RefundReference,

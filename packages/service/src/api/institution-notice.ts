@@ -1,0 +1,44 @@
+import type { Notice } from '../gateways/gateway.js';
+import { raiseAlert } from '../platform/alerts/alerts-sql.js';
+import type { Database } from '../platform/db/database.js';
+import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
+import type { SettleInBatch } from '../subscriptions/steps/payments/batch-settler.js';
+import { rejectWrongAmount } from '../subscriptions/steps/payments/send-debit.js';
+import { type Attempt, findAttempt, scheduleDebitQuestion } from '../subscriptions/store/payments/attempts-sql.js';
+
+export interface NoticeAcceptorDeps {
+  readonly database: Database;
+  readonly settle: SettleInBatch;
+  readonly endAgreement: (paymentChannelCode: string, institutionNo: string, reason: string) => Promise<void>;
+}
+
+/** A notice from an institution is settled like every other outcome. Receiving it several times has the same effect as once. */
+export function createNoticeAcceptor({ database, settle, endAgreement }: NoticeAcceptorDeps) {
+  return async (paymentChannelCode: string, notice: Notice): Promise<void> => {
+    if (notice.kind === 'agreement-canceled') {
+      return endAgreement(paymentChannelCode, notice.institutionNo, notice.reason);
+    }
+    const attempt = await findAttemptOfNotice(database, paymentChannelCode, notice.attemptNo);
+    if (!attempt) {
+      const detail = `from ${paymentChannelCode}`;
+      return raiseAlert(database, 'notice-for-unknown-attempt', notice.attemptNo.slice(0, 64), detail);
+    }
+    const outcome = await rejectWrongAmount(database, attempt, notice.outcome);
+    if (outcome.kind === 'success' || outcome.kind === 'declined') {
+      await settle({ attempt, outcome });
+    } else {
+      // The notice has no final outcome: the institution is asked at once.
+      await scheduleDebitQuestion(database, attempt, 0);
+    }
+  };
+}
+
+async function findAttemptOfNotice(
+  database: Database,
+  paymentChannelCode: string,
+  number: string,
+): Promise<Attempt | undefined> {
+  const reference = parseAttemptNo(number);
+  const attempt = reference && (await findAttempt(database, reference));
+  return attempt?.paymentChannelCode === paymentChannelCode ? attempt : undefined;
+}

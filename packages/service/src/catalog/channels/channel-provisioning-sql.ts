@@ -1,0 +1,274 @@
+import type { EncryptionVersion, EventType } from '@perennial/wire/enums';
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
+import { type ChannelRow, findChannel } from './channels-sql.js';
+import type { SealedCredentials } from './credentials.js';
+
+/** A channel as operators see it, without its secrets. */
+export interface ChannelView {
+  readonly channelId: string;
+  readonly appId: string;
+  readonly name: string;
+  readonly status: ChannelRow['status'];
+  readonly ratePerSecond: number;
+  readonly rateBurst: number;
+  readonly ipAllowList: readonly string[];
+  readonly voidedPeriodEvents: boolean;
+  /** Origins whose pages may show the redemption page in a frame. */
+  readonly frameOrigins: readonly string[];
+  /** The version of encrypted fields in events, and in answers to requests without encrypted fields. */
+  readonly answerEncryption: EncryptionVersion;
+  readonly acceptsV1: boolean;
+  readonly callbackUrls: readonly { readonly eventType: CallbackEventType; readonly url: string }[];
+  /** Event types that an operator holds back; `*` is all of them. */
+  readonly pausedEvents: readonly CallbackEventType[];
+  readonly products: readonly string[];
+  readonly paymentChannels: readonly {
+    readonly code: string;
+    readonly isDefault: boolean;
+    readonly shareEnabled: boolean;
+  }[];
+  readonly createdAt: string;
+}
+
+/** `*` is the address for the event types without one of their own. */
+export type CallbackEventType = EventType | '*';
+
+const DESCRIBE_CHANNELS = statement({
+  text: `select c.channel_id::text as "channelId", c.app_id as "appId", c.name, c.status,
+       c.rate_per_second as "ratePerSecond", c.rate_burst as "rateBurst", c.ip_allow_list::text[] as "ipAllowList",
+       c.voided_period_events as "voidedPeriodEvents", c.frame_origins as "frameOrigins",
+       c.answer_encryption as "answerEncryption", c.accepts_v1 as "acceptsV1",
+       (select coalesce(json_agg(json_build_object('eventType', u.event_type, 'url', u.url) order by u.event_type), '[]')
+        from callback_urls u where u.channel_id = c.channel_id) as "callbackUrls",
+       array(select d.event_type from delivery_pauses d where d.channel_id = c.channel_id
+             order by d.event_type) as "pausedEvents",
+       array(select cp.product_code from channel_products cp where cp.channel_id = c.channel_id
+             order by cp.product_code) as products,
+       (select coalesce(json_agg(json_build_object('code', p.code, 'isDefault', p.is_default,
+          'shareEnabled', p.share_enabled) order by p.code), '[]')
+        from channel_payment_channels p where p.channel_id = c.channel_id) as "paymentChannels",
+       ${shanghaiText('c.created_at')} as "createdAt"
+     from channels c where $1::text is null or c.app_id = $1 order by c.app_id`,
+  parameters: ['text'],
+  columns: columns<ChannelView>({
+    channelId: 'text',
+    appId: 'text',
+    name: 'text',
+    status: 'text',
+    ratePerSecond: 'integer',
+    rateBurst: 'integer',
+    ipAllowList: 'text[]',
+    voidedPeriodEvents: 'boolean',
+    frameOrigins: 'text[]',
+    answerEncryption: 'text',
+    acceptsV1: 'boolean',
+    callbackUrls: 'json',
+    pausedEvents: 'text[]',
+    products: 'text[]',
+    paymentChannels: 'json',
+    createdAt: 'text',
+  }),
+});
+
+/** All channels by app id, or the one that is named. */
+export async function describeChannels(db: Queryable, appId?: string): Promise<ChannelView[]> {
+  return db.query(DESCRIBE_CHANNELS, [appId ?? null]);
+}
+
+const LOCK_CHANNEL = statement({
+  text: 'select 1 from channels where app_id = $1 for no key update',
+  parameters: ['text'],
+});
+
+/**
+ * Locks the row against changes until the transaction ends. `no key update`, so that rows which refer to the channel can be
+ * inserted meanwhile.
+ */
+export async function lockChannel(tx: Queryable, appId: string): Promise<ChannelRow | undefined> {
+  const locked = await tx.query(LOCK_CHANNEL, [appId]);
+  return locked.length === 0 ? undefined : findChannel(tx, appId);
+}
+
+export interface NewChannel {
+  readonly appId: string;
+  readonly name: string;
+  readonly ratePerSecond: number;
+  readonly rateBurst: number;
+  readonly sealed: SealedCredentials;
+}
+
+const INSERT_CHANNEL = statement({
+  text: `with made as (
+       insert into channels (app_id, name, rate_per_second, rate_burst, data_key, app_secret, aes_key, callback_secret)
+       values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (app_id) do nothing returning channel_id, rate_burst)
+     insert into rate_limits (channel_id, tokens) select channel_id, rate_burst from made returning channel_id`,
+  parameters: ['text', 'text', 'integer', 'integer', 'text', 'text', 'text', 'text'],
+});
+
+/** Inserts a channel with a full bucket of requests. False when the app id is taken. */
+export async function insertChannel(tx: Queryable, channel: NewChannel): Promise<boolean> {
+  const { appId, name, ratePerSecond, rateBurst, sealed } = channel;
+  const made = await tx.query(INSERT_CHANNEL, [
+    appId,
+    name,
+    ratePerSecond,
+    rateBurst,
+    sealed.dataKey,
+    sealed.appSecret,
+    sealed.aesKey,
+    sealed.callbackSecret,
+  ]);
+  return made.length > 0;
+}
+
+const RAISE_CHANNEL_VERSION = statement({
+  text: 'update channels set version = version + 1 where channel_id = $1',
+  parameters: ['bigint'],
+});
+
+/** Makes every node read the channel again before its next request. */
+export async function raiseChannelVersion(tx: Queryable, channelId: number): Promise<void> {
+  await tx.query(RAISE_CHANNEL_VERSION, [channelId]);
+}
+
+const STORE_CHANNEL_STATUS = statement({
+  text: 'update channels set status = $2 where channel_id = $1',
+  parameters: ['bigint', 'text'],
+});
+
+export async function storeChannelStatus(
+  tx: Queryable,
+  channelId: number,
+  status: ChannelRow['status'],
+): Promise<void> {
+  await tx.query(STORE_CHANNEL_STATUS, [channelId, status]);
+}
+
+const STORE_CREDENTIALS = statement({
+  text: `update channels set data_key = $2, app_secret = $3, aes_key = $4, callback_secret = $5 where channel_id = $1`,
+  parameters: ['bigint', 'text', 'text', 'text', 'text'],
+});
+
+export async function storeCredentials(tx: Queryable, channelId: number, sealed: SealedCredentials): Promise<void> {
+  await tx.query(STORE_CREDENTIALS, [
+    channelId,
+    sealed.dataKey,
+    sealed.appSecret,
+    sealed.aesKey,
+    sealed.callbackSecret,
+  ]);
+}
+
+const END_ACCESS_TOKENS = statement({
+  text: 'update channels set token_epoch = token_epoch + 1 where channel_id = $1',
+  parameters: ['bigint'],
+});
+
+export async function endAccessTokens(tx: Queryable, channelId: number): Promise<void> {
+  await tx.query(END_ACCESS_TOKENS, [channelId]);
+}
+
+const STORE_IP_ALLOW_LIST = statement({
+  text: `update channels set ip_allow_list = $2::cidr[] where channel_id = $1 and ip_allow_list <> $2::cidr[]
+     returning ip_allow_list::text[] as ranges`,
+  parameters: ['bigint', 'cidr[]'],
+  columns: columns<{ ranges: string[] }>({ ranges: 'text[]' }),
+});
+
+/** The list as it is stored. Undefined when it has not changed. */
+export async function storeIpAllowList(
+  tx: Queryable,
+  channelId: number,
+  ranges: readonly string[],
+): Promise<string[] | undefined> {
+  const [row] = await tx.query(STORE_IP_ALLOW_LIST, [channelId, ranges]);
+  return row?.ranges;
+}
+
+const STORE_RATE_LIMITS = statement({
+  text: 'update channels set rate_per_second = $2, rate_burst = $3 where channel_id = $1',
+  parameters: ['bigint', 'integer', 'integer'],
+});
+
+const CUT_SAVED_REQUESTS = statement({
+  text: 'update rate_limits set tokens = least(tokens, $2) where channel_id = $1',
+  parameters: ['bigint', 'double precision'],
+});
+
+/** Also cuts requests that were saved up under the old limit. */
+export async function storeRateLimits(tx: Queryable, channelId: number, rate: number, burst: number): Promise<void> {
+  await tx.query(STORE_RATE_LIMITS, [channelId, rate, burst]);
+  await tx.query(CUT_SAVED_REQUESTS, [channelId, burst]);
+}
+
+const STORE_VOIDED_PERIOD_EVENTS = statement({
+  text: 'update channels set voided_period_events = $2 where channel_id = $1',
+  parameters: ['bigint', 'boolean'],
+});
+
+export async function storeVoidedPeriodEvents(tx: Queryable, channelId: number, send: boolean): Promise<void> {
+  await tx.query(STORE_VOIDED_PERIOD_EVENTS, [channelId, send]);
+}
+
+const STORE_FRAME_ORIGINS = statement({
+  text: 'update channels set frame_origins = $2 where channel_id = $1',
+  parameters: ['bigint', 'text[]'],
+});
+
+export async function storeFrameOrigins(tx: Queryable, channelId: number, origins: readonly string[]): Promise<void> {
+  await tx.query(STORE_FRAME_ORIGINS, [channelId, origins]);
+}
+
+const STORE_ENCRYPTION = statement({
+  text: 'update channels set answer_encryption = $2, accepts_v1 = $3 where channel_id = $1',
+  parameters: ['bigint', 'text', 'boolean'],
+});
+
+export async function storeEncryption(
+  tx: Queryable,
+  channelId: number,
+  answers: EncryptionVersion,
+  acceptsV1: boolean,
+): Promise<void> {
+  await tx.query(STORE_ENCRYPTION, [channelId, answers, acceptsV1]);
+}
+
+const FIND_CALLBACK_URL = statement({
+  text: 'select url from callback_urls where channel_id = $1 and event_type = $2',
+  parameters: ['bigint', 'text'],
+  columns: columns<{ url: string }>({ url: 'text' }),
+});
+
+export async function findCallbackUrl(
+  tx: Queryable,
+  channelId: number,
+  eventType: CallbackEventType,
+): Promise<string | undefined> {
+  const [row] = await tx.query(FIND_CALLBACK_URL, [channelId, eventType]);
+  return row?.url;
+}
+
+const STORE_CALLBACK_URL = statement({
+  text: `insert into callback_urls (channel_id, event_type, url) values ($1, $2, $3)
+     on conflict (channel_id, event_type) do update set url = excluded.url`,
+  parameters: ['bigint', 'text', 'text'],
+});
+
+export async function storeCallbackUrl(
+  tx: Queryable,
+  channelId: number,
+  eventType: CallbackEventType,
+  url: string,
+): Promise<void> {
+  await tx.query(STORE_CALLBACK_URL, [channelId, eventType, url]);
+}
+
+const DELETE_CALLBACK_URL = statement({
+  text: 'delete from callback_urls where channel_id = $1 and event_type = $2',
+  parameters: ['bigint', 'text'],
+});
+
+export async function deleteCallbackUrl(tx: Queryable, channelId: number, eventType: CallbackEventType): Promise<void> {
+  await tx.query(DELETE_CALLBACK_URL, [channelId, eventType]);
+}

@@ -1,0 +1,92 @@
+import type { Queryable } from '../../platform/db/database.js';
+import type { Vault } from '../../platform/secrets/vault.js';
+import { type Channel, createAddressCheck } from './channel.js';
+import { findAppId, findChannel } from './channels-sql.js';
+import { openCredentials } from './credentials.js';
+import { FieldFailures } from './field-failures.js';
+import { createSealing } from './sealing.js';
+
+/**
+ * The channels that this node has read, with their secrets decrypted. An entry may be stale: its user compares the version with
+ * the database in a statement that it runs anyway, and calls `reload` when it differs.
+ */
+export interface ChannelRegistry {
+  get(appId: string): Promise<Channel | undefined>;
+  /** Only what is in memory. */
+  getFromMemory(appId: string): Channel | undefined;
+  reload(appId: string): Promise<Channel | undefined>;
+  /** Read once for each channel, since it never changes. */
+  getAppId(channelId: number): Promise<string | undefined>;
+  /** Always read from the database: for work without a request, where no admission compares versions. */
+  getById(channelId: number): Promise<Channel>;
+}
+
+export function createChannelRegistry(db: Queryable, vault: Vault): ChannelRegistry {
+  const known = new Map<string, Channel>();
+  const loading = new Map<string, Promise<Channel | undefined>>();
+  const appIds = new Map<number, Promise<string | undefined>>();
+  const fieldFailures = new Map<number, FieldFailures>();
+
+  async function load(appId: string): Promise<Channel | undefined> {
+    const row = await findChannel(db, appId);
+    // Unknown ids are not remembered: anybody could fill the memory with them.
+    if (!row) {
+      known.delete(appId);
+      return undefined;
+    }
+    const channel: Channel = {
+      channelId: row.channelId,
+      appId,
+      version: row.version,
+      suspended: row.status === 'SUSPENDED',
+      tokenEpoch: row.tokenEpoch,
+      voidedPeriodEvents: row.voidedPeriodEvents,
+      answerEncryption: row.answerEncryption,
+      acceptsV1: row.acceptsV1,
+      fieldFailures: findFieldFailures(row.channelId),
+      frameOrigins: row.frameOrigins,
+      sealing: createSealing(vault.unwrapKey(row.dataKey)),
+      allowsAddress: createAddressCheck(row.ipAllowList),
+      ...openCredentials(vault, appId, row),
+    };
+    known.set(appId, channel);
+    return channel;
+  }
+
+  function findFieldFailures(channelId: number): FieldFailures {
+    const known = fieldFailures.get(channelId) ?? new FieldFailures();
+    fieldFailures.set(channelId, known);
+    return known;
+  }
+
+  /** Requests that need a channel at the same time share one read, but never one that began before them. */
+  function reload(appId: string): Promise<Channel | undefined> {
+    const promise = load(appId);
+    loading.set(appId, promise);
+    const forget = () => {
+      if (loading.get(appId) === promise) loading.delete(appId);
+    };
+    promise.then(forget, forget);
+    return promise;
+  }
+
+  function getAppId(channelId: number): Promise<string | undefined> {
+    const promise = appIds.get(channelId) ?? findAppId(db, channelId);
+    appIds.set(channelId, promise);
+    promise.catch(() => appIds.delete(channelId));
+    return promise;
+  }
+
+  return {
+    getFromMemory: (appId) => known.get(appId),
+    get: async (appId) => known.get(appId) ?? loading.get(appId) ?? reload(appId),
+    reload,
+    getAppId,
+    async getById(channelId) {
+      const appId = await findAppId(db, channelId);
+      const channel = appId === undefined ? undefined : await reload(appId);
+      if (!channel) throw new Error(`there is no channel ${channelId}`);
+      return channel;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
+
+export const GATEWAYS = ['sandbox', 'bridge'] as const;
+export type GatewayName = (typeof GATEWAYS)[number];
+
+/** A payment channel as operators see it. */
+export interface PaymentChannelView extends PaymentChannelFields {
+  readonly code: string;
+  readonly gateway: GatewayName;
+  /** The app ids it is authorized to. */
+  readonly channels: readonly string[];
+  readonly createdAt: string;
+}
+
+/** What may change later. */
+export interface PaymentChannelFields {
+  readonly displayName: string;
+  readonly gatewayUrl: string | null;
+  readonly supportedBanks: readonly string[];
+  readonly bankCodeRequired: boolean;
+  readonly debitsPerSecond: number | null;
+  /** Hours of the day in Asia/Shanghai, from inclusive, to exclusive; a `from` after `to` spans midnight. */
+  readonly debitHours: { readonly from: number; readonly to: number } | null;
+  /** Whether several channels may share the same agreement number. */
+  readonly commonNumbers: boolean;
+}
+
+const DESCRIBE_PAYMENT_CHANNELS = statement({
+  text: `select p.code, p.display_name as "displayName", p.gateway, p.gateway_url as "gatewayUrl",
+       p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired",
+       p.debits_per_second as "debitsPerSecond",
+       case when p.debit_hour_from is not null
+         then json_build_object('from', p.debit_hour_from, 'to', p.debit_hour_to) end as "debitHours",
+       p.common_numbers as "commonNumbers",
+       array(select c.app_id from channel_payment_channels cp join channels c using (channel_id)
+             where cp.code = p.code order by c.app_id) as channels,
+       ${shanghaiText('p.created_at')} as "createdAt"
+     from payment_channels p where $1::text is null or p.code = $1 order by p.code`,
+  parameters: ['text'],
+  columns: columns<PaymentChannelView>({
+    code: 'text',
+    displayName: 'text',
+    gateway: 'text',
+    gatewayUrl: 'text?',
+    supportedBanks: 'text[]',
+    bankCodeRequired: 'boolean',
+    debitsPerSecond: 'integer?',
+    debitHours: 'json?',
+    commonNumbers: 'boolean',
+    channels: 'text[]',
+    createdAt: 'text',
+  }),
+});
+
+/** All payment channels by code, or the one that is named. */
+export async function describePaymentChannels(db: Queryable, code?: string): Promise<PaymentChannelView[]> {
+  return db.query(DESCRIBE_PAYMENT_CHANNELS, [code ?? null]);
+}
+
+const lockStatement = (strength: 'share' | 'no key update') =>
+  statement({ text: `select from payment_channels where code = $1 for ${strength}`, parameters: ['text'] });
+
+const LOCK_PAYMENT_CHANNEL = { share: lockStatement('share'), change: lockStatement('no key update') };
+
+/**
+ * False when there is no such payment channel. `share` when the caller only relies on the row, `change` when it changes the row
+ * and then raises the versions of all channels authorized for it: a channel that is being authorized meanwhile waits, and is
+ * included. To be locked before any channel's row, to avoid deadlocks.
+ */
+export async function lockPaymentChannel(tx: Queryable, code: string, how: 'share' | 'change'): Promise<boolean> {
+  return (await tx.query(LOCK_PAYMENT_CHANNEL[how], [code])).length > 0;
+}
+
+const INSERT_PAYMENT_CHANNEL = statement({
+  text: `insert into payment_channels (code, gateway, display_name, gateway_url, supported_banks, bank_code_required,
+       debits_per_second, debit_hour_from, debit_hour_to, common_numbers)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (code) do nothing returning code`,
+  parameters: ['text', 'text', 'text', 'text', 'text[]', 'boolean', 'integer', 'integer', 'integer', 'boolean'],
+});
+
+/** False when the code is taken. */
+export async function insertPaymentChannel(
+  tx: Queryable,
+  code: string,
+  gateway: GatewayName,
+  fields: PaymentChannelFields,
+): Promise<boolean> {
+  const made = await tx.query(INSERT_PAYMENT_CHANNEL, [code, gateway, ...toPaymentChannelValues(fields)]);
+  return made.length > 0;
+}
+
+const STORE_PAYMENT_CHANNEL = statement({
+  text: `update payment_channels set display_name = $2, gateway_url = $3, supported_banks = $4, bank_code_required = $5,
+       debits_per_second = $6, debit_hour_from = $7, debit_hour_to = $8, common_numbers = $9 where code = $1`,
+  parameters: ['text', 'text', 'text', 'text[]', 'boolean', 'integer', 'integer', 'integer', 'boolean'],
+});
+
+export async function storePaymentChannel(tx: Queryable, code: string, fields: PaymentChannelFields): Promise<void> {
+  await tx.query(STORE_PAYMENT_CHANNEL, [code, ...toPaymentChannelValues(fields)]);
+}
+
+const STORE_GATEWAY_KEY = statement({
+  text: 'update payment_channels set gateway_key = $2 where code = $1',
+  parameters: ['text', 'text'],
+});
+
+export async function storeGatewayKey(tx: Queryable, code: string, wrapped: string): Promise<void> {
+  await tx.query(STORE_GATEWAY_KEY, [code, wrapped]);
+}
+
+function toPaymentChannelValues(fields: PaymentChannelFields) {
+  return [
+    fields.displayName,
+    fields.gatewayUrl,
+    fields.supportedBanks,
+    fields.bankCodeRequired,
+    fields.debitsPerSecond,
+    fields.debitHours?.from ?? null,
+    fields.debitHours?.to ?? null,
+    fields.commonNumbers,
+  ] as const;
+}
+
+const RAISE_VERSIONS_OF_AUTHORIZED_CHANNELS = statement({
+  text: `with locked as (
+       select channel_id from channels
+       where channel_id in (select channel_id from channel_payment_channels where code = $1)
+       order by channel_id for no key update)
+     update channels set version = version + 1 where channel_id in (select channel_id from locked)`,
+  parameters: ['text'],
+});
+
+/** Makes every node read the authorized channels again. They are locked in the order of their ids, to avoid deadlocks. */
+export async function raiseVersionsOfAuthorizedChannels(tx: Queryable, code: string): Promise<void> {
+  await tx.query(RAISE_VERSIONS_OF_AUTHORIZED_CHANNELS, [code]);
+}
+
+export interface PaymentChannelAuthorization {
+  readonly isDefault: boolean;
+  readonly shareEnabled: boolean;
+}
+
+const FIND_PAYMENT_CHANNEL_AUTHORIZATION = statement({
+  text: `select is_default as "isDefault", share_enabled as "shareEnabled"
+     from channel_payment_channels where channel_id = $1 and code = $2`,
+  parameters: ['bigint', 'text'],
+  columns: columns<PaymentChannelAuthorization>({ isDefault: 'boolean', shareEnabled: 'boolean' }),
+});
+
+export async function findPaymentChannelAuthorization(
+  tx: Queryable,
+  channelId: number,
+  code: string,
+): Promise<PaymentChannelAuthorization | undefined> {
+  const [row] = await tx.query(FIND_PAYMENT_CHANNEL_AUTHORIZATION, [channelId, code]);
+  return row;
+}
+
+const CLEAR_OTHER_DEFAULT = statement({
+  text: `update channel_payment_channels set is_default = false
+     where channel_id = $1 and is_default and code <> $2 returning code`,
+  parameters: ['bigint', 'text'],
+  columns: columns<{ code: string }>({ code: 'text' }),
+});
+
+/** Removes the default from the other payment channel that has it, and returns its code. Undefined when none had it. */
+export async function clearOtherDefault(tx: Queryable, channelId: number, code: string): Promise<string | undefined> {
+  const [row] = await tx.query(CLEAR_OTHER_DEFAULT, [channelId, code]);
+  return row?.code;
+}
+
+const STORE_PAYMENT_CHANNEL_AUTHORIZATION = statement({
+  text: `insert into channel_payment_channels (channel_id, code, is_default, share_enabled) values ($1, $2, $3, $4)
+     on conflict (channel_id, code) do update
+     set is_default = excluded.is_default, share_enabled = excluded.share_enabled`,
+  parameters: ['bigint', 'text', 'boolean', 'boolean'],
+});
+
+export async function storePaymentChannelAuthorization(
+  tx: Queryable,
+  channelId: number,
+  code: string,
+  { isDefault, shareEnabled }: PaymentChannelAuthorization,
+): Promise<void> {
+  await tx.query(STORE_PAYMENT_CHANNEL_AUTHORIZATION, [channelId, code, isDefault, shareEnabled]);
+}
+
+const DELETE_PAYMENT_CHANNEL_AUTHORIZATION = statement({
+  text: 'delete from channel_payment_channels where channel_id = $1 and code = $2',
+  parameters: ['bigint', 'text'],
+});
+
+export async function deletePaymentChannelAuthorization(tx: Queryable, channelId: number, code: string): Promise<void> {
+  await tx.query(DELETE_PAYMENT_CHANNEL_AUTHORIZATION, [channelId, code]);
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '../platform/clock.js';
+import type { Database } from '../platform/db/database.js';
+import type { ClockWatch } from '../platform/installation/clock-watch.js';
+import type { BusinessMetrics } from './metrics/business-metrics.js';
+import { READING_BOUNDS, type ReadingBounds, readBusiness, readSettledRefunds } from './metrics/readings-sql.js';
+
+export interface BusinessReaderDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly metrics: BusinessMetrics;
+  readonly clockWatch: Pick<ClockWatch, 'skewSeconds'>;
+  /** In place of the usual ones, for a test that cannot write as much. */
+  readonly bounds?: Partial<ReadingBounds>;
+}
+
+/** A reading that takes the database longer than this is given up. */
+const MAX_STATEMENT_MS = 3_000;
+/** How far back refunds are read again, to find those that were committed after refunds with a later time. */
+const OVERLAP_MS = 600_000;
+
+/** Reads what the gauges of the installation show. A job calls it every 15 s, never a scrape. */
+export function createBusinessReader({ database, clock, metrics, clockWatch, bounds }: BusinessReaderDeps) {
+  const limits = { ...READING_BOUNDS, ...bounds };
+  const startedAt = clock.now();
+  let counted: ReadonlySet<string> = new Set();
+  return async function read(): Promise<void> {
+    const since = Math.max(startedAt, clock.now() - OVERLAP_MS);
+    const { business, settled } = await database.transaction(
+      async (tx) => ({
+        business: await readBusiness(tx, limits),
+        settled: await readSettledRefunds(tx, since, limits),
+      }),
+      { statementMs: MAX_STATEMENT_MS },
+    );
+    const fresh = settled.filter(({ key }) => !counted.has(key));
+    counted = new Set(settled.map(({ key }) => key));
+    const refused = fresh.filter(({ isRefused }) => isRefused).length;
+    metrics.show({ ...business, refunds: { refused, success: fresh.length - refused } });
+    metrics.showClockSkew(clockWatch.skewSeconds());
+  };
+}

@@ -1,0 +1,190 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { type BusinessCounts, CLAIM_OUTCOMES, DEBIT_OUTCOMES, PUSH_OUTCOMES } from '../../platform/metrics/counts.js';
+
+/** What was read from the database, about the whole installation and not only this node. Ages in seconds. */
+export interface BusinessReading {
+  readonly webhookBacklog: number;
+  readonly webhookOldestSeconds: number;
+  readonly renewalsDue: number;
+  readonly renewalsOldestSeconds: number;
+  readonly debitsUnknown: number;
+  readonly refundsUnknown: number;
+  readonly claimsWaiting: number;
+  /** Settled since the last reading. */
+  readonly refunds: { readonly success: number; readonly refused: number };
+  readonly alertsOpen: Readonly<Record<string, number>>;
+  readonly codesLeft: Readonly<Record<string, number>>;
+  readonly paymentChannels: readonly string[];
+}
+
+export interface BusinessMetrics {
+  readonly counts: BusinessCounts;
+  show(reading: BusinessReading): void;
+  /** How far this node's clock is ahead of the database's. */
+  showClockSkew(seconds: number): void;
+  /** Stops measuring the event loop. */
+  stop(): void;
+}
+
+/** How many label values chosen by operators are shown; all others are counted together as OTHER. */
+const MAX_NAMES = 100;
+const OTHER = 'other';
+/** How often the event loop is measured, and for how long its longest delay is shown, so that no scrape misses it. */
+const LOOP_RESOLUTION_MS = 20;
+const LOOP_WINDOW_MS = 15_000;
+
+/** Metrics about orders, debits, events and claims. A job reads the database: a scrape shows its last reading. */
+export function createBusinessMetrics(registry: Registry, version: string): BusinessMetrics {
+  const registers = [registry];
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter({ name, help, labelNames: [...labelNames], registers });
+
+  const countPush = createOutcomeCounter(registry, PUSH_OUTCOMES, {
+    name: 'perennial_webhook_pushes_total',
+    help: 'Pushes of events by what came of them',
+  });
+  const givenUp = counter('perennial_webhook_given_up_total', 'Events that were refused too often', []);
+  const debits = counter('perennial_debits_total', 'Debits by payment channel and what came of them', [
+    'payment_channel',
+    'outcome',
+  ]);
+  const countClaim = createOutcomeCounter(registry, CLAIM_OUTCOMES, {
+    name: 'perennial_claims_total',
+    help: 'Claims on the redemption page by what came of them',
+  });
+  const countRefunds = createOutcomeCounter(registry, ['success', 'refused'], {
+    name: 'perennial_refunds_total',
+    help: 'Refunds that were settled, of the whole installation',
+  });
+
+  const backlog = gauge('perennial_webhook_backlog', 'Events that are due to be sent, at most 100001');
+  const oldestEvent = gauge('perennial_webhook_oldest_seconds', 'For how long the oldest of them has been due');
+  const renewals = gauge('perennial_renewals_due', 'Orders whose next period is due, at most 100001');
+  const oldestRenewal = gauge('perennial_renewals_oldest_seconds', 'For how long the oldest of them has been due');
+  const unknownDebits = gauge('perennial_debits_unknown', 'Debits that were asked about and have no result');
+  const unknownRefunds = gauge('perennial_refunds_unknown', 'Refunds that were asked about and have no result');
+  const waitingClaims = gauge('perennial_claims_waiting', 'Claims that wait for their code');
+  const alerts = new Gauge({
+    name: 'perennial_alerts_open',
+    help: 'Alerts that nobody has acknowledged, at most 1001 of a kind',
+    labelNames: ['kind'],
+    registers,
+  });
+  const codes = new Gauge({
+    name: 'perennial_benefit_codes_left',
+    help: 'Codes left in the pool of a benefit, at most 10001',
+    labelNames: ['benefit'],
+    registers,
+  });
+  const skew = gauge('perennial_clock_skew_seconds', "How far this node's clock is ahead of the database's");
+  const build = new Gauge({
+    name: 'perennial_build_info',
+    help: 'Always 1; the version that runs',
+    labelNames: ['version'],
+    registers,
+  });
+  build.set({ version }, 1);
+
+  let readAt = performance.now();
+  new Gauge({
+    name: 'perennial_reading_age_seconds',
+    help: 'How long ago the database was last asked for the gauges of the installation',
+    registers,
+    collect() {
+      this.set((performance.now() - readAt) / 1000);
+    },
+  });
+  const loop = watchEventLoop();
+  new Gauge({
+    name: 'perennial_event_loop_lag_seconds',
+    help: 'The longest that the event loop was held up in the last 15 to 30 seconds',
+    registers,
+    collect() {
+      this.set(loop.longestSeconds());
+    },
+  });
+
+  const paymentChannels = createBoundedNames(MAX_NAMES);
+  return {
+    counts: {
+      countDebit: (code, outcome) => debits.inc({ payment_channel: paymentChannels(code), outcome }),
+      countClaim: countClaim,
+      countPush: countPush,
+      countGivenUp: (events) => givenUp.inc(events),
+    },
+    show(reading) {
+      backlog.set(reading.webhookBacklog);
+      oldestEvent.set(reading.webhookOldestSeconds);
+      renewals.set(reading.renewalsDue);
+      oldestRenewal.set(reading.renewalsOldestSeconds);
+      unknownDebits.set(reading.debitsUnknown);
+      unknownRefunds.set(reading.refundsUnknown);
+      waitingClaims.set(reading.claimsWaiting);
+      countRefunds('success', reading.refunds.success);
+      countRefunds('refused', reading.refunds.refused);
+      for (const [kind, open] of Object.entries(reading.alertsOpen)) alerts.set({ kind }, open);
+      codes.reset();
+      for (const [benefit, left] of Object.entries(reading.codesLeft)) codes.set({ benefit }, left);
+      // There from the start, so that the first debit is an increase.
+      for (const code of reading.paymentChannels) {
+        for (const outcome of DEBIT_OUTCOMES) debits.inc({ payment_channel: paymentChannels(code), outcome }, 0);
+      }
+      readAt = performance.now();
+    },
+    showClockSkew: (seconds) => skew.set(seconds),
+    stop: () => loop.stop(),
+  };
+}
+
+/**
+ * Counts in plain numbers and sets the metric when it is scraped: a push takes 20 microseconds, and `inc` with labels would
+ * add one.
+ */
+function createOutcomeCounter<Outcome extends string>(
+  registry: Registry,
+  outcomes: readonly Outcome[],
+  about: { readonly name: string; readonly help: string },
+): (outcome: Outcome, times?: number) => void {
+  const counted = new Map<Outcome, number>(outcomes.map((outcome) => [outcome, 0]));
+  new Counter({
+    ...about,
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, times] of counted) this.inc({ outcome }, times);
+    },
+  });
+  return (outcome, times = 1) => {
+    counted.set(outcome, (counted.get(outcome) ?? 0) + times);
+  };
+}
+
+function createBoundedNames(maxNames: number): (name: string) => string {
+  const known = new Set<string>();
+  return (name) => {
+    if (known.size < maxNames) known.add(name);
+    return known.has(name) ? name : OTHER;
+  };
+}
+
+/** Two windows, the present and the last one, so that every reading covers at least one whole window. */
+function watchEventLoop() {
+  const delays = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+  delays.enable();
+  let before = 0;
+  const longest = () => Math.max(0, delays.max / 1e9 - LOOP_RESOLUTION_MS / 1000);
+  const timer = setInterval(() => {
+    before = longest();
+    delays.reset();
+  }, LOOP_WINDOW_MS).unref();
+  return {
+    longestSeconds: () => Math.max(before, longest()),
+    stop() {
+      clearInterval(timer);
+      delays.disable();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../platform/clock.js';
+import type { Queryable } from '../platform/db/database.js';
+import type { Vault } from '../platform/secrets/vault.js';
+import type { Fulfilment, Supplier } from './fulfilment.js';
+import { findFulfilment } from './fulfilment-settings-sql.js';
+import { generatedFulfilment } from './generated-codes.js';
+import { createPoolFulfilment } from './pool-codes.js';
+import { type AttachedSupplier, createSupplier } from './supplier.js';
+
+export interface FulfilmentDeps {
+  readonly database: Queryable;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** In place of the supplier's own, for a test that cannot wait. */
+  readonly deadlineMs?: number;
+}
+
+/** Where the codes of each benefit come from, by its code. */
+export interface Fulfilments {
+  /** The present setting, read in the transaction of the claim. */
+  of(tx: Queryable, benefitCode: string): Promise<Fulfilment>;
+  /** For a claim that waits for its supplier, even if another setting was made since. */
+  supplierOf(benefitCode: string): Promise<Supplier>;
+  close(): Promise<void>;
+}
+
+/** A supplier is created once for each address and key, because it holds connections. */
+export function createFulfilmentRegistry({ database, vault, clock, log, deadlineMs }: FulfilmentDeps): Fulfilments {
+  const suppliers = new Map<string, AttachedSupplier>();
+  const fromPool = createPoolFulfilment(vault);
+
+  function getSupplier(benefitCode: string, url: string | null, wrappedKey: string | null): Supplier {
+    if (url === null || wrappedKey === null) throw new Error(`benefit ${benefitCode} has no supplier`);
+    const name = `${url} ${wrappedKey}`;
+    const known =
+      suppliers.get(name) ??
+      createSupplier({ url, key: vault.unwrapKey(wrappedKey), clock, log, ...(deadlineMs ? { deadlineMs } : {}) });
+    suppliers.set(name, known);
+    return known;
+  }
+
+  return {
+    async of(tx, benefitCode) {
+      const row = await findFulfilment(tx, benefitCode);
+      if (row === undefined || row.kind === 'GENERATED') return generatedFulfilment;
+      return row.kind === 'POOL' ? fromPool : getSupplier(benefitCode, row.supplierUrl, row.supplierKey);
+    },
+    async supplierOf(benefitCode) {
+      const row = await findFulfilment(database, benefitCode);
+      return getSupplier(benefitCode, row?.supplierUrl ?? null, row?.supplierKey ?? null);
+    },
+    async close() {
+      await Promise.all([...suppliers.values()].map((one) => one.close()));
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { columns, type Queryable, statement } from '../platform/db/database.js';
+
+export interface NewPoolCode {
+  readonly hash: Buffer;
+  readonly sealed: string;
+}
+
+const INSERT_POOL_CODES = statement({
+  text: `with imported as (
+       insert into pool_codes (benefit_code, code_hash, code)
+       select $1, hash, sealed from unnest($2::bytea[], $3::text[]) with ordinality as given(hash, sealed, nth)
+       order by nth
+       on conflict do nothing returning 1)
+     select count(*) as imported from imported`,
+  parameters: ['text', 'bytea[]', 'text[]'],
+  columns: columns<{ imported: number }>({ imported: 'bigint' }),
+});
+
+/** Codes are given away in the order in which they are inserted. Returns how many are new. */
+export async function insertPoolCodes(
+  tx: Queryable,
+  benefitCode: string,
+  codes: readonly NewPoolCode[],
+): Promise<number> {
+  const [row] = await tx.query(INSERT_POOL_CODES, [
+    benefitCode,
+    codes.map(({ hash }) => hash),
+    codes.map(({ sealed }) => sealed),
+  ]);
+  return row?.imported ?? 0;
+}
+
+export interface TakenPoolCode {
+  readonly claimNo: string;
+  readonly sealed: string;
+}
+
+const TAKE_POOL_CODES = statement({
+  name: 'take-codes',
+  text: `with unused as (
+               select code_hash, code, position from pool_codes where benefit_code = $1 and given_to is null
+               order by position limit cardinality($2::text[]) for update skip locked),
+             taken as (
+               select code_hash, code, ($2::text[])[row_number() over (order by position)] as claim_no from unused),
+             given as (
+               update pool_codes p set given_to = t.claim_no, code = null
+               from taken t where p.benefit_code = $1 and p.code_hash = t.code_hash)
+             select claim_no as "claimNo", code as sealed from taken`,
+  parameters: ['text', 'text[]'],
+  columns: columns<TakenPoolCode>({ claimNo: 'text', sealed: 'text' }),
+});
+
+/** Gives the oldest codes that no other transaction is taking to these claims, one each, as long as there are any. */
+export async function takePoolCodes(
+  tx: Queryable,
+  benefitCode: string,
+  claimNos: readonly string[],
+): Promise<TakenPoolCode[]> {
+  return tx.query(TAKE_POOL_CODES, [benefitCode, claimNos]);
+}

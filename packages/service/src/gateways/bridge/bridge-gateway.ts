@@ -1,0 +1,151 @@
+import {
+  checkSignature,
+  type Fields,
+  MAX_MESSAGE_BYTES,
+  MAX_STATEMENT_BYTES,
+  type Operation,
+  readFields,
+} from '@perennial/wire/bridge';
+import type { Logger } from 'pino';
+import type { Clock } from '../../platform/clock.js';
+import { PlainError } from '../../platform/plain-error.js';
+import type { Origin } from '../../platform/tracing.js';
+import { type Gateway, NoticeRefused, type StatementLine } from '../gateway.js';
+import { createBridgeClient } from './bridge-client.js';
+import {
+  readBindCodeOutcome,
+  readBindOutcome,
+  readCancelOutcome,
+  readDebitOutcome,
+  readDebitQueryOutcome,
+  readNotice,
+  readRefundOutcome,
+  readRefundQueryOutcome,
+  readStatementPage,
+} from './read-outcomes.js';
+
+export interface Deadlines {
+  readonly debit: number;
+  readonly other: number;
+}
+
+/** The channel waits for the answer of a first debit, so debits have less time than other calls. */
+const DEADLINES: Deadlines = { debit: 8_000, other: 10_000 };
+const MAX_CONNECTIONS = 64;
+
+export interface BridgeOptions {
+  /** http(s)://host:port/path, without a query. */
+  readonly url: string;
+  /** Shared with the institution, 32 bytes. */
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+  readonly deadlineMs?: Partial<Deadlines>;
+  /** At most this many calls run at once. Further ones wait, within their deadlines. */
+  readonly connections?: number;
+  readonly log?: Logger;
+}
+
+export interface BridgeGateway extends Gateway {
+  /** Interrupts running calls: their outcomes are unknown. */
+  close(): Promise<void>;
+}
+
+/** The idempotency key of a call, if it has one, and the request that it is made for. */
+interface CallFor {
+  readonly number?: string;
+  readonly origin?: Origin | undefined;
+}
+
+/** The statement of the day is not complete: lines that were yielded before must not be used. */
+export class StatementUnavailable extends PlainError {}
+
+/** An institution behind the protocol of docs/bridge.md. */
+export function createBridgeGateway({ url, key, clock, deadlineMs, connections, log }: BridgeOptions): BridgeGateway {
+  const deadlines = { ...DEADLINES, ...deadlineMs };
+  const client = createBridgeClient({ url, key, clock, connections: connections ?? MAX_CONNECTIONS, log });
+
+  const call = (operation: Operation, body: object, { number, origin }: CallFor = {}): Promise<Fields | undefined> =>
+    client.call({
+      operation,
+      body,
+      origin,
+      ...(number === undefined ? {} : { number }),
+      deadlineMs: operation === 'debit' ? deadlines.debit : deadlines.other,
+      maxBytes: operation === 'statement' ? MAX_STATEMENT_BYTES : MAX_MESSAGE_BYTES,
+    });
+
+  return {
+    async sendBindCode({ appId, origin, bindOrderNo, bankCode, card }) {
+      const { bankCardNo, certificateNo, certType, realName, bankMobile } = card;
+      return readBindCodeOutcome(
+        await call(
+          'bind-code',
+          {
+            appId,
+            bindOrderNo,
+            bankCode: bankCode ?? null,
+            card: { bankCardNo, certificateNo, certType, realName, bankMobile },
+          },
+          { origin },
+        ),
+      );
+    },
+
+    async confirmBind({ appId, origin, bindOrderNo, reference, smsCode }) {
+      const body = { appId, bindOrderNo, reference: reference ?? null, smsCode };
+      return readBindOutcome(await call('bind-confirm', body, { origin }));
+    },
+
+    async debit({ appId, origin, attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
+      const body = { appId, attemptNo, institutionNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
+      return readDebitOutcome(await call('debit', body, { number: attemptNo, origin }), attemptNo);
+    },
+
+    async queryDebit({ appId, origin, attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt }) {
+      const body = { appId, attemptNo, amountCent, orderNo, cycleNo, externalOrderNo, startedAt };
+      return readDebitQueryOutcome(await call('debit-query', body, { origin }), attemptNo);
+    },
+
+    async refund({ appId, refundNo, attemptNo, amountCent }) {
+      return readRefundOutcome(
+        await call('refund', { appId, refundNo, attemptNo, amountCent }, { number: refundNo }),
+        refundNo,
+      );
+    },
+
+    async queryRefund({ appId, refundNo }) {
+      return readRefundQueryOutcome(await call('refund-query', { appId, refundNo }), refundNo);
+    },
+
+    async cancelAgreement({ appId, agreementNo, institutionNo }) {
+      return readCancelOutcome(await call('agreement-cancel', { appId, agreementNo, institutionNo }));
+    },
+
+    verifyNotice({ path, headers, body, now }) {
+      if (body.length > MAX_MESSAGE_BYTES) throw new NoticeRefused('untrusted', 'the notice is too large');
+      const checked = checkSignature({ path, query: '', headers, body, now }, key);
+      if (!checked.trusted) throw new NoticeRefused('untrusted', checked.why);
+      const fields = readFields(body);
+      const notice = fields === undefined ? undefined : readNotice(fields);
+      if (notice === undefined) throw new NoticeRefused('unusable', 'the notice has no result that is known');
+      return notice;
+    },
+
+    async *statement(day): AsyncGenerator<StatementLine> {
+      let cursor: string | undefined;
+      do {
+        const answer = await call('statement', { day, cursor: cursor ?? null });
+        const page = answer === undefined ? undefined : readStatementPage(answer, day);
+        if (page === undefined)
+          throw new StatementUnavailable(`the bridge gave no statement of ${day} that can be used`);
+        if (page.nextCursor !== undefined && page.nextCursor === cursor) {
+          throw new StatementUnavailable(`the bridge repeats a page of the statement of ${day}`);
+        }
+        yield* page.lines;
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+    },
+
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,65 @@
+import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { createBatcher } from '../platform/db/sharing/batcher.js';
+import type { Gateway } from './gateway.js';
+
+/** The gateway of each payment channel, by its code. */
+export interface Gateways {
+  of(paymentChannelCode: string): Promise<Gateway>;
+  close?(): Promise<void>;
+}
+
+export class NoSuchGateway extends Error {}
+
+interface GatewayRow {
+  readonly code: string;
+  readonly gateway: string;
+  readonly gatewayUrl: string | null;
+  readonly gatewayKey: string | null;
+}
+
+export interface GatewayFactories {
+  readonly sandbox: () => Gateway;
+  readonly bridge: (url: string, wrappedKey: string) => Gateway;
+}
+
+const FIND_GATEWAYS = statement({
+  name: 'find-gateways',
+  text: `select code, gateway, gateway_url as "gatewayUrl", gateway_key as "gatewayKey"
+                 from payment_channels where code = any($1::text[])`,
+  parameters: ['text[]'],
+  columns: columns<GatewayRow>({ code: 'text', gateway: 'text', gatewayUrl: 'text?', gatewayKey: 'text?' }),
+});
+
+/**
+ * Read from the database for each debit, so that a change by an operator applies from the next debit on. Concurrent reads
+ * share a statement. A gateway is created once for each address and key, because it may hold connections.
+ */
+export function createGatewayRegistry(db: Queryable, makers: GatewayFactories): Gateways {
+  const findGatewayRow = createBatcher({
+    maxBatch: 64,
+    slots: 2,
+    async run(codes: readonly string[]) {
+      const rows = await db.query(FIND_GATEWAYS, [[...new Set(codes)]]);
+      return codes.map((code) => rows.find((row) => row.code === code));
+    },
+  });
+  const made = new Map<string, Gateway>();
+  const makeOnce = (name: string, make: () => Gateway): Gateway => {
+    const gateway = made.get(name) ?? make();
+    made.set(name, gateway);
+    return gateway;
+  };
+  return {
+    async of(code) {
+      const row = await findGatewayRow(code);
+      if (!row) throw new NoSuchGateway(`there is no payment channel ${code}`);
+      if (row.gateway === 'sandbox') return makeOnce('sandbox', makers.sandbox);
+      const { gatewayUrl, gatewayKey } = row;
+      if (gatewayUrl === null || gatewayKey === null) throw new Error(`payment channel ${code} has no bridge`);
+      return makeOnce(`${gatewayUrl} ${gatewayKey}`, () => makers.bridge(gatewayUrl, gatewayKey));
+    },
+    async close() {
+      await Promise.all([...made.values()].map((gateway) => gateway.close?.()));
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { fromEpochMs, inShanghaiZone, shanghaiText } from '../platform/db/time-sql.js';
+
+export type StatementSource = 'GATEWAY' | 'FILE';
+
+export const DIFFERENCE_KINDS = ['MISSING_HERE', 'MISSING_THERE', 'AMOUNT', 'STATE', 'DUPLICATE'] as const;
+export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
+
+export interface ReconciliationRun extends DayOfChannel {
+  readonly source: StatementSource;
+  readonly runBy: string;
+  /** Unix milliseconds. */
+  readonly runAt: number;
+  readonly lines: number;
+}
+
+const BEGIN_RUN = statement({
+  text: `insert into reconciliations (payment_channel_code, day, source, lines, differences, run_by, run_at)
+     values ($1, $2, $3, $4, 0, $5, ${fromEpochMs('$6')})
+     on conflict (payment_channel_code, day) do update
+       set source = excluded.source, lines = excluded.lines, run_by = excluded.run_by, run_at = excluded.run_at`,
+  parameters: ['text', 'date', 'text', 'bigint', 'text', 'double precision'],
+});
+
+/** The row of the day is also its lock: a second run of the same day waits here until the first is committed. */
+export async function beginRun(tx: Queryable, run: ReconciliationRun): Promise<void> {
+  await tx.query(BEGIN_RUN, [run.paymentChannelCode, run.day, run.source, run.lines, run.runBy, run.runAt]);
+}
+
+export interface DayOfChannel {
+  readonly paymentChannelCode: string;
+  readonly day: string;
+}
+
+const END_RUN = statement({
+  text: 'update reconciliations set differences = $3 where payment_channel_code = $1 and day = $2',
+  parameters: ['text', 'date', 'integer'],
+});
+
+/** Stores how many differences the run found, including those that an operator has closed. */
+export async function endRun(tx: Queryable, { paymentChannelCode, day }: DayOfChannel, found: number): Promise<void> {
+  await tx.query(END_RUN, [paymentChannelCode, day, found]);
+}
+
+/** Times are text as the interface writes it. */
+export interface ReconciliationView {
+  readonly paymentChannelCode: string;
+  readonly day: string;
+  readonly source: StatementSource;
+  readonly lines: number;
+  /** Found by the last run. */
+  readonly differences: number;
+  /** Open differences of that day, whichever run found them. */
+  readonly open: number;
+  readonly runBy: string;
+  readonly runAt: string;
+}
+
+const SAME_DAY = 'd.payment_channel_code = r.payment_channel_code and d.day = r.day';
+const RECONCILIATION_FIELDS = `r.payment_channel_code as "paymentChannelCode", r.day::text as day, r.source, r.lines, r.differences,
+  (select count(*) from reconciliation_differences d where ${SAME_DAY} and d.closed_at is null) as open,
+  r.run_by as "runBy", ${shanghaiText('r.run_at')} as "runAt"`;
+
+const RECONCILIATION_COLUMNS = columns<ReconciliationView>({
+  paymentChannelCode: 'text',
+  day: 'text',
+  source: 'text',
+  lines: 'bigint',
+  differences: 'integer',
+  open: 'bigint',
+  runBy: 'text',
+  runAt: 'text',
+});
+
+const FIND_RECONCILIATION = statement({
+  text: `select ${RECONCILIATION_FIELDS} from reconciliations r where r.payment_channel_code = $1 and r.day = $2`,
+  parameters: ['text', 'date'],
+  columns: RECONCILIATION_COLUMNS,
+});
+
+export async function findReconciliation(
+  db: Queryable,
+  { paymentChannelCode, day }: DayOfChannel,
+): Promise<ReconciliationView> {
+  const [view] = await db.query(FIND_RECONCILIATION, [paymentChannelCode, day]);
+  if (!view) throw new Error('a day that was just reconciled has a row');
+  return view;
+}
+
+const FIND_RECONCILIATIONS = statement({
+  text: `select ${RECONCILIATION_FIELDS} from reconciliations r where $1::text is null or r.payment_channel_code = $1
+     order by r.day desc, r.payment_channel_code limit $2`,
+  parameters: ['text', 'bigint'],
+  columns: RECONCILIATION_COLUMNS,
+});
+
+/** The latest day first. */
+export async function findReconciliations(
+  db: Queryable,
+  { paymentChannelCode, limit }: { readonly paymentChannelCode: string | null; readonly limit: number },
+): Promise<ReconciliationView[]> {
+  return db.query(FIND_RECONCILIATIONS, [paymentChannelCode, limit]);
+}
+
+const COUNT_OPEN_DIFFERENCES = statement({
+  text: `select kind, count(*) as count from reconciliation_differences
+     where payment_channel_code = $1 and day = $2 and closed_at is null group by kind order by kind`,
+  parameters: ['text', 'date'],
+});
+
+export async function countOpenDifferences(
+  db: Queryable,
+  { paymentChannelCode, day }: DayOfChannel,
+): Promise<{ kind: DifferenceKind; count: number }[]> {
+  return db.query(COUNT_OPEN_DIFFERENCES, [paymentChannelCode, day]);
+}
+
+const FIND_DAYS_TO_RECONCILE = statement({
+  text: `select p.code as "paymentChannelCode", array_agg(d.day::text order by d.day) as days
+     from payment_channels p cross join lateral (
+       select $1::date - n as day from generate_series(1, $3::integer) n) d
+     where p.gateway = 'bridge' and d.day >= ${inShanghaiZone('p.created_at')}::date and not exists (
+       select from reconciliations r where r.payment_channel_code = p.code and r.day = d.day and (
+         r.run_at >= ${inShanghaiZone('($1::date + make_interval(hours => $2))')} or not exists (
+           select from reconciliation_differences d where ${SAME_DAY} and d.closed_at is null)))
+     group by p.code order by p.code`,
+  parameters: ['date', 'integer', 'integer'],
+});
+
+/** Days that wait for a run, by payment channel. `hour` is the hour of today from which days are reconciled. */
+export async function findDaysToReconcile(
+  db: Queryable,
+  { today, hour, back }: { readonly today: string; readonly hour: number; readonly back: number },
+): Promise<{ paymentChannelCode: string; days: string[] }[]> {
+  return db.query(FIND_DAYS_TO_RECONCILE, [today, hour, back]);
+}
+
+const CLAIM_RECONCILIATION_HOUR = statement({
+  text: `insert into job_marks as m (job, reached_at) values ($1, now())
+     on conflict (job) do update set reached_at = excluded.reached_at
+       where m.reached_at <= excluded.reached_at - interval '1 hour'
+     returning 1`,
+  parameters: ['text'],
+});
+
+/** True for one node, then false for all until an hour has passed. So a day that failed is tried again after an hour. */
+export async function claimReconciliationHour(db: Queryable, paymentChannelCode: string): Promise<boolean> {
+  const claimed = await db.query(CLAIM_RECONCILIATION_HOUR, [`reconciliation ${paymentChannelCode}`]);
+  return claimed.length > 0;
+}

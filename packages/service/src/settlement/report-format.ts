@@ -1,0 +1,63 @@
+import { toVisibleJson as json } from '../platform/escape-invisible.js';
+import type { SettlementLine } from './settlement-lines-sql.js';
+import type { SettlementSummary } from './settlement-report.js';
+
+export const REPORT_FORMATS = ['json', 'csv'] as const;
+export type ReportFormat = (typeof REPORT_FORMATS)[number];
+
+/** The text of a report in pieces: what comes before all lines, what a batch of them adds, what comes after. */
+export interface ReportText {
+  readonly begin: string;
+  lines(lines: readonly SettlementLine[]): string;
+  end(summary: SettlementSummary): string;
+}
+
+export function createReportText(format: ReportFormat): ReportText {
+  return format === 'json' ? createJsonReportText() : CSV_REPORT_TEXT;
+}
+
+/** One JSON document. The sums come last because they are made from the lines. */
+function createJsonReportText(): ReportText {
+  let first = true;
+  return {
+    begin: '{"lines":[',
+    lines(lines) {
+      const text = lines.map((line) => `\n${json(line)}`).join(',');
+      const comma = first ? '' : ',';
+      first = false;
+      return comma + text;
+    },
+    end: (summary) => `\n],${json(summary).slice(1)}\n`,
+  };
+}
+
+const CSV_COLUMNS = [
+  'kind',
+  'time',
+  'paymentOrderNo',
+  'refundNo',
+  'externalOrderNo',
+  'productCode',
+  'settlementMode',
+  'cycleNo',
+  'amountCent',
+] as const;
+
+const csvRow = (fields: readonly string[]) => `${fields.join(',')}\r\n`;
+
+/** RFC 4180. Only lines, without sums, so that a column can be summed. */
+const CSV_REPORT_TEXT: ReportText = {
+  begin: csvRow(CSV_COLUMNS),
+  lines: (lines) => lines.map((line) => csvRow(CSV_COLUMNS.map((column) => csvField(line[column])))).join(''),
+  end: () => '',
+};
+
+/** First characters that make a spreadsheet read a text as a formula, including full-width forms. */
+const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/;
+
+/** A text that a channel has chosen must not run as a formula in a spreadsheet: an apostrophe before it makes it text. */
+export function csvField(value: string | number | null): string {
+  const plain = String(value ?? '');
+  const text = FORMULA_START.test(plain) ? `'${plain}` : plain;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,105 @@
+import { columns, type Queryable, type RowOf, statement, type Transaction } from '../platform/db/database.js';
+import { fromEpochMs, shanghaiText } from '../platform/db/time-sql.js';
+import { PAID_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
+import { paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
+
+/** COLLECTED: debited by the service. REFUNDED: given back by it. BILLED: collected by the channel itself. */
+export const SETTLEMENT_KINDS = ['COLLECTED', 'REFUNDED', 'BILLED'] as const;
+export type SettlementKind = (typeof SETTLEMENT_KINDS)[number];
+
+/** Amounts are never negative: the kind says which way the money went. */
+export interface SettlementLine {
+  readonly kind: SettlementKind;
+  /** When it was paid, refunded or billed, as the interface writes it. */
+  readonly time: string;
+  readonly paymentOrderNo: string;
+  /** Null unless the line is a refund. */
+  readonly refundNo: string | null;
+  readonly externalOrderNo: string;
+  readonly productCode: string;
+  readonly settlementMode: string;
+  readonly cycleNo: number;
+  readonly amountCent: number;
+}
+
+/** In Unix milliseconds. `to` is the first moment after the end. */
+export interface TimeBounds {
+  readonly from: number;
+  readonly to: number;
+}
+
+const PAYMENT_ORDER_NO = `o.order_no || lpad(m.cycle_no::text, 4, '0')`;
+
+const SETTLEMENT_LINES = `
+  select case o.settlement_mode when 'CHANNEL_COLLECT' then 'BILLED' else 'COLLECTED' end as kind,
+    ${shanghaiText('m.paid_at')} as time, ${PAYMENT_ORDER_NO} as "paymentOrderNo", null as "refundNo",
+    o.external_order_no as "externalOrderNo", o.product_code as "productCode", o.settlement_mode as "settlementMode",
+    m.cycle_no as "cycleNo", m.amount_cent as "amountCent", m.paid_at as at
+  from payments m join orders o using (order_no)
+  where m.channel_id = $1 and m.paid_at >= ${fromEpochMs('$2')} and m.paid_at < ${fromEpochMs('$3')}
+    and ${paymentStatusIs('m.status', ...PAID_STATUSES)}
+  union all
+  select 'REFUNDED', ${shanghaiText('m.refunded_at')}, ${PAYMENT_ORDER_NO},
+    'R' || ${PAYMENT_ORDER_NO} || lpad(m.refund_seq::text, 2, '0'), o.external_order_no, o.product_code,
+    o.settlement_mode, m.cycle_no, m.amount_cent, m.refunded_at
+  from refunds m join orders o using (order_no)
+  where m.channel_id = $1 and m.refunded_at >= ${fromEpochMs('$2')} and m.refunded_at < ${fromEpochMs('$3')}
+    and m.status = 'SUCCESS'
+  order by at, "paymentOrderNo", "refundNo" nulls first`;
+
+const LINES_PER_FETCH = 1000;
+
+/** The query of the cursor, which cannot be prepared itself. Declared so that a test can check its columns. */
+const LIST_SETTLEMENT_LINES = statement({
+  text: SETTLEMENT_LINES,
+  parameters: ['bigint', 'double precision', 'double precision'],
+  columns: columns<SettlementLine & { readonly at: Date }>({
+    kind: 'text',
+    time: 'text',
+    paymentOrderNo: 'text',
+    refundNo: 'text?',
+    externalOrderNo: 'text',
+    productCode: 'text',
+    settlementMode: 'text',
+    cycleNo: 'integer',
+    amountCent: 'bigint',
+    at: 'timestamp with time zone',
+  }),
+});
+
+/** Ordered by time, all read at one moment, with never more than one batch in memory. */
+export async function* readSettlementLines(
+  tx: Transaction,
+  channelId: string,
+  { from, to }: TimeBounds,
+): AsyncGenerator<SettlementLine[]> {
+  // All lines are read, so the statement may take long and read whole tables.
+  await tx.setStatementLimit(600_000);
+  await tx.query('set local enable_seqscan = on');
+  await tx.query('set local cursor_tuple_fraction = 1');
+  await tx.query(`declare settlement_lines no scroll cursor for ${LIST_SETTLEMENT_LINES.text}`, [channelId, from, to]);
+  for (;;) {
+    const rows = await tx.query<RowOf<typeof LIST_SETTLEMENT_LINES>>(`fetch ${LINES_PER_FETCH} from settlement_lines`);
+    if (rows.length > 0) yield rows.map(({ at: _, ...line }) => line);
+    if (rows.length < LINES_PER_FETCH) return;
+  }
+}
+
+const COUNT_UNSETTLED = statement({
+  text: `select (select count(*) from debit_attempts
+             where ask_at is not null and channel_id = $1 and started_at < ${fromEpochMs('$2')}) as debits,
+            (select count(*) from refunds
+             where ask_at is not null and channel_id = $1 and started_at < ${fromEpochMs('$2')}) as refunds`,
+  parameters: ['bigint', 'double precision'],
+  columns: columns<{ debits: number; refunds: number }>({ debits: 'bigint', refunds: 'bigint' }),
+});
+
+/** Attempts and refunds that began before `to` and have no outcome yet: each may still become a line. */
+export async function countUnsettled(
+  tx: Queryable,
+  channelId: string,
+  { to }: TimeBounds,
+): Promise<{ debits: number; refunds: number }> {
+  const [row] = await tx.query(COUNT_UNSETTLED, [channelId, to]);
+  return row ?? { debits: 0, refunds: 0 };
+}

@@ -1,0 +1,40 @@
+import { ANY_BANK, Rejection } from '@perennial/wire';
+import type { CatalogPaymentChannel } from '../../../catalog/products/catalog.js';
+
+type PaymentChannels = ReadonlyMap<string, CatalogPaymentChannel>;
+
+/** The payment channel that the request names, else the channel's default, else the only one that it has. */
+export function choosePaymentChannel(authorized: PaymentChannels, code: string | undefined): CatalogPaymentChannel {
+  if (code !== undefined) {
+    const named = authorized.get(code);
+    if (!named) throw new Rejection('PAYMENT_CHANNEL_NOT_ALLOWED');
+    return named;
+  }
+  const all = [...authorized.values()];
+  const [only] = all.length === 1 ? all : [];
+  const found = all.find(({ isDefault }) => isDefault) ?? only;
+  if (!found) throw new Rejection('PAYMENT_CHANNEL_REQUIRED');
+  return found;
+}
+
+/** A bank that the request names must be served, even where naming one is optional. */
+export function requireServedBank(paymentChannel: CatalogPaymentChannel, bankCode: string | undefined): void {
+  const { bankCodeRequired, supportedBanks } = paymentChannel;
+  const served =
+    bankCode === undefined ? !bankCodeRequired : supportedBanks.includes(ANY_BANK) || supportedBanks.includes(bankCode);
+  if (!served) throw new Rejection('BANK_NOT_SUPPORTED');
+}
+
+/** The code for a payment channel that is not authorized: orders/create answers 403004, as for one that may not be shared. */
+type UnauthorizedCode = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
+
+export function requireShareablePaymentChannel(
+  authorized: PaymentChannels,
+  code: string,
+  unauthorizedCode: UnauthorizedCode,
+): CatalogPaymentChannel {
+  const paymentChannel = authorized.get(code);
+  if (!paymentChannel) throw new Rejection(unauthorizedCode);
+  if (!paymentChannel.shareEnabled) throw new Rejection('SHARED_AGREEMENT_NOT_ALLOWED');
+  return paymentChannel;
+}

@@ -1,4 +1,0 @@
-export const BENEFIT_DAYS = 90;
-const DAY_MS = 86_400_000;
-
-export const expiryOf = (issuedAt: number): number => issuedAt + BENEFIT_DAYS * DAY_MS;

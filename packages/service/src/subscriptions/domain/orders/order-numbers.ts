@@ -1,0 +1,37 @@
+/** paymentOrderNo is orderNo x 10,000 + cycleNo: as text, since it may pass 2^53. */
+export function formatPaymentOrderNo(orderNo: number | string, cycleNo: number): string {
+  return `${orderNo}${String(cycleNo).padStart(4, '0')}`;
+}
+
+/** The number of one try to debit one period: the idempotency key at the institution. */
+export function formatAttemptNo(orderNo: number, cycleNo: number, tryNo: number): string {
+  return `${formatPaymentOrderNo(orderNo, cycleNo)}${String(tryNo).padStart(2, '0')}`;
+}
+
+export interface PaymentReference {
+  readonly orderNo: number;
+  readonly cycleNo: number;
+}
+
+/** Undefined when the text cannot be the number of a period. */
+export function parsePaymentOrderNo(text: string): PaymentReference | undefined {
+  if (!/^[1-9]\d{4,18}$/.test(text)) return undefined;
+  const orderNo = Number(text.slice(0, -4));
+  const cycleNo = Number(text.slice(-4));
+  return cycleNo === 0 || !Number.isSafeInteger(orderNo) ? undefined : { orderNo, cycleNo };
+}
+
+export interface AttemptReference extends PaymentReference {
+  readonly tryNo: number;
+}
+
+export function parseAttemptNo(text: string): AttemptReference | undefined {
+  const payment = parsePaymentOrderNo(text.slice(0, -2));
+  const tryNo = /\d\d$/.test(text) ? Number(text.slice(-2)) : 0;
+  return payment && tryNo > 0 ? { ...payment, tryNo } : undefined;
+}
+
+/** Undefined when the text cannot be an order's number. */
+export function parseOrderNo(text: string): number | undefined {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,105 @@
+import type { OrderStatus } from '@perennial/wire';
+import { createTransitions, type Transition } from '../transitions.js';
+
+/** What can happen to an order. */
+export type OrderTrigger =
+  | 'create-deduct' // mode A: stored, and its first debit is sent
+  | 'create-collect' // mode B
+  | 'first-debit-succeeded'
+  | 'first-debit-failed'
+  | 'last-period-ended'
+  | 'unsubscribe';
+
+/** Who unsubscribes an order, as docs/interface.md says it. */
+export const UNSUBSCRIBE_SOURCES = {
+  CHANNEL: 'the channel, by `orders/unsubscribe`',
+  USER: 'the user, on the redemption page',
+  OPERATIONS: 'an operator, who ends the order or its agreement',
+  AGREEMENT_INVALID:
+    'the service, when the institution says that the agreement has ended: by a notice, or declining a debit',
+} as const;
+export type UnsubscribeSource = keyof typeof UNSUBSCRIBE_SOURCES;
+
+export interface OrderTransition extends Transition<OrderStatus, OrderTrigger> {
+  /** Whether channels hear order.status.changed. */
+  readonly emitsEvent: boolean;
+  /** The trigger as docs/interface.md says it. */
+  readonly when: string;
+  readonly basis: string;
+}
+
+export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
+  {
+    from: 'none',
+    on: 'create-deduct',
+    to: 'INITIALIZING',
+    emitsEvent: false,
+    when: '`orders/create`, A',
+    basis: 'interface: creation, mode A',
+  },
+  {
+    from: 'none',
+    on: 'create-collect',
+    to: 'ACTIVE',
+    emitsEvent: true,
+    when: '`orders/create`, B',
+    basis: 'interface: creation, mode B',
+  },
+  {
+    from: 'INITIALIZING',
+    on: 'first-debit-succeeded',
+    to: 'ACTIVE',
+    emitsEvent: true,
+    when: 'the first debit has succeeded',
+    basis: 'interface: first debit',
+  },
+  {
+    from: 'INITIALIZING',
+    on: 'first-debit-failed',
+    to: 'TERMINATED',
+    emitsEvent: true,
+    when: 'the first debit has failed',
+    basis: 'interface: first debit',
+  },
+  {
+    from: 'ACTIVE',
+    on: 'last-period-ended',
+    to: 'COMPLETED',
+    emitsEvent: true,
+    when: 'the last period is over',
+    basis: 'interface: last period',
+  },
+  {
+    from: 'ACTIVE',
+    on: 'unsubscribe',
+    to: 'UNSUBSCRIBED',
+    emitsEvent: true,
+    when: 'unsubscribe',
+    basis: 'interface: unsubscribe by state',
+  },
+  {
+    from: 'UNSUBSCRIBED',
+    on: 'unsubscribe',
+    to: 'UNSUBSCRIBED',
+    emitsEvent: false,
+    when: 'unsubscribe: nothing is left to end',
+    basis: 'interface: unsubscribe by state',
+  },
+  {
+    from: 'TERMINATED',
+    on: 'unsubscribe',
+    to: 'TERMINATED',
+    emitsEvent: false,
+    when: 'unsubscribe: nothing is left to end',
+    basis: 'decision 0010: terminated stays',
+  },
+];
+
+export const { find: findOrderTransition, require: requireOrderTransition } = createTransitions<
+  OrderStatus,
+  OrderTrigger,
+  OrderTransition
+>(ORDER_TRANSITIONS);
+
+/** The statuses in which an order may still be debited: while an agreement has such an order, it is needed. */
+export const DEBITABLE_ORDER_STATUSES: readonly OrderStatus[] = ['ACTIVE', 'INITIALIZING'];

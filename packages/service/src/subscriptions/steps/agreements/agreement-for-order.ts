@@ -1,0 +1,159 @@
+import { type CreateRequest, Rejection, type SharedAgreement } from '@perennial/wire';
+import type { Channel } from '../../../catalog/channels/channel.js';
+import type { Catalog } from '../../../catalog/products/catalog.js';
+import type { CardDetails } from '../../../gateways/gateway.js';
+import type { Clock } from '../../../platform/clock.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import type { NumberSupply } from '../../../platform/db/sharing/number-supply.js';
+import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
+import { requireShareablePaymentChannel } from '../../domain/agreements/choose-payment-channel.js';
+import { readPlaintext } from '../../domain/agreements/plaintext.js';
+import { type AgreementRow, type BindingRow, findBindingInForce } from '../../store/agreements/agreements-sql.js';
+import { unsealInstitutionNo } from '../../store/agreements/card.js';
+import type { NumberAtInstitution } from '../../store/agreements/institution-number-sql.js';
+import { createSharedAgreementRow, readSharedCard } from '../../store/agreements/shared-agreement.js';
+import type { AgreementInsert } from '../../store/orders/new-orders-sql.js';
+import { checkUserMobile, createUserRow } from '../../store/users/login-mobile.js';
+
+/** The agreement that an order of mode A will run on, and what has to be stored with the order. */
+export interface AgreementForOrder {
+  readonly agreementId: number;
+  readonly channelUserId: string;
+  readonly paymentChannelCode: string;
+  /** In the clear, for the call to the institution. */
+  readonly institutionNo: string;
+  readonly shared: boolean;
+  /** The login mobile to bind, its hash in hex. Undefined when the binding has bound it. */
+  readonly mobile: { readonly hash: string; readonly sealed: string } | undefined;
+  readonly insert: AgreementInsert | null;
+  /** Set when the shared number must not belong to another channel. */
+  readonly exclusiveNumber: NumberAtInstitution | null;
+}
+
+/** Who an order is for: the personal data of the request, decrypted, and the binding that it names. */
+export type Customer = CollectedCustomer | DeductedCustomer;
+
+export interface CollectedCustomer {
+  readonly agreement: 'of-the-channel';
+  readonly channelUserId: string;
+  readonly mobile: string;
+}
+
+export type DeductedCustomer =
+  | { readonly agreement: 'bound'; readonly mobile: string | undefined; readonly binding: BindingRow | undefined }
+  | {
+      readonly agreement: 'shared';
+      readonly mobile: string;
+      readonly card: CardDetails;
+      readonly sharedAgreement: SharedAgreement;
+    };
+
+/** Runs before the business rules, so that errors of the request itself, 400001 and 400002, are answered first. */
+export async function readCustomer(db: Queryable, channel: Channel, request: CreateRequest): Promise<Customer> {
+  const readMobile = (encrypted: string) => readPlaintext(channel, 'mobile', encrypted, 'mobileEncrypted');
+  const { agreement, channelUserId } = request;
+  if (agreement === 'of-the-channel') {
+    return { agreement, channelUserId: request.channelUserId, mobile: readMobile(request.mobileEncrypted) };
+  }
+  if (agreement === 'shared') {
+    const mobile = readMobile(request.mobileEncrypted);
+    const { sharedAgreement } = request;
+    return { agreement, mobile, card: readSharedCard(channel, sharedAgreement, 'sharedAgreement'), sharedAgreement };
+  }
+  const mobile = request.mobileEncrypted === undefined ? undefined : readMobile(request.mobileEncrypted);
+  const binding = await findBindingInForce(db, channel.channelId, request.bindOrderNo);
+  if (binding && channelUserId !== undefined && channelUserId !== binding.channelUserId) {
+    throw new Rejection('PARAM_INVALID', "channelUserId is not the agreement's");
+  }
+  return { agreement, mobile, binding };
+}
+
+/** The customer with the binding that has replaced the one that was read. Undefined when it was not replaced. */
+export async function followReplacedBinding(
+  db: Queryable,
+  channel: Channel,
+  customer: DeductedCustomer,
+): Promise<DeductedCustomer | undefined> {
+  if (customer.agreement !== 'bound' || !customer.binding) return undefined;
+  const { agreementId } = customer.binding;
+  const binding = await findBindingInForce(db, channel.channelId, String(agreementId));
+  return binding === undefined || binding.agreementId === agreementId ? undefined : { ...customer, binding };
+}
+
+export interface AgreementDeps {
+  readonly database: Queryable;
+  readonly agreementNumbers: NumberSupply;
+  readonly catalog: Catalog;
+  readonly institutionNumbers: KeyedHasher;
+  readonly clock: Clock;
+}
+
+export async function prepareAgreement(
+  deps: AgreementDeps,
+  channel: Channel,
+  customer: DeductedCustomer,
+): Promise<AgreementForOrder> {
+  return customer.agreement === 'bound'
+    ? prepareBoundAgreement(deps, channel, customer)
+    : prepareSharedAgreement(deps, channel, customer);
+}
+
+/** A.1: the user's own binding, made before. */
+async function prepareBoundAgreement(
+  deps: AgreementDeps,
+  channel: Channel,
+  { mobile, binding: bound }: Extract<DeductedCustomer, { agreement: 'bound' }>,
+): Promise<AgreementForOrder> {
+  if (!bound) throw new Rejection('AGREEMENT_NOT_FOUND');
+  if (bound.status !== 'BIND_SUCCESS') throw new Rejection('AGREEMENT_NOT_BOUND');
+  const authorized = await deps.catalog.paymentChannels(channel);
+  if (!authorized.has(bound.paymentChannelCode)) throw new Rejection('PAYMENT_CHANNEL_NOT_ALLOWED');
+  if (mobile !== undefined) await checkUserMobile(deps.database, channel, bound.channelUserId, mobile);
+  return {
+    agreementId: bound.agreementId,
+    channelUserId: bound.channelUserId,
+    paymentChannelCode: bound.paymentChannelCode,
+    institutionNo: unsealInstitutionNo(channel, bound),
+    shared: false,
+    mobile: undefined,
+    insert: null,
+    exclusiveNumber: null,
+  };
+}
+
+/** A.2: the channel's own agreement, which comes with the order. */
+async function prepareSharedAgreement(
+  { agreementNumbers, catalog, institutionNumbers, clock }: AgreementDeps,
+  channel: Channel,
+  { sharedAgreement: shared, card, mobile }: Extract<DeductedCustomer, { agreement: 'shared' }>,
+): Promise<AgreementForOrder> {
+  const { paymentChannelCode: code } = shared;
+  const authorized = await catalog.paymentChannels(channel);
+  const { commonNumbers } = requireShareablePaymentChannel(authorized, code, 'SHARED_AGREEMENT_NOT_ALLOWED');
+  const agreementId = await agreementNumbers.next();
+  const row = createSharedAgreementRow(channel, shared, card, { agreementId, now: clock.now() });
+  const user = createUserRow(channel, shared.channelUserId, mobile);
+  const institutionHash = await institutionNumbers.hash(shared.sharedAgreementNo);
+  return {
+    agreementId: row.agreementId,
+    channelUserId: shared.channelUserId,
+    paymentChannelCode: code,
+    institutionNo: shared.sharedAgreementNo,
+    shared: true,
+    mobile: { hash: user.mobileHash.toString('hex'), sealed: user.mobile },
+    insert: toAgreementInsert(row, institutionHash),
+    exclusiveNumber: commonNumbers ? null : { paymentChannelCode: code, institutionHash },
+  };
+}
+
+function toAgreementInsert(row: AgreementRow, institutionHash: Buffer): AgreementInsert {
+  return {
+    agreement_no: row.agreementNo ?? '',
+    institution_no: row.institutionNo ?? '',
+    institution_hash: institutionHash.toString('hex'),
+    card_hash: row.cardHash.toString('hex'),
+    certificate_hash: row.certificateHash.toString('hex'),
+    card_tail: row.cardTail,
+    details: row.details,
+  };
+}

@@ -1,0 +1,42 @@
+import type { Logger } from 'pino';
+import type { ActionContext } from '../../../catalog/action.js';
+import type { Channel } from '../../../catalog/channels/channel.js';
+import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import {
+  findAgreementOfAnotherChannel,
+  type NumberAtInstitution,
+} from '../../store/agreements/institution-number-sql.js';
+
+/**
+ * A channel was refused a number that another channel has: the alert tells operators whose it is, the channel is not told. The
+ * channel gets its refusal even if the alert cannot be stored; then the log says so.
+ */
+export async function alertNumberOfAnotherChannel(
+  log: Logger,
+  { channel, database, origin }: Pick<ActionContext<never>, 'channel' | 'database' | 'origin'>,
+  number: NumberAtInstitution,
+): Promise<void> {
+  try {
+    await raiseNumberAlert(database, channel, number);
+  } catch (err) {
+    const { appId } = channel;
+    log.error(
+      { err, requestId: origin.requestId, appId },
+      'a number of another channel was refused, and no alert could be written',
+    );
+  }
+}
+
+async function raiseNumberAlert(
+  db: Queryable,
+  { channelId, appId }: Channel,
+  number: NumberAtInstitution,
+): Promise<void> {
+  const subject = `${appId} ${number.institutionHash.toString('hex').slice(0, 16)}`;
+  const otherAgreement = await findAgreementOfAnotherChannel(db, channelId, number);
+  const whose =
+    otherAgreement === undefined ? '' : `, in force as ${otherAgreement.agreementNo} of ${otherAgreement.appId}`;
+  const detail = `shared at ${number.paymentChannelCode}${whose}`;
+  await raiseAlert(db, 'agreement-number-of-another-channel', subject, detail);
+}

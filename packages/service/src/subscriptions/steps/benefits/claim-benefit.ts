@@ -1,0 +1,130 @@
+import type { Logger } from 'pino';
+import type { Channel } from '../../../catalog/channels/channel.js';
+import type { ClaimToFulfil, Supplier } from '../../../fulfilment/fulfilment.js';
+import type { Fulfilments } from '../../../fulfilment/fulfilment-registry.js';
+import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
+import type { Clock } from '../../../platform/clock.js';
+import type { Queryable, Transactional } from '../../../platform/db/database.js';
+import { BACKGROUND_CALLER, type Caller } from '../../../platform/db/sharing/caller.js';
+import type { BusinessCounts, CountedClaim } from '../../../platform/metrics/counts.js';
+import type { Origin } from '../../../platform/tracing.js';
+import { sealClaimCode } from '../../domain/benefits/claim-code.js';
+import { type BenefitReference, formatClaimNo } from '../../domain/benefits/claim-numbers.js';
+import { FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
+import { claimBenefit, findBenefitStatus, insertClaim } from '../../store/benefits/claims-sql.js';
+import { nowInWholeSeconds, settleClaim } from './settle-claim.js';
+
+export type ClaimOutcome = 'CLAIMED' | 'CLAIMED_BEFORE' | 'REVOKED' | 'EXPIRED' | 'UNKNOWN';
+
+/**
+ * Resolves when the claim is committed and, if a supplier is called, when it has answered or its deadline has passed. Whether
+ * there is a code then is in the table `claims`.
+ */
+export type Claimer = (
+  database: Transactional,
+  channel: Channel,
+  benefit: BenefitReference,
+  asking?: ClaimCaller,
+) => Promise<ClaimOutcome>;
+
+/** The request that claims, when somebody waits for the answer. */
+export interface ClaimCaller {
+  readonly origin?: Origin;
+  readonly caller?: Caller | undefined;
+}
+
+export interface ClaimDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly fulfilments: Fulfilments;
+  readonly counts?: BusinessCounts;
+}
+
+export function createClaimer(deps: ClaimDeps): Claimer {
+  const { clock, log, counts } = deps;
+  /** Calls to suppliers that are running, by claim number: a user who presses twice waits for the same call. */
+  const supplierCalls = new Map<string, Promise<void>>();
+
+  async function callSupplier(
+    database: Transactional,
+    channel: Channel,
+    benefit: BenefitReference,
+    { supplier, claim }: SupplierCall,
+  ): Promise<void> {
+    let counted: CountedClaim = 'waiting';
+    try {
+      const outcome = await supplier.fulfil(claim);
+      await settleClaim({ database, clock }, channel, benefit, outcome);
+      if (outcome.kind === 'fulfilled') counted = 'fulfilled';
+    } catch (err) {
+      const { claimNo, origin } = claim;
+      // The claim is stored: a job asks the supplier about it later.
+      log.warn({ err, requestId: origin?.requestId, claimNo }, 'the answer about a claim could not be stored');
+    } finally {
+      counts?.countClaim(counted);
+      supplierCalls.delete(claim.claimNo);
+    }
+  }
+
+  return async (database, channel, benefit, { origin, caller = BACKGROUND_CALLER } = {}) => {
+    const claimed = await database.transaction((tx) => claimInTransaction(tx, deps, channel, benefit));
+    if ('supplier' in claimed) {
+      const toCall = origin ? { ...claimed, claim: { ...claimed.claim, origin } } : claimed;
+      supplierCalls.set(claimed.claim.claimNo, callSupplier(database, channel, benefit, toCall));
+    } else counts?.countClaim(claimed.counted);
+    await caller.waitOutside(async () => supplierCalls.get(formatClaimNo(benefit)));
+    return 'supplier' in claimed ? 'CLAIMED' : claimed.outcome;
+  };
+}
+
+/** A claim that is sent to its supplier after it is committed. */
+interface SupplierCall {
+  readonly supplier: Supplier;
+  readonly claim: ClaimToFulfil;
+}
+
+/** A claim that needs no call to a supplier. */
+interface ConcludedClaim {
+  readonly outcome: ClaimOutcome;
+  readonly counted: CountedClaim;
+}
+
+async function claimInTransaction(
+  tx: Queryable,
+  { clock, fulfilments }: ClaimDeps,
+  channel: Channel,
+  benefit: BenefitReference,
+): Promise<SupplierCall | ConcludedClaim> {
+  const { channelId } = channel;
+  const { orderNo, cycleNo } = benefit;
+  const claimNo = formatClaimNo(benefit);
+  const claimedAt = nowInWholeSeconds(clock);
+  const claimed = await claimBenefit(tx, channelId, benefit, claimNo, claimedAt);
+  if (!claimed) return findRefusal(tx, channelId, benefit);
+  const { benefitCode, faceValueCent } = claimed;
+  const claim = { claimNo, benefitCode, faceValueCent, orderNo, cycleNo };
+  const fulfilment = await fulfilments.of(tx, benefitCode);
+  const code = fulfilment.kind === 'SUPPLIER' ? undefined : await fulfilment.takeCode(tx, claim);
+  await insertClaim(tx, {
+    ...benefit,
+    channelId,
+    benefitCode,
+    fulfilment: fulfilment.kind,
+    code: code === undefined ? undefined : sealClaimCode(channel, claimNo, code),
+    claimedAt,
+    // Until then no other node asks: this one is calling the supplier.
+    askAfterSeconds: fulfilment.kind === 'SUPPLIER' ? FIRST_ASK_SECONDS : undefined,
+  });
+  if (fulfilment.kind === 'SUPPLIER') return { supplier: fulfilment, claim };
+  if (code !== undefined) return { outcome: 'CLAIMED', counted: 'fulfilled' };
+  await raiseAlert(tx, 'pool-empty', benefitCode, 'claims wait for codes to be imported');
+  return { outcome: 'CLAIMED', counted: 'waiting' };
+}
+
+/** Why the benefit could not be claimed. A benefit that is still ISSUED has expired, and was not marked yet. */
+async function findRefusal(tx: Queryable, channelId: number, benefit: BenefitReference): Promise<ConcludedClaim> {
+  const status = await findBenefitStatus(tx, channelId, benefit);
+  if (status === 'CLAIMED') return { outcome: 'CLAIMED_BEFORE', counted: 'repeated' };
+  if (status === undefined) return { outcome: 'UNKNOWN', counted: 'gone' };
+  return { outcome: status === 'REVOKED' ? 'REVOKED' : 'EXPIRED', counted: 'gone' };
+}

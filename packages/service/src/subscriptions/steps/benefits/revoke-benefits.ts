@@ -1,0 +1,51 @@
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import type { PaymentReference } from '../../domain/orders/order-numbers.js';
+
+interface Benefit {
+  readonly position: number;
+  readonly faceValueCent: number;
+  readonly status: 'ISSUED' | 'REVOKED';
+}
+
+const LOCK_BENEFITS = statement({
+  text: `select position, face_value_cent as "faceValueCent", status from benefits
+     where order_no = $1 and cycle_no = $2 and status in ('ISSUED', 'REVOKED') order by position for update`,
+  parameters: ['bigint', 'integer'],
+  columns: columns<Benefit>({ position: 'integer', faceValueCent: 'bigint', status: 'text' }),
+});
+
+const REVOKE_BENEFITS = statement({
+  text: `update benefits set status = 'REVOKED'
+     where order_no = $1 and cycle_no = $2 and position = any($3::integer[]) and status = 'ISSUED'`,
+  parameters: ['bigint', 'integer', 'integer[]'],
+});
+
+/**
+ * Revokes benefits of a period that were not claimed: all of them when the period is refunded in full, otherwise as many as the
+ * refunded sum covers (docs/decisions/0017-operators-money.md).
+ */
+export async function revokeBenefits(
+  tx: Queryable,
+  { orderNo, cycleNo }: PaymentReference,
+  refunded: { readonly inFull: boolean; readonly sumCent: number },
+): Promise<void> {
+  // Locked, so that a benefit that is being claimed at this moment counts as claimed.
+  const benefits = await tx.query(LOCK_BENEFITS, [orderNo, cycleNo]);
+  const positions = refunded.inFull
+    ? benefits.map(({ position }) => position)
+    : choosePositionsToRevoke(benefits, refunded.sumCent);
+  if (positions.length === 0) return;
+  await tx.query(REVOKE_BENEFITS, [orderNo, cycleNo, positions]);
+}
+
+/** The newest benefits first. One that is worth more than what is left of the sum is skipped. */
+export function choosePositionsToRevoke(benefits: readonly Benefit[], sumCent: number): number[] {
+  const revoked = benefits.filter(({ status }) => status === 'REVOKED');
+  let left = sumCent - revoked.reduce((sum, { faceValueCent }) => sum + faceValueCent, 0);
+  const issued = benefits.filter(({ status }) => status === 'ISSUED').toSorted((a, b) => b.position - a.position);
+  return issued.flatMap(({ position, faceValueCent }) => {
+    if (faceValueCent > left) return [];
+    left -= faceValueCent;
+    return [position];
+  });
+}

@@ -1,0 +1,43 @@
+import type { Channel } from '../../../catalog/channels/channel.js';
+import { createChannelRegistry } from '../../../catalog/channels/channel-registry.js';
+import { openPoolCodes } from '../../../fulfilment/pool-codes.js';
+import { takePoolCodes } from '../../../fulfilment/pool-codes-sql.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import type { Vault } from '../../../platform/secrets/vault.js';
+import { sealClaimCode } from '../../domain/benefits/claim-code.js';
+import { formatClaimNo } from '../../domain/benefits/claim-numbers.js';
+import { lockClaimsWaitingForPool, storeClaimCodes, type WaitingClaim } from '../../store/benefits/claims-sql.js';
+
+/** Claims that are served in one transaction. */
+export const MAX_SERVED_CLAIMS = 500;
+
+/** Gives codes of the pool to claims that wait for them, the oldest first. Returns how many got one. */
+export async function servePoolClaims(tx: Queryable, vault: Vault, benefitCode: string, at: number): Promise<number> {
+  const waiting = new Map(
+    (await lockClaimsWaitingForPool(tx, benefitCode, MAX_SERVED_CLAIMS)).map((one) => [formatClaimNo(one), one]),
+  );
+  if (waiting.size === 0) return 0;
+  const taken = await takePoolCodes(tx, benefitCode, [...waiting.keys()]);
+  if (taken.length === 0) return 0;
+  const codes = await openPoolCodes(tx, vault);
+  const channels = await loadChannels(tx, vault, [...waiting.values()]);
+  const served = taken.map(({ claimNo, sealed }) => {
+    const claim = waiting.get(claimNo);
+    const channel = claim && channels.get(claim.channelId);
+    if (!claim || !channel) throw new Error('a code is taken for a claim that waits');
+    return { ...claim, code: sealClaimCode(channel, claimNo, codes.unseal(benefitCode, sealed)) };
+  });
+  await storeClaimCodes(tx, served, at);
+  return served.length;
+}
+
+async function loadChannels(
+  tx: Queryable,
+  vault: Vault,
+  claims: readonly WaitingClaim[],
+): Promise<Map<number, Channel>> {
+  const registry = createChannelRegistry(tx, vault);
+  const channels = new Map<number, Channel>();
+  for (const id of new Set(claims.map(({ channelId }) => channelId))) channels.set(id, await registry.getById(id));
+  return channels;
+}

@@ -1,0 +1,35 @@
+import type { Channel } from '../../../catalog/channels/channel.js';
+import type { SupplierOutcome } from '../../../fulfilment/fulfilment.js';
+import { REFUSED_ASK_SECONDS } from '../../../fulfilment/supplier-policy.js';
+import { raiseAlertOnce } from '../../../platform/alerts/alerts-sql.js';
+import type { Clock } from '../../../platform/clock.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import { sealClaimCode } from '../../domain/benefits/claim-code.js';
+import { type BenefitReference, formatClaimNo } from '../../domain/benefits/claim-numbers.js';
+import { scheduleClaimQuestion, storeClaimCodes } from '../../store/benefits/claims-sql.js';
+
+/** Stores what a supplier has said about a claim. Stores nothing when the outcome is unknown. */
+export async function settleClaim(
+  { database, clock }: { readonly database: Queryable; readonly clock: Clock },
+  channel: Pick<Channel, 'sealing'>,
+  claim: BenefitReference,
+  outcome: SupplierOutcome,
+): Promise<void> {
+  const claimNo = formatClaimNo(claim);
+  if (outcome.kind === 'fulfilled') {
+    await storeClaimCodes(
+      database,
+      [{ ...claim, code: sealClaimCode(channel, claimNo, outcome.code) }],
+      nowInWholeSeconds(clock),
+    );
+  } else if (outcome.kind === 'refused') {
+    await scheduleClaimQuestion(database, claim, REFUSED_ASK_SECONDS);
+    // Once: it is refused again every hour, and operators need one alert only.
+    await raiseAlertOnce(database, 'claim-refused', claimNo, outcome.reason);
+  }
+}
+
+/** Times in the interface have no fractions of a second. */
+export function nowInWholeSeconds(clock: Clock): number {
+  return Math.floor(clock.now() / 1000) * 1000;
+}

@@ -1,0 +1,37 @@
+import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
+import type { Clock } from '../../../platform/clock.js';
+import type { Database } from '../../../platform/db/database.js';
+import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
+import { findAgreementByInstitutionNo } from '../../store/agreements/end-agreements-sql.js';
+import { endAgreements, lockAgreementsWithOrders, unsubscribedByInstitution } from './end-agreements.js';
+
+export interface AgreementEnderDeps {
+  readonly database: Database;
+  readonly institutionNumbers: KeyedHasher;
+  readonly clock: Clock;
+}
+
+/**
+ * The institution says that an agreement has ended: all agreements with its number end here, with all active orders on them.
+ * A second notice changes nothing. An order whose first debit is under way is left to the outcome of that debit.
+ */
+export function createAgreementEnder({ database, institutionNumbers, clock }: AgreementEnderDeps) {
+  return async (paymentChannelCode: string, institutionNo: string, reason: string): Promise<void> => {
+    const hash = await institutionNumbers.hash(institutionNo);
+    const known = await findAgreementByInstitutionNo(database, paymentChannelCode, hash);
+    if (known === undefined) {
+      return raiseAlert(
+        database,
+        'notice-for-unknown-agreement',
+        hash.toString('hex').slice(0, 16),
+        `from ${paymentChannelCode}`,
+      );
+    }
+    await database.transaction(async (tx) => {
+      const { orders, agreements } = await lockAgreementsWithOrders(tx, [known]);
+      const agreementIds = agreements.map(({ agreementId }) => agreementId);
+      const by = unsubscribedByInstitution(reason);
+      await endAgreements(tx, { agreementIds, orders: orders.values(), by }, clock.now());
+    });
+  };
+}

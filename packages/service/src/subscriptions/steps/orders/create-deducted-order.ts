@@ -1,0 +1,186 @@
+import { type OrdersCreateRequest, Rejection } from '@perennial/wire';
+import type { Logger } from 'pino';
+import type { ActionContext } from '../../../catalog/action.js';
+import type { Channel } from '../../../catalog/channels/channel.js';
+import type { Catalog, CatalogProduct } from '../../../catalog/products/catalog.js';
+import type { DebitOutcome } from '../../../gateways/gateway.js';
+import type { Gateways } from '../../../gateways/gateway-registry.js';
+import type { Answer } from '../../../platform/answers/answer.js';
+import type { Clock } from '../../../platform/clock.js';
+import { NumberTaken, type Queryable } from '../../../platform/db/database.js';
+import { MAX_NUMBER_TRIES, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
+import type { BusinessCounts } from '../../../platform/metrics/counts.js';
+import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
+import type { Order } from '../../domain/orders/order.js';
+import { createOrderDescription, type OrderDescription } from '../../domain/orders/order-description.js';
+import { askSecondsNamedBy, FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
+import { findInstitutionNo } from '../../store/agreements/institution-no-sql.js';
+import { NumberOfAnotherChannel } from '../../store/agreements/shared-agreement.js';
+import { findOrderWithPayments } from '../../store/orders/orders-sql.js';
+import type { RedeemLinks } from '../../store/orders/redeem-links.js';
+import { type Attempt, findLastTryOfFirstPeriod, scheduleDebitQuestion } from '../../store/payments/attempts-sql.js';
+import {
+  type AgreementForOrder,
+  type DeductedCustomer,
+  followReplacedBinding,
+  prepareAgreement,
+} from '../agreements/agreement-for-order.js';
+import { alertNumberOfAnotherChannel } from '../agreements/alert-number-of-another-channel.js';
+import { askDebit, createDebitRequest, rejectWrongAmount, sendDebit } from '../payments/send-debit.js';
+import { settleDebit } from '../payments/settle-debits.js';
+import { newDeductedOrder, toIdempotencyInsert, toNewOrderRow } from './new-order.js';
+import type { StoreOrder } from './order-store.js';
+
+type Context = ActionContext<OrderDescription>;
+
+export interface DeductedOrderCreator {
+  create(
+    context: Context,
+    request: OrdersCreateRequest,
+    customer: DeductedCustomer,
+    product: CatalogProduct,
+  ): Promise<Answer>;
+  /** Continues a creation that was interrupted between its two transactions. */
+  resume(context: Context, orderNo: string): Promise<Answer>;
+}
+
+export interface DeductDeps {
+  readonly catalog: Catalog;
+  readonly gateways: Gateways;
+  readonly institutionNumbers: KeyedHasher;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly links: RedeemLinks;
+  readonly orderNumbers: NumberSupply;
+  readonly agreementNumbers: NumberSupply;
+  readonly store: StoreOrder;
+  readonly counts?: BusinessCounts;
+  /** In place of the policy's, for a test that cannot wait. */
+  readonly debitDeadlineMs?: number;
+}
+
+/**
+ * Mode A: everything is stored, then the institution is called without any lock or transaction, then the outcome is settled.
+ * After a crash in between there is an open attempt: the repeated request or the job that recovers debits asks about it.
+ */
+export function createDeductedOrderCreator(deps: DeductDeps): DeductedOrderCreator {
+  const { gateways, clock, links } = deps;
+
+  async function settleAndAnswer(context: Context, attempt: Attempt, outcome: DebitOutcome): Promise<Answer> {
+    const { channel, database, once, answer } = context;
+    const isFinal = outcome.kind === 'success' || outcome.kind === 'declined';
+    const concluded = await database.transaction(async (tx) => {
+      const settled = isFinal ? await settleDebit(tx, attempt, outcome, clock.now()) : undefined;
+      const named = askSecondsNamedBy(outcome, clock.now());
+      if (named !== undefined) await scheduleDebitQuestion(tx, attempt, named);
+      const finished = await once.finish(tx, answer(await findDescription(tx, channel, attempt.orderNo)));
+      return { finished, isSettled: settled?.changed === true };
+    });
+    if (concluded.isSettled) deps.counts?.countDebit(attempt.paymentChannelCode, outcome.kind);
+    return concluded.finished;
+  }
+
+  async function findDescription(tx: Queryable, channel: Channel, orderNo: number): Promise<OrderDescription> {
+    const found = await findOrderWithPayments(tx, channel.channelId, { orderNo }, clock.now());
+    if (!found) throw new Error(`order ${orderNo} was stored and is not there`);
+    return createOrderDescription(found.order, found.payments, links.termsFor(found));
+  }
+
+  /** The first transaction. If the binding is replaced by another of the same card at this moment, the order uses that one. */
+  async function storeNewOrder(
+    context: Context,
+    request: OrdersCreateRequest,
+    customer: DeductedCustomer,
+    product: CatalogProduct,
+    numbersTaken = 0,
+  ): Promise<{ readonly order: Order; readonly agreement: AgreementForOrder }> {
+    const { channel, caller, database, once } = context;
+    const agreement = await prepareAgreement({ ...deps, database }, channel, customer);
+    const orderNo = await deps.orderNumbers.next();
+    const identity = {
+      orderNo,
+      channelId: channel.channelId,
+      externalOrderNo: request.externalOrderNo,
+      channelUserId: agreement.channelUserId,
+    };
+    const { order, payment, events } = newDeductedOrder(identity, product, agreement, clock.now());
+    const row = {
+      ...toNewOrderRow(order, payment, events),
+      ...agreementColumns(agreement),
+      ask_after_seconds: FIRST_ASK_SECONDS,
+      idempotency: toIdempotencyInsert(once.row, { state: 'RUNNING', subject: String(orderNo) }),
+    };
+    try {
+      await deps.store(row, caller);
+    } catch (error) {
+      if (error instanceof NumberTaken && numbersTaken < MAX_NUMBER_TRIES) {
+        deps.orderNumbers.dropBatchOf(orderNo);
+        deps.agreementNumbers.dropBatchOf(agreement.agreementId);
+        return storeNewOrder(context, request, customer, product, numbersTaken + 1);
+      }
+      if (error instanceof NumberOfAnotherChannel && agreement.exclusiveNumber) {
+        await alertNumberOfAnotherChannel(deps.log, context, agreement.exclusiveNumber);
+      }
+      const replaced = isNotBound(error) && (await followReplacedBinding(database, channel, customer));
+      if (!replaced) throw error;
+      return storeNewOrder(context, request, replaced, product);
+    }
+    once.row?.begun();
+    return { order, agreement };
+  }
+
+  return {
+    async create(context, asked, customer, product) {
+      const { channel, caller, database } = context;
+      const { order, agreement } = await storeNewOrder(context, asked, customer, product);
+      const attempt: Attempt = {
+        orderNo: order.orderNo,
+        cycleNo: 1,
+        tryNo: 1,
+        channelId: order.channelId,
+        agreementId: agreement.agreementId,
+        paymentChannelCode: agreement.paymentChannelCode,
+        amountCent: order.amountCent,
+        status: 'STARTED',
+        startedAt: order.createdAt,
+        asked: 0,
+        externalOrderNo: order.externalOrderNo,
+      };
+      const gateway = await gateways.of(agreement.paymentChannelCode);
+      const request = createDebitRequest(attempt, channel, agreement.institutionNo, context.origin);
+      const said = await caller.waitOutside(() => sendDebit(gateway, request, deps.debitDeadlineMs));
+      const outcome = await rejectWrongAmount(database, attempt, said);
+      if (outcome.kind === 'pending' || outcome.kind === 'unknown') {
+        deps.counts?.countDebit(attempt.paymentChannelCode, outcome.kind);
+      }
+      return settleAndAnswer(context, attempt, outcome);
+    },
+
+    async resume(context, subject) {
+      const { channel, caller, database } = context;
+      const attempt = await findLastTryOfFirstPeriod(database, Number(subject));
+      if (!attempt) throw new Error(`order ${subject} was begun and has no attempt`);
+      // A job or a notice has settled it meanwhile: only the answer is missing.
+      if (attempt.status !== 'STARTED') return settleAndAnswer(context, attempt, { kind: 'unknown' });
+      const institutionNo = await findInstitutionNo(database, channel, attempt.agreementId);
+      const gateway = await gateways.of(attempt.paymentChannelCode);
+      const request = createDebitRequest(attempt, channel, institutionNo, context.origin);
+      const outcome = await caller.waitOutside(() => askDebit(gateway, request, deps.debitDeadlineMs));
+      return settleAndAnswer(context, attempt, await rejectWrongAmount(database, attempt, outcome));
+    },
+  };
+}
+
+function isNotBound(error: unknown): boolean {
+  return error instanceof Rejection && error.result.name === 'AGREEMENT_NOT_BOUND';
+}
+
+function agreementColumns(agreement: AgreementForOrder) {
+  return {
+    mobile_hash: agreement.mobile?.hash ?? null,
+    mobile: agreement.mobile?.sealed ?? null,
+    payment_channel_code: agreement.paymentChannelCode,
+    agreement: agreement.insert,
+    exclusive_number: agreement.exclusiveNumber?.institutionHash.toString('hex') ?? null,
+  };
+}

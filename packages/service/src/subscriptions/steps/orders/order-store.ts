@@ -1,0 +1,146 @@
+import { IDEMPOTENCY_WINDOW_MS, Rejection } from '@perennial/wire';
+import {
+  type Database,
+  HeldUp,
+  isDatabaseAway,
+  isTimeout,
+  NumberTaken,
+  sqlState,
+  violatedConstraint,
+} from '../../../platform/db/database.js';
+import { moveLaggingSequences } from '../../../platform/db/sequences.js';
+import { createBatcher } from '../../../platform/db/sharing/batcher.js';
+import type { Caller } from '../../../platform/db/sharing/caller.js';
+import { KeyTaken } from '../../../platform/idempotency/run-once.js';
+import { NumberOfAnotherChannel } from '../../store/agreements/shared-agreement.js';
+import {
+  deleteExpiredKey,
+  insertOrders,
+  type NewOrderRefusal,
+  type NewOrderRow,
+} from '../../store/orders/new-orders-sql.js';
+
+export type StoreOrder = (row: NewOrderRow, caller: Caller) => Promise<void>;
+
+type StoreVerdict = NewOrderRefusal | 'KEY_TAKEN' | Error | undefined;
+
+/** Unique constraints on rows that have an order's number in their key, besides the order itself. */
+const CONSTRAINTS_OF_ORDER_NUMBER = /^(payments|debit_attempts|benefits)_pkey$/;
+
+const IDEMPOTENCY_DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
+
+/** After this many orders of a channel have timed out by themselves, its other orders of the batch are not tried. */
+const MAX_OUT_OF_TIME = 1;
+
+/**
+ * Stores a new order, together with others that are created at the same time (docs/decisions/0012). Throws the order's own
+ * Rejection or KeyTaken: an error of another order in the batch never reaches this one.
+ */
+export function createOrderStore(database: Database): StoreOrder {
+  const store = createBatcher<NewOrderRow, StoreVerdict>({
+    maxBatch: 32,
+    slots: 3,
+    channelOf: (row) => row.channel_id,
+    run: (rows) => storeBatch(database, rows),
+  });
+  return async (row, caller) => {
+    const verdict = await store(row, caller);
+    caller.markBegun();
+    if (verdict instanceof Error) throw verdict;
+    if (verdict === 'KEY_TAKEN') throw new KeyTaken();
+    if (verdict === 'NUMBER_OF_ANOTHER_CHANNEL') throw new NumberOfAnotherChannel();
+    if (verdict !== undefined) throw new Rejection(verdict);
+  };
+}
+
+async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Promise<StoreVerdict[]> {
+  const { first, rest } = separateTwins(rows);
+  const verdicts = new Map<NewOrderRow, StoreVerdict>();
+  const keep = (some: readonly NewOrderRow[], judged: readonly StoreVerdict[]) => {
+    some.forEach((row, index) => {
+      verdicts.set(row, judged[index]);
+    });
+  };
+  const outOfTime = new Map<number, number>();
+  const storeOneByOne = async (some: readonly NewOrderRow[]) => {
+    for (const row of some) {
+      const before = outOfTime.get(row.channel_id) ?? 0;
+      const verdict = before < MAX_OUT_OF_TIME ? await storeAlone(database, row) : new HeldUp('others took too long');
+      if (isTimeout(verdict)) outOfTime.set(row.channel_id, before + 1);
+      keep([row], [verdict]);
+    }
+  };
+  try {
+    keep(first, await insertOrders(database, first));
+  } catch (error) {
+    // An error of one order must not fail the others; a database that cannot be reached fails all of them.
+    if (isDatabaseAway(error)) throw error;
+    const taken = await toNumberTaken(database, error);
+    // All orders get another number, since their numbers come from the same block or the next.
+    if (taken) for (const row of first) keep([row], [taken]);
+    else if (first.length === 1 && isTimeout(error)) keep(first, [error]);
+    else await storeOneByOne(first);
+  }
+  // One at a time, so that each sees what the one before has stored.
+  await storeOneByOne(rest);
+  return rows.map((row) => verdicts.get(row));
+}
+
+/**
+ * After a unique violation the conflicting row is visible, so the second try refuses the order for the right reason. Any other
+ * error is returned instead of thrown, so that the next order of the batch is tried.
+ */
+async function storeAlone(database: Database, row: NewOrderRow): Promise<StoreVerdict> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const [verdict] = await insertOrders(database, [row]);
+      return verdict;
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      const taken = await toNumberTaken(database, error);
+      if (taken) return taken;
+      if (sqlState(error) !== '23505' || attempt === 5)
+        return error instanceof Error ? error : new Error(String(error));
+      if (violatedConstraint(error) !== 'idempotency_pkey') continue;
+      const expired =
+        row.idempotency && (await deleteExpiredKey(database, row.channel_id, row.idempotency.key, IDEMPOTENCY_DAYS));
+      if (!expired) return 'KEY_TAKEN';
+    }
+  }
+}
+
+async function toNumberTaken(database: Database, error: unknown): Promise<NumberTaken | undefined> {
+  if (error instanceof NumberTaken) return error;
+  if (!CONSTRAINTS_OF_ORDER_NUMBER.test(violatedConstraint(error) ?? '')) return undefined;
+  await moveLaggingSequences(database);
+  return new NumberTaken('rows of that number are there', { cause: error });
+}
+
+/**
+ * Rows of one statement do not see each other, so a statement must not have two orders with the same number, user, mobile or
+ * key, nor two channels with the same number of an agreement. The `rest` are stored one by one.
+ */
+function separateTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; rest: NewOrderRow[] } {
+  const claimed = new Set<string>();
+  /** The channel that each number of an agreement belongs to in this statement. */
+  const numbers = new Map<string, number>();
+  const first: NewOrderRow[] = [];
+  const rest: NewOrderRow[] = [];
+  for (const row of rows) {
+    const claims = [
+      `number ${row.external_order_no}`,
+      `user ${row.channel_id} ${row.channel_user_id}`,
+      ...(row.mobile_hash === null ? [] : [`mobile ${row.channel_id} ${row.mobile_hash}`]),
+      ...(row.idempotency === null ? [] : [`key ${row.channel_id} ${row.idempotency.key}`]),
+    ];
+    const number = `${row.payment_channel_code} ${row.exclusive_number}`;
+    const isForeign = row.exclusive_number !== null && (numbers.get(number) ?? row.channel_id) !== row.channel_id;
+    if (isForeign || claims.some((claim) => claimed.has(claim))) rest.push(row);
+    else {
+      for (const claim of claims) claimed.add(claim);
+      if (row.exclusive_number !== null) numbers.set(number, row.channel_id);
+      first.push(row);
+    }
+  }
+  return { first, rest };
+}

@@ -1,0 +1,63 @@
+import type { Channel } from '../../../catalog/channels/channel.js';
+import type { DebitOutcome, DebitRequest, Gateway } from '../../../gateways/gateway.js';
+import { raiseAlertOnChange } from '../../../platform/alerts/alerts-sql.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import type { Origin } from '../../../platform/tracing.js';
+import { formatAttemptNo } from '../../domain/orders/order-numbers.js';
+import { withinDeadline } from '../../domain/payments/deadline.js';
+import { DEBIT_DEADLINE_MS } from '../../domain/payments/debit-policy.js';
+import type { Attempt } from '../../store/payments/attempts-sql.js';
+
+/** The request to the institution for an attempt, on behalf of the channel. */
+export function createDebitRequest(
+  attempt: Attempt,
+  { appId }: Channel,
+  institutionNo: string,
+  origin?: Origin,
+): DebitRequest {
+  return {
+    appId,
+    origin,
+    attemptNo: formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo),
+    institutionNo,
+    amountCent: attempt.amountCent,
+    orderNo: String(attempt.orderNo),
+    cycleNo: attempt.cycleNo,
+    externalOrderNo: attempt.externalOrderNo,
+    startedAt: attempt.startedAt,
+  };
+}
+
+/** Sends a debit for the first time. Whatever error occurs, the institution may have debited. */
+export async function sendDebit(
+  gateway: Gateway,
+  request: DebitRequest,
+  deadlineMs = DEBIT_DEADLINE_MS,
+): Promise<DebitOutcome> {
+  return withinDeadline(async () => gateway.debit(request), deadlineMs);
+}
+
+/**
+ * Asks the institution about a debit. If it has never seen the number, the debit is sent again with the same number, which is
+ * safe however late the first one may still arrive; or `onUnseen` decides otherwise.
+ */
+export async function askDebit(
+  gateway: Gateway,
+  request: DebitRequest,
+  deadlineMs = DEBIT_DEADLINE_MS,
+  onUnseen: () => Promise<DebitOutcome | 'send'> = async () => 'send',
+): Promise<DebitOutcome> {
+  const answer = await withinDeadline(async () => gateway.queryDebit(request), deadlineMs);
+  if (answer.kind !== 'not-found') return answer;
+  const instead = await onUnseen();
+  return instead === 'send' ? sendDebit(gateway, request, deadlineMs) : instead;
+}
+
+/** A success with another amount than was asked for settles nothing: it counts as unknown and raises an alert. */
+export async function rejectWrongAmount(db: Queryable, attempt: Attempt, outcome: DebitOutcome): Promise<DebitOutcome> {
+  if (outcome.kind !== 'success' || outcome.amountCent === attempt.amountCent) return outcome;
+  const number = formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);
+  const detail = `asked for ${attempt.amountCent}, debited ${outcome.amountCent}`;
+  await raiseAlertOnChange(db, 'debit-wrong-amount', number, detail);
+  return { kind: 'unknown' };
+}

@@ -1,0 +1,59 @@
+import type { RefundOutcome, RefundRequest } from '../../../gateways/gateway.js';
+import type { Gateways } from '../../../gateways/gateway-registry.js';
+import { raiseAlertOnChange } from '../../../platform/alerts/alerts-sql.js';
+import type { Queryable } from '../../../platform/db/database.js';
+import { formatAttemptNo } from '../../domain/orders/order-numbers.js';
+import { withinDeadline } from '../../domain/payments/deadline.js';
+import { DEBIT_DEADLINE_MS } from '../../domain/payments/debit-policy.js';
+import { formatRefundNo } from '../../domain/payments/refund-numbers.js';
+import type { Refund } from '../../store/payments/refunds-sql.js';
+
+/** Sends a refund for the first time. Whatever error occurs, the institution may have refunded. */
+export async function sendRefund(
+  gateways: Gateways,
+  refund: Refund,
+  deadlineMs = DEBIT_DEADLINE_MS,
+): Promise<RefundOutcome> {
+  return withinDeadline(
+    async () => (await gateways.of(refund.paymentChannelCode)).refund(createRefundRequest(refund)),
+    deadlineMs,
+  );
+}
+
+/** Asks the institution about a refund. If it has never seen the number, the refund is sent again with the same number. */
+export async function askRefund(
+  gateways: Gateways,
+  refund: Refund,
+  deadlineMs = DEBIT_DEADLINE_MS,
+): Promise<RefundOutcome> {
+  const answer = await withinDeadline(
+    async () =>
+      (await gateways.of(refund.paymentChannelCode)).queryRefund({
+        appId: refund.appId,
+        refundNo: formatRefundNo(refund),
+      }),
+    deadlineMs,
+  );
+  return answer.kind === 'not-found' ? sendRefund(gateways, refund, deadlineMs) : answer;
+}
+
+/** A refund with another amount than was asked for settles nothing: it counts as unknown and raises an alert. */
+export async function rejectWrongRefundAmount(
+  db: Queryable,
+  refund: Refund,
+  outcome: RefundOutcome,
+): Promise<RefundOutcome> {
+  if (outcome.kind !== 'success' || outcome.amountCent === refund.amountCent) return outcome;
+  const detail = `asked for ${refund.amountCent}, refunded ${outcome.amountCent}`;
+  await raiseAlertOnChange(db, 'refund-wrong-amount', formatRefundNo(refund), detail);
+  return { kind: 'unknown' };
+}
+
+function createRefundRequest(refund: Refund): RefundRequest {
+  return {
+    appId: refund.appId,
+    refundNo: formatRefundNo(refund),
+    attemptNo: formatAttemptNo(refund.orderNo, refund.cycleNo, refund.tryNo),
+    amountCent: refund.amountCent,
+  };
+}

@@ -1,0 +1,383 @@
+import type { AgreementSource, AgreementStatus } from '@perennial/wire';
+import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
+import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
+import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
+import type { ListPosition } from '../../../platform/lists/list-page.js';
+import { agreementStatusIs } from '../statuses-sql.js';
+
+/** Which card, sealed and hashed under the channel's keys. */
+export interface CardColumns {
+  readonly cardHash: Buffer;
+  readonly certificateHash: Buffer;
+  readonly cardTail: string;
+  /** Sealed. */
+  readonly details: string;
+  readonly bankCode: string | null;
+}
+
+export interface AgreementRow extends CardColumns {
+  readonly agreementId: number;
+  readonly channelId: number;
+  readonly channelUserId: string;
+  readonly paymentChannelCode: string;
+  readonly source: AgreementSource;
+  readonly status: AgreementStatus;
+  /** Null until it is bound. */
+  readonly agreementNo: string | null;
+  /** Sealed; null until it is bound. */
+  readonly institutionNo: string | null;
+  /** Unix milliseconds, as every time here. */
+  readonly createdAt: number;
+}
+
+/** With the hash of the institution's number, which is stored and never read back. */
+export interface NewAgreementRow extends AgreementRow {
+  readonly institutionHash?: Buffer;
+}
+
+/** An agreement of source SELF_BINDING, with the text message code that was sent for it. */
+export interface BindingRow extends AgreementRow {
+  readonly codeSentAt: number | null;
+  readonly wrongCodes: number;
+  readonly gatewayReference: string | null;
+}
+
+const AGREEMENT_FIELDS = `a.agreement_id as "agreementId", a.channel_id as "channelId",
+  a.channel_user_id as "channelUserId", a.payment_channel_code as "paymentChannelCode", a.source, a.status,
+  a.agreement_no as "agreementNo", a.institution_no as "institutionNo", a.card_hash as "cardHash",
+  a.certificate_hash as "certificateHash", a.card_tail as "cardTail", a.details, a.bank_code as "bankCode",
+  ${epochMs('a.created_at')} as "createdAt"`;
+const BINDING_FIELDS = `${AGREEMENT_FIELDS}, ${epochMs('a.code_sent_at')} as "codeSentAt", a.wrong_codes as "wrongCodes",
+  a.gateway_reference as "gatewayReference"`;
+
+const AGREEMENT_COLUMNS = columns<AgreementRow>({
+  agreementId: 'bigint',
+  channelId: 'bigint',
+  channelUserId: 'text',
+  paymentChannelCode: 'text',
+  source: 'text',
+  status: 'text',
+  agreementNo: 'text?',
+  institutionNo: 'text?',
+  cardHash: 'bytea',
+  certificateHash: 'bytea',
+  cardTail: 'text',
+  details: 'text',
+  bankCode: 'text?',
+  createdAt: 'bigint',
+});
+
+const BINDING_COLUMNS = joinColumns(
+  AGREEMENT_COLUMNS,
+  columns<Omit<BindingRow, keyof AgreementRow>>({
+    codeSentAt: 'bigint?',
+    wrongCodes: 'integer',
+    gatewayReference: 'text?',
+  }),
+);
+
+const TAKE_AGREEMENT_ID = statement({
+  text: `select nextval('agreement_numbers') as id`,
+  parameters: [],
+  columns: columns<{ id: number }>({ id: 'bigint' }),
+});
+
+export async function takeAgreementId(db: Queryable): Promise<number> {
+  const [row] = await db.query(TAKE_AGREEMENT_ID);
+  if (!row) throw new Error('a sequence gave no number');
+  return row.id;
+}
+
+const AGREEMENT_NUMBERS_PER_BLOCK = 100;
+
+const TAKE_AGREEMENT_NUMBERS = statement({
+  text: `select nextval('agreement_numbers') as id from generate_series(1, ${AGREEMENT_NUMBERS_PER_BLOCK})`,
+  parameters: [],
+  columns: columns<{ id: number }>({ id: 'bigint' }),
+});
+
+/** Agreement numbers for orders that bring their agreement along, read from the sequence in blocks. */
+export function createAgreementNumbers(db: Queryable): NumberSupply {
+  return createNumberSupply(async () => {
+    const rows = await db.query(TAKE_AGREEMENT_NUMBERS);
+    return rows.map(({ id }) => id);
+  });
+}
+
+const INSERT_AGREEMENT = statement({
+  name: 'insert-agreement',
+  text: `insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status,
+               agreement_no, institution_no, card_hash, certificate_hash, card_tail, details, bank_code, created_at,
+               changed_at, institution_hash)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${fromEpochMs('$14')}, ${fromEpochMs('$14')}, $15)`,
+  parameters: [
+    'bigint',
+    'bigint',
+    'text',
+    'text',
+    'text',
+    'text',
+    'text',
+    'text',
+    'bytea',
+    'bytea',
+    'text',
+    'text',
+    'text',
+    'double precision',
+    'bytea',
+  ],
+});
+
+export async function insertAgreement(tx: Queryable, row: NewAgreementRow): Promise<void> {
+  await tx.query(INSERT_AGREEMENT, [
+    row.agreementId,
+    row.channelId,
+    row.channelUserId,
+    row.paymentChannelCode,
+    row.source,
+    row.status,
+    row.agreementNo,
+    row.institutionNo,
+    row.cardHash,
+    row.certificateHash,
+    row.cardTail,
+    row.details,
+    row.bankCode,
+    row.createdAt,
+    row.institutionHash ?? null,
+  ]);
+}
+
+/** Exactly as the service writes the number: any other spelling is treated as a number that does not exist. */
+const BIND_ORDER_NO_PATTERN = /^[1-9][0-9]{0,14}$/;
+
+/** The channel is a condition: bindings of other channels, and shared agreements, are not found. */
+const bindingStatement = (name: string, lock: '' | 'for update') =>
+  statement({
+    name,
+    text: `select ${BINDING_FIELDS} from agreements a
+             where a.agreement_id = $1 and a.channel_id = $2 and a.source = 'SELF_BINDING' ${lock}`,
+    parameters: ['bigint', 'bigint'],
+    columns: BINDING_COLUMNS,
+  });
+
+const FIND_BINDING = bindingStatement('find-binding', '');
+const LOCK_BINDING = bindingStatement('lock-binding', 'for update');
+
+async function queryBinding(
+  db: Queryable,
+  select: typeof FIND_BINDING,
+  channelId: number,
+  bindOrderNo: string,
+): Promise<BindingRow | undefined> {
+  if (!BIND_ORDER_NO_PATTERN.test(bindOrderNo)) return undefined;
+  const [row] = await db.query(select, [bindOrderNo, channelId]);
+  return row;
+}
+
+export async function findBinding(
+  db: Queryable,
+  channelId: number,
+  bindOrderNo: string,
+): Promise<BindingRow | undefined> {
+  return queryBinding(db, FIND_BINDING, channelId, bindOrderNo);
+}
+
+const FIND_BINDING_IN_FORCE = statement({
+  text: `select ${BINDING_FIELDS} from agreements n join agreements a on a.channel_id = n.channel_id
+       and key_of(a.channel_user_id) = key_of(n.channel_user_id) and a.payment_channel_code = n.payment_channel_code
+       and a.card_hash = n.card_hash and ${agreementStatusIs('a.status', 'BIND_SUCCESS')} and a.source = 'SELF_BINDING'
+     where n.agreement_id = $1 and a.line_id = coalesce(n.line_id, n.agreement_id)`,
+  parameters: ['bigint'],
+  columns: BINDING_COLUMNS,
+});
+
+/**
+ * The binding in force that a bindOrderNo stands for. If the card was bound again, that is the last of the bindings that
+ * replaced each other, if it is bound. It is found by the card: the conditions match the index, so it is one look-up however
+ * often the card was bound again. A card that is bound again after its last binding has ended begins another line.
+ */
+export async function findBindingInForce(
+  db: Queryable,
+  channelId: number,
+  bindOrderNo: string,
+): Promise<BindingRow | undefined> {
+  const named = await findBinding(db, channelId, bindOrderNo);
+  if (named?.status !== 'REPLACED') return named;
+  const [last] = await db.query(FIND_BINDING_IN_FORCE, [named.agreementId]);
+  return last ?? named;
+}
+
+/** Reads a binding under its row lock. Everything that changes a binding takes this lock first. */
+export async function lockBinding(
+  tx: Queryable,
+  channelId: number,
+  bindOrderNo: string,
+): Promise<BindingRow | undefined> {
+  return queryBinding(tx, LOCK_BINDING, channelId, bindOrderNo);
+}
+
+const RESTART_BINDING = statement({
+  text: `update agreements set status = $2, card_hash = $3, certificate_hash = $4, card_tail = $5, details = $6,
+       bank_code = $7, code_sent_at = null, wrong_codes = 0, gateway_reference = null, changed_at = ${fromEpochMs('$8')}
+     where agreement_id = $1`,
+  parameters: ['bigint', 'text', 'bytea', 'bytea', 'text', 'text', 'text', 'double precision'],
+});
+
+/** Another code is about to be sent, maybe for another card: the earlier code and its tries no longer count. */
+export async function restartBinding(
+  tx: Queryable,
+  agreementId: number,
+  status: AgreementStatus,
+  card: CardColumns,
+  now: number,
+): Promise<void> {
+  await tx.query(RESTART_BINDING, [
+    agreementId,
+    status,
+    card.cardHash,
+    card.certificateHash,
+    card.cardTail,
+    card.details,
+    card.bankCode,
+    now,
+  ]);
+}
+
+const STORE_CODE_SENT = statement({
+  text: `update agreements set code_sent_at = ${fromEpochMs('$3')}, gateway_reference = $4, changed_at = ${fromEpochMs('$3')}
+     where agreement_id = $1 and details = $2 and ${agreementStatusIs('status', 'BIND_ING')} returning 1`,
+  parameters: ['bigint', 'text', 'double precision', 'text'],
+});
+
+/** False when the binding has changed since this card was stored: then the code that was sent is not for it. */
+export async function storeCodeSent(
+  tx: Queryable,
+  { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
+  sent: { readonly at: number; readonly reference: string | undefined },
+): Promise<boolean> {
+  const rows = await tx.query(STORE_CODE_SENT, [agreementId, details, sent.at, sent.reference ?? null]);
+  return rows.length === 1;
+}
+
+const COUNT_CODE_TRY = statement({
+  text: 'update agreements set wrong_codes = wrong_codes + 1 where agreement_id = $1',
+  parameters: ['bigint'],
+});
+
+/** Counts a try before the institution is asked, so that tries at the same time are counted too. */
+export async function countCodeTry(tx: Queryable, agreementId: number): Promise<void> {
+  await tx.query(COUNT_CODE_TRY, [agreementId]);
+}
+
+const UNCOUNT_CODE_TRY = statement({
+  text: `update agreements set wrong_codes = wrong_codes - 1
+     where agreement_id = $1 and details = $2 and wrong_codes > 0`,
+  parameters: ['bigint', 'text'],
+});
+
+/** Takes back a counted try, when the institution did not say that the code was wrong. */
+export async function uncountCodeTry(
+  db: Queryable,
+  { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
+): Promise<void> {
+  await db.query(UNCOUNT_CODE_TRY, [agreementId, details]);
+}
+
+const STORE_BOUND_AGREEMENT = statement({
+  text: `update agreements set status = $2, agreement_no = $3, institution_no = $4, card_hash = $5,
+       certificate_hash = $6, card_tail = $7, details = $8, bank_code = $9, changed_at = ${fromEpochMs('$10')},
+       institution_hash = $11
+     where agreement_id = $1`,
+  parameters: ['bigint', 'text', 'text', 'text', 'bytea', 'bytea', 'text', 'text', 'text', 'double precision', 'bytea'],
+});
+
+/** Stores the card that the institution was asked about again, since another may have been stored meanwhile. */
+export async function storeBoundAgreement(
+  tx: Queryable,
+  row: NewAgreementRow & { readonly agreementNo: string; readonly institutionNo: string },
+  now: number,
+): Promise<void> {
+  await tx.query(STORE_BOUND_AGREEMENT, [
+    row.agreementId,
+    row.status,
+    row.agreementNo,
+    row.institutionNo,
+    row.cardHash,
+    row.certificateHash,
+    row.cardTail,
+    row.details,
+    row.bankCode,
+    now,
+    row.institutionHash ?? null,
+  ]);
+}
+
+const STORE_REFUSED_BINDING = statement({
+  text: `update agreements set status = $3, code_sent_at = null, changed_at = ${fromEpochMs('$4')}
+     where agreement_id = $1 and details = $2`,
+  parameters: ['bigint', 'text', 'text', 'double precision'],
+});
+
+/** The code cannot be used again. Does nothing when the binding has got another card or code since. */
+export async function storeRefusedBinding(
+  tx: Queryable,
+  { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,
+  status: AgreementStatus,
+  now: number,
+): Promise<void> {
+  await tx.query(STORE_REFUSED_BINDING, [agreementId, details, status, now]);
+}
+
+export interface AgreementFilter {
+  readonly channelUserId: string | undefined;
+  readonly cardHash: Buffer | undefined;
+  readonly certificateHash: Buffer | undefined;
+}
+
+export type AgreementKey = readonly [agreementId: number];
+
+/**
+ * The filters, whose parameters follow the channel, the limit and the offset. A statement has only those that are given, to
+ * use their index.
+ */
+const AGREEMENT_FILTERS = [
+  {
+    field: 'channelUserId',
+    condition: (value: string) => `key_of(a.channel_user_id) = key_of(${value})`,
+    type: 'text',
+  },
+  { field: 'cardHash', condition: (value: string) => `a.card_hash = ${value}`, type: 'bytea' },
+  { field: 'certificateHash', condition: (value: string) => `a.certificate_hash = ${value}`, type: 'bytea' },
+  { field: 'after', condition: (value: string) => `a.agreement_id < ${value}`, type: 'bigint' },
+] as const;
+
+/** A statement for each combination of filters. The bits of its index say which filters it has. */
+const LIST_BOUND_AGREEMENTS = Array.from({ length: 2 ** AGREEMENT_FILTERS.length }, (_, choice) => {
+  const given = AGREEMENT_FILTERS.filter((_filter, bit) => choice & (1 << bit));
+  const conditions = given.map(({ condition }, place) => ` and ${condition(`$${place + 4}`)}`);
+  return statement({
+    text: `select ${AGREEMENT_FIELDS} from agreements a
+     where a.channel_id = $1 and a.agreement_no is not null${conditions.join('')}
+     order by a.agreement_id desc limit $2 offset $3`,
+    parameters: ['bigint', 'bigint', 'bigint', ...given.map(({ type }) => type)],
+    columns: AGREEMENT_COLUMNS,
+  });
+});
+
+/** Agreements that were ever bound, which means that they have a number, and that match all given filters. Newest first. */
+export async function listBoundAgreements(
+  db: Queryable,
+  channelId: number,
+  filter: AgreementFilter,
+  limit: number,
+  { after, offset }: ListPosition<AgreementKey>,
+): Promise<AgreementRow[]> {
+  const asked = { ...filter, after: after?.[0] };
+  const values = AGREEMENT_FILTERS.map(({ field }) => asked[field]);
+  const choice = values.reduce<number>((bits, value, bit) => (value === undefined ? bits : bits | (1 << bit)), 0);
+  const list = LIST_BOUND_AGREEMENTS[choice];
+  if (!list) throw new Error(`there is no list for the filters ${choice}`);
+  return db.query(list, [channelId, limit, offset, ...values.filter((value) => value !== undefined)]);
+}

@@ -1,0 +1,81 @@
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
+import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
+import { agreementStatusIs, orderStatusIs, statusLiteral } from '../statuses-sql.js';
+import { lockNumberForEndingSql, sameNumberSql } from './institution-number-sql.js';
+
+const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
+
+/**
+ * SQL: whether an order uses the number of the agreement called `a`. One order may be excepted (an SQL expression), and
+ * `counts` may restrict whose agreements count, called `other`. An agreement that has released its number is not used by any
+ * order.
+ */
+export const numberInUseSql = (a: string, exceptOrderNo = 'null', counts = 'true') => `exists (
+  select from agreements other join orders o on o.agreement_id = any(array[other.agreement_id])
+  where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released
+    and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)} and o.order_no is distinct from ${exceptOrderNo} and ${counts})`;
+
+/** By another order of the same channel: a channel may end its own rows of a number whatever other channels do with it. */
+const IN_USE_BY_CHANNEL = numberInUseSql('a', '$2', 'other.channel_id = any(array[a.channel_id])');
+
+/** The rows `g` that end together with the agreement called `a`: those with its number, of its channel. */
+const ROWS_OF_NUMBER_IN_CHANNEL = `${sameNumberSql('g', 'a')} and ${agreementStatusIs('g.status', 'BIND_SUCCESS')} and g.number_released in (false, true)
+  and g.channel_id = any(array[a.channel_id])`;
+
+const LOCK_NUMBER_FOR_ENDING = statement({
+  text: `select ${lockNumberForEndingSql(`encode(a.institution_hash, 'hex')`)} from agreements a where agreement_id = $1`,
+  parameters: ['bigint'],
+});
+
+const IS_NUMBER_IN_USE = statement({
+  text: `select ${IN_USE_BY_CHANNEL} as "isInUse" from agreements a where a.agreement_id = $1`,
+  parameters: ['bigint', 'bigint'],
+  columns: columns<{ isInUse: boolean }>({ isInUse: 'boolean' }),
+});
+
+const LOCK_ROWS_OF_NUMBER = statement({
+  text: `select from agreements g join agreements a on a.agreement_id = $1 and ${ROWS_OF_NUMBER_IN_CHANNEL} order by g.agreement_id for update of g`,
+  parameters: ['bigint'],
+});
+
+const CANCEL_UNUSED = statement({
+  text: `update agreements g set status = ${statusLiteral(CANCELED)}, changed_at = now(),
+       cancel_at = case when g.agreement_id = $1
+         and not is_number_of_another_channel(a.payment_channel_code, a.institution_hash, a.channel_id)
+         then now() end
+     from agreements a where a.agreement_id = $1 and ${ROWS_OF_NUMBER_IN_CHANNEL} and not ${IN_USE_BY_CHANNEL} returning 1`,
+  parameters: ['bigint', 'bigint'],
+});
+
+/**
+ * Ends the agreement when no other order runs on it: here at once, and at the institution in the background, when `cancel_at`
+ * is due. The institution knows an agreement by its number only, and a channel may have shared one number for several orders,
+ * each with a row of its own: so all rows with the number count. A channel ends its own rows, whatever other channels do.
+ * While another channel has the number in force, the institution is not asked.
+ */
+export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, exceptOrderNo: number): Promise<void> {
+  // When two orders end at the same time, the second waits here for the first: otherwise each would find the other one
+  // running, and nobody would end the agreement.
+  await tx.query(LOCK_NUMBER_FOR_ENDING, [agreementId]);
+  const [row] = await tx.query(IS_NUMBER_IN_USE, [agreementId, exceptOrderNo]);
+  if (row?.isInUse) return releaseNumbers(tx, [agreementId]);
+  // Until the binding is locked a new order may start to use it, so the statement checks again under the lock.
+  await tx.query(LOCK_ROWS_OF_NUMBER, [agreementId]);
+  const ended = await tx.query(CANCEL_UNUSED, [agreementId, exceptOrderNo]);
+  if (ended.length === 0) await releaseNumbers(tx, [agreementId]);
+}
+
+const RELEASE_NUMBERS = statement({
+  text: `update agreements set number_released = true
+     where agreement_id = any($1::bigint[]) and source = 'SHARED_FROM_CHANNEL' and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,
+  parameters: ['bigint[]'],
+});
+
+/**
+ * For shared agreements whose order was unsubscribed or terminated: they no longer reserve the number for the channel. A
+ * binding keeps its number even without orders. With several agreements, the caller has locked them.
+ */
+export async function releaseNumbers(tx: Queryable, agreementIds: readonly number[]): Promise<void> {
+  await tx.query(RELEASE_NUMBERS, [agreementIds]);
+}

@@ -1,0 +1,71 @@
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { agreementStatusIs } from '../statuses-sql.js';
+
+/** The number of an agreement at an institution, as a hash: the number itself is never stored in the clear. */
+export interface NumberAtInstitution {
+  readonly paymentChannelCode: string;
+  readonly institutionHash: Buffer;
+}
+
+/**
+ * SQL: whether the agreements called `other` and `a` have the same number. `= any(array[…])` makes PostgreSQL look rows up
+ * one by one: a plan that was made while the table was small must not read the whole table later.
+ */
+export const sameNumberSql = (
+  other: string,
+  a: string,
+) => `${other}.payment_channel_code = any(array[${a}.payment_channel_code])
+  and ${other}.institution_hash = any(array[${a}.institution_hash])`;
+
+/** SQL call that locks a number, given by its hash in hex (an SQL expression), until the transaction ends. */
+export const lockNumberForSharingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 0))`;
+
+/**
+ * The lock for ending agreements of a number, taken after those of orders and before those of agreements. It is another lock
+ * than the one for sharing, because a transaction that waits for the sharing lock may have locked agreements already.
+ */
+export const lockNumberForEndingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 1))`;
+
+const LOCK_NUMBER_FOR_SHARING = statement({
+  text: `select ${lockNumberForSharingSql(`encode($1::bytea, 'hex')`)}`,
+  parameters: ['bytea'],
+});
+
+const IS_NUMBER_OF_ANOTHER_CHANNEL = statement({
+  text: 'select is_number_of_another_channel($1, $2, $3) as foreign',
+  parameters: ['text', 'bytea', 'bigint'],
+  columns: columns<{ foreign: boolean }>({ foreign: 'boolean' }),
+});
+
+/** Locks the number first: when two channels share it at the same time, the second sees the first. */
+export async function lockNumberAndCheckShareable(
+  tx: Queryable,
+  channelId: number,
+  { paymentChannelCode, institutionHash }: NumberAtInstitution,
+): Promise<boolean> {
+  await tx.query(LOCK_NUMBER_FOR_SHARING, [institutionHash]);
+  const [row] = await tx.query(IS_NUMBER_OF_ANOTHER_CHANNEL, [paymentChannelCode, institutionHash, channelId]);
+  return row?.foreign === false;
+}
+
+const agreementOfOtherChannelsSql = (side: '<' | '>') => `(
+  select a.agreement_no as "agreementNo", (select c.app_id from channels c where c.channel_id = a.channel_id) as "appId"
+  from agreements a where a.payment_channel_code = $1 and a.institution_hash = $2 and ${agreementStatusIs('a.status', 'BIND_SUCCESS')}
+    and not a.number_released and a.channel_id ${side} $3
+  limit 1)`;
+
+const FIND_AGREEMENT_OF_ANOTHER_CHANNEL = statement({
+  text: `${agreementOfOtherChannelsSql('<')} union all ${agreementOfOtherChannelsSql('>')} limit 1`,
+  parameters: ['text', 'bytea', 'bigint'],
+  columns: columns<{ agreementNo: string; appId: string }>({ agreementNo: 'text', appId: 'text' }),
+});
+
+/** An agreement of another channel with this number. As in is_number_of_another_channel, two index look-ups find it. */
+export async function findAgreementOfAnotherChannel(
+  db: Queryable,
+  channelId: number,
+  { paymentChannelCode, institutionHash }: NumberAtInstitution,
+): Promise<{ readonly agreementNo: string; readonly appId: string } | undefined> {
+  const [row] = await db.query(FIND_AGREEMENT_OF_ANOTHER_CHANNEL, [paymentChannelCode, institutionHash, channelId]);
+  return row;
+}

@@ -1,0 +1,42 @@
+import { Rejection, type SharedAgreement } from '@perennial/wire';
+import type { Channel } from '../../../catalog/channels/channel.js';
+import type { CardDetails } from '../../../gateways/gateway.js';
+import type { AgreementRow } from './agreements-sql.js';
+import { formatAgreementNo, readCard, sealCard, sealInstitutionNo } from './card.js';
+
+/** Throws DECRYPT_FAILED or PARAM_INVALID. `field` is the request's name for the sub-object. */
+export function readSharedCard(
+  channel: Channel,
+  shared: SharedAgreement,
+  field: 'sharedAgreement' | 'newSharedAgreement',
+): CardDetails {
+  return readCard(channel, shared, `${field}.`);
+}
+
+/** The number is in use by another channel. The message does not say by which. */
+export class NumberOfAnotherChannel extends Rejection {
+  constructor() {
+    super('SHARED_AGREEMENT_NOT_ALLOWED', 'sharedAgreementNo is in use elsewhere and cannot be shared');
+  }
+}
+
+/** A shared agreement counts as bound because the channel says so: the institution is not asked. The caller inserts the row. */
+export function createSharedAgreementRow(
+  channel: Channel,
+  shared: SharedAgreement,
+  card: CardDetails,
+  { agreementId, now }: { readonly agreementId: number; readonly now: number },
+): AgreementRow {
+  return {
+    agreementId,
+    channelId: channel.channelId,
+    channelUserId: shared.channelUserId,
+    paymentChannelCode: shared.paymentChannelCode,
+    source: 'SHARED_FROM_CHANNEL',
+    status: 'BIND_SUCCESS',
+    agreementNo: formatAgreementNo(agreementId),
+    institutionNo: sealInstitutionNo(channel, agreementId, shared.sharedAgreementNo),
+    ...sealCard(channel, agreementId, card, undefined),
+    createdAt: now,
+  };
+}

@@ -1,0 +1,59 @@
+import type { AgreementStatus } from '@perennial/wire';
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { fromEpochMs } from '../../../platform/db/time-sql.js';
+import { findAgreementTransition } from '../../domain/agreements/agreement-states.js';
+
+export interface AgreementSwitch {
+  readonly orderNo: number;
+  readonly oldAgreementId: number;
+  readonly newAgreementId: number;
+  readonly paymentChannelCode: string;
+  /** When a period that failed for now is due again, unless it is due earlier. Null: its due time stays. */
+  readonly retryAt: number | null;
+  /** If the debit that is under way fails, the next try comes by the product's schedule and not at once. */
+  readonly retryBySchedule: boolean;
+}
+
+const SWITCH_AGREEMENT_OF_ORDER = statement({
+  text: `update orders set agreement_id = $2, payment_channel_code = $3, next_due_at = least(${fromEpochMs('$4')}, next_due_at)
+     where order_no = $1`,
+  parameters: ['bigint', 'bigint', 'text', 'double precision'],
+});
+
+const MARK_OPEN_ATTEMPTS = statement({
+  text: `update debit_attempts a set retry_by_schedule = $2 from orders o
+     where o.order_no = $1 and a.order_no = o.order_no and a.cycle_no = o.cycle_no and a.status = 'STARTED'`,
+  parameters: ['bigint', 'boolean'],
+});
+
+const LOCK_AGREEMENT = statement({
+  text: 'select agreement_no as "agreementNo", status from agreements where agreement_id = $1 for update',
+  parameters: ['bigint'],
+  columns: columns<{ agreementNo: string; status: AgreementStatus }>({ agreementNo: 'text', status: 'text' }),
+});
+
+const STORE_AGREEMENT_STATUS = statement({
+  text: 'update agreements set status = $2, changed_at = now() where agreement_id = $1',
+  parameters: ['bigint', 'text'],
+});
+
+/**
+ * Moves the order to another agreement. An attempt that is under way keeps the agreement that it was started with. The old
+ * agreement becomes REPLACED, unless it has ended before, for example because its institution said so during the first debit.
+ * Returns the number of the old agreement.
+ */
+export async function switchAgreement(
+  tx: Queryable,
+  { orderNo, oldAgreementId, newAgreementId, paymentChannelCode, retryAt, retryBySchedule }: AgreementSwitch,
+): Promise<string> {
+  await tx.query(SWITCH_AGREEMENT_OF_ORDER, [orderNo, newAgreementId, paymentChannelCode, retryAt]);
+  // At most one attempt is open: while it is, no other is started.
+  await tx.query(MARK_OPEN_ATTEMPTS, [orderNo, retryBySchedule]);
+  const [row] = await tx.query(LOCK_AGREEMENT, [oldAgreementId]);
+  if (!row) throw new Error(`there is no agreement ${oldAgreementId}`);
+  const step = findAgreementTransition(row.status, 'replaced');
+  if (step) {
+    await tx.query(STORE_AGREEMENT_STATUS, [oldAgreementId, step.to]);
+  }
+  return row.agreementNo;
+}

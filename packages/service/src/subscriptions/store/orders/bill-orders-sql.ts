@@ -1,0 +1,158 @@
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { shanghaiText } from '../../../platform/db/time-sql.js';
+import { BENEFIT_DAYS } from '../../domain/benefits/benefit-expiry.js';
+import { afterPeriodsSql } from '../../domain/orders/calendar.js';
+import { requireOrderTransition } from '../../domain/orders/order-states.js';
+import { requirePaymentTransition } from '../../domain/payments/payment-states.js';
+import { completedOrderPayloadSql, paymentPayloadSql } from '../events/event-payload-sql.js';
+import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
+import type { DueCursor } from './due-orders-sql.js';
+
+/**
+ * Due orders of mode B are divided into lanes by order number modulo this. The index of due orders has the same number in it.
+ */
+export const BILLING_LANES = 4;
+
+/** The first key of the advisory locks of lanes: 'bill' in ASCII. */
+const LANE_LOCK_CLASS = 0x62696c6c;
+
+export interface BilledBatch {
+  /** How many orders were billed or completed. */
+  readonly orders: number;
+  /** Where the next statement continues. Undefined when nothing is left. */
+  readonly last: DueCursor | undefined;
+}
+
+/** The status of a billed period, and of an order after its last one. */
+const BILLED = requirePaymentTransition('WAIT', 'billed').to;
+const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
+
+/** The due orders of a lane after the cursor ($1 and $2), by the database's clock. */
+const DUE_IN_LANE = `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no % ${BILLING_LANES} = $3 and o.next_due_at <= now()
+    and (o.next_due_at, o.order_no) > ($1::timestamptz, $2::bigint)`;
+const BY_DUE_TIME = 'order by o.next_due_at, o.order_no';
+
+/**
+ * Mode B: bills the next period of every order that matches `which`, in one statement and so in one commit. An order advances
+ * by one period under its row lock, and only if it is still due then; its period, benefits, events and completion come from
+ * the rows that were updated. So no period is billed twice, however many nodes do this at once; and if a period existed
+ * already, the whole statement would fail.
+ *
+ * An order with a single period has it already, and is only completed. Values that are the same for all orders are made once,
+ * in `moment`.
+ */
+const billSql = (moment: string, which: string) => `
+moment as materialized (
+  select at, ${shanghaiText('at')} as at_text, at + interval '${BENEFIT_DAYS * 24} hours' as expires_at from (select ${moment} as at) m
+), moved as (
+  update orders o set cycle_no = least(o.cycle_no + 1, o.total_cycles),
+    paid_cycles = o.paid_cycles + case when o.total_cycles > 1 then 1 else 0 end,
+    paid_amount_cent = o.paid_amount_cent + case when o.total_cycles > 1 then o.amount_cent else 0 end,
+    latest_payment_status = case when o.total_cycles > 1 then ${statusLiteral(BILLED)} else o.latest_payment_status end,
+    status = case when o.cycle_no + 1 < o.total_cycles then o.status else ${statusLiteral(COMPLETED)} end,
+    next_due_at = case when o.cycle_no + 1 < o.total_cycles then ${afterPeriodsSql('o.cycle_no + 1', 'o')} end
+  where ${which}
+  returning o.order_no, o.channel_id, o.status, o.external_order_no, o.channel_user_id, o.product_code, o.amount_cent, o.shared,
+    o.created_at, o.success_at, o.period_type, o.period, o.total_cycles, o.paid_cycles, o.paid_amount_cent,
+    o.refund_amount_cent, o.latest_payment_status, ${orderStatusIs('o.status', COMPLETED)} as is_last,
+    case when o.total_cycles > 1 then o.cycle_no end as billed_no, ${afterPeriodsSql('o.cycle_no - 1', 'o')} as expect_at
+), billed as (
+  insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
+  select d.order_no, d.billed_no, d.channel_id, ${statusLiteral(BILLED)}, d.expect_at, (select at from moment), d.amount_cent
+  from moved d where d.billed_no is not null
+), new_benefits as (
+  insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, issued_at,
+    expires_at)
+  select d.order_no, d.billed_no, b.position, d.channel_id, b.benefit_code, b.name, b.face_value_cent,
+    (select at from moment), (select expires_at from moment)
+  from moved d join product_benefits b using (product_code) where d.billed_no is not null
+), billed_events as (
+  insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
+  select d.channel_id, d.order_no, 'payment.status.changed', d.billed_no, (select at from moment),
+    ${paymentPayloadSql({
+      orderNo: 'd.order_no',
+      externalOrderNo: 'd.external_order_no',
+      channelUserId: 'd.channel_user_id',
+      cycleNo: 'd.billed_no',
+      expectPayTime: shanghaiText('d.expect_at'),
+      paidAt: '(select at_text from moment)',
+      amountCent: 'd.amount_cent',
+      paymentStatus: statusLiteral(BILLED),
+      agreementShareFlag: 'd.shared',
+    })}
+  from moved d where d.billed_no is not null
+  returning order_no
+), completed_events as (
+  insert into events (channel_id, order_no, event_type, occurred_at, data)
+  select d.channel_id, d.order_no, 'order.status.changed', (select at from moment),
+    ${completedOrderPayloadSql('d')}
+  -- After the event of the period: reading it makes PostgreSQL number that one first.
+  from moved d where d.is_last and (d.billed_no is null or d.order_no in (select e.order_no from billed_events e))
+)`;
+
+const BILL_LANE = statement({
+  name: 'bill-lane',
+  text: `
+with bound as materialized (
+  select o.next_due_at, o.order_no from orders o where ${DUE_IN_LANE} ${BY_DUE_TIME} offset $4::integer - 1 limit 1
+), ${billSql(
+    `date_trunc('second', now())`,
+    `${DUE_IN_LANE} and (o.next_due_at, o.order_no)
+    <= (coalesce((select b.next_due_at from bound b), 'infinity'), coalesce((select b.order_no from bound b), 0))`,
+  )}
+select (select count(*) from moved)::integer as orders, (select b.next_due_at::text from bound b) as "dueAt",
+  (select b.order_no from bound b) as "orderNo"`,
+  parameters: ['timestamp with time zone', 'bigint', 'bigint', 'integer'],
+  columns: columns<{ orders: number; dueAt: string | null; orderNo: number | null }>({
+    orders: 'integer',
+    dueAt: 'text?',
+    orderNo: 'bigint?',
+  }),
+});
+
+const BILL_ORDER = statement({
+  name: 'bill-one',
+  text: `
+with ${billSql('$2::timestamptz', `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no = $1 and o.next_due_at <= $2`)}
+select count(*)::integer as orders from moved`,
+  parameters: ['bigint', 'timestamp with time zone'],
+  columns: columns<{ orders: number }>({ orders: 'integer' }),
+});
+
+/** Bills the next `limit` due orders of a lane. When it fails, none of them is billed. */
+export async function billLane(db: Queryable, lane: number, after: DueCursor, limit: number): Promise<BilledBatch> {
+  const [row] = await db.query(BILL_LANE, [after.dueAt, after.orderNo, lane, limit]);
+  if (!row) throw new Error('a select of one row has one');
+  const { orders, dueAt, orderNo } = row;
+  return { orders, last: dueAt === null || orderNo === null ? undefined : { dueAt, orderNo } };
+}
+
+/** Bills one order at a time of its own, for the sandbox's time travel. False when it was not due then. */
+export async function billOrder(db: Queryable, orderNo: number, at: number): Promise<boolean> {
+  const [row] = await db.query(BILL_ORDER, [orderNo, new Date(at).toISOString()]);
+  return row?.orders === 1;
+}
+
+const FIND_FIRST_DUE_ORDER = statement({
+  text: `select o.next_due_at::text as "dueAt", o.order_no as "orderNo" from orders o where ${DUE_IN_LANE} ${BY_DUE_TIME} limit 1`,
+  parameters: ['timestamp with time zone', 'bigint', 'bigint'],
+  columns: columns<DueCursor>({ dueAt: 'text', orderNo: 'bigint' }),
+});
+
+/** The first due order of a lane after the cursor. */
+export async function findFirstDueOrder(db: Queryable, lane: number, after: DueCursor): Promise<DueCursor | undefined> {
+  const [row] = await db.query(FIND_FIRST_DUE_ORDER, [after.dueAt, after.orderNo, lane]);
+  return row;
+}
+
+const LOCK_LANE = statement({
+  text: `select pg_try_advisory_xact_lock($1, $2) as taken, set_config('lock_timeout', '100ms', true) as patience`,
+  parameters: ['integer', 'integer'],
+  columns: columns<{ taken: boolean; patience: string }>({ taken: 'boolean', patience: 'text' }),
+});
+
+/** Locks a lane until the transaction ends, or returns false. Row locks of other transactions are waited for only 100 ms. */
+export async function lockLane(tx: Queryable, lane: number): Promise<boolean> {
+  const [row] = await tx.query(LOCK_LANE, [LANE_LOCK_CLASS, lane]);
+  return row?.taken === true;
+}

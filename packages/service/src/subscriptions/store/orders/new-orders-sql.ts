@@ -1,0 +1,258 @@
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
+import { leaseUntil } from '../../../platform/idempotency/idempotency-sql.js';
+import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
+import { lockNumberForSharingSql } from '../agreements/institution-number-sql.js';
+import { statusLiteral } from '../statuses-sql.js';
+
+/** The status of an agreement that comes with its order. */
+const SHARED_STATUS = requireAgreementTransition('none', 'shared').to;
+
+/** One order of the insert of many, as JSON: times in ISO 8601, bytes in hex. */
+export interface NewOrderRow {
+  readonly order_no: number;
+  readonly channel_id: number;
+  readonly external_order_no: string;
+  readonly channel_user_id: string;
+  /** Null when the agreement says who the user is. */
+  readonly mobile_hash: string | null;
+  readonly mobile: string | null;
+  readonly product_code: string;
+  readonly settlement_mode: string;
+  readonly status: string;
+  readonly period_type: string;
+  readonly period: number;
+  readonly total_cycles: number;
+  readonly amount_cent: number;
+  readonly created_at: string;
+  readonly success_at: string | null;
+  readonly next_due_at: string | null;
+  readonly paid_cycles: number;
+  readonly paid_amount_cent: number;
+  readonly latest_payment_status: string;
+  readonly agreement_id: number | null;
+  readonly shared: boolean;
+  readonly channel_agreement_ref: string | null;
+  readonly payment_status: string;
+  readonly paid_at: string | null;
+  /** Mode A: where the debit goes, and after how many seconds the institution is asked if its outcome is unknown. */
+  readonly payment_channel_code: string | null;
+  readonly ask_after_seconds: number | null;
+  /** A shared agreement that comes with the order. */
+  readonly agreement: AgreementInsert | null;
+  /** Hash of the agreement's number, when no other channel may have the same number. */
+  readonly exclusive_number: string | null;
+  readonly benefits: readonly BenefitInsert[];
+  readonly benefits_expire_at: string | null;
+  readonly events: readonly EventInsert[];
+  readonly idempotency: IdempotencyInsert | null;
+}
+
+export interface AgreementInsert {
+  readonly agreement_no: string;
+  readonly institution_no: string;
+  readonly institution_hash: string;
+  readonly card_hash: string;
+  readonly certificate_hash: string;
+  readonly card_tail: string;
+  readonly details: string;
+}
+
+export interface BenefitInsert {
+  readonly benefitCode: string;
+  readonly name: string;
+  readonly faceValueCent: number;
+}
+
+export interface EventInsert {
+  readonly eventType: string;
+  readonly cycleNo: number | null;
+  readonly data: string;
+}
+
+export interface IdempotencyInsert {
+  readonly key: string;
+  readonly path: string;
+  readonly body_sha256: string;
+  readonly owner: string;
+  readonly state: 'RUNNING' | 'DESCRIBED';
+  readonly lease_seconds: number | null;
+  readonly subject: string | null;
+  readonly code: string | null;
+  readonly message: string | null;
+  /** Set when the state is DESCRIBED. */
+  readonly data: object | null;
+}
+
+export type NewOrderRefusal =
+  | 'SUBSCRIPTION_ALREADY_EXISTS'
+  | 'AGREEMENT_NOT_BOUND'
+  | 'NUMBER_OF_ANOTHER_CHANNEL'
+  | 'CHANNEL_USER_MOBILE_MISMATCH'
+  | 'CHANNEL_MOBILE_OCCUPIED';
+
+/**
+ * Inserts many orders with everything that belongs to them in one statement, and so in one commit. Orders that conflict with
+ * stored rows are refused one by one. A conflict with a transaction that runs at the same time fails the whole statement with
+ * a unique violation: then the caller inserts the orders one at a time.
+ *
+ * Look-ups are scalar subqueries, one for each row: a plan with joins, made while the tables were small, would read whole
+ * tables later. Lists and long texts of an order are parameters of their own, because JSON inside JSON is parsed again for
+ * each level (measured: a quarter of the statement's CPU).
+ */
+const INSERT_ORDERS = statement({
+  name: 'store-new-orders',
+  text: `
+with asked as (
+  select *, decode(mobile_hash, 'hex') as hash from json_to_recordset($1::json) as a(
+    order_no bigint, channel_id bigint, external_order_no text, channel_user_id text, mobile_hash text, mobile text,
+    product_code text, settlement_mode text, status text, period_type text, period integer, total_cycles integer,
+    amount_cent bigint, created_at timestamptz, success_at timestamptz, next_due_at timestamptz, paid_cycles integer,
+    paid_amount_cent bigint, latest_payment_status text, agreement_id bigint, shared boolean,
+    channel_agreement_ref text, payment_status text, paid_at timestamptz, payment_channel_code text,
+    ask_after_seconds double precision, agreement json, exclusive_number text, benefits_expire_at timestamptz)
+), found as materialized (
+  select a.*,
+    (select true from external_orders e where key_of(e.external_order_no) = key_of(a.external_order_no))
+      as number_taken,
+    (select u.mobile_hash from channel_users u
+     where u.channel_id = a.channel_id and key_of(u.channel_user_id) = key_of(a.channel_user_id)) as bound_hash,
+    (select true from channel_users u where u.channel_id = a.channel_id and u.mobile_hash = a.hash) as mobile_taken,
+    -- Locked until the commit: whoever ends the agreement then sees this order, or has ended it before. Rows come in the
+    -- order of their agreements, in which every transaction locks them.
+    (select g.status from agreements g where g.agreement_id = a.agreement_id for share) as agreement_status,
+    -- Locked too: when two channels share a number at the same time, the second looks after the first is stored.
+    case when a.exclusive_number is not null then ${lockNumberForSharingSql('a.exclusive_number')} is not null end as number_held
+  from asked a
+), judged as (
+  select *,
+    case
+      when number_taken then 'SUBSCRIPTION_ALREADY_EXISTS'
+      when agreement_id is not null and json_typeof(agreement) is distinct from 'object'
+        and agreement_status is distinct from ${statusLiteral(SHARED_STATUS)} then 'AGREEMENT_NOT_BOUND'
+      when number_held
+        and is_number_of_another_channel(payment_channel_code, decode(exclusive_number, 'hex'), channel_id)
+        then 'NUMBER_OF_ANOTHER_CHANNEL'
+      when bound_hash <> hash then 'CHANNEL_USER_MOBILE_MISMATCH'
+      when bound_hash is null and mobile_taken then 'CHANNEL_MOBILE_OCCUPIED'
+    end as refusal
+  from found
+), accepted as (
+  select * from judged where refusal is null
+), new_users as (
+  insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile)
+  select channel_id, channel_user_id, hash, mobile from accepted where bound_hash is null and hash is not null
+), new_external as (
+  insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single)
+  select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, total_cycles = 1 from accepted
+), new_agreements as (
+  insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status,
+    agreement_no, institution_no, institution_hash, card_hash, certificate_hash, card_tail, details)
+  select a.agreement_id, a.channel_id, a.channel_user_id, a.payment_channel_code, 'SHARED_FROM_CHANNEL',
+    ${statusLiteral(SHARED_STATUS)}, g.agreement_no, g.institution_no, decode(g.institution_hash, 'hex'), decode(g.card_hash, 'hex'),
+    decode(g.certificate_hash, 'hex'), g.card_tail, g.details
+  from accepted a, json_to_record(a.agreement) as g(agreement_no text, institution_no text, institution_hash text,
+    card_hash text, certificate_hash text, card_tail text, details text)
+  where json_typeof(a.agreement) = 'object'
+), new_orders as (
+  insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
+    period_type, period, total_cycles, amount_cent, created_at, success_at, cycle_no, next_due_at, paid_cycles,
+    paid_amount_cent, latest_payment_status, agreement_id, payment_channel_code, shared, channel_agreement_ref)
+  select order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status, period_type,
+    period, total_cycles, amount_cent, created_at, success_at, 1, next_due_at, paid_cycles, paid_amount_cent,
+    latest_payment_status, agreement_id, payment_channel_code, shared, channel_agreement_ref
+  from accepted
+), new_payments as (
+  insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, attempts)
+  select order_no, 1, channel_id, payment_status, created_at, paid_at, amount_cent,
+    case when ask_after_seconds is null then 0 else 1 end
+  from accepted
+), new_attempts as (
+  insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
+    started_at, ask_at)
+  select order_no, 1, 1, channel_id, agreement_id, payment_channel_code, amount_cent, created_at,
+    now() + ask_after_seconds * interval '1 s'
+  from accepted where ask_after_seconds is not null
+), new_benefits as (
+  insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, issued_at,
+    expires_at)
+  select order_no, 1, b.position, a.channel_id, b."benefitCode", b.name, b."faceValueCent", a.created_at,
+    a.benefits_expire_at
+  from json_to_recordset($2::json) as b(order_no bigint, position integer, "benefitCode" text, name text,
+    "faceValueCent" bigint) join accepted a using (order_no)
+), new_events as (
+  insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
+  select a.channel_id, order_no, e."eventType", e."cycleNo", a.created_at, e.data
+  from json_to_recordset($3::json) as e(order_no bigint, position integer, "eventType" text, "cycleNo" integer,
+    data text) join accepted a using (order_no)
+  order by order_no, e.position
+), new_answers as (
+  insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject, code, message, data)
+  select a.channel_id, i.key, i.path, decode(i.body_sha256, 'hex'), i.state, i.owner,
+    coalesce(now() + i.lease_seconds * interval '1 s', ${leaseUntil('i.state')}), i.subject, i.code, i.message, i.data::text
+  from json_to_recordset($4::json) as i(order_no bigint, key text, path text, body_sha256 text, state text, owner uuid,
+    lease_seconds double precision, subject text, code text, message text, data json) join accepted a using (order_no)
+)
+select order_no, refusal from judged where refusal is not null`,
+  parameters: ['json', 'json', 'json', 'json'],
+  columns: columns<{ order_no: number; refusal: NewOrderRefusal }>({ order_no: 'bigint', refusal: 'text' }),
+});
+
+/** For each row, in the order given: why it was refused. Undefined when it was stored. */
+export async function insertOrders(
+  db: Queryable,
+  rows: readonly NewOrderRow[],
+): Promise<(NewOrderRefusal | undefined)[]> {
+  const refused = await db.query(INSERT_ORDERS, [
+    JSON.stringify(
+      rows.toSorted(compareByLockOrder).map(({ benefits: _1, events: _2, idempotency: _3, ...row }) => row),
+    ),
+    JSON.stringify(rows.flatMap(({ order_no, benefits }) => withPositions(order_no, benefits))),
+    JSON.stringify(rows.flatMap(({ order_no, events }) => withPositions(order_no, events))),
+    JSON.stringify(rows.flatMap(({ order_no, idempotency }) => (idempotency ? [{ order_no, ...idempotency }] : []))),
+  ]);
+  const refusals = new Map(refused.map(({ order_no, refusal }) => [order_no, refusal]));
+  return rows.map(({ order_no }) => refusals.get(order_no));
+}
+
+/**
+ * Rows take their locks, on a binding or on a shared number, one after another: every statement must do so in the same order.
+ */
+function compareByLockOrder(a: NewOrderRow, b: NewOrderRow): number {
+  const [one, other] = [a.exclusive_number ?? '', b.exclusive_number ?? ''];
+  return one === other ? (a.agreement_id ?? 0) - (b.agreement_id ?? 0) : one < other ? -1 : 1;
+}
+
+function withPositions(order_no: number, items: readonly object[]): object[] {
+  return items.map((item, index) => ({ order_no, position: index + 1, ...item }));
+}
+
+const DELETE_EXPIRED_KEY = statement({
+  text: `delete from idempotency where channel_id = $1 and key = $2 and created_at <= now() - $3::integer * interval '24 hours'
+     returning 1`,
+  parameters: ['bigint', 'text', 'integer'],
+});
+
+/** Whether an answer older than its seven days had the key. It is deleted. */
+export async function deleteExpiredKey(db: Queryable, channelId: number, key: string, days: number): Promise<boolean> {
+  const rows = await db.query(DELETE_EXPIRED_KEY, [channelId, key, days]);
+  return rows.length > 0;
+}
+
+/** The sequence in the database advances by this many with each value. */
+const ORDER_NUMBERS_PER_BLOCK = 1000;
+
+const TAKE_ORDER_NUMBERS = statement({
+  text: `select nextval('order_numbers') as first`,
+  parameters: [],
+  columns: columns<{ first: number }>({ first: 'bigint' }),
+});
+
+/** Order numbers, read from the sequence in blocks. */
+export function createOrderNumbers(db: Queryable): NumberSupply {
+  return createNumberSupply(async () => {
+    const [row] = await db.query(TAKE_ORDER_NUMBERS);
+    if (!row) throw new Error('a sequence has a next value');
+    return Array.from({ length: ORDER_NUMBERS_PER_BLOCK }, (_, n) => row.first + n);
+  });
+}

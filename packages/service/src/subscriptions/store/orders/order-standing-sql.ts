@@ -1,0 +1,49 @@
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+
+/** What the next step of an order depends on, besides its own row. */
+export interface OrderStanding {
+  /** When the next step is due, rounded up to a whole second: times are shown in seconds, and none may be shown too early. */
+  readonly dueAt: number | null;
+  /** How often its latest period was tried. */
+  readonly tries: number;
+  readonly paymentChannelCode: string | null;
+  /** Whether the payment channel is the sandbox's own, which charges nobody. */
+  readonly rehearsable: boolean;
+}
+
+const FIND_ORDER_STANDING = statement({
+  name: 'find-standing',
+  text: `select (ceil(date_part('epoch', o.next_due_at)) * 1000)::bigint as "dueAt",
+               o.payment_channel_code as "paymentChannelCode",
+               coalesce((select p.attempts from payments p where p.order_no = o.order_no and p.cycle_no = o.cycle_no), 0)
+                 as tries,
+               coalesce((select c.gateway from payment_channels c where c.code = o.payment_channel_code) = 'sandbox', false)
+                 as rehearsable
+             from orders o where o.order_no = $1`,
+  parameters: ['bigint'],
+  columns: columns<OrderStanding>({
+    dueAt: 'bigint?',
+    paymentChannelCode: 'text?',
+    tries: 'integer',
+    rehearsable: 'boolean',
+  }),
+});
+
+/** To be read after the order's lock was granted: before that, another step may have been running. */
+export async function findOrderStanding(tx: Queryable, orderNo: number): Promise<OrderStanding> {
+  const [standing] = await tx.query(FIND_ORDER_STANDING, [orderNo]);
+  if (!standing) throw new Error(`there is no order ${orderNo}`);
+  return standing;
+}
+
+const FIND_AGREEMENT_ID_OF_ORDER = statement({
+  text: 'select agreement_id as "agreementId" from orders where order_no = $1',
+  parameters: ['bigint'],
+  columns: columns<{ agreementId: number | null }>({ agreementId: 'bigint?' }),
+});
+
+/** The agreement that an order runs on; null in mode B. */
+export async function findAgreementIdOfOrder(db: Queryable, orderNo: number): Promise<number | null> {
+  const [row] = await db.query(FIND_AGREEMENT_ID_OF_ORDER, [orderNo]);
+  return row?.agreementId ?? null;
+}

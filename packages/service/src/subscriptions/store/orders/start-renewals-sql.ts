@@ -1,0 +1,134 @@
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { epochMs } from '../../../platform/db/time-sql.js';
+import { afterPeriodsSql } from '../../domain/orders/calendar.js';
+import { requirePaymentTransition, WAITING_FOR_RETRY } from '../../domain/payments/payment-states.js';
+import type { Attempt } from '../payments/attempts-sql.js';
+import { agreementStatusIs, paymentStatusIs, statusLiteral } from '../statuses-sql.js';
+import {
+  DUE_PARAMETERS,
+  type DueCursor,
+  type DueOrders,
+  dueOrdersSql,
+  dueParameters,
+  momentSql,
+} from './due-orders-sql.js';
+import { retryIsTooLateSql } from './expire-and-complete-sql.js';
+
+const STARTED = requirePaymentTransition('WAIT', 'renewal-started').to;
+const STARTED_AGAIN = requirePaymentTransition(WAITING_FOR_RETRY, 'renewal-started').to;
+
+/** A debit that is stored and may now be sent. */
+export interface StartedRenewal extends Attempt {
+  /** The institution's number of the agreement, sealed. */
+  readonly institutionNo: string;
+}
+
+export interface StartedBatch {
+  readonly renewals: readonly StartedRenewal[];
+  /** Agreements of due orders that are not bound: nothing was stored for those orders. */
+  readonly notBound: readonly number[];
+  readonly last: DueCursor | undefined;
+}
+
+/**
+ * Mode A: takes due orders of one payment channel and stores a debit attempt for each, before the institution is called. That
+ * also reserves the order: while an attempt is open its order is not due. If this node dies, any node that finds the attempt
+ * open after `ask_at` asks the institution. A period that failed for now is tried again, otherwise the next period begins.
+ * Orders that need no debit are left to expire-and-complete-sql.ts.
+ *
+ * Nothing is stored for an agreement that is not bound. The order's lock keeps this true until the commit: an agreement ends
+ * only under the locks of all active orders on it (docs/decisions/0010). If an order's row is newer than this statement's
+ * snapshot, PostgreSQL checks it again after locking it: an order whose agreement has ended meanwhile is not due any more.
+ *
+ * `= any(array[…])` makes PostgreSQL look rows up one by one: a plan that was made for few rows must not read the whole table.
+ */
+const startRenewalsStatement = (kind: DueOrders['kind']) =>
+  statement({
+    name: `start-renewals-${kind}`,
+    text: `
+with due as materialized (
+  select o.order_no, o.channel_id, o.external_order_no, o.created_at, o.period_type, o.period, o.amount_cent,
+    o.agreement_id, o.next_due_at, ${momentSql(kind)} as at,
+    (select g.institution_no from agreements g where g.agreement_id = o.agreement_id and ${agreementStatusIs('g.status', 'BIND_SUCCESS')})
+      as institution_no,
+    o.cycle_no + case when ${paymentStatusIs('o.latest_payment_status', WAITING_FOR_RETRY)} then 0 else 1 end as debited_no
+  from orders o where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = $4 and o.total_cycles > 1
+    and not (${retryIsTooLateSql('o', momentSql(kind))}) and ${dueOrdersSql(kind)}
+), started as (
+  insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
+  select d.order_no, d.debited_no, d.channel_id, ${statusLiteral(STARTED)}, ${afterPeriodsSql('d.debited_no - 1', 'd')},
+    d.amount_cent, 1
+  from due d where d.institution_no is not null
+  on conflict (order_no, cycle_no) do update set status = ${statusLiteral(STARTED_AGAIN)}, attempts = payments.attempts + 1
+    where ${paymentStatusIs('payments.status', WAITING_FOR_RETRY)}
+  returning order_no, cycle_no, attempts
+), attempted as (
+  insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
+    started_at, ask_at)
+  select s.order_no, s.cycle_no, s.attempts, d.channel_id, d.agreement_id, $4, d.amount_cent, d.at,
+    now() + $5::double precision * interval '1 s'
+  from started s join due d using (order_no)
+  returning order_no, cycle_no, try_no, started_at
+), moved as (
+  update orders o set cycle_no = s.cycle_no, next_due_at = null, latest_payment_status = ${statusLiteral(STARTED)}
+  from started s where o.order_no = any(array[s.order_no])
+)
+select d.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", d.channel_id as "channelId",
+  d.agreement_id as "agreementId", d.amount_cent as "amountCent", ${epochMs('a.started_at')} as "startedAt",
+  d.external_order_no as "externalOrderNo", d.next_due_at::text as "dueAt", d.institution_no as "institutionNo"
+from due d left join attempted a using (order_no) order by d.next_due_at, d.order_no`,
+    parameters: [...DUE_PARAMETERS, 'text', 'double precision'],
+    columns: columns<DueOrderRow>({
+      orderNo: 'bigint',
+      cycleNo: 'integer?',
+      tryNo: 'integer?',
+      channelId: 'bigint',
+      agreementId: 'bigint',
+      amountCent: 'bigint',
+      startedAt: 'bigint?',
+      externalOrderNo: 'text',
+      dueAt: 'text',
+      institutionNo: 'text?',
+    }),
+  });
+
+type AttemptFields = Pick<StartedRenewal, 'cycleNo' | 'tryNo' | 'startedAt'>;
+
+const START_RENEWALS = {
+  everything: startRenewalsStatement('everything'),
+  'one-order': startRenewalsStatement('one-order'),
+};
+
+/** A due order. The fields of the attempt are null when the agreement is not bound. */
+type DueOrderRow = Omit<
+  StartedRenewal,
+  'paymentChannelCode' | 'status' | 'asked' | keyof AttemptFields | 'institutionNo'
+> & {
+  readonly [Field in keyof AttemptFields]: number | null;
+} & {
+  /** Null when the agreement is not bound. */
+  readonly institutionNo: string | null;
+  readonly dueAt: string;
+};
+
+export async function startRenewals(
+  db: Queryable,
+  paymentChannelCode: string,
+  due: DueOrders,
+  limit: number,
+  askAfterSeconds: number,
+): Promise<StartedBatch> {
+  const rows = await db.query(START_RENEWALS[due.kind], [
+    ...dueParameters(due, limit),
+    paymentChannelCode,
+    askAfterSeconds,
+  ]);
+  const renewals = rows.flatMap(({ dueAt: _, cycleNo, tryNo, startedAt, institutionNo, ...row }): StartedRenewal[] =>
+    cycleNo === null || tryNo === null || startedAt === null || institutionNo === null
+      ? []
+      : [{ ...row, cycleNo, tryNo, startedAt, institutionNo, paymentChannelCode, status: 'STARTED', asked: 0 }],
+  );
+  const notBound = rows.flatMap(({ institutionNo, agreementId }) => (institutionNo === null ? [agreementId] : []));
+  const last = rows.at(-1);
+  return { renewals, notBound: [...new Set(notBound)], last: last && { dueAt: last.dueAt, orderNo: last.orderNo } };
+}

@@ -1,0 +1,112 @@
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { epochMs } from '../../../platform/db/time-sql.js';
+import type { Order, Payment } from '../../domain/orders/order.js';
+import type { NewEvent } from '../events/outbox.js';
+
+const FIND_LATEST_PAYMENTS = statement({
+  text: `select p.order_no as "orderNo", p.cycle_no as "cycleNo", p.status, ${epochMs('p.expect_at')} as "expectAt",
+       ${epochMs('p.paid_at')} as "paidAt", p.amount_cent as "amountCent", p.refund_amount_cent as "refundAmountCent",
+       ${epochMs('p.refund_at')} as "refundAt"
+     from unnest($1::bigint[], $2::integer[]) as o(order_no, cycle_no) join payments p using (order_no, cycle_no)`,
+  parameters: ['bigint[]', 'integer[]'],
+  columns: columns<Payment & { readonly orderNo: number }>({
+    orderNo: 'bigint',
+    cycleNo: 'integer',
+    status: 'text',
+    expectAt: 'bigint',
+    paidAt: 'bigint?',
+    amountCent: 'bigint',
+    refundAmountCent: 'bigint',
+    refundAt: 'bigint?',
+  }),
+});
+
+/** The last started period of each of these orders, by the order's number. */
+export async function findLatestPayments(tx: Queryable, orders: readonly Order[]): Promise<Map<number, Payment>> {
+  if (orders.length === 0) return new Map();
+  const rows = await tx.query(FIND_LATEST_PAYMENTS, [
+    orders.map(({ orderNo }) => orderNo),
+    orders.map(({ cycleNo }) => cycleNo),
+  ]);
+  return new Map(rows.map(({ orderNo, ...payment }) => [orderNo, payment]));
+}
+
+/** What is stored when one order is unsubscribed. */
+export interface UnsubscribedRow {
+  readonly order: Order;
+  /** The order's open period, which is voided too. */
+  readonly payment: Payment | undefined;
+  readonly events: readonly NewEvent[];
+  /** Sent after `events`, only to channels that want events about voided periods. */
+  readonly voidedEvents: readonly NewEvent[];
+}
+
+/** Orders, open periods and events in one statement. The caller holds the locks of the orders. */
+const STORE_UNSUBSCRIBED_ORDERS = statement({
+  name: 'store-unsubscribed',
+  text: `
+with ended as materialized (
+  select * from json_to_recordset($1::json) as e(order_no bigint, status text, latest_payment_status text,
+    voided_no integer, voided_status text)
+), periods as (
+  update payments p set status = e.voided_status
+  from ended e where p.order_no = any(array[e.order_no]) and p.cycle_no = any(array[e.voided_no])
+), moved as (
+  update orders o set status = e.status, unsubscribed_at = $3::timestamptz, unsubscribe_source = $4,
+    unsubscribe_reason = $5, next_due_at = null, latest_payment_status = e.latest_payment_status
+  from ended e where o.order_no = any(array[e.order_no])
+  returning o.order_no, o.channel_id,
+    (select c.voided_period_events from channels c where c.channel_id = o.channel_id) as wants_voided
+)
+insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)
+select o.channel_id, e.order_no, e."eventType", e."cycleNo", e."cycleTo", $3::timestamptz, e.data
+from json_to_recordset($2::json) as e(order_no bigint, turn integer, voided boolean, "eventType" text, "cycleNo" integer,
+  "cycleTo" integer, data text) join moved o using (order_no)
+where not e.voided or o.wants_voided
+order by e.order_no, e.turn`,
+  parameters: ['json', 'json', 'timestamp with time zone', 'text', 'text'],
+});
+
+export async function storeUnsubscribedOrders(
+  tx: Queryable,
+  rows: readonly UnsubscribedRow[],
+  by: { readonly source: string; readonly reason: string | null },
+  now: number,
+): Promise<void> {
+  await tx.query(STORE_UNSUBSCRIBED_ORDERS, [
+    JSON.stringify(
+      rows.map(({ order, payment }) => ({
+        order_no: order.orderNo,
+        status: order.status,
+        latest_payment_status: order.latestPaymentStatus,
+        voided_no: payment?.cycleNo ?? null,
+        voided_status: payment?.status ?? null,
+      })),
+    ),
+    JSON.stringify(
+      rows.flatMap(({ order, events, voidedEvents }) =>
+        [...events, ...voidedEvents].map((event, turn) => ({
+          order_no: order.orderNo,
+          turn,
+          voided: turn >= events.length,
+          ...event,
+        })),
+      ),
+    ),
+    new Date(now).toISOString(),
+    by.source,
+    by.reason,
+  ]);
+}
+
+const FIND_UNSUBSCRIBED_AT = statement({
+  text: `select ${epochMs('o.unsubscribed_at')} as at from orders o where o.order_no = $1`,
+  parameters: ['bigint'],
+  columns: columns<{ at: number | null }>({ at: 'bigint?' }),
+});
+
+/** When an order was unsubscribed. Null when it was not. */
+export async function findUnsubscribedAt(db: Queryable, orderNo: number): Promise<number | null> {
+  const [row] = await db.query(FIND_UNSUBSCRIBED_AT, [orderNo]);
+  return row?.at ?? null;
+}

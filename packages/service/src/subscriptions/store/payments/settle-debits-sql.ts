@@ -1,0 +1,180 @@
+import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { epochMs } from '../../../platform/db/time-sql.js';
+import { BENEFIT_DAYS } from '../../domain/benefits/benefit-expiry.js';
+import type { Order, Payment } from '../../domain/orders/order.js';
+import type { AttemptReference } from '../../domain/orders/order-numbers.js';
+import type { NewEvent } from '../events/outbox.js';
+import { orderStatusIs } from '../statuses-sql.js';
+
+/** An attempt and what its settlement depends on. */
+export interface AttemptToSettle extends AttemptReference {
+  readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
+  readonly agreementId: number;
+  readonly payment: Payment;
+  /** Seconds before each retry of the product. */
+  readonly retryDelays: readonly number[];
+  /** For a first debit: whether the agreement of its order has ended. The agreement is locked until the transaction ends. */
+  readonly agreementEnded: boolean;
+  /** Whether a failed period waits for the product's delay even though the order was switched to another agreement. */
+  readonly retryBySchedule: boolean;
+}
+
+type AttemptToSettleRow = AttemptReference &
+  Omit<Payment, 'status'> & {
+    readonly attemptStatus: AttemptToSettle['status'];
+    readonly agreementId: number;
+    readonly status: Payment['status'];
+    readonly retryDelays: readonly number[];
+    readonly agreementEnded: boolean;
+    readonly retryBySchedule: boolean;
+  };
+
+const FIND_ATTEMPTS_TO_SETTLE = statement({
+  name: 'find-settleable',
+  text: `select a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.status as "attemptStatus",
+               a.agreement_id as "agreementId", p.status, ${epochMs('p.expect_at')} as "expectAt",
+               ${epochMs('p.paid_at')} as "paidAt", p.amount_cent as "amountCent", p.refund_amount_cent as "refundAmountCent",
+               ${epochMs('p.refund_at')} as "refundAt",
+               (select d.retry_delays from products d where d.product_code = o.product_code) as "retryDelays",
+               ${orderStatusIs('o.status', 'INITIALIZING')} and coalesce((select g.status from agreements g
+                 where g.agreement_id = o.agreement_id for no key update) <> 'BIND_SUCCESS', false) as "agreementEnded",
+               coalesce(a.retry_by_schedule, false) as "retryBySchedule"
+             from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)
+               join debit_attempts a using (order_no, cycle_no, try_no)
+               join payments p using (order_no, cycle_no)
+               join orders o using (order_no)`,
+  parameters: ['bigint[]', 'integer[]', 'integer[]'],
+  columns: columns<AttemptToSettleRow>({
+    orderNo: 'bigint',
+    cycleNo: 'integer',
+    tryNo: 'integer',
+    attemptStatus: 'text',
+    agreementId: 'bigint',
+    status: 'text',
+    expectAt: 'bigint',
+    paidAt: 'bigint?',
+    amountCent: 'bigint',
+    refundAmountCent: 'bigint',
+    refundAt: 'bigint?',
+    retryDelays: 'integer[]',
+    agreementEnded: 'boolean',
+    retryBySchedule: 'boolean',
+  }),
+});
+
+/**
+ * To be read after the orders' locks were granted: before that, another settlement may have been running. The agreement of a
+ * first debit is locked here. With several first debits the caller has locked their agreements, in the order of their ids.
+ */
+export async function findAttemptsToSettle(
+  tx: Queryable,
+  references: readonly AttemptReference[],
+): Promise<Map<number, AttemptToSettle>> {
+  const rows = await tx.query(FIND_ATTEMPTS_TO_SETTLE, [
+    references.map((r) => r.orderNo),
+    references.map((r) => r.cycleNo),
+    references.map((r) => r.tryNo),
+  ]);
+  return new Map(
+    rows.map(
+      ({ attemptStatus, orderNo, tryNo, agreementId, retryDelays, agreementEnded, retryBySchedule, ...payment }) => [
+        orderNo,
+        {
+          orderNo,
+          cycleNo: payment.cycleNo,
+          tryNo,
+          status: attemptStatus,
+          agreementId,
+          payment,
+          retryDelays,
+          agreementEnded,
+          retryBySchedule,
+        },
+      ],
+    ),
+  );
+}
+
+/** What one settlement writes. */
+export interface SettledDebitRow {
+  readonly attempt: AttemptReference;
+  readonly attemptStatus: 'SUCCESS' | 'FAIL';
+  readonly reason: string | null;
+  readonly institutionRef: string | null;
+  readonly order: Order;
+  readonly payment: Payment;
+  readonly issuesBenefits: boolean;
+  readonly events: readonly NewEvent[];
+}
+
+/**
+ * Attempts, periods, orders, benefits and events of a whole batch in one statement. The caller holds the locks of the orders.
+ * `= any(array[…])` makes PostgreSQL look rows up one by one: a plan that was made for few rows must not read the whole table.
+ */
+const STORE_SETTLED_DEBITS = statement({
+  name: 'store-settled',
+  text: `
+with settled as materialized (
+  select * from json_to_recordset($1::json) as s(order_no bigint, cycle_no integer, try_no integer, attempt_status text,
+    reason text, institution_ref text, paid_at timestamptz, payment_status text, status text, success_at timestamptz,
+    next_due_at timestamptz, paid_cycles integer, paid_amount_cent bigint, latest_payment_status text,
+    issues_benefits boolean)
+), attempts as (
+  update debit_attempts a set status = s.attempt_status, reason = s.reason, institution_ref = s.institution_ref,
+    paid_at = s.paid_at, settled_at = $3::timestamptz, ask_at = null
+  from settled s where a.order_no = any(array[s.order_no]) and a.cycle_no = any(array[s.cycle_no])
+    and a.try_no = any(array[s.try_no])
+), periods as (
+  update payments p set status = s.payment_status, paid_at = s.paid_at
+  from settled s where p.order_no = any(array[s.order_no]) and p.cycle_no = any(array[s.cycle_no])
+), moved as (
+  update orders o set status = s.status, success_at = s.success_at, next_due_at = s.next_due_at,
+    paid_cycles = s.paid_cycles, paid_amount_cent = s.paid_amount_cent, latest_payment_status = s.latest_payment_status
+  from settled s where o.order_no = any(array[s.order_no])
+  returning o.order_no, o.channel_id, o.product_code
+), new_benefits as (
+  insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, issued_at,
+    expires_at)
+  select s.order_no, s.cycle_no, b.position, o.channel_id, b.benefit_code, b.name, b.face_value_cent, $3::timestamptz,
+    $3::timestamptz + interval '${BENEFIT_DAYS * 24} hours'
+  from settled s join moved o using (order_no) join product_benefits b using (product_code) where s.issues_benefits
+)
+insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)
+select o.channel_id, e.order_no, e."eventType", e."cycleNo", e."cycleTo", $3::timestamptz, e.data
+from json_to_recordset($2::json) as e(order_no bigint, turn integer, "eventType" text, "cycleNo" integer,
+  "cycleTo" integer, data text) join moved o using (order_no)
+order by e.order_no, e.turn`,
+  parameters: ['json', 'json', 'timestamp with time zone'],
+});
+
+export async function storeSettledDebits(tx: Queryable, rows: readonly SettledDebitRow[], now: number): Promise<void> {
+  await tx.query(STORE_SETTLED_DEBITS, [
+    JSON.stringify(rows.map(toSettledColumns)),
+    JSON.stringify(
+      rows.flatMap(({ order, events }) => events.map((event, turn) => ({ order_no: order.orderNo, turn, ...event }))),
+    ),
+    toIsoOrNull(now),
+  ]);
+}
+
+function toSettledColumns({ attempt, order, payment, ...row }: SettledDebitRow) {
+  return {
+    order_no: order.orderNo,
+    cycle_no: attempt.cycleNo,
+    try_no: attempt.tryNo,
+    attempt_status: row.attemptStatus,
+    reason: row.reason,
+    institution_ref: row.institutionRef,
+    paid_at: toIsoOrNull(payment.paidAt),
+    payment_status: payment.status,
+    status: order.status,
+    success_at: toIsoOrNull(order.successAt),
+    next_due_at: toIsoOrNull(order.nextDueAt),
+    paid_cycles: order.paidCycles,
+    paid_amount_cent: order.paidAmountCent,
+    latest_payment_status: order.latestPaymentStatus,
+    issues_benefits: row.issuesBenefits,
+  };
+}
+
+const toIsoOrNull = (at: number | null) => (at === null ? null : new Date(at).toISOString());
