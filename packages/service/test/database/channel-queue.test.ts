@@ -146,12 +146,12 @@ describe('the share of a channel', () => {
     [8, 2, 5],
     [16, 5, 10],
     [100, 33, 66],
-  ])('of %i connections: %i for one channel, %i for all', (pool, perChannel, together) => {
-    expect(connectionShareLimits(pool)).toMatchObject({ perChannel, together });
+  ])('of %i connections: %i for one channel, %i for all', (pool, perChannel, total) => {
+    expect(connectionShareLimits(pool)).toMatchObject({ perChannel, total });
   });
 
   it('as it is set, and then all channels together have at least as much', () => {
-    expect(connectionShareLimits(16, 1)).toMatchObject({ perChannel: 1, together: 10 });
-    expect(connectionShareLimits(16, 16)).toMatchObject({ perChannel: 16, together: 16 });
+    expect(connectionShareLimits(16, 1)).toMatchObject({ perChannel: 1, total: 10 });
+    expect(connectionShareLimits(16, 16)).toMatchObject({ perChannel: 16, total: 16 });
   });
 });

@@ -54,7 +54,7 @@ describe('gathered calls', () => {
   });
 
   describe('where many others wait at the node', () => {
-    const amongMany = { ...BACKGROUND_CALLER, hasCompany: () => true };
+    const amongMany = { ...BACKGROUND_CALLER, isNodeBusy: () => true };
 
     it('a few wait for more to come along, and then go', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
