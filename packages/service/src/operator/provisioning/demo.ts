@@ -15,7 +15,7 @@ import { authorizeProduct, createProduct } from './products.js';
 
 const APP_ID = 'test_demo';
 /** Any number, as long as every node has the same. */
-const DEMO_LOCK = 7_366_373_662;
+const DEMO_LOCK = 7_366_373_663;
 
 const PRODUCTS = [
   {
