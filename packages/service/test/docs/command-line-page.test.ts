@@ -39,6 +39,12 @@ describe('docs/command-line.md', () => {
       expect([...optionsIn(text)].toSorted(), noun).toEqual([...new Set(known)].toSorted());
     }
   });
+
+  it('has the default of retries that the help has', () => {
+    const text = help('product', 'create').replaceAll(/\s+/g, ' ');
+    const [, days, months] = /\(default: (\S+) for DAY, (\S+) for MONTH\)/.exec(text) ?? [];
+    expect(page.replaceAll(/\s+/g, ' ')).toContain(`(default: \`${days}\` for DAY, \`${months}\` for MONTH)`);
+  });
 });
 
 const NOWHERE = createCommandLine({

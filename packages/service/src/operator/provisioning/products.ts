@@ -11,6 +11,7 @@ import {
   type ProductView,
 } from '../../catalog/products/product-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
+import { DEFAULT_RETRY_DELAYS } from '../../subscriptions/domain/payments/debit-policy.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
 import {
@@ -93,12 +94,7 @@ const MAX_AMOUNT_CENT = 100_000_000_000;
 const MAX_BENEFITS = 50;
 const MAX_RETRIES = 10;
 const MINUTE = 60;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const DEFAULT_RETRY_DELAYS: Readonly<Record<PeriodType, readonly number[]>> = {
-  DAY: [1 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR],
-  MONTH: [1 * DAY, 3 * DAY, 5 * DAY, 7 * DAY],
-};
+const DAY = 24 * 60 * MINUTE;
 const PERIODS_PER_YEAR: Readonly<Record<PeriodType, number>> = { DAY: 365, MONTH: 12 };
 /** Times are written with four digits of year, so every period must fall due before the year 10000. */
 const MAX_YEARS = 7000;

@@ -1,11 +1,16 @@
+import type { PeriodType } from '@perennial/wire';
 import type { Command } from 'commander';
 import type { ProductBenefitView, ProductView } from '../../../catalog/products/product-provisioning-sql.js';
 import { formatCents } from '../../../operator/money.js';
 import { createProduct, listProducts, showProduct } from '../../../operator/provisioning/products.js';
+import { DEFAULT_RETRY_DELAYS } from '../../../subscriptions/domain/payments/debit-policy.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { appendBenefit, appendList, formatDuration, parseDurations, parseWholeNumber } from '../../frame/options.js';
 import type { SafeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
+
+const defaultRetries = (periodType: PeriodType) =>
+  `${DEFAULT_RETRY_DELAYS[periodType].map(formatDuration).join(',')} for ${periodType}`;
 
 export function addProductCommands(program: Command, { perform, performList }: CommandLine): void {
   const product = program.command('product').description('what is sold: cycle, price, settlement modes, benefits');
@@ -28,7 +33,7 @@ export function addProductCommands(program: Command, { perform, performList }: C
     .option('--benefit <code:cents[:name]>', 'a benefit of every period; may be repeated', appendBenefit)
     .option(
       '--retry <delays>',
-      'when a failed debit is tried again, or none (default: 1h,3h,6h,12h for DAY, 1d,3d,5d,7d for MONTH)',
+      `when a failed debit is tried again, or none (default: ${defaultRetries('DAY')}, ${defaultRetries('MONTH')})`,
       parseDurations,
     )
     .action(async (productCode: string, options: CreateOptions) => {

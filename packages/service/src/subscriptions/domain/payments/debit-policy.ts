@@ -1,3 +1,4 @@
+import type { PeriodType } from '@perennial/wire';
 import type { DebitOutcome } from '../../../gateways/gateway.js';
 
 /** How long a debit is waited for. After that its outcome is unknown, and orders/create answers PROCESSING. */
@@ -11,6 +12,15 @@ export const FIRST_ASK_SECONDS = 10;
  * short enough that other nodes continue within 20 s what a dead node has started.
  */
 export const RENEWAL_LEASE_SECONDS = 18;
+
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+
+/** When a renewal that failed for now is tried again unless its product says otherwise: seconds after the try before. */
+export const DEFAULT_RETRY_DELAYS: Readonly<Record<PeriodType, readonly number[]>> = {
+  DAY: [1 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR],
+  MONTH: [1 * DAY, 3 * DAY, 5 * DAY, 7 * DAY],
+};
 
 /** An attempt's number has two digits for its try. */
 export const MAX_TRIES = 99;
