@@ -148,7 +148,7 @@ export class PushLoop {
       return;
     }
     this.slots.watch(message);
-    sent.then((result) => this.finishPush(shard, lane, message, result, beganAt));
+    void sent.then((result) => this.finishPush(shard, lane, message, result, beganAt));
   }
 
   private finishPush(shard: Shard, lane: Lane, message: Message, result: PushResult, beganAt: number): void {

@@ -84,14 +84,14 @@ export function createPushClient(options: PushClientOptions): PushClient {
     /** The receiver closed the connection most likely before it had read the push, let alone worked on it. */
     const resend = () => {
       try {
-        sendOnNewConnection(createRequest(endpoint, sign()));
+        void sendOnNewConnection(createRequest(endpoint, sign()));
       } catch (error) {
         fail(error);
       }
     };
     const kept = idle.take(endpoint.origin);
     if (kept) sendOn(kept, firstRequest, performance.now() + RESEND_WINDOW_MS);
-    else sendOnNewConnection(firstRequest);
+    else void sendOnNewConnection(firstRequest);
   }
 
   return {
