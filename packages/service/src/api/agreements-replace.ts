@@ -9,6 +9,7 @@ import { requireShareablePaymentChannel } from '../subscriptions/domain/agreemen
 import type { Order, Payment } from '../subscriptions/domain/orders/order.js';
 import { unstartedRuns } from '../subscriptions/domain/orders/order-description.js';
 import { formatPaymentOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
+import { isWaitingForRetry, OPEN_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
 import { alertNumberOfAnotherChannel } from '../subscriptions/steps/agreements/alert-number-of-another-channel.js';
 import type { AffectedRun, ReplaceDescription } from '../subscriptions/steps/agreements/replacement-text.js';
 import { insertAgreement, takeAgreementId } from '../subscriptions/store/agreements/agreements-sql.js';
@@ -64,7 +65,7 @@ export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, R
       await insertAgreement(tx, { ...row, institutionHash });
       const { orderNo } = order;
       const retryBySchedule = request.retryFailedNow === false;
-      const retryAt = order.latestPaymentStatus === 'FAIL_RETRY' && !retryBySchedule ? now : null;
+      const retryAt = isWaitingForRetry(order.latestPaymentStatus) && !retryBySchedule ? now : null;
       const ids = { orderNo, oldAgreementId: order.agreementId, newAgreementId: agreementId };
       const to = { ...ids, paymentChannelCode, retryAt, retryBySchedule };
       const oldAgreementNo = await switchAgreement(tx, to);
@@ -125,10 +126,8 @@ function requireReplaceableOrder(order: Order | undefined, channelUserId: string
   return { ...order, agreementId: order.agreementId };
 }
 
-const SWITCHED_STATUSES: readonly Payment['status'][] = ['WAIT', 'PROCESSING', 'FAIL_RETRY'];
-
 function findAffectedRuns(order: Order, started: readonly Payment[]): AffectedRun[] {
-  const open = started.filter((payment) => SWITCHED_STATUSES.includes(payment.status));
+  const open = started.filter((payment) => OPEN_STATUSES.includes(payment.status));
   return [
     ...open.map(({ cycleNo, status }): AffectedRun => [cycleNo, cycleNo, status]),
     ...unstartedRuns(order).map(([from, to, status]): AffectedRun => [from, to, status]),

@@ -5,7 +5,7 @@ import { formatTime } from '@perennial/wire';
 import type { Gateway, StatementLine } from '../gateways/gateway.js';
 import { refuseLine } from '../platform/csv/csv.js';
 import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
-import { parseRefundNo } from '../subscriptions/domain/payments/refund-numbers.js';
+import { parseRefundNo } from '../subscriptions/domain/orders/refund-numbers.js';
 import type { StagedLine } from './compare-statement-sql.js';
 
 /** A line, and its number in the statement. */

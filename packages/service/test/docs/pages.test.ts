@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ALERT_KINDS } from '../../src/platform/alerts/alerts-sql.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
-import { formatRefundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
+import { formatRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
 import { testService } from '../support/service.js';
 import { ROOT, readPage, tableRows } from './pages.js';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
-import { formatRefundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
+import { formatRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
 import { fallsDue, type Outcome, refundSettled, settled, unsubscribed } from './model.js';
 import { type OrderModel, openAttempt, runsOn } from './order.js';
 import type { Heard } from './world.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
-import { formatRefundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
+import { formatRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
 import type { Reply } from '../support/channel-client.js';
 import { type Circumstances, type Gone, reachable } from './expected.js';
 import { brokenEvents, brokenLedger, brokenSums } from './invariants.js';

@@ -1,8 +1,8 @@
 import type { Queryable } from '../../src/platform/db/database.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { ORDER_TRANSITIONS } from '../../src/subscriptions/domain/orders/order-states.js';
+import { formatRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
 import { PAYMENT_TRANSITIONS } from '../../src/subscriptions/domain/payments/payment-states.js';
-import { formatRefundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
 import type { Bank } from './bank.js';
 import type { StoredOrder } from './observe.js';
 import { type OrderModel, required } from './order.js';

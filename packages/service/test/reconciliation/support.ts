@@ -6,7 +6,7 @@ import { createPaymentChannel } from '../../src/operator/provisioning/payment-ch
 import type { Database } from '../../src/platform/db/database.js';
 import type { DifferenceView } from '../../src/reconciliation/differences-sql.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
-import { formatRefundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
+import { formatRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
 import { operatorOn } from '../operator/support.js';
 import { institution } from '../orders/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';

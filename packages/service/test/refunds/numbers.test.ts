@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatAttemptNo, parseAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
-import { formatRefundNo, parseRefundNo } from '../../src/subscriptions/domain/payments/refund-numbers.js';
+import { formatRefundNo, parseRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
 
 describe('the number of a refund', () => {
   it.each([

@@ -50,7 +50,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   catalog: ['channels', 'payment-channels', 'products'],
   gateways: ['bridge', 'sandbox'],
   subscriptions: ['domain', 'store', 'steps'],
-  'subscriptions/domain': ['agreements', 'orders', 'benefits', 'payments'],
+  'subscriptions/domain': ['agreements', 'payments', 'orders', 'benefits'],
   'subscriptions/store': ['agreements', 'benefits', 'events', 'users', 'payments', 'orders'],
   'subscriptions/steps': ['agreements', 'benefits', 'ending', 'payments', 'orders'],
   delivery: ['history', 'queue', 'receivers', 'transport', 'dispatcher'],

@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import type { Gateways } from '../../gateways/gateway-registry.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
+import { formatRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
 import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
-import { formatRefundNo } from '../../subscriptions/domain/payments/refund-numbers.js';
 import { askRefund, rejectWrongRefundAmount } from '../../subscriptions/steps/payments/send-refund.js';
 import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.js';
 import {

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../platform/db/database.js';
 import { findPaymentOfCycle, formatTimeOrNull, type Order } from '../../subscriptions/domain/orders/order.js';
 import { parseOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
+import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';
 import { endOrder } from '../../subscriptions/steps/ending/end-orders.js';
 import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/orders-sql.js';
 import { recordAudit } from '../audit.js';
@@ -68,7 +69,7 @@ export async function retryPeriod(operator: Operator, input: RetryInput): Promis
     const order = await requireLockedOrder(tx, input.orderNo);
     const payment = findPaymentOfCycle(order, await findPayments(tx, order.orderNo), cycleNo);
     if (!payment) throw new OperatorError(`order ${order.orderNo} has no period ${cycleNo}`);
-    if (payment.status !== 'FAIL_RETRY') {
+    if (!isWaitingForRetry(payment.status)) {
       throw new OperatorError(
         `period ${cycleNo} of order ${order.orderNo} is ${payment.status}: only FAIL_RETRY can be tried again`,
       );

@@ -8,9 +8,9 @@ import {
   type Payment,
 } from '../../subscriptions/domain/orders/order.js';
 import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
+import { formatRefundNo, MAX_REFUNDS } from '../../subscriptions/domain/orders/refund-numbers.js';
 import { DEBIT_DEADLINE_MS, FIRST_ASK_SECONDS } from '../../subscriptions/domain/payments/debit-policy.js';
 import { findPaymentTransition } from '../../subscriptions/domain/payments/payment-states.js';
-import { formatRefundNo, MAX_REFUNDS } from '../../subscriptions/domain/payments/refund-numbers.js';
 import { askRefund, rejectWrongRefundAmount, sendRefund } from '../../subscriptions/steps/payments/send-refund.js';
 import { settleRefund } from '../../subscriptions/steps/payments/settle-refund.js';
 import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';

@@ -1,3 +1,4 @@
+import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';
 import { createFormToken } from '../form-token.js';
 import { countBytes, type Html, html } from '../html.js';
 import { type SignedLink, toFormLinkFields, toLinkQuery } from '../link.js';
@@ -54,7 +55,7 @@ export const renderNotice = (text: string): Html => html`<p class="notice" role=
 function renderStandingNotices(texts: Texts, link: SignedLink, { order, nextPayAt, claimable }: PageView): Html[] {
   const { status, latestPaymentStatus, cycleNo } = order;
   const told: string[] = [];
-  if (latestPaymentStatus === 'FAIL_RETRY' && nextPayAt !== null) {
+  if (isWaitingForRetry(latestPaymentStatus) && nextPayAt !== null) {
     told.push(texts.paymentTriedAgain(cycleNo, texts.date.format(nextPayAt)));
   } else if (latestPaymentStatus === 'FAIL' && status !== 'TERMINATED') told.push(texts.paymentFailed(cycleNo));
   // The channel gets no further link for an order that has ended, even if benefits are left.

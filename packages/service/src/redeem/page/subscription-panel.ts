@@ -1,3 +1,4 @@
+import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';
 import { type Html, html } from '../html.js';
 import { type SignedLink, toLinkQuery } from '../link.js';
 import type { PageView } from '../page-view.js';
@@ -28,6 +29,6 @@ ${order.status === 'ACTIVE' ? (hasMobile ? end : cannotEnd) : undefined}
 function nextPayment(texts: Texts, { order, nextPayAt }: PageView): readonly [string, string] {
   if (order.status === 'INITIALIZING') return [texts.nextPayment, texts.status.INITIALIZING];
   if (nextPayAt === null) return [texts.nextPayment, texts.noNextPayment];
-  const isRetry = order.latestPaymentStatus === 'FAIL_RETRY';
+  const isRetry = isWaitingForRetry(order.latestPaymentStatus);
   return [isRetry ? texts.nextTry : texts.nextPayment, texts.date.format(nextPayAt)];
 }

@@ -6,6 +6,7 @@ import {
   type PeriodType,
   type SettlementMode,
 } from '@perennial/wire';
+import { isWaitingForRetry } from '../payments/payment-states.js';
 import { periodDueAt } from './calendar.js';
 
 /** An order as it is stored, times in Unix milliseconds. */
@@ -51,7 +52,7 @@ export const formatTimeOrNull = (at: number | null): string | null => (at === nu
 /** When the next debit or billing is planned. Null when only something else is due, such as completing the order. */
 export function nextPayAt(order: Order): number | null {
   if (order.status !== 'ACTIVE') return null;
-  if (order.latestPaymentStatus === 'FAIL_RETRY') return order.nextDueAt;
+  if (isWaitingForRetry(order.latestPaymentStatus)) return order.nextDueAt;
   if (order.cycleNo === order.totalCycles) return null;
   // While a debit is under way `nextDueAt` is null, but the time of the next period is known.
   return order.nextDueAt ?? periodDueAt(order.createdAt, order, order.cycleNo + 1);

@@ -1,4 +1,4 @@
-import type { PaymentStatus } from '@perennial/wire';
+import { type PaymentStatus, paymentStatuses } from '@perennial/wire';
 import { createTransitions, type Transition } from '../transitions.js';
 
 /** What can happen to one period. */
@@ -153,8 +153,34 @@ export const { find: findPaymentTransition, require: requirePaymentTransition } 
   PaymentTransition
 >(PAYMENT_TRANSITIONS);
 
-/** The statuses of periods that were paid or billed, including those that were refunded later. */
-export const PAID_STATUSES: readonly PaymentStatus[] = ['SUCCESS', 'REFUND_PART', 'REFUND_FULL', 'BILLED'];
+/** What the rest of the code asks of a status: a new one has to answer here first. */
+interface PaymentStatusFacts {
+  /** It was paid or billed. Some of it, or all, may have been given back since. */
+  readonly isPaid: boolean;
+  /** It is due once more: the same period, not the next. */
+  readonly isWaitingForRetry: boolean;
+  /** It may still be debited, and moves along when its order gets another agreement. */
+  readonly isOpen: boolean;
+}
 
-/** The only status in which a period is debited again. */
-export const WAITING_FOR_RETRY: PaymentStatus = 'FAIL_RETRY';
+const PAYMENT_STATUS_FACTS: Readonly<Record<PaymentStatus, PaymentStatusFacts>> = {
+  WAIT: { isPaid: false, isWaitingForRetry: false, isOpen: true },
+  PROCESSING: { isPaid: false, isWaitingForRetry: false, isOpen: true },
+  FAIL_RETRY: { isPaid: false, isWaitingForRetry: true, isOpen: true },
+  SUCCESS: { isPaid: true, isWaitingForRetry: false, isOpen: false },
+  BILLED: { isPaid: true, isWaitingForRetry: false, isOpen: false },
+  REFUND_PART: { isPaid: true, isWaitingForRetry: false, isOpen: false },
+  REFUND_FULL: { isPaid: true, isWaitingForRetry: false, isOpen: false },
+  FAIL: { isPaid: false, isWaitingForRetry: false, isOpen: false },
+  CANCELED: { isPaid: false, isWaitingForRetry: false, isOpen: false },
+};
+
+const statusesThat = (fact: keyof PaymentStatusFacts): readonly PaymentStatus[] =>
+  paymentStatuses.filter((status) => PAYMENT_STATUS_FACTS[status][fact]);
+
+export const PAID_STATUSES = statusesThat('isPaid');
+export const WAITING_FOR_RETRY_STATUSES = statusesThat('isWaitingForRetry');
+export const OPEN_STATUSES = statusesThat('isOpen');
+
+export const isWaitingForRetry = (status: PaymentStatus | null): boolean =>
+  status !== null && PAYMENT_STATUS_FACTS[status].isWaitingForRetry;

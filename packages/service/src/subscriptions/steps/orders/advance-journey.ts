@@ -1,5 +1,6 @@
 import { type RehearsedOutcome, Rejection } from '@perennial/wire';
 import type { Order } from '../../domain/orders/order.js';
+import { isWaitingForRetry } from '../../domain/payments/payment-states.js';
 import type { OrderStanding } from '../../store/orders/order-standing-sql.js';
 
 /** What time travel is asked for: a number of periods, or everything up to a time. */
@@ -24,11 +25,11 @@ export interface Journey {
  * A period that failed for now is tried again, otherwise the next one begins. After the last period only completion is left.
  */
 export function nextCycleNo(order: Order): number {
-  return order.latestPaymentStatus === 'FAIL_RETRY' ? order.cycleNo : order.cycleNo + 1;
+  return isWaitingForRetry(order.latestPaymentStatus) ? order.cycleNo : order.cycleNo + 1;
 }
 
 const triesBefore = (order: Order, { tries }: OrderStanding) =>
-  order.latestPaymentStatus === 'FAIL_RETRY' ? tries : 0;
+  isWaitingForRetry(order.latestPaymentStatus) ? tries : 0;
 
 /** The caller holds the order's lock. Rejects what is not possible for the order. */
 export function planJourney(order: Order, standing: OrderStanding, { to, outcomes }: AdvanceWish): Journey {

@@ -3,9 +3,9 @@ import type { Gateways } from '../../../gateways/gateway-registry.js';
 import { raiseAlertOnChange } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { formatAttemptNo } from '../../domain/orders/order-numbers.js';
+import { formatRefundNo } from '../../domain/orders/refund-numbers.js';
 import { withinDeadline } from '../../domain/payments/deadline.js';
 import { DEBIT_DEADLINE_MS } from '../../domain/payments/debit-policy.js';
-import { formatRefundNo } from '../../domain/payments/refund-numbers.js';
 import type { Refund } from '../../store/payments/refunds-sql.js';
 
 /** Sends a refund for the first time. Whatever error occurs, the institution may have refunded. */

@@ -2,6 +2,7 @@ import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { type AttemptReference, formatAttemptNo } from '../../domain/orders/order-numbers.js';
+import { isWaitingForRetry } from '../../domain/payments/payment-states.js';
 import { releaseNumbers } from '../../store/agreements/cancel-unused-sql.js';
 import { lockAgreements } from '../../store/agreements/end-agreements-sql.js';
 import { lockOrders } from '../../store/orders/orders-sql.js';
@@ -167,7 +168,7 @@ function toSettledRow(
 
 /** An attempt that counted as failed has succeeded after all, before the period was debited again: then the period is paid. */
 function isLateSuccess(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome): boolean {
-  const isOpen = order.status === 'ACTIVE' && attempt.payment.status === 'FAIL_RETRY';
+  const isOpen = order.status === 'ACTIVE' && isWaitingForRetry(attempt.payment.status);
   return isOpen && attempt.status === 'FAIL' && outcome.kind === 'success';
 }
 

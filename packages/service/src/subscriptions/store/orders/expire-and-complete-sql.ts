@@ -2,7 +2,7 @@ import { columns, type Queryable, statement } from '../../../platform/db/databas
 import { shanghaiText } from '../../../platform/db/time-sql.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
 import { requireOrderTransition } from '../../domain/orders/order-states.js';
-import { requirePaymentTransition, WAITING_FOR_RETRY } from '../../domain/payments/payment-states.js';
+import { requirePaymentTransition, WAITING_FOR_RETRY_STATUSES } from '../../domain/payments/payment-states.js';
 import { completedOrderPayloadSql, paymentPayloadSql } from '../events/event-payload-sql.js';
 import { orderStatusIs, paymentStatusIs, statusLiteral } from '../statuses-sql.js';
 import {
@@ -14,12 +14,12 @@ import {
   momentSql,
 } from './due-orders-sql.js';
 
-const FAILED = requirePaymentTransition(WAITING_FOR_RETRY, 'retry-too-late').to;
+const FAILED = requirePaymentTransition('FAIL_RETRY', 'retry-too-late').to;
 const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 
 /** SQL: whether at the time `at` the order called `o` waits for a retry and its next period is due: then there is no retry. */
 export const retryIsTooLateSql = (o: string, at: string) =>
-  `${paymentStatusIs(`${o}.latest_payment_status`, WAITING_FOR_RETRY)} and ${at} >= ${afterPeriodsSql(`${o}.cycle_no`, o)}`;
+  `${paymentStatusIs(`${o}.latest_payment_status`, ...WAITING_FOR_RETRY_STATUSES)} and ${at} >= ${afterPeriodsSql(`${o}.cycle_no`, o)}`;
 
 /** A due order that was expired or completed. */
 export interface ExpiredOrCompleted extends DueCursor {
@@ -40,7 +40,7 @@ const expireAndCompleteStatement = (kind: DueOrders['kind']) =>
     text: `
 with due as materialized (
   select o.order_no, o.next_due_at, o.total_cycles > 1 as failed, ${momentSql(kind)} as at
-  from orders o where o.settlement_mode = 'SVC_DEDUCT' and (o.total_cycles = 1 or ${paymentStatusIs('o.latest_payment_status', WAITING_FOR_RETRY)})
+  from orders o where o.settlement_mode = 'SVC_DEDUCT' and (o.total_cycles = 1 or ${paymentStatusIs('o.latest_payment_status', ...WAITING_FOR_RETRY_STATUSES)})
     and (o.total_cycles = 1 or ${retryIsTooLateSql('o', momentSql(kind))}) and ${dueOrdersSql(kind)}
 ), moved as (
   update orders o set latest_payment_status = case when d.failed then ${statusLiteral(FAILED)} else o.latest_payment_status end,

@@ -1,7 +1,7 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { epochMs } from '../../../platform/db/time-sql.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
-import { requirePaymentTransition, WAITING_FOR_RETRY } from '../../domain/payments/payment-states.js';
+import { requirePaymentTransition, WAITING_FOR_RETRY_STATUSES } from '../../domain/payments/payment-states.js';
 import type { Attempt } from '../payments/attempts-sql.js';
 import { agreementStatusIs, paymentStatusIs, statusLiteral } from '../statuses-sql.js';
 import {
@@ -15,7 +15,7 @@ import {
 import { retryIsTooLateSql } from './expire-and-complete-sql.js';
 
 const STARTED = requirePaymentTransition('WAIT', 'renewal-started').to;
-const STARTED_AGAIN = requirePaymentTransition(WAITING_FOR_RETRY, 'renewal-started').to;
+const STARTED_AGAIN = requirePaymentTransition('FAIL_RETRY', 'renewal-started').to;
 
 /** A debit that is stored and may now be sent. */
 export interface StartedRenewal extends Attempt {
@@ -51,7 +51,7 @@ with due as materialized (
     o.agreement_id, o.next_due_at, ${momentSql(kind)} as at,
     (select g.institution_no from agreements g where g.agreement_id = o.agreement_id and ${agreementStatusIs('g.status', 'BIND_SUCCESS')})
       as institution_no,
-    o.cycle_no + case when ${paymentStatusIs('o.latest_payment_status', WAITING_FOR_RETRY)} then 0 else 1 end as debited_no
+    o.cycle_no + case when ${paymentStatusIs('o.latest_payment_status', ...WAITING_FOR_RETRY_STATUSES)} then 0 else 1 end as debited_no
   from orders o where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = $4 and o.total_cycles > 1
     and not (${retryIsTooLateSql('o', momentSql(kind))}) and ${dueOrdersSql(kind)}
 ), started as (
@@ -60,7 +60,7 @@ with due as materialized (
     d.amount_cent, 1
   from due d where d.institution_no is not null
   on conflict (order_no, cycle_no) do update set status = ${statusLiteral(STARTED_AGAIN)}, attempts = payments.attempts + 1
-    where ${paymentStatusIs('payments.status', WAITING_FOR_RETRY)}
+    where ${paymentStatusIs('payments.status', ...WAITING_FOR_RETRY_STATUSES)}
   returning order_no, cycle_no, attempts
 ), attempted as (
   insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,

@@ -1,7 +1,7 @@
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { PaymentReference } from '../../domain/orders/order-numbers.js';
-import type { RefundReference } from '../../domain/payments/refund-numbers.js';
+import type { RefundReference } from '../../domain/orders/refund-numbers.js';
 
 /** Times in Unix milliseconds. */
 export interface Refund extends RefundReference {

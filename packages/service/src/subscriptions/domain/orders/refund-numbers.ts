@@ -1,4 +1,4 @@
-import { formatPaymentOrderNo, type PaymentReference, parsePaymentOrderNo } from '../orders/order-numbers.js';
+import { formatPaymentOrderNo, type PaymentReference, parsePaymentOrderNo } from './order-numbers.js';
 
 export interface RefundReference extends PaymentReference {
   /** Counts the refunds of one period from 1. */
