@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replayEvents, tryLockReplays } from '../../src/delivery/queue/replay-sql.js';
+import { type Database, openDatabase, wrapQuery } from '../../src/platform/db/database.js';
+import type { ServiceDeps } from '../../src/service.js';
 import { anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
 import { unique } from '../support/demo.js';
-import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import {
   createOrderWithEvents,
@@ -35,6 +36,37 @@ const statusOf = async (eventId: string, by = channel) => {
 /** PostgreSQL knows no year 0, and the first of these begins in it. */
 const EARLIEST = ['0001-01-01 00:00:00', '0000-01-01 00:00:00'];
 const first = (id: string, retryNo: number) => ({ id, step: 0, retryNo, isDue: true });
+
+/** One more node, and when one of its requests has first tried to be the only replay of its channel. */
+async function nodeThatTells(more: Partial<ServiceDeps> = {}) {
+  let tell = () => {};
+  const hasTried = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const real = openDatabase({ url: on.service.fresh.url, pool: 8, name: 'watched node' });
+  const watched: Database = {
+    ...real,
+    transaction: (work, options) =>
+      real.transaction(
+        (tx) =>
+          work({
+            ...tx,
+            query: wrapQuery(tx, async (run, { text }) => {
+              const rows = await run();
+              if (text.includes('pg_try_advisory_xact_lock')) tell();
+              return rows;
+            }),
+          }),
+        options,
+      ),
+  };
+  const node = await anotherNode(on.service, { ...more, database: watched });
+  const close = async () => {
+    await node.close();
+    await real.close();
+  };
+  return { node: { ...node, close }, hasTried };
+}
 
 describe('events/replay of one event', () => {
   it('0: given up, from the first step on, with retryNo counted on', async () => {
@@ -96,30 +128,26 @@ describe('events/replay of one event', () => {
       'select channel_id as id from events where event_no = $1',
       [payment],
     );
-    const tried = async () => {
-      const [row] = await database().query<{ n: number }>(
-        `select count(*)::integer as n from pg_stat_activity
-         where datname = current_database() and query like '%pg_try_advisory_xact_lock%' and pid <> pg_backend_pid()`,
-      );
-      return row?.n ?? 0;
-    };
+    const { node, hasTried } = await nodeThatTells();
+    const caller = node.client(channel);
     let others: Promise<Reply[]> | undefined;
     await database().transaction(async (tx) => {
       await replayEvents(tx, id, [{ eventNo: Number(payment), cycleNo: undefined }]);
-      others = Promise.all(Array.from({ length: 20 }, () => replay({ eventIds: [payment] })));
-      await until('one of the others has tried', async () => (await tried()) > 0);
+      others = Promise.all(Array.from({ length: 20 }, () => replay({ eventIds: [payment] }, caller)));
+      await hasTried;
       // None of them waits inside the database, and no other channel for them.
       expect(await lockWaits(database())).toBe(0);
       expect((await bystander.call('events/list', {})).code).toBe('0');
     });
     expect((await others)?.map(({ data }) => data)).toEqual(Array.from({ length: 20 }, () => ({ replayed: 1 })));
     expect(await queued(payment)).toEqual([first(payment, 1)]);
+    await node.close();
   });
 
   it('429001: the channel’s others take longer than a caller waits, and nothing was done for it', async () => {
     const { payment, order } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment, order], 'ACCEPTED');
-    const node = await anotherNode(on.service, { load: { patienceMs: 1_000 } });
+    const { node, hasTried } = await nodeThatTells({ load: { patienceMs: 1_000 } });
     const caller = node.client(channel);
     await caller.getToken();
     let first: Promise<Reply> | undefined;
@@ -130,13 +158,7 @@ describe('events/replay of one event', () => {
       ]);
       expect(await tryLockReplays(tx, row?.id ?? 0)).toBe(true);
       first = replay({ eventIds: [payment] }, caller);
-      await until('it has its turn', async () => {
-        const [tries] = await database().query<{ n: number }>(
-          `select count(*)::integer as n from pg_stat_activity
-           where datname = current_database() and application_name = 'test node' and query like '%pg_try_advisory_xact_lock%'`,
-        );
-        return (tries?.n ?? 0) > 0;
-      });
+      await hasTried;
       expect((await replay({ eventIds: [order] }, caller)).code).toBe('429001');
     });
     expect((await first)?.data).toEqual({ replayed: 1 });
