@@ -82,7 +82,7 @@ const service = createService({
   clock: systemClock,
   log,
   publicUrl: () => 'https://pay.example',
-  loadAlertTransports: await loadAlertTransports(settings, systemClock),
+  alertWays: await loadAlertTransports(settings, systemClock),
   // Shorter than usual, for tests that cannot wait.
   idempotency: { waitMs: 500, leaseSeconds: 1 },
   alertSeconds: { resolved: 1, messages: 1 },

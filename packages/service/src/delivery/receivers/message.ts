@@ -36,7 +36,7 @@ export function createMessage(receiver: Receiver, due: DueEvent, event: StoredEv
  */
 function paymentData(receiver: Receiver, due: DueEvent, event: StoredEvent): string {
   const stored = due.cycleNo === 0 ? event.data : voidedPeriod(due, event);
-  if (!stored.endsWith('}')) throw new Error(`event ${keyOf(due)} holds no object`);
+  if (!stored.startsWith('{"') || !stored.endsWith('}')) throw new Error(`event ${keyOf(due)} has no fields`);
   return `${stored.slice(0, -1)},"mobileEncrypted":${JSON.stringify(encryptMobile(receiver, event))}}`;
 }
 
