@@ -12,7 +12,7 @@ import { formatPaymentOrderNo } from '../subscriptions/domain/orders/order-numbe
 import { alertNumberOfAnotherChannel } from '../subscriptions/steps/agreements/alert-number-of-another-channel.js';
 import type { AffectedRun, ReplaceDescription } from '../subscriptions/steps/agreements/replacement-text.js';
 import { insertAgreement, takeAgreementId } from '../subscriptions/store/agreements/agreements-sql.js';
-import { lockNumberAndCheckShareable } from '../subscriptions/store/agreements/institution-number-sql.js';
+import { lockNumberAndCheckShareable } from '../subscriptions/store/agreements/same-number-sql.js';
 import {
   createSharedAgreementRow,
   NumberOfAnotherChannel,
