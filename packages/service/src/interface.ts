@@ -1,4 +1,4 @@
-import { ENDPOINTS } from '@perennial/wire';
+import { ENDPOINTS, type EndpointName } from '@perennial/wire';
 import type { Logger } from 'pino';
 import { createBindConfirmAction } from './api/agreements-bind-confirm.js';
 import { createBindSmsAction } from './api/agreements-bind-sms.js';
@@ -48,6 +48,9 @@ export interface InterfaceDeps {
   readonly debitDeadlineMs?: number;
 }
 
+/** One route for each endpoint: an endpoint that has none does not compile, nor one under another's name. */
+type RouteTable = { readonly [Name in EndpointName]: Route<Name> };
+
 /** Every endpoint of the interface with its action. Those of the sandbox exist only in a sandbox. */
 export function createInterfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): Route[] {
   const { database, clock } = deps;
@@ -61,31 +64,44 @@ export function createInterfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceD
     agreementNumbers: createAgreementNumbers(database),
     store: createOrderStore(database),
   };
-  return [
-    createRoute(ENDPOINTS['auth/token'], createAuthTokenAction(tokens)),
-    createRoute(
+  const routes: RouteTable = {
+    'auth/token': createRoute(ENDPOINTS['auth/token'], createAuthTokenAction(tokens)),
+    'products/list': createRoute(
       ENDPOINTS['products/list'],
       createProvisionedListAction('products/list', ({ productCode }) => productCode, listAuthorizedProducts),
     ),
-    createRoute(
+    'payment-channels/list': createRoute(
       ENDPOINTS['payment-channels/list'],
       createProvisionedListAction('payment-channels/list', ({ code }) => code, listAuthorizedPaymentChannels),
     ),
-    createRoute(ENDPOINTS['agreements/bind-sms'], createBindSmsAction(shared)),
-    createRoute(ENDPOINTS['agreements/bind-confirm'], createBindConfirmAction(shared)),
-    createRoute(ENDPOINTS['agreements/user-data'], createUserDataAction()),
-    createDescribedRoute(ENDPOINTS['agreements/replace'], createReplaceAction(shared), renderReplacement),
-    createDescribedRoute(
+    'agreements/bind-sms': createRoute(ENDPOINTS['agreements/bind-sms'], createBindSmsAction(shared)),
+    'agreements/bind-confirm': createRoute(ENDPOINTS['agreements/bind-confirm'], createBindConfirmAction(shared)),
+    'agreements/user-data': createRoute(ENDPOINTS['agreements/user-data'], createUserDataAction()),
+    'agreements/replace': createDescribedRoute(
+      ENDPOINTS['agreements/replace'],
+      createReplaceAction(shared),
+      renderReplacement,
+    ),
+    'orders/create': createDescribedRoute(
       ENDPOINTS['orders/create'],
       createOrdersCreateAction({ ...shared, deduct: createDeductedOrderCreator(shared) }),
       renderOrder,
     ),
-    createRoute(ENDPOINTS['orders/query'], createOrdersQueryAction(shared)),
-    createRoute(ENDPOINTS['orders/list'], createOrdersListAction(shared)),
-    createDescribedRoute(ENDPOINTS['orders/unsubscribe'], createOrdersUnsubscribeAction(clock), renderOrder),
-    createRoute(ENDPOINTS['payments/query'], createPaymentsQueryAction(clock)),
-    createRoute(ENDPOINTS['events/list'], createEventsListAction()),
-    createRoute(ENDPOINTS['events/replay'], createEventsReplayAction()),
-    createDescribedRoute(ENDPOINTS['sandbox/orders/advance'], createOrdersAdvanceAction(shared), renderOrder),
-  ].filter(({ endpoint }) => deps.environment === 'sandbox' || !endpoint.sandboxOnly);
+    'orders/query': createRoute(ENDPOINTS['orders/query'], createOrdersQueryAction(shared)),
+    'orders/list': createRoute(ENDPOINTS['orders/list'], createOrdersListAction(shared)),
+    'orders/unsubscribe': createDescribedRoute(
+      ENDPOINTS['orders/unsubscribe'],
+      createOrdersUnsubscribeAction(clock),
+      renderOrder,
+    ),
+    'payments/query': createRoute(ENDPOINTS['payments/query'], createPaymentsQueryAction(clock)),
+    'events/list': createRoute(ENDPOINTS['events/list'], createEventsListAction()),
+    'events/replay': createRoute(ENDPOINTS['events/replay'], createEventsReplayAction()),
+    'sandbox/orders/advance': createDescribedRoute(
+      ENDPOINTS['sandbox/orders/advance'],
+      createOrdersAdvanceAction(shared),
+      renderOrder,
+    ),
+  };
+  return Object.values(routes).filter(({ endpoint }) => deps.environment === 'sandbox' || !endpoint.sandboxOnly);
 }

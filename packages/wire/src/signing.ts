@@ -37,7 +37,7 @@ export interface WebhookSignParts {
   readonly eventId: string;
 }
 
-/** The query line is always empty, even for a callback URL that has a query. */
+/** The query line is always empty: a callback URL with a query is refused. */
 export function webhookSignText(parts: WebhookSignParts): string {
   return ['POST', parts.path, '', parts.bodySha256, parts.timestamp, parts.nonce, parts.eventId].join('\n');
 }

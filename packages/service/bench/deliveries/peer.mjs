@@ -9,7 +9,7 @@ import { request } from 'undici';
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createMessage, signPush } from '../../dist/delivery/receivers/message.js';
 import { createReceiverRegistry } from '../../dist/delivery/receivers/receivers.js';
-import { DEADLINE_MS, RETRY_DELAYS_SECONDS } from '../../dist/delivery/schedule.js';
+import { PUSH_DEADLINE_MS, PUSH_RETRY_DELAYS_SECONDS } from '../../dist/delivery/schedule.js';
 import { isAccepted } from '../../dist/delivery/transport/push-result.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
@@ -63,8 +63,8 @@ async function push({ channelId, eventNo, orderNo, ...event }) {
     method: 'POST',
     headers: headers.trimEnd().split(/: |\r\n/),
     body,
-    headersTimeout: DEADLINE_MS,
-    bodyTimeout: DEADLINE_MS,
+    headersTimeout: PUSH_DEADLINE_MS,
+    bodyTimeout: PUSH_DEADLINE_MS,
   });
   const text = await answered.body.text();
   if (!isAccepted({ status: answered.statusCode, body: text, isCut: false })) throw new Error('it was not accepted');
@@ -112,8 +112,8 @@ const PEERS = {
     return {
       async open() {
         await boss.start();
-        const [retryDelay] = RETRY_DELAYS_SECONDS;
-        await boss.createQueue(QUEUE, { retryLimit: RETRY_DELAYS_SECONDS.length, retryDelay });
+        const [retryDelay] = PUSH_RETRY_DELAYS_SECONDS;
+        await boss.createQueue(QUEUE, { retryLimit: PUSH_RETRY_DELAYS_SECONDS.length, retryDelay });
       },
       async prepare(after) {
         const due = await database.query(`select ${EVENT} as data from events where event_no > $1 order by event_no`, [

@@ -53,8 +53,8 @@ function debit({ vault }) {
   const bridge = (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock });
   const gateways = createGatewayRegistry(database, { bridge });
   return async (orderNo) => {
-    const claim = await startRenewals(database, BRIDGE, one(orderNo), 1, RENEWAL_LEASE_SECONDS);
-    const [attempt] = claim.renewals;
+    const batch = await startRenewals(database, BRIDGE, one(orderNo), 1, RENEWAL_LEASE_SECONDS);
+    const [attempt] = batch.renewals;
     if (!attempt) throw new Error(`order ${orderNo} was not due`);
     const channel = await channels.getById(attempt.channelId);
     const gateway = await gateways.of(BRIDGE);

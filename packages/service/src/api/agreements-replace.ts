@@ -13,7 +13,7 @@ import { isWaitingForRetry, OPEN_STATUSES } from '../subscriptions/domain/paymen
 import { alertNumberOfAnotherChannel } from '../subscriptions/steps/agreements/alert-number-of-another-channel.js';
 import type { AffectedRun, ReplaceDescription } from '../subscriptions/steps/agreements/replacement-text.js';
 import { insertAgreement, takeAgreementId } from '../subscriptions/store/agreements/agreements-sql.js';
-import { lockNumberAndCheckShareable } from '../subscriptions/store/agreements/institution-number-sql.js';
+import { lockNumberAndCheckShareable } from '../subscriptions/store/agreements/same-number-sql.js';
 import {
   createSharedAgreementRow,
   NumberOfAnotherChannel,

@@ -4,8 +4,8 @@ import type { Channel } from '../catalog/channels/channel.js';
 import type { TextPieces } from '../platform/answers/answer.js';
 
 /** One row of the route table. Whether it writes, needs a token and what it takes is said by the endpoint. */
-export interface Route {
-  readonly endpoint: Endpoint;
+export interface Route<Name extends string = string> {
+  readonly endpoint: Endpoint<Name>;
   /** Called only with bodies that are valid by the endpoint's schema. */
   readonly action: Action<unknown, unknown>;
   /** Makes the JSON of the data from its description, for actions that answer a description. */
@@ -14,18 +14,18 @@ export interface Route {
 
 export type Render<Description> = (channel: Channel, description: Description) => string | TextPieces;
 
-export function createRoute<Request extends AnySchema, Response extends AnySchema>(
-  endpoint: Endpoint<string, Request, Response>,
+export function createRoute<Name extends string, Request extends AnySchema, Response extends AnySchema>(
+  endpoint: Endpoint<Name, Request, Response>,
   action: Action<Static<Request>, Static<Response>>,
-): Route {
+): Route<Name> {
   return { endpoint, action: action as Action<unknown, unknown> };
 }
 
 /** For data that may be long or holds a signature: its description is stored, and a replay is made from that. */
-export function createDescribedRoute<Request extends AnySchema, Description extends object>(
-  endpoint: Endpoint<string, Request>,
+export function createDescribedRoute<Name extends string, Request extends AnySchema, Description extends object>(
+  endpoint: Endpoint<Name, Request>,
   action: Action<Static<Request>, Description>,
   render: Render<Description>,
-): Route {
+): Route<Name> {
   return { endpoint, action: action as Action<unknown, unknown>, render: render as Render<unknown> };
 }

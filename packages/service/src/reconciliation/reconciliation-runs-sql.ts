@@ -135,7 +135,7 @@ export async function findDaysToReconcile(
   return db.query(FIND_DAYS_TO_RECONCILE, [today, hour, back]);
 }
 
-const CLAIM_RECONCILIATION_HOUR = statement({
+const LEASE_RECONCILIATION_HOUR = statement({
   text: `insert into job_marks as m (job, reached_at) values ($1, now())
      on conflict (job) do update set reached_at = excluded.reached_at
        where m.reached_at <= excluded.reached_at - interval '1 hour'
@@ -144,7 +144,7 @@ const CLAIM_RECONCILIATION_HOUR = statement({
 });
 
 /** True for one node, then false for all until an hour has passed. So a day that failed is tried again after an hour. */
-export async function claimReconciliationHour(db: Queryable, paymentChannelCode: string): Promise<boolean> {
-  const claimed = await db.query(CLAIM_RECONCILIATION_HOUR, [`reconciliation ${paymentChannelCode}`]);
-  return claimed.length > 0;
+export async function leaseReconciliationHour(db: Queryable, paymentChannelCode: string): Promise<boolean> {
+  const leased = await db.query(LEASE_RECONCILIATION_HOUR, [`reconciliation ${paymentChannelCode}`]);
+  return leased.length > 0;
 }

@@ -9,7 +9,7 @@ import { findAgreementsOfSameNumbers } from '../../src/subscriptions/store/agree
 import {
   findAgreementOfAnotherChannel,
   lockNumberAndCheckShareable,
-} from '../../src/subscriptions/store/agreements/institution-number-sql.js';
+} from '../../src/subscriptions/store/agreements/same-number-sql.js';
 import { agreementOf, anotherChannel, type Stage, stage } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { costOf } from '../support/cost.js';

@@ -389,7 +389,7 @@ describe('an active order that is found on an agreement which has ended', () => 
     ]);
   });
 
-  it('more of them than a claim takes hold up nobody behind them', async () => {
+  it('more of them than a lease takes hold up nobody behind them', async () => {
     const { orderNo, agreementId } = await left();
     await copies(database, orderNo, 150);
     const good = await shared(unique('number'), 1);
@@ -434,7 +434,7 @@ describe('an active order that is found on an agreement which has ended', () => 
 describe('in the same moment', () => {
   const waiting = () =>
     until('somebody waits for a lock', async () => (await lockWaits(on.service.fresh.database)) > 0);
-  const claim = (tx: Queryable) =>
+  const leaseDue = (tx: Queryable) =>
     startRenewals(tx, 'MOCKPAY', { kind: 'everything', after: { dueAt: '-infinity', orderNo: 0 } }, 64, 18);
 
   it('a renewal is written down first: the end waits for it, and then finds a debit on its way', async () => {
@@ -442,7 +442,7 @@ describe('in the same moment', () => {
     const orderNo = await shared(number);
     let ending: ReturnType<typeof gone> | undefined;
     await database.transaction(async (tx) => {
-      expect((await claim(tx)).renewals).toHaveLength(1);
+      expect((await leaseDue(tx)).renewals).toHaveLength(1);
       ending = gone(number);
       await waiting();
     });
@@ -461,7 +461,7 @@ describe('in the same moment', () => {
       await tx.query('select from agreements where agreement_id = $1 for update', [agreementId]);
       ending = gone(number);
       await waiting();
-      expect(await claim(database)).toEqual({ renewals: [], notBound: [], last: undefined });
+      expect(await leaseDue(database)).toEqual({ renewals: [], notBound: [], last: undefined });
     });
     expect((await ending)?.status).toBe(200);
     expect(await renew()).toBe(0);

@@ -15,7 +15,7 @@ const KILL_EVERY = Math.min(1_000, RENEWALS / 5);
 /** Orders of a kind from one that kills its node to the next. */
 const POINT_EVERY = RENEWALS < 1_000 ? 20 : 100;
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
-/** What the claim of a node that has died may still hold back. */
+/** What the lease of a node that has died may still hold back. */
 const TAKEN_OVER_SECONDS = 20;
 
 let fresh: FreshDatabase;
@@ -42,8 +42,8 @@ it(
     expect(kills).toBeGreaterThanOrEqual(killed);
     const slowest = await slowestTakeOver();
     process.stdout.write(
-      `  ${RENEWALS} renewals in ${seconds.toFixed(1)} s, ${kills} kills; what a killed node had claimed was settled ` +
-        `at most ${slowest.toFixed(1)} s after the claim\n`,
+      `  ${RENEWALS} renewals in ${seconds.toFixed(1)} s, ${kills} kills; what a killed node had leased was settled ` +
+        `at most ${slowest.toFixed(1)} s after the lease began\n`,
     );
   },
   RENEWALS * 60 + 240_000,
@@ -121,7 +121,7 @@ async function killNowAndThen(nodes: readonly KeptAlive[]): Promise<number> {
 
 const killsOf = (nodes: readonly KeptAlive[]) => nodes.reduce((sum, node) => sum + node.kills(), 0);
 
-/** Whatever a dead node has claimed is another's before long: that stands in the database from the start. */
+/** Whatever a dead node has leased is another's before long: that stands in the database from the start. */
 async function claimsRunOut(): Promise<void> {
   const [row] = await fresh.database.query<{ held: number }>(
     `select count(*) as held from debit_attempts where status = 'STARTED' and asked = 0
@@ -145,7 +145,7 @@ async function nothingLeft(): Promise<boolean> {
   return row?.left === false;
 }
 
-/** Of attempts with nothing wrong about them but that their node had died: seconds from the claim to the settlement. */
+/** Of attempts with nothing wrong about them but that their node had died: seconds from the lease to the settlement. */
 async function slowestTakeOver(): Promise<number> {
   const [row] = await fresh.database.query<{ slowest: number | null }>(
     `select max(extract(epoch from settled_at - started_at))::float8 as slowest from debit_attempts

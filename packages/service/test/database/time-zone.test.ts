@@ -54,7 +54,7 @@ async function times(
     const channel = node.client(on.channel);
     const { orderNo } = (await channel.call('orders/create', request(channel))).data;
     await billDueOrders(inOctober);
-    await engineNode(on, { database: inOctober }).claimOnce();
+    await engineNode(on, { database: inOctober }).renewOnce();
     const { data } = await channel.call('orders/query', { orderNo });
     const shown = await showOrder({ ...on.service.operator, database }, { orderNo });
     const [, told] = (await eventsOf(database, orderNo)).filter(({ event_type }) => event_type.startsWith('payment'));

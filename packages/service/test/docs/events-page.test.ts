@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { readPage, rowsUnder, tableRows } from './pages.js';
 
 const page = await readPage('docs/events.md');
+const interfacePage = await readPage('docs/interface.md');
 
 const inWords = ({ eventType, status }: ContractEvent) => `${eventType.split('.')[0]} ${status}`;
 
@@ -32,6 +33,20 @@ describe('docs/events.md', () => {
     const [, request = ''] = page.split('The body:');
     const envelope = tableRows(request.split(/^#/m)[0] ?? '').map(([name]) => name);
     expect(envelope).toEqual(Object.keys(schema.properties));
+  });
+
+  it.each(Object.entries(WEBHOOK_EVENTS))(
+    'docs/interface.md names every field of %s, and no other',
+    (eventType, schema) => {
+      const [, after = ''] = interfacePage.split(`\`data\` of \`${eventType}\`:`);
+      const fields = [...(after.split('\n\n')[0] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name);
+      expect(fields).toEqual(Object.keys(schema.properties.data.properties));
+    },
+  );
+
+  it('docs/interface.md has the same headers and fields of a push', () => {
+    const names = (rows: string[][]) => rows.map(([name]) => name);
+    expect(names(rowsUnder(interfacePage, '## Events'))).toEqual(names(rowsUnder(page, '## The request')));
   });
 
   it('has the retries of the schedule', () => {

@@ -155,9 +155,10 @@ async function allPages(): Promise<string[]> {
     'packages/wire/README.md',
     'packages/embedded-postgres/README.md',
     'packages/reference-peers/README.md',
+    'packages/service/src/delivery/transport/http-client/README.md',
     'packages/service/test/abuse/README.md',
   ];
-  return ['README.md', 'CHANGELOG.md', ...inPackages, ...pages];
+  return ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...inPackages, ...pages];
 }
 
 function anchorsOf(text: string): string[] {

@@ -82,18 +82,18 @@ describe('a node compares its clock with the database’s', () => {
 });
 
 describe('a node whose clock is wrong', () => {
-  it('503001 on /readyz, and nothing is claimed; ready again and at work when it is mended', async () => {
+  it('503001 on /readyz, and nothing is leased; ready again and at work when it is mended', async () => {
     const clock = manualClock(systemClock.now() + 3_600_000);
     const node = await anotherNode(service, { clock, engine: true, clockLimits: {} });
     const ready = () => send(node.baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0));
     await until('it is noticed', async () => (await ready()).status === 503);
     expect((await ready()).code).toBe('503001');
     expect((await send(node.baseUrl, 'GET', '/healthz', {}, Buffer.alloc(0))).status).toBe(200);
-    const claimed = async () => (await service.fresh.database.query('select from delivery_nodes')).length;
-    expect(await claimed()).toBe(0);
+    const leased = async () => (await service.fresh.database.query('select from delivery_nodes')).length;
+    expect(await leased()).toBe(0);
     const timer = setInterval(() => clock.set(systemClock.now()), 10);
     await until('it is mended', async () => (await ready()).status === 200);
-    await until('it is at work', async () => (await claimed()) === 1);
+    await until('it is at work', async () => (await leased()) === 1);
     clearInterval(timer);
     await node.close();
   });

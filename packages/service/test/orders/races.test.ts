@@ -195,11 +195,11 @@ describe('replace', () => {
 });
 
 describe('one attempt settled by several at once', () => {
-  /** Two engines that have both claimed it, one after the other's lease, and `others` beside them. */
+  /** Two engines that have both leased it, one after the other's lease, and `others` beside them. */
   async function meet(onQuery: (debit: DebitRequest) => ReturnType<typeof paid>, others: () => Promise<unknown>[]) {
     on.institution.onDebit = pending;
     const { orderNo } = await create(sharedRequest(channel));
-    // Both engines and this test: the others start only when both have claimed it.
+    // Both engines and this test: the others start only when both have leased it.
     const meeting = meetingOf(3);
     on.institution.onQuery = async (debit) => {
       await meeting();
@@ -268,12 +268,12 @@ describe('one attempt settled by several at once', () => {
     ]);
   });
 
-  it('an attempt is claimed by one engine at a time', async () => {
+  it('an attempt is leased by one engine at a time', async () => {
     on.institution.onDebit = pending;
     await Promise.all(times(20, () => create(sharedRequest(channel))));
     await sql('update debit_attempts set ask_at = now() where ask_at is not null');
-    const claimed = await Promise.all(times(6, () => on.askDue()));
-    expect(claimed.reduce((sum, n) => sum + n)).toBe(20);
+    const leased = await Promise.all(times(6, () => on.askDue()));
+    expect(leased.reduce((sum, n) => sum + n)).toBe(20);
     expect(new Set(on.institution.queries.map(({ attemptNo }) => attemptNo)).size).toBe(20);
     expect(on.institution.queries).toHaveLength(20);
   });

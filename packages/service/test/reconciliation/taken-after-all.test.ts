@@ -33,7 +33,7 @@ it.each([
 ] as const)('the period is %s: returned by the institution, and closed with notes', async (status, decline, day) => {
   const orderNo = await created(on);
   on.institution.onDebit = async () => declined(decline);
-  expect(await node.claimOnce()).toBe(1);
+  expect(await node.renewOnce()).toBe(1);
   on.institution.reset();
   if (status === 'CANCELED') {
     await on.channel.call('orders/unsubscribe', { orderNo }, { idempotencyKey: `end-${orderNo}` });

@@ -44,7 +44,7 @@ it('refunds that hang at one institution hold up none of another', async () => {
   expect((await stage.queryPeriod(other)).refundAmountCent).toBe(100);
   expect(hanging).toBe(64);
 
-  // Told to stop, it claims none of what is left.
+  // Told to stop, it leases none of what is left.
   isStopping = true;
   answer();
   expect(await first).toBe(64);

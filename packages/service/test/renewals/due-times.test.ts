@@ -87,7 +87,7 @@ const found = (like: string) =>
 
 it.each<[string, 'CHANNEL_COLLECT' | 'SVC_DEDUCT', () => Promise<unknown>]>([
   ['billed', 'CHANNEL_COLLECT', () => billDueOrders(node.deps.database)],
-  ['debited', 'SVC_DEDUCT', () => node.claimOnce()],
+  ['debited', 'SVC_DEDUCT', () => node.renewOnce()],
 ])('%s: the same on both sides, period after period', async (_what, mode, turn) => {
   const like = await created(on);
   await fc.assert(

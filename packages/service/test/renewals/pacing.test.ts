@@ -33,7 +33,7 @@ describe('debits per second', () => {
       (await sql<{ at: number }>('select extract(epoch from now())::float8 as at'))[0]?.at ?? 0;
     const before = await seconds();
     for (let round = 0; round < count; round += 1) {
-      await Promise.all(nodes.map((node) => node.claimOnce(PER_SECOND)));
+      await Promise.all(nodes.map((node) => node.renewOnce(PER_SECOND)));
     }
     // A second's worth may be made up for.
     const allowed = PER_SECOND * (1 + (await seconds()) - before);
@@ -56,7 +56,7 @@ describe('debits per second', () => {
     expect(debited).toBeLessThanOrEqual(allowed);
   });
 
-  it('while it is used up nothing is claimed, and nothing is lost by waiting', async () => {
+  it('while it is used up nothing is leased, and nothing is lost by waiting', async () => {
     await rounds(1);
     await sql(`update debit_paces set used_up_to = now() + interval '1 hour'`);
     on.institution.reset();
@@ -71,7 +71,7 @@ describe('debits per second', () => {
     expect(more?.n).toBe((once?.n ?? 0) + on.institution.debits.length);
   });
 
-  it('a claim that is rolled back uses nothing up', async () => {
+  it('a lease that is rolled back uses nothing up', async () => {
     const [node] = nodes;
     const broken = engineNode(on, {
       database: {
@@ -84,7 +84,7 @@ describe('debits per second', () => {
         close: async () => undefined,
       },
     });
-    await expect(broken.claimOnce(PER_SECOND)).rejects.toThrow('before the commit');
+    await expect(broken.renewOnce(PER_SECOND)).rejects.toThrow('before the commit');
     await broken.close();
     expect(on.institution.debits).toEqual([]);
     expect((await rounds(1)).debited).toBeGreaterThanOrEqual(PER_SECOND);

@@ -41,7 +41,7 @@ const sent = () => on.institution.debits.map(({ attemptNo }) => attemptNo);
 /** One debit at that time, and what is planned after it. */
 async function tried(orderNo: string, time: string): Promise<[status: string, next: string | null]> {
   await at(time);
-  expect(await node.claimOnce()).toBe(1);
+  expect(await node.renewOnce()).toBe(1);
   const order = await found(orderNo);
   const period = order.paymentRecords.findLast((one: { paymentStatus: string }) => one.paymentStatus !== 'WAIT');
   return [period.paymentStatus, order.nextPayTime];
@@ -119,7 +119,7 @@ describe('a decline that will not pass', () => {
     const orderNo = await created(on);
     on.institution.onDebit = async () => declined('agreement-invalid');
     await at('2026-02-28 12:00:00');
-    await node.claimOnce();
+    await node.renewOnce();
     const order = await found(orderNo);
     expect(order).toMatchObject({ orderStatus: 'UNSUBSCRIBED', nextPayTime: null });
     const statuses = order.paymentRecords.map((one: { paymentStatus: string }) => one.paymentStatus);
@@ -127,7 +127,7 @@ describe('a decline that will not pass', () => {
     // What the institution itself has ended is not canceled there.
     expect(await agreementOf(node.deps.database, orderNo)).toMatchObject({ status: 'CANCELED', asked: false });
     expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL', 'UNSUBSCRIBED', 'CANCELED']);
-    expect(await node.claimOnce()).toBe(0);
+    expect(await node.renewOnce()).toBe(0);
   });
 
   it.each(['final', 'agreement-invalid'] as const)('%s in the last period: FAIL and COMPLETED', async (decline) => {
@@ -138,7 +138,7 @@ describe('a decline that will not pass', () => {
     );
     on.institution.onDebit = async () => declined(decline);
     await at('2026-02-06 12:00:00');
-    await node.claimOnce();
+    await node.renewOnce();
     expect(await found(orderNo)).toMatchObject({ orderStatus: 'COMPLETED', nextPayTime: null });
     expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL', 'COMPLETED']);
     const { status } = await agreementOf(node.deps.database, orderNo);

@@ -53,7 +53,7 @@ it('one institution hangs: the other’s orders go on, period after period', asy
   await held.reached;
   await until('periods of the other', async () => (await completed(on, orderNo)) >= 4);
   expect(await paidPeriods('MOCKBANK')).toBe(0);
-  // Only so many wait for it; the rest is not claimed and stays due.
+  // Only so many wait for it; the rest is not leased and stays due.
   const [hanging] = await database.query<{ n: number }>(
     `select count(*) as n from debit_attempts where payment_channel_code = 'MOCKBANK' and status = 'STARTED'`,
   );
@@ -61,7 +61,7 @@ it('one institution hangs: the other’s orders go on, period after period', asy
   held.open();
 });
 
-it('outside its hours nothing of a payment channel is claimed; the other’s orders go on', async () => {
+it('outside its hours nothing of a payment channel is leased; the other’s orders go on', async () => {
   const { on, database, bank, orderNo, paidPeriods, start } = await scene();
   await closeFor(database, 'MOCKBANK');
   await start();

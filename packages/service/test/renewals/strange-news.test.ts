@@ -47,7 +47,7 @@ async function news(attemptNo: string, outcome: DebitOutcome, code?: string): Pr
 async function renewed(answer: (request: DebitRequest) => Promise<DebitOutcome>): Promise<string> {
   const orderNo = await created(on);
   on.institution.onDebit = answer;
-  expect(await node.claimOnce()).toBe(1);
+  expect(await node.renewOnce()).toBe(1);
   on.institution.reset();
   return orderNo;
 }
@@ -92,7 +92,7 @@ describe('after an unsubscribe', () => {
         detail: 'the order was unsubscribed while it was debited',
       },
     ]);
-    expect(await node.claimOnce()).toBe(0);
+    expect(await node.renewOnce()).toBe(0);
   });
 
   it.each(['retryable', 'final', 'agreement-invalid'] as const)('declined, %s: FAIL and no retry', async (decline) => {
@@ -102,7 +102,7 @@ describe('after an unsubscribe', () => {
     expect(await found(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED', nextPayTime: null });
     expect(await told(orderNo)).toEqual(['UNSUBSCRIBED', 'CANCELED', 'FAIL']);
     expect(await raised()).toEqual([]);
-    expect(await node.claimOnce()).toBe(0);
+    expect(await node.renewOnce()).toBe(0);
   });
 });
 
@@ -159,7 +159,7 @@ describe('the opposite of what was settled', () => {
 
   it('an earlier try is reported as SUCCESS when a later one has succeeded: the alert names the earlier one', async () => {
     const orderNo = await answered(declined('retryable'));
-    expect(await node.claimOnce()).toBe(1);
+    expect(await node.renewOnce()).toBe(1);
     expect((await periodOf(orderNo)).paymentStatus).toBe('SUCCESS');
     const before = await stored(orderNo);
     await news(numberOf(orderNo, 1), paidNow(numberOf(orderNo, 1)));
@@ -271,7 +271,7 @@ describe('news at the same time', () => {
       await held.stand();
       return paid(request);
     };
-    const renewing = node.claimOnce();
+    const renewing = node.renewOnce();
     await held.reached;
     await news(numberOf(orderNo), paidNow(numberOf(orderNo)));
     await settledOnce(orderNo);
@@ -290,7 +290,7 @@ describe('news at the same time', () => {
         await held.stand();
         return paid(request);
       };
-      both.push(node.claimOnce());
+      both.push(node.renewOnce());
       await held.reached;
       await tx.query('select from orders where order_no = $1 for update', [orderNo]);
       held.open();

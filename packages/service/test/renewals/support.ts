@@ -11,8 +11,8 @@ import { sharedRequest } from '../support/demo.js';
 /** A second node's engine: connections and memory of its own. */
 export interface EngineNode {
   readonly deps: RenewalDeps;
-  /** Debits what is due at this moment: one claim, and everything that comes of it. */
-  claimOnce(debitsPerSecond?: number): Promise<number>;
+  /** Debits what is due at this moment: one lease, and everything that comes of it. */
+  renewOnce(debitsPerSecond?: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -35,11 +35,11 @@ export function engineNode(
   };
   return {
     deps,
-    async claimOnce(debitsPerSecond) {
-      let claims = 0;
+    async renewOnce(debitsPerSecond) {
+      let leases = 0;
       const stopping = () => {
-        claims += 1;
-        return claims > 1;
+        leases += 1;
+        return leases > 1;
       };
       return renewDueOrders({ ...deps, stopping }, { code: 'MOCKPAY', debitsPerSecond: debitsPerSecond ?? null });
     },

@@ -63,13 +63,13 @@ describe('a renewal', () => {
   ])('%s: asked about after 10 s, then 30 s, 1 min, 5 min, 15 min, hourly', async (_what, answer) => {
     const orderNo = await created(on);
     on.institution.onDebit = answer;
-    expect(await askedIn(orderNo, () => node.claimOnce())).toBe(10);
+    expect(await askedIn(orderNo, () => node.renewOnce())).toBe(10);
     on.institution.onQuery = async () => unknown;
     for (const seconds of [30, 60, 300, 900, 3600, 3600]) {
       expect(await askedIn(orderNo, on.askPending)).toBe(seconds);
     }
     // Nothing else is due meanwhile: not another try, and not the next period.
-    expect(await node.claimOnce()).toBe(0);
+    expect(await node.renewOnce()).toBe(0);
     expect(await statusOf(orderNo)).toBe('PROCESSING');
     expect(on.institution.debits.map(({ attemptNo }) => attemptNo)).toEqual([
       attemptNoOf(orderNo, 1, 1),
@@ -89,7 +89,7 @@ describe('a renewal', () => {
   ])('pending until %i s from now: asked about after %i s', async (named, seconds) => {
     const orderNo = await created(on);
     on.institution.onDebit = pendingUntil(named);
-    expect(await askedIn(orderNo, () => node.claimOnce())).toBe(seconds);
+    expect(await askedIn(orderNo, () => node.renewOnce())).toBe(seconds);
     on.institution.onQuery = pendingUntil(named);
     expect(await askedIn(orderNo, on.askPending)).toBe(seconds);
   });
@@ -97,14 +97,14 @@ describe('a renewal', () => {
   it.each([0, -5])('pending until a time that has passed (%i s): as if none had been named', async (named) => {
     const orderNo = await created(on);
     on.institution.onDebit = pendingUntil(named);
-    expect(await askedIn(orderNo, () => node.claimOnce())).toBe(10);
+    expect(await askedIn(orderNo, () => node.renewOnce())).toBe(10);
     on.institution.onQuery = pendingUntil(named);
     expect(await askedIn(orderNo, on.askPending)).toBe(30);
   });
 });
 
 describe('a node that dies', () => {
-  const claim = () =>
+  const leaseDue = () =>
     startRenewals(
       node.deps.database,
       'MOCKPAY',
@@ -113,9 +113,9 @@ describe('a node that dies', () => {
       RENEWAL_LEASE_SECONDS,
     );
 
-  it('after its claim: another asks 18 s later, finds nothing sent, and sends the same number', async () => {
+  it('after its lease has begun: another asks 18 s later, finds nothing sent, and sends the same number', async () => {
     const orderNo = await created(on);
-    expect(await askedIn(orderNo, claim)).toBe(18);
+    expect(await askedIn(orderNo, leaseDue)).toBe(18);
     expect(await on.askDue()).toBe(0);
     on.institution.reset();
     on.institution.onQuery = async () => ({ kind: 'not-found' });
@@ -125,9 +125,9 @@ describe('a node that dies', () => {
     expect(await sql('select from debit_attempts where order_no = $1', [orderNo])).toHaveLength(2);
   });
 
-  it('after its claim, and the order is unsubscribed: it is not sent any more, and FAIL once that is certain', async () => {
+  it('after its lease has begun, and the order is unsubscribed: it is not sent any more, and FAIL once that is certain', async () => {
     const orderNo = await created(on);
-    await claim();
+    await leaseDue();
     on.institution.reset();
     on.institution.onQuery = async () => ({ kind: 'not-found' });
     expect((await on.channel.call('orders/unsubscribe', { orderNo })).code).toBe('0');
@@ -143,7 +143,7 @@ describe('a node that dies', () => {
 
   it('over the question: another asks 18 s later', async () => {
     const orderNo = await created(on);
-    await claim();
+    await leaseDue();
     const held = gate();
     on.institution.onQuery = async () => {
       await held.stand();
@@ -162,9 +162,9 @@ describe('a node that dies', () => {
 
   it('while a question of its successor hangs: what falls due meanwhile is asked about meanwhile', async () => {
     const hanging = await created(on);
-    await claim();
+    await leaseDue();
     const other = await created(on);
-    await claim();
+    await leaseDue();
     const held = gate();
     on.institution.onQuery = async (request) => {
       if (request.orderNo !== hanging) return paid(request);
@@ -181,7 +181,7 @@ describe('a node that dies', () => {
     expect(await asking).toBe(2);
   });
 
-  it('or is held up for longer than its claim lasts: it sends nothing any more', async () => {
+  it('or is held up for longer than its lease lasts: it sends nothing any more', async () => {
     const orderNo = await created(on);
     on.institution.reset();
     const { clock } = on.service;
@@ -194,7 +194,7 @@ describe('a node that dies', () => {
         },
       },
     });
-    expect(await askedIn(orderNo, () => late.claimOnce())).toBe(18);
+    expect(await askedIn(orderNo, () => late.renewOnce())).toBe(18);
     expect(on.institution.debits).toEqual([]);
     await late.close();
   });
@@ -207,7 +207,7 @@ describe('an outcome that is unknown for a day', () => {
     const orderNo = await created(on);
     on.institution.onDebit = async () => unknown;
     on.institution.onQuery = async () => unknown;
-    await node.claimOnce();
+    await node.renewOnce();
     const [row] = await sql<{ at: number }>(
       'select (extract(epoch from started_at) * 1000)::bigint as at from debit_attempts where order_no = $1 and cycle_no = 2',
       [orderNo],

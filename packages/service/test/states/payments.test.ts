@@ -7,7 +7,7 @@ import {
 } from '../../src/subscriptions/domain/payments/payment-states.js';
 
 /**
- * The interface's table of paymentStatus and decisions section 4, read from there and not from the code. By state: what
+ * The interface's table of paymentStatus and decisions 0010 and 0016, read from there and not from the code. By state: what
  * each trigger makes of it, a star where channels hear of it. Whatever is not named cannot be.
  */
 const TABLE: Readonly<Record<PaymentStatus | 'none', Readonly<Partial<Record<PaymentTrigger, string>>>>> = {

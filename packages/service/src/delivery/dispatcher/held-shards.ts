@@ -9,11 +9,11 @@ import {
   releaseShards,
   renewLease,
 } from '../queue/shards-sql.js';
-import { DEADLINE_MS } from '../schedule.js';
+import { PUSH_DEADLINE_MS } from '../schedule.js';
 import { Shard } from './shard.js';
 
 /** So long before its lease ends a node stops sending: enough for a push and for writing how it ended. */
-const QUIET_MS = DEADLINE_MS + 1_000;
+const QUIET_MS = PUSH_DEADLINE_MS + 1_000;
 
 /** The shards that this node holds by its lease. */
 export class HeldShards {

@@ -5,7 +5,7 @@ import { type Database, HeldUp, Unavailable } from '../../platform/db/database.j
 import type { BusinessCounts } from '../../platform/metrics/counts.js';
 import { keyOf } from '../queue/due-sql.js';
 import { findUnfinished, finishPushes, type PushOutcome } from '../queue/finish-sql.js';
-import { RETRY_DELAYS_SECONDS } from '../schedule.js';
+import { PUSH_RETRY_DELAYS_SECONDS } from '../schedule.js';
 import type { ReadsInProgress } from './reads-in-progress.js';
 import type { FinishedPush, Shard } from './shard.js';
 
@@ -167,7 +167,7 @@ function without<Item>(all: readonly Item[], some: readonly Item[]): Item[] {
 
 /** As far as this node knows: an event that was replayed meanwhile goes on, and none is given up that this says nothing of. */
 const isLastPush = ({ outcome, due, isHopeless }: PushOutcome) =>
-  outcome !== 'ACCEPTED' && (isHopeless || due.step >= RETRY_DELAYS_SECONDS.length);
+  outcome !== 'ACCEPTED' && (isHopeless || due.step >= PUSH_RETRY_DELAYS_SECONDS.length);
 
 /** Returns how many events were given up. */
 async function writeWithAlerts(

@@ -1,6 +1,6 @@
 import { toArrayText } from '../../platform/db/array-text.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { RETRY_DELAYS_SECONDS } from '../schedule.js';
+import { PUSH_RETRY_DELAYS_SECONDS } from '../schedule.js';
 import { DUE_COLUMNS, DUE_ROW, type DueEvent, isBefore } from './due-sql.js';
 import type { HeldShard } from './shards-sql.js';
 
@@ -62,7 +62,7 @@ with patience as materialized (
   where d.shard = p.shard and d.next_at = p.next_at and d.event_no = p.event_no and d.cycle_no = p.cycle_no
   returning d.*, p.outcome, p.http_status, p.latency_ms, p.ended_at, p.answer,
     case when p.outcome <> 'ACCEPTED' and not p.is_hopeless
-      then (array[${RETRY_DELAYS_SECONDS.join()}])[d.step + 1] end as again_in
+      then (array[${PUSH_RETRY_DELAYS_SECONDS.join()}])[d.step + 1] end as again_in
 ), attempts as (
   insert into delivery_attempts (channel_id, event_no, recorded_at, is_payment, cycle_no, retry_no, http_status, latency_ms,
     at, outcome, answer)

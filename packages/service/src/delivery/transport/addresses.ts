@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { isIP } from 'node:net';
 import { isPublicAddress } from '../../catalog/channels/public-address.js';
-import { DEADLINE_MS } from '../schedule.js';
+import { PUSH_DEADLINE_MS } from '../schedule.js';
 
 /** The address is not on the public internet. */
 export class ForbiddenAddress extends Error {}
@@ -58,7 +58,7 @@ export function createDnsResolver(servers?: readonly string[]): ResolveName {
     const resolver = new dns.promises.Resolver({ timeout: 1_500, tries: 2 });
     if (servers) resolver.setServers(servers);
     const cancelAfter = (ms: number) => setTimeout(() => resolver.cancel(), ms);
-    let cancelTimer = cancelAfter(DEADLINE_MS);
+    let cancelTimer = cancelAfter(PUSH_DEADLINE_MS);
     const waitShortlyForOtherFamily = (addresses: string[]) => {
       clearTimeout(cancelTimer);
       cancelTimer = cancelAfter(OTHER_FAMILY_WAIT_MS);

@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import type { SignedPush } from '../receivers/message.js';
-import { DEADLINE_MS } from '../schedule.js';
+import { PUSH_DEADLINE_MS } from '../schedule.js';
 import {
   type AddressRules,
   createDnsResolver,
@@ -40,7 +40,7 @@ const MAX_ENDPOINTS = 10_000;
 
 /** Pushes over kept connections, one at a time on each. Everything about one push happens within its deadline. */
 export function createPushClient(options: PushClientOptions): PushClient {
-  const { deadlineMs = DEADLINE_MS } = options;
+  const { deadlineMs = PUSH_DEADLINE_MS } = options;
   const idle = createIdleConnections();
   const connect = createConnector(options);
   const deadlines = createExpiryQueue<PushDeadline>(deadlineMs, (deadline) => deadline.cancelStep());

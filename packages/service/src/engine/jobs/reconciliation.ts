@@ -7,9 +7,9 @@ import type { Database } from '../../platform/db/database.js';
 import { PlainError } from '../../platform/plain-error.js';
 import { reconcile } from '../../reconciliation/reconcile.js';
 import {
-  claimReconciliationHour,
   type DayOfChannel,
   findDaysToReconcile,
+  leaseReconciliationHour,
 } from '../../reconciliation/reconciliation-runs-sql.js';
 import { readStatementFromGateway, withStatement } from '../../reconciliation/statement.js';
 
@@ -37,7 +37,7 @@ export async function reconcileDays(deps: ReconciliationDeps): Promise<number> {
   const waiting = await findDaysToReconcile(deps.database, { today, hour: FIRST_HOUR, back: DAYS_BACK });
   let done = 0;
   for (const { paymentChannelCode, days } of waiting) {
-    if (!(await claimReconciliationHour(deps.database, paymentChannelCode))) continue;
+    if (!(await leaseReconciliationHour(deps.database, paymentChannelCode))) continue;
     for (const day of days) {
       if (deps.stopping?.()) return done;
       if (await reconcileDay(deps, { paymentChannelCode, day })) done += 1;

@@ -55,17 +55,17 @@ export async function renewDueOrders(deps: RenewalDeps, pace: Pace): Promise<num
   for (let after: DueCursor | undefined = START_OF_DUE_ORDERS; after && !deps.stopping?.(); ) {
     while (underWay.size > MAX_IN_FLIGHT - MIN_STARTED_TOGETHER) await Promise.race(underWay);
     const gateway = await gateways.of(pace.code);
-    const claimedAt = clock.now();
-    const claim = await startDueRenewals(deps, pace, after, MAX_IN_FLIGHT - underWay.size);
-    for (const renewal of claim.renewals) {
-      const debit: Promise<void> = debitRenewal({ ...deps, channelOf }, gateway, renewal, claimedAt).finally(() =>
+    const leasedAt = clock.now();
+    const batch = await startDueRenewals(deps, pace, after, MAX_IN_FLIGHT - underWay.size);
+    for (const renewal of batch.renewals) {
+      const debit: Promise<void> = debitRenewal({ ...deps, channelOf }, gateway, renewal, leasedAt).finally(() =>
         underWay.delete(debit),
       );
       underWay.add(debit);
     }
-    started += claim.renewals.length;
-    for (const agreementId of claim.notBound) await endOrdersLeftOver(deps, agreementId);
-    after = claim.last;
+    started += batch.renewals.length;
+    for (const agreementId of batch.notBound) await endOrdersLeftOver(deps, agreementId);
+    after = batch.last;
   }
   await Promise.all(underWay);
   return started;
@@ -82,9 +82,9 @@ async function startDueRenewals(
   if (debitsPerSecond === null) return startRenewals(database, code, due, room, RENEWAL_LEASE_SECONDS);
   return database.transaction(async (tx) => {
     const allowed = Math.min(room, await lockPace(tx, code, debitsPerSecond));
-    const claim = await startRenewals(tx, code, due, allowed, RENEWAL_LEASE_SECONDS);
-    if (claim.renewals.length > 0) await usePace(tx, code, debitsPerSecond, claim.renewals.length);
-    return claim;
+    const batch = await startRenewals(tx, code, due, allowed, RENEWAL_LEASE_SECONDS);
+    if (batch.renewals.length > 0) await usePace(tx, code, debitsPerSecond, batch.renewals.length);
+    return batch;
   });
 }
 
@@ -114,14 +114,14 @@ async function debitRenewal(
   deps: RenewalDeps & { readonly channelOf: (channelId: number) => Promise<Channel> },
   gateway: Gateway,
   renewal: StartedRenewal,
-  claimedAt: number,
+  leasedAt: number,
 ): Promise<void> {
   const { database, settle, clock, log } = deps;
   try {
     const channel = await deps.channelOf(renewal.channelId);
     const request = createDebitRequest(renewal, channel, unsealInstitutionNo(channel, renewal));
     // Too late: another node may already be asking about it.
-    if (clock.now() - claimedAt > MAX_MS_BEFORE_SENDING) return;
+    if (clock.now() - leasedAt > MAX_MS_BEFORE_SENDING) return;
     const outcome = await rejectWrongAmount(database, renewal, await sendDebit(gateway, request, deps.debitDeadlineMs));
     if (outcome.kind === 'success' || outcome.kind === 'declined') {
       await settle({ attempt: renewal, outcome });

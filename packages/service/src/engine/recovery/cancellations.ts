@@ -5,7 +5,7 @@ import { raiseAlert, resolveAlert } from '../../platform/alerts/alerts-sql.js';
 import { columns, type Database, type Queryable, statement } from '../../platform/db/database.js';
 import { numberInUseSql } from '../../subscriptions/store/agreements/cancel-unused-sql.js';
 import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
-import { sameNumberSql } from '../../subscriptions/store/agreements/institution-number-sql.js';
+import { sameNumberSql } from '../../subscriptions/store/agreements/same-number-sql.js';
 import { agreementStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import { recoverAllDue } from './recover.js';
 
@@ -82,8 +82,8 @@ async function leaseCancellations(
   limit: number,
   paymentChannelCode?: string,
 ): Promise<AgreementToCancel[]> {
-  const claimed = await db.query(LEASE_CANCELLATIONS, [limit, LEASE_SECONDS, paymentChannelCode ?? null]);
-  return claimed.filter(({ isKept }) => !isKept);
+  const leased = await db.query(LEASE_CANCELLATIONS, [limit, LEASE_SECONDS, paymentChannelCode ?? null]);
+  return leased.filter(({ isKept }) => !isKept);
 }
 
 /**

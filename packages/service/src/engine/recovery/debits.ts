@@ -13,7 +13,7 @@ import {
 } from '../../subscriptions/domain/payments/debit-policy.js';
 import type { SettleInBatch } from '../../subscriptions/steps/payments/batch-settler.js';
 import { askDebit, createDebitRequest, rejectWrongAmount } from '../../subscriptions/steps/payments/send-debit.js';
-import { findInstitutionNo } from '../../subscriptions/store/agreements/institution-no-sql.js';
+import { findInstitutionNo } from '../../subscriptions/store/agreements/find-institution-no-sql.js';
 import { findUnsubscribedAt } from '../../subscriptions/store/orders/unsubscribe-orders-sql.js';
 import {
   type Attempt,

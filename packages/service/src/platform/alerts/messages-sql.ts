@@ -110,7 +110,7 @@ export interface DueAlertMessage<Content = unknown> {
   readonly tries: number;
 }
 
-const CLAIM_MESSAGE = statement({
+const LEASE_MESSAGE = statement({
   text: `update alert_messages set tries = tries + 1,
        send_at = now() + least(60 * 2 ^ least(tries, 10), 3600) * interval '1 s'
      where message_id = (
@@ -125,11 +125,11 @@ const CLAIM_MESSAGE = statement({
  * The oldest message of a way that is due, for one node. Its next try is stored before it is sent: if this
  * node dies, or the receiver is away, it is sent again after 1, 2, 4 minutes and so on, an hour at most.
  */
-export async function claimAlertMessage<Content>(
+export async function leaseAlertMessage<Content>(
   db: Queryable,
   way: AlertWay,
 ): Promise<DueAlertMessage<Content> | undefined> {
-  const [message] = await db.query(CLAIM_MESSAGE, [way]);
+  const [message] = await db.query(LEASE_MESSAGE, [way]);
   return message as DueAlertMessage<Content> | undefined;
 }
 

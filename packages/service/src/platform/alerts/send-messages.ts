@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
 import { type AlertMessage, type AlertSender, createAlertMessage } from './message.js';
 import {
-  claimAlertMessage,
+  leaseAlertMessage,
   lockMessageWriting,
   markMessageFailed,
   markMessageSent,
@@ -54,7 +54,7 @@ export async function sendAlertMessages(
   signal?: AbortSignal,
 ): Promise<number> {
   for (let sent = 0; sent < MAX_MESSAGES_PER_RUN && !signal?.aborted; sent += 1) {
-    const message = await claimAlertMessage<AlertMessage>(database, way.way);
+    const message = await leaseAlertMessage<AlertMessage>(database, way.way);
     if (!message) return sent;
     const { messageId, content, tries } = message;
     try {

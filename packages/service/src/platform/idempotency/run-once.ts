@@ -29,7 +29,7 @@ export interface IdempotentRun {
   finish(tx: Queryable, answer: Answer): Promise<Answer>;
 }
 
-/** The action inserts it RUNNING or DONE and says so here; a unique violation on it is `new KeyTaken()`. */
+/** The action inserts it RUNNING, or with its answer (DONE or DESCRIBED), and says so here; a unique violation on it is `new KeyTaken()`. */
 export interface IdempotentRow extends IdempotencyId {
   readonly leaseSeconds: number;
   begun(): void;

@@ -36,7 +36,7 @@ export interface Order {
   readonly shared: boolean;
 }
 
-/** A period that was started. */
+/** A period, as stored or as derived from its order. */
 export interface Payment {
   readonly cycleNo: number;
   readonly status: PaymentStatus;

@@ -10,7 +10,7 @@ import { requireShareablePaymentChannel } from '../../domain/agreements/choose-p
 import { readPlaintext } from '../../domain/agreements/plaintext.js';
 import { type AgreementRow, type BindingRow, findBindingInForce } from '../../store/agreements/agreements-sql.js';
 import { unsealInstitutionNo } from '../../store/agreements/card.js';
-import type { NumberAtInstitution } from '../../store/agreements/institution-number-sql.js';
+import type { NumberAtInstitution } from '../../store/agreements/same-number-sql.js';
 import { createSharedAgreementRow, readSharedCard } from '../../store/agreements/shared-agreement.js';
 import type { AgreementInsert } from '../../store/orders/new-orders-sql.js';
 import { checkUserMobile, createUserRow } from '../../store/users/login-mobile.js';

@@ -3,10 +3,7 @@ import type { ActionContext } from '../../../catalog/action.js';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import { raiseAlert } from '../../../platform/alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
-import {
-  findAgreementOfAnotherChannel,
-  type NumberAtInstitution,
-} from '../../store/agreements/institution-number-sql.js';
+import { findAgreementOfAnotherChannel, type NumberAtInstitution } from '../../store/agreements/same-number-sql.js';
 
 /**
  * A channel was refused a number that another channel has: the alert tells operators whose it is, the channel is not told. The

@@ -14,7 +14,7 @@ import type { KeyedHasher } from '../../../platform/secrets/keyed-hasher.js';
 import type { Order } from '../../domain/orders/order.js';
 import { createOrderDescription, type OrderDescription } from '../../domain/orders/order-description.js';
 import { askSecondsNamedBy, FIRST_ASK_SECONDS } from '../../domain/payments/debit-policy.js';
-import { findInstitutionNo } from '../../store/agreements/institution-no-sql.js';
+import { findInstitutionNo } from '../../store/agreements/find-institution-no-sql.js';
 import { NumberOfAnotherChannel } from '../../store/agreements/shared-agreement.js';
 import { findOrderWithPayments } from '../../store/orders/orders-sql.js';
 import type { RedeemLinks } from '../../store/orders/redeem-links.js';

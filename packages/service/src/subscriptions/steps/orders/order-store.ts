@@ -121,13 +121,13 @@ async function toNumberTaken(database: Database, error: unknown): Promise<Number
  * key, nor two channels with the same number of an agreement. The `rest` are stored one by one.
  */
 function separateTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; rest: NewOrderRow[] } {
-  const claimed = new Set<string>();
+  const taken = new Set<string>();
   /** The channel that each number of an agreement belongs to in this statement. */
   const numbers = new Map<string, number>();
   const first: NewOrderRow[] = [];
   const rest: NewOrderRow[] = [];
   for (const row of rows) {
-    const claims = [
+    const uniqueValues = [
       `number ${row.external_order_no}`,
       `user ${row.channel_id} ${row.channel_user_id}`,
       ...(row.mobile_hash === null ? [] : [`mobile ${row.channel_id} ${row.mobile_hash}`]),
@@ -135,9 +135,9 @@ function separateTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; re
     ];
     const number = `${row.payment_channel_code} ${row.exclusive_number}`;
     const isForeign = row.exclusive_number !== null && (numbers.get(number) ?? row.channel_id) !== row.channel_id;
-    if (isForeign || claims.some((claim) => claimed.has(claim))) rest.push(row);
+    if (isForeign || uniqueValues.some((value) => taken.has(value))) rest.push(row);
     else {
-      for (const claim of claims) claimed.add(claim);
+      for (const value of uniqueValues) taken.add(value);
       if (row.exclusive_number !== null) numbers.set(number, row.channel_id);
       first.push(row);
     }

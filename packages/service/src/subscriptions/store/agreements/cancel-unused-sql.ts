@@ -2,7 +2,7 @@ import { columns, type Queryable, statement } from '../../../platform/db/databas
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs, statusLiteral } from '../statuses-sql.js';
-import { lockNumberForEndingSql, sameNumberSql } from './institution-number-sql.js';
+import { lockNumberForEndingSql, sameNumberSql } from './same-number-sql.js';
 
 const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
 

@@ -2,7 +2,7 @@ import { columns, type Queryable, statement } from '../../../platform/db/databas
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs, statusLiteral } from '../statuses-sql.js';
-import { sameNumberSql } from './institution-number-sql.js';
+import { sameNumberSql } from './same-number-sql.js';
 
 const FIND_AGREEMENT_BY_INSTITUTION_NO = statement({
   text: `select agreement_id as "agreementId" from agreements where payment_channel_code = $1 and institution_hash = $2 limit 1`,

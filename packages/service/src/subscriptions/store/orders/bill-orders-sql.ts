@@ -9,11 +9,11 @@ import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import type { DueCursor } from './due-orders-sql.js';
 
 /**
- * Due orders of mode B are divided into lanes by order number modulo this. The index of due orders has the same number in it.
+ * Due orders of mode B are divided into billing lanes by order number modulo this. The index of due orders has the same number in it.
  */
 export const BILLING_LANES = 4;
 
-/** The first key of the advisory locks of lanes: 'bill' in ASCII. */
+/** The first key of the advisory locks of billing lanes: 'bill' in ASCII. */
 const LANE_LOCK_CLASS = 0x62696c6c;
 
 export interface BilledBatch {

@@ -2,7 +2,7 @@ import { columns, type Queryable, statement } from '../../../platform/db/databas
 import { createNumberSupply, type NumberSupply } from '../../../platform/db/sharing/number-supply.js';
 import { leaseUntil } from '../../../platform/idempotency/idempotency-sql.js';
 import { requireAgreementTransition } from '../../domain/agreements/agreement-states.js';
-import { lockNumberForSharingSql } from '../agreements/institution-number-sql.js';
+import { lockNumberForSharingSql } from '../agreements/same-number-sql.js';
 import { statusLiteral } from '../statuses-sql.js';
 
 /** The status of an agreement that comes with its order. */
