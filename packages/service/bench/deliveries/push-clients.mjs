@@ -6,7 +6,7 @@ import net from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { Pool, request } from 'undici';
 import { signPush } from '../../dist/delivery/receivers/message.js';
-import { createSigner } from '../../dist/delivery/receivers/signing-key.js';
+import { createSigner } from '../../dist/delivery/receivers/push-signer.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { isAccepted } from '../../dist/delivery/transport/push-result.js';
 import { processes } from '../processes.mjs';

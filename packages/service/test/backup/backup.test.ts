@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/platform/db/database.js';
 import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readSettings } from '../../src/platform/settings.js';
-import { perennialProcess } from '../cli/perennial.js';
+import { perennial, perennialProcess } from '../cli/perennial.js';
 import { dump } from '../operator/support.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { freshDatabase } from '../support/database.js';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   node = start(MAIN, { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' });
   const baseUrl = await serviceUrl(node);
   client = channelClient(baseUrl, JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8')));
-  await perennialProcess(['channel', 'set-limits', 'test_demo', '--rate', '100000'], { DATA_DIR: dataDir });
+  await perennial(['channel', 'set-limits', 'test_demo', '--rate', '100000'], { DATA_DIR: dataDir });
   const create = async () => {
     const request = acknowledged.length % 2 === 0 ? collectRequest(client) : sharedRequest(client);
     // What a text may hold, it holds: lines, quotes, backslashes, commas, and no text at all.
@@ -79,7 +79,7 @@ describe('a backup', () => {
   });
 
   it('is not written over another file', async () => {
-    const ran = await perennialProcess(['backup', file], { DATA_DIR: dataDir });
+    const ran = await perennial(['backup', file], { DATA_DIR: dataDir });
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('is there already') });
   });
 });
@@ -97,11 +97,11 @@ describe('a restore', () => {
     const fresh = await freshDatabase({ migrated: false });
     const key = Buffer.alloc(32, 1).toString('base64');
     const env = { DATABASE_URL: fresh.url, MASTER_KEY: key };
-    expect(await perennialProcess(['restore', file], env)).toMatchObject({
+    expect(await perennial(['restore', file], env)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/needs the master key [0-9a-f]{8}; the setting MASTER_KEY holds/),
     });
-    expect(await perennialProcess(['restore', file], { ...env, SVC_ENVIRONMENT: 'production' })).toMatchObject({
+    expect(await perennial(['restore', file], { ...env, SVC_ENVIRONMENT: 'production' })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('the backup is of the sandbox environment'),
     });
@@ -125,11 +125,11 @@ describe('a restore', () => {
     expect(ran.code, ran.stderr).toBe(0);
     expect(ran.stdout).toContain('restore-check');
 
-    const checked = await perennialProcess(['restore-check'], env);
+    const checked = await perennial(['restore-check'], env);
     expect(checked.code, checked.stdout + checked.stderr).toBe(0);
     expect(checked.stdout).toMatch(/\nOK: the engine may be switched on\n$/);
 
-    const second = await perennialProcess(['restore', file], env);
+    const second = await perennial(['restore', file], env);
     expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('say --replace and lose it') });
 
     const copy = start(MAIN, { ...env, ENGINE: 'off' });
@@ -173,7 +173,7 @@ describe('a restore', () => {
     const source = await freshDatabase({ migrated: false });
     const target = await freshDatabase({ migrated: false });
     const env = (url: string) => ({ DATABASE_URL: url, MASTER_KEY: key });
-    const ran = await perennialProcess(['restore', file, '--json'], env(source.url));
+    const ran = await perennial(['restore', file, '--json'], env(source.url));
     expect(ran.code, ran.stderr).toBe(0);
     const again = path.join(folder, 'again.gz');
     // A week that nobody would make, and what is in it.
@@ -184,8 +184,8 @@ describe('a restore', () => {
       `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
        values (1, 1, 'order.status.changed', now(), '{}', '2020-01-02')`,
     );
-    expect((await perennialProcess(['backup', again], env(source.url))).code).toBe(0);
-    expect((await perennialProcess(['restore', again], env(target.url))).code).toBe(0);
+    expect((await perennial(['backup', again], env(source.url))).code).toBe(0);
+    expect((await perennial(['restore', again], env(target.url))).code).toBe(0);
     const [audit] = await target.database.query<{ action: string }>(
       'select action from audit_log order by audit_id desc limit 1',
     );
@@ -221,7 +221,7 @@ describe('a restore', () => {
       [gzipSync('{"something":"else"}\n'), 'not a file that perennial backup has written'],
     ] as const) {
       await writeFile(bad, bytes);
-      const ran = await perennialProcess(['restore', bad], env);
+      const ran = await perennial(['restore', bad], env);
       expect(ran.code, said).toBe(1);
       expect(ran.stderr).toContain(said);
       const [state] = await fresh.database.query<{ rows: number | null }>(
@@ -231,11 +231,9 @@ describe('a restore', () => {
       );
       expect(state?.rows).toBe(0);
     }
-    expect((await perennialProcess(['restore', path.join(folder, 'nothing.gz')], env)).stderr).toContain(
-      'there is no file',
-    );
+    expect((await perennial(['restore', path.join(folder, 'nothing.gz')], env)).stderr).toContain('there is no file');
     // And the right one still can be restored there.
-    expect((await perennialProcess(['restore', file], env)).code).toBe(0);
+    expect((await perennial(['restore', file], env)).code).toBe(0);
     await fresh.close();
   });
 
@@ -245,19 +243,17 @@ describe('a restore', () => {
     const env = { DATABASE_URL: fresh.url, MASTER_KEY: key };
     const opened = await openDatabaseFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
     await opened.close();
-    expect((await perennialProcess(['channel', 'create', '--name', 'Lost', '--app-id', 'test_lost'], env)).code).toBe(
-      0,
-    );
+    expect((await perennial(['channel', 'create', '--name', 'Lost', '--app-id', 'test_lost'], env)).code).toBe(0);
     const node = openDatabase({ url: fresh.url, pool: 1, name: 'perennial service' });
     await node.query('select 1');
-    expect(await perennialProcess(['restore', file, '--replace'], env)).toMatchObject({
+    expect(await perennial(['restore', file, '--replace'], env)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('nodes are running'),
     });
     await node.close();
-    const ran = await perennialProcess(['restore', file, '--replace'], env);
+    const ran = await perennial(['restore', file, '--replace'], env);
     expect(ran.code, ran.stderr).toBe(0);
-    const list = await perennialProcess(['channel', 'list', '--json'], env);
+    const list = await perennial(['channel', 'list', '--json'], env);
     expect(JSON.parse(list.stdout).items.map(({ appId }: { appId: string }) => appId)).toEqual(['test_demo']);
     await fresh.close();
   });
@@ -268,7 +264,7 @@ describe('restore-check', () => {
     const key = (await readFile(path.join(dataDir, 'master-key'), 'utf8')).trim();
     const fresh = await freshDatabase({ migrated: false });
     const env = { DATABASE_URL: fresh.url, MASTER_KEY: key };
-    expect((await perennialProcess(['restore', file], env)).code).toBe(0);
+    expect((await perennial(['restore', file], env)).code).toBe(0);
     await fresh.database.query(
       `update orders set next_due_at = now() - interval '2 days' where settlement_mode = 'SVC_DEDUCT'`,
     );
@@ -280,7 +276,7 @@ describe('restore-check', () => {
        from orders where settlement_mode = 'SVC_DEDUCT'`,
     );
     const { takenAt } = JSON.parse((await contents()).split('\n', 1)[0] ?? '');
-    const report = JSON.parse((await perennialProcess(['restore-check', '--json'], env)).stdout);
+    const report = JSON.parse((await perennial(['restore-check', '--json'], env)).stdout);
     expect(report.problems).toEqual([]);
     // Of the service, not of the restore.
     expect(report.lastWriteAt <= takenAt).toBe(true);
@@ -300,7 +296,7 @@ describe('restore-check', () => {
 
     await fresh.database.query(`select setval('event_numbers', 1), setval('order_numbers', 100000001000)`);
     await fresh.database.query(`update channels set data_key = 'ffffffff.' || split_part(data_key, '.', 2)`);
-    const ran = await perennialProcess(['restore-check'], env);
+    const ran = await perennial(['restore-check'], env);
     expect(ran.code).toBe(1);
     expect(ran.stdout).toMatch(/^event_numbers +2 +\d+$/m);
     expect(ran.stdout.trim().split('\n').at(-1)).toMatch(
@@ -313,11 +309,11 @@ describe('restore-check', () => {
     const key = (await readFile(path.join(dataDir, 'master-key'), 'utf8')).trim();
     const fresh = await freshDatabase({ migrated: false });
     const env = { DATABASE_URL: fresh.url, MASTER_KEY: key };
-    expect((await perennialProcess(['restore', file], env)).code).toBe(0);
+    expect((await perennial(['restore', file], env)).code).toBe(0);
     const next = async () =>
       (await fresh.database.query<{ n: number }>(`select nextval('order_numbers') as n`))[0]?.n ?? 0;
     const before = await next();
-    expect((await perennialProcess(['numbers', 'skip'], env)).code).toBe(0);
+    expect((await perennial(['numbers', 'skip'], env)).code).toBe(0);
     expect(await next()).toBe(before + 10_001_000);
     await fresh.close();
   });

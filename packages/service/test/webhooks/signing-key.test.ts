@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { createSigner } from '../../src/delivery/receivers/signing-key.js';
+import { createSigner } from '../../src/delivery/receivers/push-signer.js';
 
 const TEXTS = ['', 'POST\n/events\n\nabc\n1767225600000\nnonce\n4711', '路径 ü', 'x'.repeat(5_000)];
 

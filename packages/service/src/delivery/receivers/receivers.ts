@@ -4,7 +4,7 @@ import type { Queryable } from '../../platform/db/database.js';
 import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import { type StoredUser, unsealUserMobile } from '../../subscriptions/store/users/login-mobile.js';
 import { findCallbacks, findVersions } from '../queue/receivers-sql.js';
-import { createSigner } from './signing-key.js';
+import { createSigner } from './push-signer.js';
 
 /** Where a channel's events go, and the keys for signing and encrypting them. Valid for one version of the channel. */
 export interface Receiver {

@@ -13,14 +13,21 @@ import {
  * from the attempt itself, so that a pending debit succeeds after 30 seconds even if the service restarts meanwhile.
  */
 export function createSandboxGateway(clock: Clock): Gateway {
+  const succeedAt = ({ amountCent, attemptNo }: DebitQuery, paidAt: number): DebitOutcome =>
+    clock.now() < paidAt
+      ? { kind: 'pending', askAt: paidAt }
+      : { kind: 'success', paidAt, amountCent, institutionRef: `sandbox-${attemptNo}` };
   const decideDebitOutcome = (debit: DebitQuery): DebitOutcome => {
     const outcome = debit.cycleNo === 1 ? findTriggeredOutcome(FIRST_DEBIT_TRIGGERS, debit.externalOrderNo) : 'success';
-    if (outcome === 'final' || outcome === 'retryable') {
-      return { kind: 'declined', decline: outcome, reason: 'declined by the sandbox' };
+    switch (outcome) {
+      case 'final':
+      case 'retryable':
+        return { kind: 'declined', decline: outcome, reason: 'declined by the sandbox' };
+      case 'pending':
+        return succeedAt(debit, debit.startedAt + PENDING_MS);
+      case 'success':
+        return succeedAt(debit, debit.startedAt);
     }
-    const paidAt = debit.startedAt + (outcome === 'pending' ? PENDING_MS : 0);
-    if (clock.now() < paidAt) return { kind: 'pending', askAt: paidAt };
-    return { kind: 'success', paidAt, amountCent: debit.amountCent, institutionRef: `sandbox-${debit.attemptNo}` };
   };
   return {
     async sendBindCode({ card }) {

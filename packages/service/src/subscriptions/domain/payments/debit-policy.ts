@@ -16,7 +16,7 @@ export const RENEWAL_LEASE_SECONDS = 18;
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
-/** When a renewal that failed for now is tried again unless its product says otherwise: seconds after the try before. */
+/** Of a product that is made without delays of its own: when a renewal that failed for now is tried again, in seconds after the try before. */
 export const DEFAULT_RETRY_DELAYS: Readonly<Record<PeriodType, readonly number[]>> = {
   DAY: [1 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR],
   MONTH: [1 * DAY, 3 * DAY, 5 * DAY, 7 * DAY],
