@@ -7,6 +7,8 @@ import { paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
 export const SETTLEMENT_KINDS = ['COLLECTED', 'REFUNDED', 'BILLED'] as const;
 export type SettlementKind = (typeof SETTLEMENT_KINDS)[number];
 
+const kindLiteral = (kind: SettlementKind) => `'${kind}'`;
+
 /** Amounts are never negative: the kind says which way the money went. */
 export interface SettlementLine {
   readonly kind: SettlementKind;
@@ -31,7 +33,7 @@ export interface TimeBounds {
 const PAYMENT_ORDER_NO = `o.order_no || lpad(m.cycle_no::text, 4, '0')`;
 
 const SETTLEMENT_LINES = `
-  select case o.settlement_mode when 'CHANNEL_COLLECT' then 'BILLED' else 'COLLECTED' end as kind,
+  select case o.settlement_mode when 'CHANNEL_COLLECT' then ${kindLiteral('BILLED')} else ${kindLiteral('COLLECTED')} end as kind,
     ${shanghaiText('m.paid_at')} as time, ${PAYMENT_ORDER_NO} as "paymentOrderNo", null as "refundNo",
     o.external_order_no as "externalOrderNo", o.product_code as "productCode", o.settlement_mode as "settlementMode",
     m.cycle_no as "cycleNo", m.amount_cent as "amountCent", m.paid_at as at
@@ -39,7 +41,7 @@ const SETTLEMENT_LINES = `
   where m.channel_id = $1 and m.paid_at >= ${fromEpochMs('$2')} and m.paid_at < ${fromEpochMs('$3')}
     and ${paymentStatusIs('m.status', ...PAID_STATUSES)}
   union all
-  select 'REFUNDED', ${shanghaiText('m.refunded_at')}, ${PAYMENT_ORDER_NO},
+  select ${kindLiteral('REFUNDED')}, ${shanghaiText('m.refunded_at')}, ${PAYMENT_ORDER_NO},
     'R' || ${PAYMENT_ORDER_NO} || lpad(m.refund_seq::text, 2, '0'), o.external_order_no, o.product_code,
     o.settlement_mode, m.cycle_no, m.amount_cent, m.refunded_at
   from refunds m join orders o using (order_no)

@@ -94,8 +94,11 @@ const isBoundAgainSql = (a: string) => `exists (
   where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released and other.source = 'SELF_BINDING')`;
 
 /** SQL: whether the binding was replaced by another of the same card, but a debit on it is still open. */
-const isBeingDebitedSql = (a: string) => `(${agreementStatusIs(`${a}.status`, 'REPLACED')} and exists (
+const isBeingDebitedSql = (a: string) => {
+  const isReplaced = agreementStatusIs(`${a}.status`, 'REPLACED');
+  return `(${isReplaced} and exists (
   select from debit_attempts d where d.agreement_id = any(array[${a}.agreement_id]) and d.status = 'STARTED'))`;
+};
 
 const LEASE_CANCELLATIONS = statement({
   text: `with due as materialized (

@@ -1,9 +1,8 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
 import { epochMicros, fromEpochMicros } from '../../../platform/db/time-sql.js';
 import type { ListPosition } from '../../../platform/lists/list-page.js';
-import type { Order } from '../../domain/orders/order.js';
 import { type OrderText, REDEEMABLE_SQL, startedPeriodsSql } from './order-texts-sql.js';
-import { ORDER_FIELDS } from './orders-sql.js';
+import { ORDER_COLUMNS, ORDER_FIELDS } from './orders-sql.js';
 
 /** Started periods of all orders of a page together: they are in memory until the caller has read them. */
 const MAX_STARTED_PERIODS = 500;
@@ -39,33 +38,10 @@ const LIST_ORDER_TEXTS = statement({
                  lateral (select * from orders o where o.order_no = k.order_no offset 0) o) o
              ${NEWEST_FIRST}`,
   parameters: ['bigint', 'text', 'double precision', 'text', 'bigint', 'bigint', 'bigint', 'bigint'],
-  columns: columns<Order & Omit<ListedOrder, 'order'>>({
-    orderNo: 'bigint',
-    channelId: 'bigint',
-    externalOrderNo: 'text',
-    channelUserId: 'text',
-    productCode: 'text',
-    settlementMode: 'text',
-    status: 'text',
-    periodType: 'text',
-    period: 'integer',
-    totalCycles: 'integer',
-    amountCent: 'bigint',
-    createdAt: 'bigint',
-    successAt: 'bigint?',
-    unsubscribedAt: 'bigint?',
-    cycleNo: 'integer',
-    nextDueAt: 'bigint?',
-    paidCycles: 'integer',
-    paidAmountCent: 'bigint',
-    refundAmountCent: 'bigint',
-    latestPaymentStatus: 'text?',
-    agreementId: 'bigint?',
-    shared: 'boolean',
-    createdMicros: 'bigint',
-    redeemable: 'boolean',
-    started: 'text?',
-  }),
+  columns: joinColumns(
+    ORDER_COLUMNS,
+    columns<Omit<ListedOrder, 'order'>>({ createdMicros: 'bigint', redeemable: 'boolean', started: 'text?' }),
+  ),
 });
 
 /** A user's orders, newest first by time of creation. Their numbers do not tell, since each node has a block of its own. */

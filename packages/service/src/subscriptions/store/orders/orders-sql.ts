@@ -2,6 +2,7 @@ import type { PaymentStatus } from '@perennial/wire';
 import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
+import { PAYMENT_COLUMNS, PAYMENT_FIELDS } from '../payments/payments-sql.js';
 
 /** For a select in which the table orders is called `o`. */
 export const ORDER_FIELDS = `o.order_no as "orderNo", o.channel_id as "channelId",
@@ -200,19 +201,9 @@ export async function hasExternalOrder(db: Queryable, externalOrderNo: string): 
 
 const FIND_PAYMENTS = statement({
   name: 'find-payments',
-  text: `select p.cycle_no as "cycleNo", p.status, ${epochMs('p.expect_at')} as "expectAt", ${epochMs('p.paid_at')} as "paidAt",
-               p.amount_cent as "amountCent", p.refund_amount_cent as "refundAmountCent", ${epochMs('p.refund_at')} as "refundAt"
-             from payments p where p.order_no = $1 order by p.cycle_no`,
+  text: `select ${PAYMENT_FIELDS} from payments p where p.order_no = $1 order by p.cycle_no`,
   parameters: ['bigint'],
-  columns: columns<Payment>({
-    cycleNo: 'integer',
-    status: 'text',
-    expectAt: 'bigint',
-    paidAt: 'bigint?',
-    amountCent: 'bigint',
-    refundAmountCent: 'bigint',
-    refundAt: 'bigint?',
-  }),
+  columns: PAYMENT_COLUMNS,
 });
 
 export async function findPayments(db: Queryable, orderNo: number): Promise<Payment[]> {

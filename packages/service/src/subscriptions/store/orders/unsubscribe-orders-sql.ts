@@ -1,24 +1,14 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
 import { epochMs } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import type { NewEvent } from '../events/outbox.js';
+import { PAYMENT_COLUMNS, PAYMENT_FIELDS } from '../payments/payments-sql.js';
 
 const FIND_LATEST_PAYMENTS = statement({
-  text: `select p.order_no as "orderNo", p.cycle_no as "cycleNo", p.status, ${epochMs('p.expect_at')} as "expectAt",
-       ${epochMs('p.paid_at')} as "paidAt", p.amount_cent as "amountCent", p.refund_amount_cent as "refundAmountCent",
-       ${epochMs('p.refund_at')} as "refundAt"
+  text: `select p.order_no as "orderNo", ${PAYMENT_FIELDS}
      from unnest($1::bigint[], $2::integer[]) as o(order_no, cycle_no) join payments p using (order_no, cycle_no)`,
   parameters: ['bigint[]', 'integer[]'],
-  columns: columns<Payment & { readonly orderNo: number }>({
-    orderNo: 'bigint',
-    cycleNo: 'integer',
-    status: 'text',
-    expectAt: 'bigint',
-    paidAt: 'bigint?',
-    amountCent: 'bigint',
-    refundAmountCent: 'bigint',
-    refundAt: 'bigint?',
-  }),
+  columns: joinColumns(PAYMENT_COLUMNS, columns<{ readonly orderNo: number }>({ orderNo: 'bigint' })),
 });
 
 /** The last started period of each of these orders, by the order's number. */

@@ -1,10 +1,10 @@
-import { columns, type Queryable, statement } from '../../../platform/db/database.js';
-import { epochMs } from '../../../platform/db/time-sql.js';
+import { columns, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
 import { BENEFIT_DAYS } from '../../domain/benefits/benefit-expiry.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import type { AttemptReference } from '../../domain/orders/order-numbers.js';
 import type { NewEvent } from '../events/outbox.js';
-import { orderStatusIs } from '../statuses-sql.js';
+import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
+import { PAYMENT_COLUMNS, PAYMENT_FIELDS } from './payments-sql.js';
 
 /** An attempt and what its settlement depends on. */
 export interface AttemptToSettle extends AttemptReference {
@@ -31,35 +31,29 @@ type AttemptToSettleRow = AttemptReference &
 
 const FIND_ATTEMPTS_TO_SETTLE = statement({
   name: 'find-settleable',
-  text: `select a.order_no as "orderNo", a.cycle_no as "cycleNo", a.try_no as "tryNo", a.status as "attemptStatus",
-               a.agreement_id as "agreementId", p.status, ${epochMs('p.expect_at')} as "expectAt",
-               ${epochMs('p.paid_at')} as "paidAt", p.amount_cent as "amountCent", p.refund_amount_cent as "refundAmountCent",
-               ${epochMs('p.refund_at')} as "refundAt",
+  text: `select a.order_no as "orderNo", a.try_no as "tryNo", a.status as "attemptStatus", a.agreement_id as "agreementId",
+               ${PAYMENT_FIELDS},
                (select d.retry_delays from products d where d.product_code = o.product_code) as "retryDelays",
                ${orderStatusIs('o.status', 'INITIALIZING')} and coalesce((select g.status from agreements g
-                 where g.agreement_id = o.agreement_id for no key update) <> 'BIND_SUCCESS', false) as "agreementEnded",
+                 where g.agreement_id = o.agreement_id for no key update) <> ${statusLiteral('BIND_SUCCESS')}, false) as "agreementEnded",
                coalesce(a.retry_by_schedule, false) as "retryBySchedule"
              from unnest($1::bigint[], $2::integer[], $3::integer[]) as r(order_no, cycle_no, try_no)
                join debit_attempts a using (order_no, cycle_no, try_no)
                join payments p using (order_no, cycle_no)
                join orders o using (order_no)`,
   parameters: ['bigint[]', 'integer[]', 'integer[]'],
-  columns: columns<AttemptToSettleRow>({
-    orderNo: 'bigint',
-    cycleNo: 'integer',
-    tryNo: 'integer',
-    attemptStatus: 'text',
-    agreementId: 'bigint',
-    status: 'text',
-    expectAt: 'bigint',
-    paidAt: 'bigint?',
-    amountCent: 'bigint',
-    refundAmountCent: 'bigint',
-    refundAt: 'bigint?',
-    retryDelays: 'integer[]',
-    agreementEnded: 'boolean',
-    retryBySchedule: 'boolean',
-  }),
+  columns: joinColumns(
+    PAYMENT_COLUMNS,
+    columns<Omit<AttemptToSettleRow, keyof Payment> & { readonly attemptStatus: AttemptToSettle['status'] }>({
+      orderNo: 'bigint',
+      tryNo: 'integer',
+      attemptStatus: 'text',
+      agreementId: 'bigint',
+      retryDelays: 'integer[]',
+      agreementEnded: 'boolean',
+      retryBySchedule: 'boolean',
+    }),
+  ),
 });
 
 /**

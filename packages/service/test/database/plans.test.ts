@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Database, openDatabase, type Queryable } from '../../src/platform/db/database.js';
+import { type FreshDatabase, freshDatabase } from '../support/database.js';
+
+let fresh: FreshDatabase;
+/** With a single connection: what one statement leaves behind, the next one meets. */
+let database: Database;
+beforeAll(async () => {
+  fresh = await freshDatabase({ migrated: false });
+  database = openDatabase({ url: fresh.url, pool: 1, name: 'plans' });
+});
+afterAll(async () => {
+  await database.close();
+  await fresh.close();
+});
+
+/** Whether whole tables may be read while a statement of this kind runs. */
+async function mayScan(db: Queryable, byIndex: boolean | undefined): Promise<boolean> {
+  const text = `select current_setting('enable_seqscan') = 'on' as "mayScan"`;
+  const [row] = await db.query<{ mayScan: boolean }>(byIndex === undefined ? { text } : { text, byIndex });
+  return row?.mayScan === true;
+}
+
+describe('whether whole tables may be read', () => {
+  it('is what each statement chooses, whatever ran on the connection before', async () => {
+    expect(await mayScan(database, true)).toBe(false);
+    expect(await mayScan(database, false)).toBe(true);
+    expect(await mayScan(database, true)).toBe(false);
+    await database.transaction(async (tx) => {
+      expect(await mayScan(tx, false)).toBe(true);
+      expect(await mayScan(tx, true)).toBe(false);
+    });
+    expect(await mayScan(database, false)).toBe(true);
+  });
+
+  it('stays what it is for one that does not choose', async () => {
+    for (const byIndex of [true, false]) {
+      await mayScan(database, byIndex);
+      expect(await mayScan(database, undefined)).toBe(!byIndex);
+    }
+  });
+
+  it('after a rollback, which takes back what was chosen since', async () => {
+    await mayScan(database, true);
+    const failed = database.transaction(async (tx) => {
+      expect(await mayScan(tx, false)).toBe(true);
+      throw new Error('rolled back');
+    });
+    await expect(failed).rejects.toThrow('rolled back');
+    expect(await mayScan(database, false)).toBe(true);
+
+    await database.transaction(async (tx) => {
+      expect(await mayScan(tx, true)).toBe(false);
+      await tx.query('savepoint before');
+      expect(await mayScan(tx, false)).toBe(true);
+      await tx.query('rollback to savepoint before');
+      expect(await mayScan(tx, false)).toBe(true);
+    });
+  });
+});
