@@ -150,11 +150,10 @@ describe('a channel with 20,000 events behind it', () => {
     await record(large.channel, MANY);
     await record(small.channel, 1);
 
-    const renewing = setInterval(() => void node.balance(), 1_000);
+    const lease = node.keepLease();
     await node.balance();
     while (await node.read());
-    await small.receiver.until(1);
-    clearInterval(renewing);
+    await small.receiver.until(1).finally(lease.end);
     expect(large.receiver.pushes.length).toBeLessThanOrEqual(most);
     expect(large.receiver.pushes.length).toBe(distinct(large));
   });

@@ -41,8 +41,7 @@ it.each([300, 6_000])('%i that wait for the first of them: the events of others 
   for (let orderNo = 2; orderNo <= 201; orderNo += 1) await record(orderNo, 2);
   await node.balance();
   while (await node.read());
-  const renewing = setInterval(() => void node.balance().catch(() => undefined), 1_000);
-  await receiver.until(401).finally(() => clearInterval(renewing));
+  await receiver.until(401).finally(node.keepLease().end);
   expect(places(1)).toEqual([1]);
   for (let orderNo = 2; orderNo <= 201; orderNo += 1) expect(places(orderNo)).toEqual([1, 2]);
 });

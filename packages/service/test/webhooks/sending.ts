@@ -20,6 +20,8 @@ export interface SendingNode {
   read(): Promise<boolean>;
   /** Comes back when nothing is under way; until then it goes on renewing its lease. */
   untilQuiet(): Promise<void>;
+  /** Renews its lease each second until told to end; the end waits for the renewal under way. */
+  keepLease(): { end(): Promise<void> };
   /** As a node that is told to end. */
   stop(): Promise<void>;
   /** As one that was killed, as far as the others can tell: it says nothing more. */
@@ -53,15 +55,28 @@ export function createSendingNode(
     ...more,
   });
   const { balance, node } = dispatcher;
+  const keepLease = () => {
+    let renewal: Promise<unknown> = Promise.resolve();
+    const renewing = setInterval(() => {
+      renewal = renewal.then(balance).catch(() => undefined);
+    }, 1_000);
+    return {
+      async end() {
+        clearInterval(renewing);
+        await renewal;
+      },
+    };
+  };
   const untilQuiet = async () => {
-    const renewing = setInterval(() => void balance().catch(() => undefined), 1_000);
-    await until('nothing under way', () => dispatcher.isQuiet()).finally(() => clearInterval(renewing));
+    const lease = keepLease();
+    await until('nothing under way', () => dispatcher.isQuiet()).finally(lease.end);
   };
   return {
     node,
     balance,
     read: () => dispatcher.read(),
     untilQuiet,
+    keepLease,
     async turn() {
       await balance();
       while (await dispatcher.read());

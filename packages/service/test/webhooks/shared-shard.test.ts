@@ -26,7 +26,7 @@ let hung: Line;
 let healthy: Line;
 /** How many rows each reading of the shards has brought. */
 let brought: number[];
-let renewing: NodeJS.Timeout;
+let lease: ReturnType<SendingNode['keepLease']>;
 
 interface Line {
   readonly channel: ChannelClient;
@@ -52,10 +52,10 @@ beforeEach(async () => {
   const [one, other] = await twoOfOneShard();
   hung = { channel: one, receiver: await registerReceiver(service, one, { answer: 'hang' }) };
   healthy = { channel: other, receiver: await registerReceiver(service, other) };
-  renewing = setInterval(() => void node.balance().catch(() => undefined), 1_000);
+  lease = node.keepLease();
 });
 afterEach(async () => {
-  clearInterval(renewing);
+  await lease.end();
   await hung.receiver.close();
   await node.stop();
   await healthy.receiver.close();
