@@ -21,7 +21,7 @@ export async function prepare() {
   }
   await alone(async () => {
     if (!isInstalled()) install();
-    build();
+    await build();
   });
 }
 
@@ -40,14 +40,22 @@ function install() {
   run(command, [...first, ...args], 'npm ci');
 }
 
-export function build() {
-  const fresh = !existsSync(at('packages', 'service', 'dist', 'main.js'));
-  if (fresh) say('  compiling');
+export async function build() {
+  const program = at('packages', 'service', 'dist', 'program', 'main.js');
+  if (!existsSync(program)) say('  compiling');
   run(
     process.execPath,
     [at('node_modules', 'typescript', 'bin', 'tsc'), '--build', at('tsconfig.json')],
     'the compiler',
   );
+  // Loaded here, since it is installed only now.
+  if (!isNewerThanCompiled(program)) await (await import('./bundle.mjs')).bundleService();
+}
+
+function isNewerThanCompiled(program) {
+  if (!existsSync(program)) return false;
+  const compiled = ['wire', 'reference-peers', 'service'].map((name) => at('packages', name, 'tsconfig.tsbuildinfo'));
+  return compiled.every((place) => statSync(place).mtimeMs < statSync(program).mtimeMs);
 }
 
 /** Runs a program of node_modules with our own standard streams; ends this process when it fails. */

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 /** The service as `npm start` runs it, on a database of its own. */
 export async function startService({ root, dataDir }) {
-  const child = spawn(process.execPath, [path.join(root, 'packages/service/dist/main.js')], {
+  const child = spawn(process.execPath, [path.join(root, 'packages/service/dist/program/main.js')], {
     env: {
       PATH: process.env['PATH'],
       DATA_DIR: dataDir,

@@ -50,7 +50,7 @@ export function processes() {
     async startService({ dataDir, profile, logLevel }) {
       const flags = ['--import', here('end-with-parent.mjs')];
       if (profile !== undefined) flags.push('--cpu-prof', `--cpu-prof-dir=${path.resolve(profile)}`);
-      const child = spawn(process.execPath, [...flags, here('../dist/main.js')], {
+      const child = spawn(process.execPath, [...flags, here('../dist/program/main.js')], {
         env: { ...ENVIRONMENT, ...OPEN, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: logLevel },
         // A line per request is formatted and written, but reading it would be work that no client causes.
         stdio: ['pipe', logLevel === 'warn' ? 'pipe' : 'ignore', 'pipe'],

@@ -35,7 +35,7 @@ export async function openStage(signal) {
   // kill -9, it stops as well.
   const child = spawn(
     process.execPath,
-    ['--import', here('../../bench/end-with-parent.mjs'), here('../../dist/main.js')],
+    ['--import', here('../../bench/end-with-parent.mjs'), here('../../dist/program/main.js')],
     {
       env: {
         ...ENVIRONMENT,

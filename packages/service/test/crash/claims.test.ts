@@ -13,7 +13,7 @@ import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { collectRequest } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { type KeptAlive, keptAlive } from '../support/kept-alive.js';
-import { until } from '../support/processes.js';
+import { CLAIMS_NODE, until } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
 
 const CLAIMS = soakSize('CLAIMS', 50, 100);
@@ -69,7 +69,7 @@ it(
         LOG_LEVEL: 'silent',
         REDEEM_OPENS_PER_MINUTE: '1000000',
       },
-      'claims-node.mjs',
+      CLAIMS_NODE,
     );
     await node.serves();
     const buttons = await pages(channelClient(`http://127.0.0.1:${port}`, channel));

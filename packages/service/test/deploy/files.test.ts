@@ -108,7 +108,7 @@ describe('the image', () => {
 
   it('runs what a build makes, as an ordinary user, on the ports it says', () => {
     const programs = [...dockerfile.matchAll(/packages\/service\/[\w/]+\.js/g)].map(([place]) => place);
-    expect(programs).toContain('packages/service/dist/main.js');
+    expect(programs).toContain('packages/service/dist/program/main.js');
     for (const place of programs) expect(existsSync(path.join(ROOT, place)), place).toBe(true);
     expect(/^USER (\w+)$/m.exec(dockerfile)?.[1]).toBe('node');
     expect(/^EXPOSE (.+)$/m.exec(dockerfile)?.[1]).toBe(`${set('PORT')} ${set('METRICS_PORT')}`);

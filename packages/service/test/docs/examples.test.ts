@@ -259,7 +259,7 @@ function callsIn(text: string): { endpoint: string; shown: Record<string, string
 
 /** A service as people start it, on a free port; its address is in the demo channel's file. */
 async function startService(dataDir: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [path.join(ROOT, 'packages/service/dist/main.js')], {
+  const child = spawn(process.execPath, [path.join(ROOT, 'packages/service/dist/program/main.js')], {
     env: { ...ENV, DATA_DIR: dataDir, PORT: '0' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -1,16 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { lockFilePath, type ReferenceProgramOptions, startSupplier } from '@perennial/reference-peers';
 import { onTestFinished } from 'vitest';
 import type { Operator } from '../../src/operator/operator.js';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import type { Clock } from '../../src/platform/clock.js';
-import { type Running, start, until } from '../support/processes.js';
+import { type Running, SUPPLIER, start, until } from '../support/processes.js';
 
 export const KEY = Buffer.alloc(32, 9);
-const CHILD = fileURLToPath(new URL('supplier-child.mjs', import.meta.url));
 
 export interface HandedOut {
   readonly claimNo: string;
@@ -75,7 +73,7 @@ export async function localSupplier(
 /** The same as a process of its own, which can be killed. */
 export async function spawnSupplier(options: object, dataDir: string): Promise<TestSupplier & { running: Running }> {
   const given = JSON.stringify({ port: 0, key: KEY.toString('base64'), control: true, ...options, dataDir });
-  const running = start(CHILD, {}, [given]);
+  const running = start(SUPPLIER, {}, [given]);
   onTestFinished(() => void running.child.kill('SIGKILL'));
   const url = await until('a supplier that serves', () => {
     if (running.child.exitCode !== null) throw new Error(`the supplier ended: ${running.stderr()}`);

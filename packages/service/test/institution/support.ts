@@ -5,7 +5,6 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import {
   type InstitutionOptions,
   lockFilePath,
@@ -20,12 +19,11 @@ import {
 } from '../../src/gateways/bridge/bridge-gateway.js';
 import type { DebitRequest } from '../../src/gateways/gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
-import { type Running, until, watch } from '../support/processes.js';
+import { INSTITUTION, type Running, until, watch } from '../support/processes.js';
 
 export const KEY = Buffer.alloc(32, 7);
 /** The channel that the service asks for. */
 export const BEHALF = { appId: 'test_demo' };
-const CHILD = fileURLToPath(new URL('institution-child.mjs', import.meta.url));
 
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-institution-'));
@@ -78,7 +76,7 @@ export async function spawnInstitution(
   through: readonly string[] = [],
 ): Promise<{ readonly running: Running; readonly url: string }> {
   const given = JSON.stringify({ port: 0, key: KEY.toString('base64'), control: true, ...options });
-  const [command = '', ...args] = [...through, process.execPath, CHILD, given];
+  const [command = '', ...args] = [...through, process.execPath, INSTITUTION, given];
   const running = watch(spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] }));
   onTestFinished(() => {
     running.child.kill('SIGKILL');

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askAboutPendingRefunds } from '../../src/engine/recovery/refunds.js';
@@ -24,7 +23,7 @@ import { type ChannelClient, channelClient } from '../support/channel-client.js'
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
-import { packageRoot, start, until } from '../support/processes.js';
+import { REFUNDING_NODE, start, until } from '../support/processes.js';
 import { periodNo } from './support.js';
 
 /** The service, refunds from other processes, and the reference institution with its own books. */
@@ -205,8 +204,9 @@ describe('a refund over the bridge', () => {
 describe('a process that is killed over a refund', () => {
   /** Resolves with what it printed, or nothing when it was killed. */
   async function refundIn(dies: string, input: RefundInput): Promise<Record<string, unknown> | undefined> {
-    const script = path.join(packageRoot, 'test', 'refunds', 'refunding-child.mjs');
-    const child = start(script, { ...settings, DATA_DIR: '/nonexistent', REFUND_DIES: dies }, [JSON.stringify(input)]);
+    const child = start(REFUNDING_NODE, { ...settings, DATA_DIR: '/nonexistent', REFUND_DIES: dies }, [
+      JSON.stringify(input),
+    ]);
     const code = await child.exited;
     if (code !== null && code !== 0) throw new Error(child.stderr());
     return code === null ? undefined : JSON.parse(child.stdout());

@@ -6,6 +6,7 @@ import { openVault } from '../../src/platform/secrets/vault.js';
 import { type CountingReceivers, countingReceivers, type Manner } from './counting-receivers.js';
 import type { FreshDatabase } from './database.js';
 import { type KeptAlive, keptAlive } from './kept-alive.js';
+import { DELIVERY_NODE } from './processes.js';
 
 /** An installation whose channels have receivers of every kind, and nodes that are processes of their own. */
 export interface DeliveryWorld {
@@ -100,7 +101,7 @@ export async function deliveryWorld(fresh: FreshDatabase): Promise<DeliveryWorld
     node: () =>
       keptAlive(
         { DATABASE_URL: fresh.url, MASTER_KEY: masterKey.toString('base64'), LOG_LEVEL: 'silent' },
-        'delivery-node.mjs',
+        DELIVERY_NODE,
       ),
   };
 }

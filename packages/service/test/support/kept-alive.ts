@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { ledgerPort, packageRoot, type Running, start } from './processes.js';
+import { BRIDGE_NODE, ledgerPort, type Running, start } from './processes.js';
 
 /** A node that is started again whenever it has died. */
 export interface KeptAlive {
@@ -16,8 +16,7 @@ export interface KeptAlive {
 }
 
 /** A whole node of the service with its engine, or another program that says when it is ready, as a process of its own. */
-export function keptAlive(env: Record<string, string>, program = 'bridge-node.mjs'): KeptAlive {
-  const script = `${packageRoot}/test/support/${program}`;
+export function keptAlive(env: Record<string, string>, script = BRIDGE_NODE): KeptAlive {
   let running = start(script, env);
   let stopped = false;
   const killed: number[] = [];

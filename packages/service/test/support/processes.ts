@@ -7,9 +7,19 @@ import { fileURLToPath } from 'node:url';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 export const packageRoot = path.join(here, '..', '..');
-export const MAIN = path.join(packageRoot, 'dist', 'main.js');
-export const LEDGER_NODE = path.join(here, 'ledger-node.mjs');
-export const BRIDGE_NODE = path.join(here, 'bridge-node.mjs');
+const programs = path.join(packageRoot, 'dist', 'program');
+export const MAIN = path.join(programs, 'main.js');
+/** Programs of the tests' own around compiled code of the service, put together as the service's own programs are. */
+export const TEST_PROGRAMS = path.join(programs, 'test');
+const testProgram = (name: string) => path.join(TEST_PROGRAMS, `${name}.js`);
+export const LEDGER_NODE = testProgram('ledger-node');
+export const BRIDGE_NODE = testProgram('bridge-node');
+export const DELIVERY_NODE = testProgram('delivery-node');
+export const CLAIMS_NODE = testProgram('claims-node');
+export const SENDING_NODE = testProgram('sending-node');
+export const REFUNDING_NODE = testProgram('refunding-node');
+export const INSTITUTION = testProgram('institution-node');
+export const SUPPLIER = testProgram('supplier-node');
 export const COMMAND_LINE = path.join(packageRoot, 'bin', 'perennial.js');
 
 export interface Running {

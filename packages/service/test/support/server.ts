@@ -1,10 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { openEmbedded } from '@perennial/embedded-postgres';
 import type { TestProject } from 'vitest/node';
+import { bundle } from '../../../../scripts/bundle.mjs';
 import { openDatabase } from '../../src/platform/db/database.js';
 import { migrate } from '../../src/platform/schema/migrate.js';
+import { packageRoot, TEST_PROGRAMS } from './processes.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -12,11 +14,14 @@ declare module 'vitest' {
   }
 }
 
+const TESTS = path.join(packageRoot, 'test');
+
 /** The migrated database that every test's own database is copied from. */
 export const TEMPLATE = 'perennial_template';
 
 /** One real PostgreSQL for the whole run, as the service itself would start it. */
 export default async function startServer(project: TestProject): Promise<() => Promise<void>> {
+  await bundleTestPrograms();
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-test-'));
   const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
   const admin = openDatabase({ url: embedded.url, pool: 1, name: 'test setup', statementMs: 0 });
@@ -32,6 +37,15 @@ export default async function startServer(project: TestProject): Promise<() => P
     await embedded.release();
     await rm(dataDir, { recursive: true, force: true });
   };
+}
+
+async function bundleTestPrograms(): Promise<void> {
+  const names = await readdir(TESTS, { recursive: true });
+  const programs = names.filter((name) => name.endsWith('-node.mjs'));
+  await bundle(
+    Object.fromEntries(programs.map((name) => [path.basename(name, '.mjs'), path.join(TESTS, name)])),
+    TEST_PROGRAMS,
+  );
 }
 
 export function databaseUrl(serverUrl: string, name: string): string {

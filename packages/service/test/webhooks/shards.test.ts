@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DUE_COLUMNS, type DueEvent } from '../../src/delivery/queue/due-sql.js';
 import { expandRange, finishPushes, setAsideWithoutAddress } from '../../src/delivery/queue/finish-sql.js';
@@ -8,7 +7,7 @@ import { LEASE_SECONDS, SHARDS } from '../../src/delivery/queue/shards-sql.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
-import { packageRoot, type Running, start, until } from '../support/processes.js';
+import { type Running, SENDING_NODE, start, until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import type { TestReceiver } from './receiver.js';
 import { createSendingNode, registerReceiver, type SendingNode } from './sending.js';
@@ -44,7 +43,7 @@ function aNode(): SendingNode {
 }
 
 function aProcess(): Running {
-  const running = start(path.join(packageRoot, 'test', 'webhooks', 'sending-child.mjs'), {
+  const running = start(SENDING_NODE, {
     DATABASE_URL: service.fresh.url,
     MASTER_KEY: key.toString('base64'),
     LOG_LEVEL: 'error',

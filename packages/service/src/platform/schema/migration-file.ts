@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { PACKAGE_FOLDER } from '../package-folder.js';
 
 export interface Migration {
   readonly version: number;
@@ -13,7 +14,7 @@ export interface Migration {
   readonly afterwards: readonly string[];
 }
 
-export const MIGRATIONS_FOLDER = new URL('../../../migrations/', import.meta.url);
+export const MIGRATIONS_FOLDER = new URL('migrations/', PACKAGE_FOLDER);
 
 /** In the order of their numbers. */
 export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<Migration[]> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
 
 export interface Asset {
   /** Contains a hash of the content, so that browsers may keep it for ever. */
@@ -8,7 +9,7 @@ export interface Asset {
   readonly bytes: Buffer;
 }
 
-const FOLDER = new URL('../../../assets/redeem/', import.meta.url);
+const FOLDER = new URL('assets/redeem/', PACKAGE_FOLDER);
 
 const readAsset = (stem: string, ending: string, type: string): Asset => {
   const bytes = readFileSync(new URL(`${stem}.${ending}`, FOLDER));
