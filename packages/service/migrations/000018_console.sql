@@ -1,0 +1,263 @@
+-- People who operate the service, and what the console shows and does. Reasons: docs/decisions/0030-console.md.
+
+-- A person of the operators. Signs in by a password, or by single sign-on.
+create table people (
+  person_id       bigint generated always as identity primary key,
+  name            text not null,
+  role            text not null check (role in ('viewer', 'support', 'finance', 'admin')),
+  status          text not null default 'ACTIVE' check (status in ('ACTIVE', 'DISABLED')),
+  password_hash   text,                  -- null: none was set yet, or only single sign-on
+  totp_secret     text,                  -- sealed; null: not set up
+  totp_pending    text,                  -- sealed; becomes totp_secret with the first right code
+  totp_step       bigint not null default 0, -- of the last code that was taken: none is taken twice
+  single_sign_on  text unique,           -- issuer and subject
+  setup_hash      bytea unique,          -- of the token in the one-time link
+  setup_until     timestamptz,
+  wrong_proofs    integer not null default 0,
+  locked_until    timestamptz,
+  last_sign_in_at timestamptz,
+  created_by      text not null,
+  created_at      timestamptz not null default now()
+);
+create unique index people_name on people (lower(name));
+
+create table console_sessions (
+  session_id   uuid primary key default gen_random_uuid(),
+  token_hash   bytea not null unique,
+  person_id    bigint not null references people,
+  address      text not null,
+  user_agent   text not null,
+  created_at   timestamptz not null default now(),
+  last_seen_at timestamptz not null default now(),
+  -- When the person last proved who they are.
+  proven_at    timestamptz not null default now(),
+  expires_at   timestamptz not null
+);
+create index on console_sessions (person_id);
+create index on console_sessions (expires_at);
+
+-- Addresses from which nobody signed in but somebody tried.
+create table sign_in_failures (
+  address      text primary key,
+  failures     integer not null default 1,
+  began_at     timestamptz not null default now(),
+  locked_until timestamptz
+);
+
+-- A sign-in by single sign-on that is under way.
+create table single_sign_on_tries (
+  state_hash bytea primary key,
+  nonce      text not null,
+  verifier   text not null, -- sealed
+  return_to  text not null,
+  began_at   timestamptz not null default now()
+);
+
+-- What needs a second person.
+create table approvals (
+  approval_id   bigint generated always as identity primary key,
+  kind          text not null check (kind in ('REFUND', 'BULK')),
+  status        text not null default 'WAITING' check (status in ('WAITING', 'APPROVED', 'DECLINED')),
+  subject       text not null, -- `orderNo-cycleNo`, or the number of a run
+  request_key   text not null,
+  amount_cent   bigint not null,
+  note          text not null,
+  requested_by  text not null,
+  requested_at  timestamptz not null default now(),
+  decided_by    text,
+  decided_at    timestamptz,
+  decision_note text,
+  result        text,
+  check (decided_by is null or decided_by <> requested_by)
+);
+create unique index approvals_request on approvals (kind, subject, request_key);
+create index approvals_waiting on approvals (approval_id) where status = 'WAITING';
+
+-- The same done to many.
+create table bulk_runs (
+  run_id       bigint generated always as identity primary key,
+  kind         text not null check (kind in ('RETRY', 'REFUND', 'UNSUBSCRIBE', 'REPLAY')),
+  status       text not null default 'PREPARED'
+    check (status in ('PREPARED', 'WAITING', 'RUNNING', 'DONE', 'CANCELED', 'DECLINED')),
+  request_key  text not null,
+  filter       jsonb not null,
+  reason       text not null,
+  items        integer not null default 0,
+  amount_cent  bigint not null default 0,
+  done         integer not null default 0,
+  failed       integer not null default 0,
+  skipped      integer not null default 0,
+  requested_by text not null,
+  requested_at timestamptz not null default now(),
+  started_at   timestamptz,
+  finished_at  timestamptz,
+  -- A node works on it until then; if it dies, another goes on.
+  lease_until  timestamptz
+);
+create unique index bulk_runs_request on bulk_runs (requested_by, request_key);
+create index bulk_runs_running on bulk_runs (run_id) where status = 'RUNNING';
+
+create table bulk_items (
+  run_id      bigint not null references bulk_runs,
+  item_no     integer not null,
+  subject     text not null,
+  order_no    bigint,
+  amount_cent bigint not null default 0,
+  status      text not null default 'WAITING' check (status in ('WAITING', 'DONE', 'FAILED', 'SKIPPED')),
+  result      text,
+  finished_at timestamptz,
+  primary key (run_id, item_no)
+);
+create unique index bulk_items_subject on bulk_items (run_id, subject);
+create index bulk_items_waiting on bulk_items (run_id, item_no) where status = 'WAITING';
+
+create table order_notes (
+  note_id  bigint generated always as identity primary key,
+  order_no bigint not null,
+  author   text not null,
+  at       timestamptz not null default now(),
+  text     text not null
+);
+create index on order_notes (order_no, note_id);
+
+alter table alerts add column owner text;
+create table alert_comments (
+  comment_id bigint generated always as identity primary key,
+  kind       text not null,
+  subject    text not null,
+  author     text not null,
+  at         timestamptz not null default now(),
+  text       text not null
+);
+create index on alert_comments (kind, subject, comment_id);
+
+alter table reconciliation_differences add column owner text;
+
+-- A month whose figures stay. One row for each channel, and one with channel_id 0 that says that the month is closed.
+create table closed_months (
+  month      text not null,
+  channel_id bigint not null,
+  figures    jsonb not null,
+  closed_by  text not null,
+  closed_at  timestamptz not null default now(),
+  primary key (month, channel_id)
+);
+
+-- The calls of channels of the last days, without bodies.
+create table request_log (
+  at          timestamptz not null,
+  channel_id  bigint not null,
+  endpoint    text not null,
+  code        text not null,
+  http_status smallint not null,
+  duration_ms integer not null,
+  request_id  text not null,
+  reason      text,
+  address     text not null
+) partition by range (at);
+create index on request_log (channel_id, at);
+create table request_log_default partition of request_log default;
+
+create function make_days(parent text, ahead integer) returns integer
+  language plpgsql as $$
+declare
+  today timestamp := date_trunc('day', now() at time zone 'Asia/Shanghai');
+  name text;
+  made integer := 0;
+begin
+  for day in 0 .. ahead loop
+    name := parent || '_' || to_char(today + day * interval '1 day', 'YYYYMMDD');
+    if to_regclass(name) is null then
+      execute format('create table %I partition of %I for values from (%L) to (%L)', name, parent,
+        (today + day * interval '1 day') at time zone 'Asia/Shanghai',
+        (today + (day + 1) * interval '1 day') at time zone 'Asia/Shanghai');
+      made := made + 1;
+    end if;
+  end loop;
+  return made;
+end $$;
+select make_days('request_log', 3);
+
+-- What happened in an hour, for the overview: kept up to date by the engine.
+create table hourly_figures (
+  hour            timestamptz not null,
+  channel_id      bigint not null,
+  orders_created  integer not null default 0,
+  orders_ended    integer not null default 0,
+  debits_paid     integer not null default 0,
+  debits_failed   integer not null default 0,
+  paid_cent       bigint not null default 0,
+  billed_cent     bigint not null default 0,
+  refunds         integer not null default 0,
+  refunded_cent   bigint not null default 0,
+  renewals_done   integer not null default 0,
+  renewals_failed integer not null default 0,
+  pushes_accepted integer not null default 0,
+  pushes_failed   integer not null default 0,
+  claims          integer not null default 0,
+  primary key (hour, channel_id)
+);
+
+alter table benefit_fulfilments add column low_stock integer check (low_stock > 0);
+
+-- A later version of a product is a product of its own.
+alter table products
+  add column version    integer not null default 1,
+  add column version_of text references products;
+create unique index products_version on products (version_of, version) where version_of is not null;
+
+-- The app secret before the latest roll, taken until then.
+alter table channels
+  add column former_app_secret   text,
+  add column former_secret_until timestamptz;
+
+-- The audit log is a chain: each entry has the hash of the one before in its own.
+alter table audit_log
+  add column address  text,
+  add column chain_no bigint,
+  add column chain    bytea;
+
+create function audit_link(before bytea, no bigint, at timestamptz, actor text, address text, action text, subject text,
+    detail jsonb) returns bytea
+  language sql immutable parallel safe
+  as $$ select sha256(before || convert_to(json_build_array(no, to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'),
+    actor, address, action, subject, detail)::text, 'UTF8')) $$;
+
+create table audit_head (
+  only_row boolean primary key default true check (only_row),
+  chain_no bigint not null,
+  chain    bytea not null
+);
+insert into audit_head (chain_no, chain) values (0, '');
+
+-- One entry after another: whoever writes one waits for the transaction that wrote the one before.
+create function link_audit_entry() returns trigger
+  language plpgsql as $$
+declare
+  head audit_head;
+begin
+  select * into strict head from audit_head for update;
+  new.chain_no := head.chain_no + 1;
+  new.chain := audit_link(head.chain, new.chain_no, new.at, new.actor, new.address, new.action, new.subject, new.detail);
+  update audit_head set chain_no = new.chain_no, chain = new.chain;
+  return new;
+end $$;
+
+do $$
+declare
+  entry record;
+  head audit_head;
+begin
+  lock table audit_log in share row exclusive mode;
+  select * into strict head from audit_head;
+  for entry in select * from audit_log order by audit_id loop
+    head.chain_no := head.chain_no + 1;
+    head.chain := audit_link(head.chain, head.chain_no, entry.at, entry.actor, null, entry.action, entry.subject, entry.detail);
+    update audit_log set chain_no = head.chain_no, chain = head.chain where audit_id = entry.audit_id;
+  end loop;
+  update audit_head set chain_no = head.chain_no, chain = head.chain;
+end $$;
+create trigger link_audit_entry before insert on audit_log for each row execute function link_audit_entry();
+create unique index audit_log_chain on audit_log (chain_no);
+create index audit_log_actor on audit_log (actor, audit_id);
+create index audit_log_action on audit_log (action, audit_id);

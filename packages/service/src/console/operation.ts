@@ -1,0 +1,76 @@
+import type { AnySchema, ObjectSchema, Static } from '@perennial/wire';
+import type { OperatorWithGateways } from '../operator/operator.js';
+import type { Role } from '../operator/people/roles.js';
+import type { ConsoleTools } from './tools.js';
+
+/** Who asks, and what an operation may use. */
+export interface ConsoleContext extends ConsoleTools {
+  /** The person is its actor, so the audit log names them. */
+  readonly operator: OperatorWithGateways;
+  readonly person: SignedInPerson;
+  readonly requestId: string;
+}
+
+export interface SignedInPerson {
+  readonly name: string;
+  readonly role: Role;
+  readonly sessionId: string;
+}
+
+export interface OperationInput<Query, Body> {
+  /** The parts of the path that are in braces, decoded. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+type ValueOf<Described> = Described extends AnySchema ? Static<Described> : Record<string, never>;
+
+export interface OperationRules {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below /console/api; what is in braces is one part of the path. */
+  readonly path: `/${string}`;
+  /** Who may: a person of this role, or an admin. Everybody has what a viewer may. */
+  readonly role: Role;
+  /** Moves money or shows a secret: the person must have proved who they are in the last minutes. */
+  readonly needsProof?: boolean;
+  /** Of a GET that changes nothing but is worth an entry, or a POST that only looks: true when nothing is written. */
+  readonly readsOnly?: boolean;
+  readonly summary: string;
+  readonly maxBodyBytes?: number;
+}
+
+/** One operation of the console: who may do it, what it takes, what it answers, and the step that does it. */
+export interface Operation extends OperationRules {
+  readonly query?: ObjectSchema;
+  readonly body?: ObjectSchema;
+  readonly answer: AnySchema;
+  run(context: ConsoleContext, input: OperationInput<never, never>): Promise<unknown>;
+}
+
+export function operation<
+  Query extends ObjectSchema | undefined,
+  Body extends ObjectSchema | undefined,
+  Answer extends AnySchema,
+>(
+  one: OperationRules & {
+    readonly query?: Query;
+    readonly body?: Body;
+    readonly answer: Answer;
+    run(
+      context: ConsoleContext,
+      input: OperationInput<ValueOf<Query>, ValueOf<Body>>,
+    ): Promise<Static<Answer> | FileAnswer>;
+  },
+): Operation {
+  return one as unknown as Operation;
+}
+
+/** An answer that is not JSON: its text goes out piece by piece. */
+export class FileAnswer {
+  constructor(
+    readonly name: string,
+    readonly type: string,
+    readonly pieces: AsyncIterable<string>,
+  ) {}
+}
