@@ -31,7 +31,12 @@ import { createIdempotentRunner, type IdempotencyOptions } from './platform/idem
 import { type ClockLimits, createClockWatch } from './platform/installation/clock-watch.js';
 import { createKeyedHasher } from './platform/secrets/keyed-hasher.js';
 import type { Vault } from './platform/secrets/vault.js';
-import { DEFAULT_DATABASE_POOL, DEFAULT_REDEEM_OPENS_PER_MINUTE, type Environment, type SingleSignOnSettings } from './platform/settings.js';
+import {
+  DEFAULT_DATABASE_POOL,
+  DEFAULT_REDEEM_OPENS_PER_MINUTE,
+  type Environment,
+  type SingleSignOnSettings,
+} from './platform/settings.js';
 import { createUnsubscriber } from './redeem/unsubscribe.js';
 import { createClaimer } from './subscriptions/steps/benefits/claim-benefit.js';
 import { createAgreementEnder } from './subscriptions/steps/ending/end-by-institution.js';

@@ -1,6 +1,5 @@
 import type { AnySchema, ObjectSchema } from '@perennial/wire';
-import { ROLES } from '../operator/people/roles.js';
-import { mayDo } from '../operator/people/roles.js';
+import { mayDo, ROLES } from '../operator/people/roles.js';
 import { VERSION } from '../platform/version.js';
 import type { Operation } from './operation.js';
 import * as session from './schemas/session.js';

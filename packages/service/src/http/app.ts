@@ -17,6 +17,7 @@ import {
   toRefusal,
 } from './answers/respond.js';
 import { createUnreadCloser } from './answers/unread-closer.js';
+import { addConsoleRoutes, type ConsoleDeps, type ConsoleRouteContext } from './console/console-routes.js';
 import { createAnswerPlaces } from './limits/answer-places.js';
 import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
 import { createAnswerSender } from './long-answers/long-answers.js';
@@ -32,7 +33,6 @@ import { createMalformedHttpHandler } from './requests/malformed-http.js';
 import { limitPipelinedRequests } from './requests/pipelined-requests.js';
 import { createBodyReader } from './requests/read-body.js';
 import { readRequestId } from './requests/signed-headers.js';
-import { addConsoleRoutes, type ConsoleDeps, type ConsoleRouteContext } from './console/console-routes.js';
 import type { Route } from './routes.js';
 
 /** As nginx counts requests whose client hung up. */

@@ -1,10 +1,6 @@
-import {
-  beginTotp,
-  confirmTotp,
-  removeTotp,
-} from '../../operator/people/second-factor.js';
-import { changePassword } from '../../operator/people/people.js';
 import { NotFoundError } from '../../operator/operator.js';
+import { changePassword } from '../../operator/people/people.js';
+import { beginTotp, confirmTotp, removeTotp } from '../../operator/people/second-factor.js';
 import { operation } from '../operation.js';
 import * as schema from '../schemas/session.js';
 import { deleteSession, listSessions } from '../sessions/sessions-sql.js';

@@ -1,8 +1,15 @@
-import { verifyAudit } from '../../operator/audit-chain.js';
 import { listAuditPage } from '../../operator/audit.js';
-import { createPerson, disablePerson, enablePerson, listPeople, resetPerson, setRole } from '../../operator/people/people.js';
-import type { PersonView } from '../../operator/people/people-sql.js';
+import { verifyAudit } from '../../operator/audit-chain.js';
 import type { Changed } from '../../operator/operator.js';
+import {
+  createPerson,
+  disablePerson,
+  enablePerson,
+  listPeople,
+  resetPerson,
+  setRole,
+} from '../../operator/people/people.js';
+import type { PersonView } from '../../operator/people/people-sql.js';
 import { type ConsoleContext, operation } from '../operation.js';
 import * as schema from '../schemas/people.js';
 

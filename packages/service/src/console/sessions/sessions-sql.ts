@@ -1,6 +1,6 @@
+import type { Role } from '../../operator/people/roles.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
-import type { Role } from '../../operator/people/roles.js';
 
 /** How long a session lasts, at most and without being used, and how long a proof of who somebody is counts. */
 export const SESSION_HOURS = 12;

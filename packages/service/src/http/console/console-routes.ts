@@ -4,8 +4,8 @@ import { Rejection } from '@perennial/wire';
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { type ConsoleContext, FileAnswer } from '../../console/operation.js';
 import { describeOperations } from '../../console/openapi.js';
+import { type ConsoleContext, FileAnswer } from '../../console/operation.js';
 import { OPERATIONS } from '../../console/operations.js';
 import * as schema from '../../console/schemas/session.js';
 import { deleteSession, type SessionRow } from '../../console/sessions/sessions-sql.js';
@@ -18,7 +18,6 @@ import {
   signIn,
   type Visitor,
 } from '../../console/sessions/sign-in.js';
-import { createSingleSignOn } from './single-sign-on.js';
 import type { ConsoleTools } from '../../console/tools.js';
 import type { OperatorWithGateways } from '../../operator/operator.js';
 import { completeSetup } from '../../operator/people/people.js';
@@ -33,6 +32,7 @@ import { describeInvalid } from '../requests/validate.js';
 import { sendConsoleFile, sendConsolePage } from './console-files.js';
 import { clearCookie, readCookie, setCookie } from './cookie.js';
 import { Problem, sendProblem, toProblem } from './problem.js';
+import { createSingleSignOn } from './single-sign-on.js';
 
 export interface ConsoleDeps extends ConsoleTools, SignInDeps {
   readonly operator: Omit<OperatorWithGateways, 'actor'>;
@@ -258,9 +258,11 @@ function createQueryReader(of: ObjectSchema | undefined): (request: FastifyReque
   return ({ raw }) => {
     const query: Record<string, string> = {};
     for (const [name, value] of new URLSearchParams((raw.url ?? '').replace(/^[^?]*\??/, ''))) {
-      if (!names.has(name)) throw new Rejection('PARAM_INVALID', `there is no parameter ${JSON.stringify(name.slice(0, 64))}`);
+      if (!names.has(name))
+        throw new Rejection('PARAM_INVALID', `there is no parameter ${JSON.stringify(name.slice(0, 64))}`);
       if (name in query) throw new Rejection('PARAM_INVALID', `${name} is given twice`);
-      if (value.includes('\u0000')) throw new Rejection('PARAM_INVALID', `${name} holds a character that is not allowed`);
+      if (value.includes('\u0000'))
+        throw new Rejection('PARAM_INVALID', `${name} holds a character that is not allowed`);
       if (value !== '') query[name] = value;
     }
     if (!of) return query;

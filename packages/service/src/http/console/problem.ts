@@ -52,9 +52,7 @@ export function toProblem(error: unknown): { readonly problem: Problem; readonly
     return told('not-possible', error.message);
   }
   if (error instanceof RateLimited) return told('locked', error.message, error.retryAfterSeconds);
-  if (error instanceof Rejection) {
-    return error.result.http === 413 ? told('too-large') : told('invalid', error.message);
-  }
+  if (error instanceof Rejection) return told('invalid', error.message);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return told('too-large');
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return told('invalid', 'send application/json');

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { beginSession, type SignInDeps, type Visitor, WrongProof } from '../../console/sessions/sign-in.js';
+import { insertSignOn, takeSignOn } from '../../console/sessions/single-sign-on-sql.js';
 import { recordAudit } from '../../operator/audit.js';
 import {
   findPerson,
@@ -9,8 +11,6 @@ import {
   storeSingleSignOn,
 } from '../../operator/people/people-sql.js';
 import type { SingleSignOnSettings } from '../../platform/settings.js';
-import { beginSession, type SignInDeps, type Visitor, WrongProof } from '../../console/sessions/sign-in.js';
-import { insertSignOn, takeSignOn } from '../../console/sessions/single-sign-on-sql.js';
 
 export interface SingleSignOnDeps extends SignInDeps {
   readonly singleSignOn: SingleSignOnSettings | undefined;
@@ -165,4 +165,3 @@ function ownAddress(given: string | undefined): string {
 }
 
 const consolePath = (url: string) => new URL(url).pathname.replace(/\/+$/, '');
-

@@ -5,7 +5,14 @@ import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-s
 import { endOrder } from '../../subscriptions/steps/ending/end-orders.js';
 import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/orders-sql.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, NotFoundError, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
+import {
+  type Changed,
+  inTransaction,
+  NotFoundError,
+  type Operator,
+  OperatorError,
+  type OperatorWithClock,
+} from '../operator.js';
 import { createNotFound, requireInteger, requireName } from '../rules.js';
 import { makeDueNow } from './orders-sql.js';
 
