@@ -259,6 +259,8 @@ begin
   update audit_head set chain_no = head.chain_no, chain = head.chain;
 end $$;
 create trigger link_audit_entry before insert on audit_log for each row execute function link_audit_entry();
-create unique index audit_log_chain on audit_log (chain_no);
-create index audit_log_actor on audit_log (actor, audit_id);
-create index audit_log_action on audit_log (action, audit_id);
+
+-- Afterwards:
+create index concurrently audit_log_chain on audit_log (chain_no);
+create index concurrently audit_log_actor on audit_log (actor, audit_id);
+create index concurrently audit_log_action on audit_log (action, audit_id);

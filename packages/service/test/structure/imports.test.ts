@@ -235,7 +235,7 @@ describe('imports', () => {
     ],
     [
       'writing to a terminal',
-      /process\.(stdout|stderr)\b|\bconsole\./,
+      /process\.(stdout|stderr)\b|\bconsole\.\w/,
       ['service: cli/frame/reference-program.ts', 'service: cli/main.ts', 'service: main.ts'],
     ],
   ])('%s stands in its own files alone', (_what, pattern, allowed) => {

@@ -24,10 +24,10 @@ const COUNT_TRY = statement({
        failures = case when f.began_at < now() - $5 * interval '1 second' then 1 else f.failures + 1 end,
        began_at = now(),
        locked_until = case when f.began_at >= now() - $5 * interval '1 second' and f.failures + 1 >= $2
-         then now() + least($4::double precision, $3::integer * power(2, f.failures + 1 - $2)) * interval '1 second' end
+         then now() + least($4, $3 * power(2, f.failures + 1 - $2)) * interval '1 second' end
      where f.locked_until is null or f.locked_until <= now()
      returning f.failures`,
-  parameters: ['text', 'integer', 'integer', 'double precision', 'integer'],
+  parameters: ['text', 'integer', 'double precision', 'double precision', 'double precision'],
   columns: columns<{ failures: number }>({ failures: 'integer' }),
 });
 

@@ -162,7 +162,7 @@ export async function storePassword(tx: Queryable, personId: number, passwordHas
 const STORE_SETUP = statement({
   text: `update people set setup_hash = $2, setup_until = now() + $3 * interval '1 hour', password_hash = null,
        totp_secret = null, totp_pending = null where person_id = $1`,
-  parameters: ['bigint', 'bytea', 'integer'],
+  parameters: ['bigint', 'bytea', 'double precision'],
 });
 
 /** Whoever has the link sets the password; what there was before counts no more. */
