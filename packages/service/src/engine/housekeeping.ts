@@ -7,6 +7,7 @@ import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
 import {
   deleteOldAlertMessages,
   deleteOldAnswers,
+  deleteOldSignIns,
   deleteOldSmsSends,
   deleteOldUndelivered,
 } from './housekeeping/old-rows.js';
@@ -43,6 +44,7 @@ export function createHousekeeping({
     nonceSlotsEmptied: () => emptyStaleNonceSlot(database),
     answersDeleted: () => deleteOldAnswers(database),
     sendsDeleted: () => deleteOldSmsSends(database),
+    signInsDeleted: () => deleteOldSignIns(database),
     alertMessagesDeleted: () => deleteOldAlertMessages(database),
     benefitsExpired: createBenefitExpiry(database),
   };

@@ -63,21 +63,3 @@ const TAKE_BACK_TRY = statement({
 export async function takeBackTry(db: Queryable, key: string): Promise<void> {
   await db.query(TAKE_BACK_TRY, [key]);
 }
-
-const DELETE_OLD_FAILURES = statement({
-  text: `delete from sign_in_failures where began_at < now() - interval '1 day' and (locked_until is null or locked_until < now())`,
-  parameters: [],
-});
-const DELETE_OLD_SESSIONS = statement({
-  text: `delete from console_sessions where expires_at < now() - interval '1 day'`,
-  parameters: [],
-});
-const DELETE_OLD_SIGN_ONS = statement({
-  text: `delete from single_sign_on_tries where began_at < now() - interval '1 hour'`,
-  parameters: [],
-});
-
-/** What nobody can use any more. */
-export async function deleteOldSignIns(db: Queryable): Promise<void> {
-  for (const one of [DELETE_OLD_FAILURES, DELETE_OLD_SESSIONS, DELETE_OLD_SIGN_ONS]) await db.query(one);
-}

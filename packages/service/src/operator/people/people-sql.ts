@@ -200,12 +200,15 @@ export async function useTotpStep(db: Queryable, personId: number, step: number)
 }
 
 const STORE_SINGLE_SIGN_ON = statement({
-  text: 'update people set single_sign_on = $2 where person_id = $1 and single_sign_on is null',
+  text: `update people set single_sign_on = $2 where person_id = $1 and single_sign_on is null
+     returning person_id as "personId"`,
   parameters: ['bigint', 'text'],
+  columns: columns<{ personId: number }>({ personId: 'bigint' }),
 });
 
-export async function storeSingleSignOn(tx: Queryable, personId: number, subject: string): Promise<void> {
-  await tx.query(STORE_SINGLE_SIGN_ON, [personId, subject]);
+/** False when the account is somebody else's at the identity provider. */
+export async function storeSingleSignOn(tx: Queryable, personId: number, subject: string): Promise<boolean> {
+  return (await tx.query(STORE_SINGLE_SIGN_ON, [personId, subject])).length > 0;
 }
 
 const STORE_SIGN_IN = statement({
