@@ -72,6 +72,7 @@ create table approvals (
 );
 create unique index approvals_request on approvals (kind, subject, request_key);
 create index approvals_waiting on approvals (approval_id) where status = 'WAITING';
+create index approvals_unfinished on approvals (approval_id) where status = 'APPROVED' and result is null;
 
 -- The same done to many.
 create table bulk_runs (
@@ -261,3 +262,13 @@ create trigger link_audit_entry before insert on audit_log for each row execute 
 create unique index audit_log_chain on audit_log (chain_no);
 create index audit_log_actor on audit_log (actor, audit_id);
 create index audit_log_action on audit_log (action, audit_id);
+
+-- Afterwards:
+
+-- Debits that failed, by when and by why, and those that a retry has saved. A debit is in none of them while it is under way,
+-- and only in these if it did not succeed at once.
+create index concurrently debit_attempts_failed on debit_attempts (settled_at, order_no, cycle_no) where status = 'FAIL';
+create index concurrently debit_attempts_failed_because on debit_attempts
+  (left(reason, 100), settled_at, order_no, cycle_no) where status = 'FAIL';
+create index concurrently debit_attempts_recovered on debit_attempts (settled_at)
+  include (try_no, amount_cent, channel_id, payment_channel_code) where status = 'SUCCESS' and try_no > 1;

@@ -27,9 +27,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'reconciliation',
     'redeem',
     'api',
-    'engine',
     'operator',
+    'engine',
     'cli',
+    'console',
     'http',
   ],
   platform: [
@@ -57,10 +58,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'delivery/transport': ['http-client'],
   redeem: ['texts', 'page'],
   engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
-  operator: ['copies', 'orders', 'provisioning', 'books'],
+  operator: ['people', 'copies', 'provisioning', 'orders', 'approvals', 'payments', 'bulk', 'books'],
   'operator/provisioning': ['addresses'],
   cli: ['frame', 'commands'],
   'cli/commands': ['notifications', 'orders', 'provisioning', 'books', 'installation', 'reference-programs'],
+  console: ['schemas', 'operations'],
   http: ['answers', 'limits', 'long-answers', 'requests', 'pages'],
 };
 
