@@ -32,6 +32,9 @@ export class OperatorError extends PlainError {}
 /** An action that met another change of the same records. Nothing was changed, and it may succeed when it is repeated. */
 export class BusyError extends OperatorError {}
 
+/** What was asked for does not exist. */
+export class NotFoundError extends OperatorError {}
+
 /** A record after an action. `changed` is false when the action had nothing to change: then no audit row was written either. */
 export type Changed<T> = T & { readonly changed: boolean };
 

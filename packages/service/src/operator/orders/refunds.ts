@@ -22,7 +22,7 @@ import {
 } from '../../subscriptions/store/payments/refunds-sql.js';
 import { recordAudit } from '../audit.js';
 import { formatCents } from '../money.js';
-import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
+import { type Changed, inTransaction, NotFoundError, OperatorError, type OperatorWithGateways } from '../operator.js';
 import { quoted, requireInteger, requireName } from '../rules.js';
 import { requireLockedOrder } from './orders.js';
 import { type BenefitOfPeriod, findBenefitsOfOrder } from './orders-sql.js';
@@ -165,7 +165,7 @@ export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo
     throw new OperatorError(`order ${order.orderNo} is collected by its channel, which also makes its refunds`);
   }
   const payment = findPaymentOfCycle(order, await findPayments(db, order.orderNo), cycleNo);
-  if (!payment) throw new OperatorError(`order ${order.orderNo} has no period ${cycleNo}`);
+  if (!payment) throw new NotFoundError(`order ${order.orderNo} has no period ${cycleNo}`);
   return { order, payment, refunds: await findRefundsOfPeriod(db, { orderNo: order.orderNo, cycleNo }) };
 }
 
