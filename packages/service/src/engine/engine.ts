@@ -18,6 +18,7 @@ import { type AlertingDeps, logAlerts, startAlerting } from './jobs/alerts.js';
 import { billDueOrders } from './jobs/billing.js';
 import { startDeliveries } from './jobs/deliveries.js';
 import { expireAndCompleteDue } from './jobs/expire-and-complete.js';
+import { createFiguresJob } from './jobs/figures.js';
 import { reconcileDays } from './jobs/reconciliation.js';
 import { renewDueOrders } from './jobs/renewals.js';
 import type { BusinessMetrics } from './metrics/business-metrics.js';
@@ -111,6 +112,7 @@ export function startEngine(engine: EngineDeps) {
     runEveryWhileClockIsRight(5, 'agreement cancellations', () => cancellations.startRuns()),
     runEveryWhileClockIsRight(300, 'reconciliation', () => reconcileDays(deps)),
     runEvery(60, 'housekeeping', log, whileClockIsRight(createHousekeeping(engine)), { atOnce: true }),
+    runEvery(60, 'figures', log, whileClockIsRight(createFiguresJob(deps)), { atOnce: true }),
     runEvery(5, 'alert lines', log, () => logAlerts(deps)),
     ...(metrics
       ? [
