@@ -20,6 +20,7 @@ import { billDueOrders } from './jobs/billing.js';
 import { finishApprovedRefunds, workOffBulkRuns } from './jobs/bulk.js';
 import { startDeliveries } from './jobs/deliveries.js';
 import { expireAndCompleteDue } from './jobs/expire-and-complete.js';
+import { createFiguresJob } from './jobs/figures.js';
 import { reconcileDays } from './jobs/reconciliation.js';
 import { renewDueOrders } from './jobs/renewals.js';
 import type { BusinessMetrics } from './metrics/business-metrics.js';
@@ -116,6 +117,7 @@ export function startEngine(engine: EngineDeps) {
     runEveryWhileClockIsRight(5, 'approved refunds', () => finishApprovedRefunds(deps)),
     runEveryWhileClockIsRight(300, 'reconciliation', () => reconcileDays(deps)),
     runEvery(60, 'housekeeping', log, whileClockIsRight(createHousekeeping(engine)), { atOnce: true }),
+    runEvery(60, 'figures', log, whileClockIsRight(createFiguresJob(deps)), { atOnce: true }),
     runEvery(5, 'alert lines', log, () => logAlerts(deps)),
     ...(metrics
       ? [

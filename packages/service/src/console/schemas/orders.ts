@@ -60,6 +60,9 @@ export const ordersTotals = Type.Object({
   totalRefundAmountCent: cents,
 });
 
+/** RFC 4180, with a line of names first. */
+export const ordersCsv = Type.String();
+
 /** One thing that happened to an order, or will. */
 export const timelineEntry = Type.Object({
   at: time,
