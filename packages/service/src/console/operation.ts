@@ -30,8 +30,8 @@ export interface OperationRules {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below /console/api; what is in braces is one part of the path. */
   readonly path: `/${string}`;
-  /** Who may: a person of this role, or an admin. Everybody has what a viewer may. */
-  readonly role: Role;
+  /** Who may: a person of this role, or of one of these, or an admin. Everybody has what a viewer may. */
+  readonly role: Role | readonly Role[];
   /** Moves money or shows a secret: the person must have proved who they are in the last minutes. */
   readonly needsProof?: boolean;
   /** Of a GET that changes nothing but is worth an entry, or a POST that only looks: true when nothing is written. */

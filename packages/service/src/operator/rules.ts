@@ -18,6 +18,19 @@ export function requireName(what: string, value: string): string {
   return name;
 }
 
+/** Several lines, for people: of control characters only line breaks and tabs. */
+export function requireText(what: string, value: string, maxLength: number): string {
+  const text = value.replaceAll('\r\n', '\n').trim();
+  const length = [...text].length;
+  if (length < 1 || length > maxLength) {
+    throw new OperatorError(`${what} must have 1 to ${maxLength} characters, not ${length}`);
+  }
+  if (UNPRINTABLE.test(text.replaceAll(/[\n\t]/g, ''))) {
+    throw new OperatorError(`${what} must not hold control characters`);
+  }
+  return text;
+}
+
 export function requireInteger(what: string, value: number, min: number, max: number): number {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
   throw new OperatorError(`${what} must be a whole number from ${min} to ${max}, not ${value}`);

@@ -2,6 +2,8 @@
 export const ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-export function mayDo(role: Role, needed: Role): boolean {
-  return needed === 'viewer' || role === needed || role === 'admin';
+/** `needed`: one role, or several of which each may. */
+export function mayDo(role: Role, needed: Role | readonly Role[]): boolean {
+  const allowed: readonly Role[] = typeof needed === 'string' ? [needed] : needed;
+  return role === 'admin' || allowed.includes('viewer') || allowed.includes(role);
 }
