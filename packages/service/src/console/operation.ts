@@ -1,6 +1,6 @@
 import type { AnySchema, ObjectSchema, Static } from '@perennial/wire';
 import type { OperatorWithGateways } from '../operator/operator.js';
-import type { Role } from '../operator/people/roles.js';
+import type { NeededRole, Role } from '../operator/people/roles.js';
 import type { ConsoleTools } from './tools.js';
 
 /** Who asks, and what an operation may use. */
@@ -26,12 +26,19 @@ export interface OperationInput<Query, Body> {
 
 type ValueOf<Described> = Described extends AnySchema ? Static<Described> : Record<string, never>;
 
+/** What a step gives is only read, down to the last list. */
+type Unchanged<Value> = Value extends readonly (infer Item)[]
+  ? readonly Unchanged<Item>[]
+  : Value extends object
+    ? { readonly [Field in keyof Value]: Unchanged<Value[Field]> }
+    : Value;
+
 export interface OperationRules {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below /console/api; what is in braces is one part of the path. */
   readonly path: `/${string}`;
   /** Who may: a person of this role, or of one of these, or an admin. Everybody has what a viewer may. */
-  readonly role: Role | readonly Role[];
+  readonly role: NeededRole;
   /** Moves money or shows a secret: the person must have proved who they are in the last minutes. */
   readonly needsProof?: boolean;
   /** Of a GET that changes nothing but is worth an entry, or a POST that only looks: true when nothing is written. */
@@ -60,7 +67,7 @@ export function operation<
     run(
       context: ConsoleContext,
       input: OperationInput<ValueOf<Query>, ValueOf<Body>>,
-    ): Promise<Static<Answer> | FileAnswer>;
+    ): Promise<Unchanged<Static<Answer>> | FileAnswer>;
   },
 ): Operation {
   return one as unknown as Operation;

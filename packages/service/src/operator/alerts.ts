@@ -14,7 +14,7 @@ import { type AlertComment, listAlertComments, storeAlertComment } from '../plat
 import { listMessagesAbout, type SentAlertMessage } from '../platform/alerts/messages-sql.js';
 import type { Queryable } from '../platform/db/database.js';
 import { recordAudit } from './audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
+import { type Changed, inTransaction, type Operator, type OperatorError } from './operator.js';
 import { orderOfAlert, withOrders } from './order-of-number.js';
 import { type Page, type PageInput, readPage } from './paging.js';
 import { requireActivePerson } from './people/owner-sql.js';
@@ -82,10 +82,7 @@ export async function showAlert({ database }: Operator, { kind, subject }: Named
 }
 
 /** Takes an alert off the list until it is raised again. */
-export async function acknowledgeAlert(
-  operator: Operator,
-  { kind, subject }: NamedAlert,
-): Promise<Changed<AlertView>> {
+export async function acknowledgeAlert(operator: Operator, { kind, subject }: NamedAlert): Promise<Changed<AlertView>> {
   return inTransaction(operator, async (tx) => {
     const alert = await requireLockedAlert(tx, { kind, subject });
     if (alert.acknowledgedAt !== null) return { ...alert, changed: false };

@@ -1,7 +1,7 @@
+import type { AlertKind } from '../platform/alerts/alerts-sql.js';
+import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { parseAttemptNo, parseOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { parseRefundNo } from '../subscriptions/domain/orders/refund-numbers.js';
-import { columns, type Queryable, statement } from '../platform/db/database.js';
-import type { AlertKind } from '../platform/alerts/alerts-sql.js';
 
 /** What the subject of an alert is, where it is an order or a part of one. */
 const SUBJECTS: Partial<Readonly<Record<AlertKind, (subject: string) => number | undefined>>> = {

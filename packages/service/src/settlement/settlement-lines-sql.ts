@@ -163,11 +163,7 @@ const SUM_MONTHS = statement({
 });
 
 /** For all channels, or one. */
-export async function sumMonths(
-  db: Queryable,
-  { from, to }: TimeBounds,
-  channelId?: string,
-): Promise<SummedMonth[]> {
+export async function sumMonths(db: Queryable, { from, to }: TimeBounds, channelId?: string): Promise<SummedMonth[]> {
   return db.query(SUM_MONTHS, [from, to, channelId ?? null]);
 }
 

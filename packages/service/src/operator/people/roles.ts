@@ -2,8 +2,10 @@
 export const ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** `needed`: one role, or several of which each may. */
-export function mayDo(role: Role, needed: Role | readonly Role[]): boolean {
-  const allowed: readonly Role[] = typeof needed === 'string' ? [needed] : needed;
-  return role === 'admin' || allowed.includes('viewer') || allowed.includes(role);
+/** One role, or several of which one is enough. */
+export type NeededRole = Role | readonly Role[];
+
+export function mayDo(role: Role, needed: NeededRole): boolean {
+  const enough: readonly Role[] = typeof needed === 'string' ? [needed] : needed;
+  return role === 'admin' || enough.includes('viewer') || enough.includes(role);
 }

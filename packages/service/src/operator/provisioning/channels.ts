@@ -117,7 +117,8 @@ export async function resetCredentials(
   requireUnique('credential', chosen);
   requireInteger('the hours of overlap', overlapHours, 0, MAX_OVERLAP_HOURS);
   const rollsAppSecret = chosen.includes('appSecret');
-  if (overlapHours > 0 && !rollsAppSecret) throw new OperatorError('only an app secret can overlap with the one before');
+  if (overlapHours > 0 && !rollsAppSecret)
+    throw new OperatorError('only an app secret can overlap with the one before');
   const fresh = createCredentials();
   const reset = Object.fromEntries(chosen.map((name) => [name, fresh[name]]));
   const channel = await changeChannel(operator, appId, 'channel.reset-credentials', async (tx, row) => {

@@ -111,7 +111,8 @@ function stateText({
 
 function unsettledText(open: number, status: 'OPEN' | 'CLOSED'): SafeText[] {
   if (open === 0) return [];
-  if (status === 'CLOSED') return [safeText`${open} debits or refunds had no result then: the next month has what they became.`];
+  if (status === 'CLOSED')
+    return [safeText`${open} debits or refunds had no result then: the next month has what they became.`];
   return [safeText`${open} debits or refunds have no result yet: the month may still change.`];
 }
 
@@ -194,7 +195,8 @@ function summaryText(summary: SettlementSummary): SafeText {
 }
 
 function sumCells(sums: Sums): string[] {
-  const cell = (cents: number, count: number) => (count === 0 && cents === 0 ? '-' : `${formatCents(cents)} (${count})`);
+  const cell = (cents: number, count: number) =>
+    count === 0 && cents === 0 ? '-' : `${formatCents(cents)} (${count})`;
   return [
     cell(sums.collectedCent, sums.collectedCount),
     cell(sums.refundedCent, sums.refundedCount),
