@@ -6,6 +6,7 @@ import { addAuditCommands } from './commands/installation/audit.js';
 import { addBackupCommands } from './commands/installation/backup.js';
 import { addMasterKeyCommands } from './commands/installation/master-key.js';
 import { addMigrateCommand } from './commands/installation/migrate.js';
+import { addOperatorCommands } from './commands/installation/operator.js';
 import { addAlertCommands } from './commands/notifications/alert.js';
 import { addEventCommands } from './commands/notifications/events.js';
 import { addAgreementCommands } from './commands/orders/agreement.js';
@@ -48,5 +49,6 @@ export function createProgram(commandLine: CommandLine, showHelp: (help: string)
   addBackupCommands(perennial, commandLine);
   addMigrateCommand(perennial, commandLine);
   addAuditCommands(perennial, commandLine);
+  addOperatorCommands(perennial, commandLine);
   return perennial;
 }

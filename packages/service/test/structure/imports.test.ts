@@ -30,6 +30,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'engine',
     'operator',
     'cli',
+    'console',
     'http',
   ],
   platform: [
@@ -57,11 +58,12 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'delivery/transport': ['http-client'],
   redeem: ['texts', 'page'],
   engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
-  operator: ['copies', 'orders', 'provisioning', 'books'],
+  operator: ['people', 'copies', 'orders', 'provisioning', 'books'],
   'operator/provisioning': ['addresses'],
   cli: ['frame', 'commands'],
   'cli/commands': ['notifications', 'orders', 'provisioning', 'books', 'installation', 'reference-programs'],
-  http: ['answers', 'limits', 'long-answers', 'requests', 'pages'],
+  console: ['schemas', 'sessions', 'operations'],
+  http: ['answers', 'limits', 'long-answers', 'requests', 'pages', 'console'],
 };
 
 const packages = path.join(packageRoot, '..');

@@ -2,10 +2,8 @@
 export const ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** One role, or several of which one is enough. */
-export type NeededRole = Role | readonly Role[];
-
-export function mayDo(role: Role, needed: NeededRole): boolean {
-  const enough: readonly Role[] = typeof needed === 'string' ? [needed] : needed;
-  return role === 'admin' || enough.includes('viewer') || enough.includes(role);
+/** Whether a person may do what this role is needed for, or one of these. */
+export function mayDo(role: Role, needed: Role | readonly Role[]): boolean {
+  const roles: readonly Role[] = typeof needed === 'string' ? [needed] : needed;
+  return role === 'admin' || roles.includes('viewer') || roles.includes(role);
 }
