@@ -57,7 +57,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'delivery/transport': ['http-client'],
   redeem: ['texts', 'page'],
   engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
-  operator: ['copies', 'orders', 'provisioning', 'books'],
+  operator: ['people', 'copies', 'orders', 'provisioning', 'books', 'demo'],
   'operator/provisioning': ['addresses'],
   cli: ['frame', 'commands'],
   'cli/commands': ['notifications', 'orders', 'provisioning', 'books', 'installation', 'reference-programs'],
