@@ -13,8 +13,6 @@ create table people (
   single_sign_on  text unique,           -- issuer and subject
   setup_hash      bytea unique,          -- of the token in the one-time link
   setup_until     timestamptz,
-  wrong_proofs    integer not null default 0,
-  locked_until    timestamptz,
   last_sign_in_at timestamptz,
   created_by      text not null,
   created_at      timestamptz not null default now()
@@ -36,13 +34,14 @@ create table console_sessions (
 create index on console_sessions (person_id);
 create index on console_sessions (expires_at);
 
--- Addresses from which nobody signed in but somebody tried.
+-- Wrong proofs by the name that was given, whether there is such a person or not, and by the address that they came from.
 create table sign_in_failures (
-  address      text primary key,
+  key          text primary key, -- `name …` or `address …`
   failures     integer not null default 1,
   began_at     timestamptz not null default now(),
   locked_until timestamptz
 );
+create index on sign_in_failures (began_at);
 
 -- A sign-in by single sign-on that is under way.
 create table single_sign_on_tries (
@@ -237,6 +236,8 @@ declare
   head audit_head;
 begin
   select * into strict head from audit_head for update;
+  -- The console says in each of its transactions where the person is.
+  new.address := coalesce(new.address, nullif(current_setting('perennial.address', true), ''));
   new.chain_no := head.chain_no + 1;
   new.chain := audit_link(head.chain, new.chain_no, new.at, new.actor, new.address, new.action, new.subject, new.detail);
   update audit_head set chain_no = new.chain_no, chain = new.chain;

@@ -7,6 +7,7 @@ import { addBackupCommands } from './commands/installation/backup.js';
 import { addDemoCommands } from './commands/installation/demo.js';
 import { addMasterKeyCommands } from './commands/installation/master-key.js';
 import { addMigrateCommand } from './commands/installation/migrate.js';
+import { addOperatorCommands } from './commands/installation/operator.js';
 import { addAlertCommands } from './commands/notifications/alert.js';
 import { addEventCommands } from './commands/notifications/events.js';
 import { addAgreementCommands } from './commands/orders/agreement.js';
@@ -49,6 +50,7 @@ export function createProgram(commandLine: CommandLine, showHelp: (help: string)
   addBackupCommands(perennial, commandLine);
   addMigrateCommand(perennial, commandLine);
   addAuditCommands(perennial, commandLine);
+  addOperatorCommands(perennial, commandLine);
   addDemoCommands(perennial, commandLine);
   return perennial;
 }

@@ -17,6 +17,7 @@ import {
   toRefusal,
 } from './answers/respond.js';
 import { createUnreadCloser } from './answers/unread-closer.js';
+import { addConsoleRoutes, type ConsoleDeps, type ConsoleRouteContext } from './console/console-routes.js';
 import { createAnswerPlaces } from './limits/answer-places.js';
 import { createUndeclaredProxyWarning } from './limits/undeclared-proxies.js';
 import { createAnswerSender } from './long-answers/long-answers.js';
@@ -45,6 +46,10 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   readonly metrics: ServiceMetrics;
   readonly notices: NoticeRouteDeps;
   readonly redeem: RedeemDeps;
+  /** Unset: this node has no console. */
+  readonly console?: ConsoleDeps | undefined;
+  /** It is on a listener of its own. */
+  readonly isConsoleApart?: boolean;
   readonly log: Logger;
   readonly trustedProxies: readonly string[];
   /** Whether what would change anything is refused. */
@@ -59,6 +64,8 @@ export interface App {
   readonly server: FastifyInstance;
   /** /metrics, /healthz and /readyz, if they are on a listener of their own. */
   readonly operations: FastifyInstance | undefined;
+  /** The console, if it is on a listener of its own. */
+  readonly consoleServer: FastifyInstance | undefined;
   /**
    * /readyz answers 503 from now on, so that load balancers send their requests elsewhere. Those that come all the same are
    * served, and their connections end with the answer.
@@ -241,6 +248,9 @@ export function createApp(deps: AppDeps): App {
   }
   addNoticeRoutes(app, deps.notices, { log, bodies: deps.bodies, refuse, readsOnly });
   addRedeemRoutes(app, deps.redeem, { isDraining, load: deps.load, lingerMs: lingerTime, readsOnly });
+  const consoleContext = { isDraining, readsOnly };
+  const consoleServer = deps.console && deps.isConsoleApart ? createConsoleApp(deps, consoleContext) : undefined;
+  if (deps.console && !consoleServer) addConsoleRoutes(app, deps.console, consoleContext);
   const operationsDeps = { ...deps, isLeaving: () => isLeaving };
   const operations = deps.isMonitoredApart ? createMonitoringApp(operationsDeps) : undefined;
   addReadinessRoute(app, operationsDeps);
@@ -253,6 +263,7 @@ export function createApp(deps: AppDeps): App {
   return {
     server: app,
     operations,
+    consoleServer,
     announceStop,
     async drain() {
       announceStop();
@@ -262,9 +273,22 @@ export function createApp(deps: AppDeps): App {
       clearTimeout(timer);
       unread.stop();
       earlyRefusal.stop();
-      await operations?.close();
+      await Promise.all([operations?.close(), consoleServer?.close()]);
     },
   };
+}
+
+/** Slow clients are the business of the proxy before it: only its operators reach it. */
+function createConsoleApp({ console, trustedProxies }: AppDeps, context: ConsoleRouteContext): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    requestTimeout: 60_000,
+    forceCloseConnections: 'idle',
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    genReqId: (request) => readRequestId(request.headers[HEADER_KEYS.requestId]) ?? randomUUID(),
+  });
+  if (console) addConsoleRoutes(app, console, context);
+  return app;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type AlertView, findAlerts, lockAlert, storeAcknowledgement } from '../platform/alerts/alerts-sql.js';
 import { recordAudit } from './audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
+import { type Changed, inTransaction, NotFoundError, type Operator } from './operator.js';
 import { quoted } from './rules.js';
 
 /** More than a person reads at once. */
@@ -18,7 +18,7 @@ export async function acknowledgeAlert(
 ): Promise<Changed<AlertView>> {
   return inTransaction(operator, async (tx) => {
     const alert = await lockAlert(tx, kind, subject);
-    if (!alert) throw new OperatorError(`there is no alert ${quoted(kind)} about ${quoted(subject)}`);
+    if (!alert) throw new NotFoundError(`there is no alert ${quoted(kind)} about ${quoted(subject)}`);
     if (alert.acknowledgedAt !== null) return { ...alert, changed: false };
     const acknowledged = await storeAcknowledgement(tx, kind, subject, operator.actor);
     await recordAudit(tx, { actor: operator.actor, action: 'alert.acknowledge', subject, detail: { kind } });

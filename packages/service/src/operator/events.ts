@@ -9,7 +9,7 @@ import type { InstantRange } from '../delivery/history/time-range.js';
 import { pauseDeliveries, resumeDeliveries } from '../delivery/queue/pauses-sql.js';
 import { type ReplayPosition, replayEvents, replayUndelivered } from '../delivery/queue/replay-sql.js';
 import { recordAudit } from './audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from './operator.js';
+import { type Changed, inTransaction, NotFoundError, type Operator, OperatorError } from './operator.js';
 import { changeChannel } from './provisioning/channel-change.js';
 import { CALLBACK_EVENT_TYPES } from './provisioning/channel-settings.js';
 import { createNotFound, quoted, requireInteger, requireOneOf } from './rules.js';
@@ -148,6 +148,6 @@ function parseTimeRange({ from, to }: TimeRange): InstantRange {
   return { from: read(from), to: read(to) };
 }
 
-function createEventNotFound(appId: string, eventId: string): OperatorError {
-  return new OperatorError(`channel ${appId} has no event ${quoted(eventId)}`);
+function createEventNotFound(appId: string, eventId: string): NotFoundError {
+  return new NotFoundError(`channel ${appId} has no event ${quoted(eventId)}`);
 }

@@ -29,6 +29,9 @@ export interface OperatorWithGateways extends OperatorWithClock {
 /** An action that cannot be done: the message is one line for people. */
 export class OperatorError extends PlainError {}
 
+/** What was asked for does not exist. */
+export class NotFoundError extends OperatorError {}
+
 /** A record after an action. `changed` is false when the action had nothing to change: then no audit row was written either. */
 export type Changed<T> = T & { readonly changed: boolean };
 

@@ -1,5 +1,5 @@
 import { formatTime, parseTime } from '@perennial/wire';
-import { OperatorError } from './operator.js';
+import { NotFoundError, OperatorError } from './operator.js';
 
 const CODE = /^[A-Z0-9_]{1,64}$/;
 /** Line breaks and escape sequences would spoil tables and logs. */
@@ -44,8 +44,8 @@ export function requireFound<T>([row]: readonly T[], what: string, name: string)
   return row;
 }
 
-export function createNotFound(what: string, name: string): OperatorError {
-  return new OperatorError(`there is no ${what} ${quoted(name)}`);
+export function createNotFound(what: string, name: string): NotFoundError {
+  return new NotFoundError(`there is no ${what} ${quoted(name)}`);
 }
 
 /** A day of Asia/Shanghai, yyyy-MM-dd, that is over. */

@@ -30,6 +30,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'engine',
     'operator',
     'cli',
+    'console',
     'http',
   ],
   platform: [
@@ -61,7 +62,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'operator/provisioning': ['addresses'],
   cli: ['frame', 'commands'],
   'cli/commands': ['notifications', 'orders', 'provisioning', 'books', 'installation', 'reference-programs'],
-  http: ['answers', 'limits', 'long-answers', 'requests', 'pages'],
+  console: ['schemas', 'sessions', 'operations'],
+  http: ['answers', 'limits', 'long-answers', 'requests', 'pages', 'console'],
 };
 
 const packages = path.join(packageRoot, '..');

@@ -5,7 +5,14 @@ import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-s
 import { endOrder } from '../../subscriptions/steps/ending/end-orders.js';
 import { findPayments, lockOrderByNumber } from '../../subscriptions/store/orders/orders-sql.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
+import {
+  type Changed,
+  inTransaction,
+  NotFoundError,
+  type Operator,
+  OperatorError,
+  type OperatorWithClock,
+} from '../operator.js';
 import { createNotFound, requireInteger, requireName } from '../rules.js';
 import { makeDueNow } from './orders-sql.js';
 
@@ -68,7 +75,7 @@ export async function retryPeriod(operator: Operator, input: RetryInput): Promis
   return inTransaction(operator, async (tx) => {
     const order = await requireLockedOrder(tx, input.orderNo);
     const payment = findPaymentOfCycle(order, await findPayments(tx, order.orderNo), cycleNo);
-    if (!payment) throw new OperatorError(`order ${order.orderNo} has no period ${cycleNo}`);
+    if (!payment) throw new NotFoundError(`order ${order.orderNo} has no period ${cycleNo}`);
     if (!isWaitingForRetry(payment.status)) {
       throw new OperatorError(
         `period ${cycleNo} of order ${order.orderNo} is ${payment.status}: only FAIL_RETRY can be tried again`,

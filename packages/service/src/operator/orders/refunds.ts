@@ -22,7 +22,7 @@ import {
 } from '../../subscriptions/store/payments/refunds-sql.js';
 import { recordAudit } from '../audit.js';
 import { formatCents } from '../money.js';
-import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
+import { type Changed, inTransaction, NotFoundError, OperatorError, type OperatorWithGateways } from '../operator.js';
 import { quoted, requireInteger, requireName } from '../rules.js';
 import { requireLockedOrder } from './orders.js';
 import { type BenefitOfPeriod, findBenefitsOfOrder } from './orders-sql.js';
@@ -162,7 +162,7 @@ async function lockPeriod(tx: Queryable, asked: RefundInput): Promise<{ order: O
     throw new OperatorError(`order ${order.orderNo} is collected by its channel, which also makes its refunds`);
   }
   const payment = findPaymentOfCycle(order, await findPayments(tx, order.orderNo), asked.cycleNo);
-  if (!payment) throw new OperatorError(`order ${order.orderNo} has no period ${asked.cycleNo}`);
+  if (!payment) throw new NotFoundError(`order ${order.orderNo} has no period ${asked.cycleNo}`);
   return { order, payment };
 }
 

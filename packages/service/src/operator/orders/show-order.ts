@@ -9,8 +9,8 @@ import {
 } from '../../subscriptions/domain/orders/order-numbers.js';
 import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import { findRefundsOfOrder } from '../../subscriptions/store/payments/refunds-sql.js';
-import { type Operator, OperatorError } from '../operator.js';
-import { quoted } from '../rules.js';
+import type { Operator } from '../operator.js';
+import { createNotFound } from '../rules.js';
 import { type AgreementView, findAgreement } from './agreements-sql.js';
 import {
   type AttemptView,
@@ -94,12 +94,12 @@ async function requireOrder(tx: Queryable, input: ShowOrderInput): Promise<Order
   if (input.orderNo === undefined) {
     const { externalOrderNo } = input;
     const order = await findOrderOfAnyChannel(tx, { externalOrderNo });
-    if (!order) throw new OperatorError(`there is no order with the external number ${quoted(externalOrderNo)}`);
+    if (!order) throw createNotFound('order with the external number', externalOrderNo);
     return order;
   }
   const orderNo = parseOrderNo(input.orderNo);
   const order = orderNo === undefined ? undefined : await findOrderOfAnyChannel(tx, { orderNo });
-  if (!order) throw new OperatorError(`there is no order ${quoted(input.orderNo)}`);
+  if (!order) throw createNotFound('order', input.orderNo);
   return order;
 }
 
