@@ -79,5 +79,5 @@ async function* toCsv(lines: readonly StatementText[]): AsyncGenerator<Uint8Arra
   const rows = lines.map((line) =>
     [line.kind, line.number, line.amountCent, line.status, line.bookedAt, line.institutionRef].join(','),
   );
-  yield Buffer.from([STATEMENT_COLUMNS.join(','), ...rows].join('\n'));
+  yield Buffer.from([STATEMENT_COLUMNS.join(','), ...rows, ''].join('\n'));
 }
