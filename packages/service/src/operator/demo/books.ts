@@ -1,4 +1,5 @@
 import { formatTime, parseTime } from '@perennial/wire';
+import { resolveAlert } from '../../platform/alerts/alerts-sql.js';
 import { STATEMENT_COLUMNS } from '../../reconciliation/statement-csv.js';
 import { closeDifference, listDifferences, runReconciliation } from '../books/reconciliation.js';
 import { DIFFERENCE_NOTES, type PersonName } from './cast.js';
@@ -69,9 +70,13 @@ async function reconcileDay(stage: Stage, { code, day, midnight, who, flaw }: St
     await setDifferenceOwner(story.database, differenceNo, who);
     if (isLate) continue;
     const note = random.pick(DIFFERENCE_NOTES);
-    agenda.at(story.clock.now() + random.between(60, 400) * MINUTE_MS, () =>
-      by(who, (operator) => closeDifference(operator, { differenceNo, note })),
-    );
+    agenda.at(story.clock.now() + random.between(60, 400) * MINUTE_MS, async () => {
+      await by(who, (operator) => closeDifference(operator, { differenceNo, note }));
+      const left = await listDifferences(stage.operator, { paymentChannelCode: code, day });
+      if (left.length > 0) return;
+      const because = 'every difference of the day is closed';
+      await resolveAlert(story.database, 'reconciliation-difference', `${code} ${day}`, because);
+    });
   }
 }
 

@@ -163,7 +163,28 @@ export const PAYMENT_CHANNELS = [
 export const BANKS = ['ICBC', 'CCB', 'ABC', 'CMB'] as const;
 
 const FAMILY_NAMES = [...'王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗'];
-const GIVEN_NAMES = ['伟', '芳', '娜', '敏', '静', '丽', '强', '磊', '洋', '艳', '勇', '杰', '娟', '涛', '明', '超', '秀英', '建国', '晓雨', '子涵'];
+const GIVEN_NAMES = [
+  '伟',
+  '芳',
+  '娜',
+  '敏',
+  '静',
+  '丽',
+  '强',
+  '磊',
+  '洋',
+  '艳',
+  '勇',
+  '杰',
+  '娟',
+  '涛',
+  '明',
+  '超',
+  '秀英',
+  '建国',
+  '晓雨',
+  '子涵',
+];
 export const REAL_NAMES = FAMILY_NAMES.flatMap((family) => GIVEN_NAMES.map((given) => `${family}${given}`));
 
 /** Why an institution declines for now, the likeliest first and more than once. */
@@ -180,7 +201,13 @@ export const FINAL_REASONS = ['银行卡已挂失', '账户已冻结', 'card exp
 export const ENDED_REASONS = ['代扣协议已由持卡人在银行解除', 'the agreement was revoked by the cardholder'];
 export const REFUND_REFUSALS = ['原交易已超过退款期限', 'the account is closed'];
 
-export const LEAVING_REASONS = ['不再需要', '价格太高', 'user asked in the app', '换用其他套餐', 'duplicate subscription'];
+export const LEAVING_REASONS = [
+  '不再需要',
+  '价格太高',
+  'user asked in the app',
+  '换用其他套餐',
+  'duplicate subscription',
+];
 export const OPERATOR_LEAVING_REASONS = [
   'user phoned: charged after having cancelled in the app',
   '用户来电要求退订，已核实手机尾号',

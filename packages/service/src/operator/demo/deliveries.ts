@@ -1,3 +1,4 @@
+import { createChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { type DueEvent, readChannel, START } from '../../delivery/queue/due-sql.js';
 import {
   type DeliveryOutcome,
@@ -7,11 +8,10 @@ import {
   setAsideWithoutAddress,
 } from '../../delivery/queue/finish-sql.js';
 import { type HeldShard, SHARDS } from '../../delivery/queue/shards-sql.js';
-import { createChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
 import { findShard, stampUndelivered } from './demo-sql.js';
 import type { Provisioned, StagedChannel } from './provision.js';
-import { createRandom, type Random } from './random.js';
+import type { Random } from './random.js';
 import { DAY_MS, HOUR_MS, type Stage } from './stage.js';
 
 /** How a receiver answered. */
@@ -39,7 +39,7 @@ const PERIODS_PER_EXPANSION = 100;
  */
 export async function deliverEvents(stage: Stage, { channels, channelIds }: Provisioned, pause: Pause): Promise<void> {
   const { story, operator, end } = stage;
-  const random = createRandom(stage.telling * 7919 + channels.length);
+  const random = stage.randomFor('answers of receivers');
   for (const staged of channels) {
     const held = await findShard(story.database, staged.channel.channelId % SHARDS);
     if (staged.receiver === 'has-no-address') {
@@ -75,7 +75,12 @@ async function setAside(
 }
 
 /** What was due before the end, without what is held back. Several periods that were voided at once become a row each. */
-async function readDue({ story, end }: Stage, held: HeldShard, staged: StagedChannel, pause: Pause): Promise<DueEvent[]> {
+async function readDue(
+  { story, end }: Stage,
+  held: HeldShard,
+  staged: StagedChannel,
+  pause: Pause,
+): Promise<DueEvent[]> {
   const { channelId } = staged.channel;
   const place = { shard: held.shard, after: START };
   const found = await readChannel(story.database, place, { channelId, isPayment: undefined }, ROWS_PER_STEP, end);
@@ -83,7 +88,10 @@ async function readDue({ story, end }: Stage, held: HeldShard, staged: StagedCha
   for (const one of found) {
     if (staged.appId === pause.appId && one.isPayment && toTime(one.nextAt) >= pause.since) continue;
     if (one.cycleTo === null) due.push(one);
-    else due.push(...(await expandRange(story.database, held, one, PERIODS_PER_EXPANSION)).filter((row) => row.cycleTo === null));
+    else
+      due.push(
+        ...(await expandRange(story.database, held, one, PERIODS_PER_EXPANSION)).filter((row) => row.cycleTo === null),
+      );
   }
   return due;
 }

@@ -2,20 +2,13 @@ import { columns, type Queryable, statement } from '../../platform/db/database.j
 import { epochMs, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { orderStatusIs, paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
 
-/** Any number, as long as every command has the same. */
-const FILLING_LOCK = 7_366_373_664;
-
-const LOCK_FILLING = statement({ text: 'select pg_advisory_xact_lock($1)', parameters: ['bigint'] });
-
-/** Who fills waits for another who is at it. */
-export async function lockFilling(tx: Queryable): Promise<void> {
-  await tx.query(LOCK_FILLING, [FILLING_LOCK]);
-}
-
 /* What the tables themselves wrote down as the real time is put to the time of the story. */
 
 const STAMP_PROVISIONING = [
-  statement({ text: 'update channels set created_at = now() where channel_id = any($1::bigint[])', parameters: ['bigint[]'] }),
+  statement({
+    text: 'update channels set created_at = now() where channel_id = any($1::bigint[])',
+    parameters: ['bigint[]'],
+  }),
   statement({
     text: 'update channel_products set authorized_at = now() where channel_id = any($1::bigint[])',
     parameters: ['bigint[]'],
@@ -36,7 +29,11 @@ const STAMP_PAYMENT_CHANNELS = statement({
 
 export async function stampProvisioning(
   tx: Queryable,
-  made: { readonly channelIds: readonly number[]; readonly products: readonly string[]; readonly codes: readonly string[] },
+  made: {
+    readonly channelIds: readonly number[];
+    readonly products: readonly string[];
+    readonly codes: readonly string[];
+  },
 ): Promise<void> {
   for (const stamp of STAMP_PROVISIONING) await tx.query(stamp, [made.channelIds]);
   await tx.query(STAMP_PRODUCTS, [made.products]);
@@ -113,11 +110,12 @@ export async function expireBenefits(tx: Queryable, channelIds: readonly number[
 }
 
 const FIND_SHARD = statement({
-  text: 'select shard, epoch from delivery_shards where shard = $1',
+  text: 'select shard, epoch from delivery_shards where shard = $1 for share',
   parameters: ['smallint'],
   columns: columns<{ shard: number; epoch: number }>({ shard: 'smallint', epoch: 'bigint' }),
 });
 
+/** It stays whose it is until the commit. */
 export async function findShard(tx: Queryable, shard: number): Promise<{ shard: number; epoch: number }> {
   const [found] = await tx.query(FIND_SHARD, [shard]);
   if (!found) throw new Error(`there is no shard ${shard}`);
@@ -256,19 +254,7 @@ const INSERT_BULK_RUN = statement({
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now(),
        case when $2 = 'DONE' then now() end, case when $2 = 'DONE' then now() + interval '12 s' end)
      returning run_id as "runId"`,
-  parameters: [
-    'text',
-    'text',
-    'text',
-    'jsonb',
-    'text',
-    'integer',
-    'bigint',
-    'integer',
-    'integer',
-    'integer',
-    'text',
-  ],
+  parameters: ['text', 'text', 'text', 'jsonb', 'text', 'integer', 'bigint', 'integer', 'integer', 'integer', 'text'],
   columns: columns<{ runId: number }>({ runId: 'bigint' }),
 });
 const INSERT_BULK_ITEMS = statement({

@@ -1,9 +1,11 @@
 import { findChannel } from '../../catalog/channels/channels-sql.js';
+import { resolveAlert } from '../../platform/alerts/alerts-sql.js';
+import { resolveEndedAlerts } from '../../platform/alerts/resolve-sql.js';
 import { acknowledgeAlert } from '../alerts.js';
+import { recordAudit } from '../audit.js';
 import { pauseEvents } from '../events.js';
 import { type Changed, OperatorError, type OperatorWithGateways } from '../operator.js';
 import { retryPeriod } from '../orders/orders.js';
-import { resolveAlert } from '../../platform/alerts/alerts-sql.js';
 import { requireInteger } from '../rules.js';
 import { planReconciliations } from './books.js';
 import { ALERT_COMMENTS, CHANNELS, PEOPLE, type PersonName } from './cast.js';
@@ -18,7 +20,6 @@ import {
   findWaitingPeriods,
   insertBulkRun,
   insertPerson,
-  lockFilling,
   type StoryBulkItem,
   stampHistory,
   stampPauses,
@@ -56,7 +57,10 @@ const OPENED_DAYS_AGO = 130;
  * through the steps of the service itself, at its own time; see docs/decisions/0030-console.md. All of it is committed
  * together or not at all.
  */
-export async function fillDemo(operator: OperatorWithGateways, input: FillDemoInput = {}): Promise<Changed<FilledDemo>> {
+export async function fillDemo(
+  operator: OperatorWithGateways,
+  input: FillDemoInput = {},
+): Promise<Changed<FilledDemo>> {
   if (operator.environment !== 'sandbox') {
     throw new OperatorError('only a sandbox is filled: what is made up has no place among real orders');
   }
@@ -64,12 +68,15 @@ export async function fillDemo(operator: OperatorWithGateways, input: FillDemoIn
   const seed = requireInteger('the seed', input.seed ?? 1, 0, 2 ** 31 - 1);
   const end = operator.clock.now();
   return inStoryTime(operator.database, end - OPENED_DAYS_AGO * DAY_MS, async (story) => {
-    await lockFilling(story.database);
     const telling = await countTellings(story.database);
     if (telling > 0 && !input.again) return describeEarlier(telling);
     if (telling === MAX_TELLINGS) throw new OperatorError(`it was filled ${MAX_TELLINGS} times: that is enough`);
     const stage = createStage({ story, operator, seed, end, telling: telling + 1 });
-    return tell(stage, orders);
+    const told = await tell(stage, orders);
+    const detail = { orders, seed };
+    const [subject = ''] = told.appIds;
+    await recordAudit(story.database, { actor: operator.actor, action: 'demo.fill', subject, detail });
+    return told;
   });
 }
 
@@ -116,6 +123,7 @@ async function tell(stage: Stage, orderCount: number): Promise<Changed<FilledDem
   await deliverEvents(stage, made, pause);
   await logRequests(stage, made, orders);
   await fillHourlyFigures(story.database, made.channelIds);
+  await resolveEndedAlerts(story.database);
   const counts = await countFilled(story.database, { channelIds: made.channelIds, codes: made.codes, from, to: end });
   return { ...counts, appIds: made.channels.map(({ appId }) => appId), changed: true };
 }
@@ -181,7 +189,7 @@ function planOrders(
         claims: scene.unclaimed !== true,
       });
       onPlaced(order);
-      scene.then?.(order, act);
+      scene.afterwards?.(order, act);
     });
   }
 }
@@ -193,7 +201,9 @@ const CODES_PER_FILE = 30;
 function planChores(stage: Stage, made: Provisioned, foreignAlerts: ReadonlySet<string>): void {
   const { agenda, story, random, end, by } = stage;
   const start = story.clock.now();
-  agenda.at(start + HOUR_MS, () => by('chen', (operator) => importCoffeeCodes(operator, made.coffeeCode, CODES_PER_FILE)));
+  agenda.at(start + HOUR_MS, () =>
+    by('chen', (operator) => importCoffeeCodes(operator, made.coffeeCode, CODES_PER_FILE)),
+  );
   for (let at = start + DAY_MS; at < end; at += DAY_MS) {
     agenda.at(at, () => stage.jobs.recoverTheRest(made));
     agenda.at(at + 20 * MINUTE_MS, async () => {
@@ -219,7 +229,10 @@ function planBulkWork(stage: Stage, desk: OrderDesk, made: Provisioned, orders: 
   const { agenda, story, end, by } = stage;
   agenda.at(end - 90 * MINUTE_MS, async () => {
     const items: StoryBulkItem[] = [];
-    for (const { orderNo, cycleNo, amountCent } of (await findWaitingPeriods(story.database, made.channelIds)).slice(0, 3)) {
+    for (const { orderNo, cycleNo, amountCent } of (await findWaitingPeriods(story.database, made.channelIds)).slice(
+      0,
+      3,
+    )) {
       await by('bo', (operator) => retryPeriod(operator, { orderNo: String(orderNo), cycleNo }));
       const order = orders.find((one) => one.orderNo === orderNo);
       if (order) await desk.planNextStep(order);

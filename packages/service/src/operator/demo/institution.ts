@@ -53,7 +53,12 @@ export function createStoryInstitution(clock: Clock, random: Random): StoryInsti
     if (fate.kind === 'declined') return { kind: 'declined', decline: fate.decline, reason: fate.reason };
     const paidAt = fate.since + (fate.kind === 'paid-later' ? fate.seconds * 1000 : 0);
     if (paidAt > clock.now()) return { kind: 'pending', askAt: paidAt };
-    return { kind: 'success', paidAt, amountCent, institutionRef: `${formatTime(paidAt).replace(/\D/g, '')}${attemptNo}` };
+    return {
+      kind: 'success',
+      paidAt,
+      amountCent,
+      institutionRef: `${formatTime(paidAt).replace(/\D/g, '')}${attemptNo}`,
+    };
   }
 
   const answerRefund = (fate: RefundFate, amountCent: number): RefundOutcome => {

@@ -112,7 +112,12 @@ export function createInterfaceCalls({ story, vault, gateways, log }: InterfaceC
     async sendBindCode(channel, { card, mobile, ...asked }) {
       const mobileEncrypted = encryptField(mobile, channel.aesKey);
       return required(
-        await call(sendBindCode, channel, { ...asked, mobileEncrypted, certType: 'ID_CARD', ...encryptCard(channel, card) }),
+        await call(sendBindCode, channel, {
+          ...asked,
+          mobileEncrypted,
+          certType: 'ID_CARD',
+          ...encryptCard(channel, card),
+        }),
       );
     },
     async confirmBinding(channel, bindOrderNo) {

@@ -114,7 +114,7 @@ export function createOrderDesk(stage: Stage, made: Provisioned) {
     const { orderNo } = order;
     const locked = await lockOrderByNumber(database, orderNo);
     const standing = await findOrderStanding(database, orderNo);
-    if (!locked || locked.status !== 'ACTIVE' || standing.dueAt !== plannedFor) return;
+    if (locked?.status !== 'ACTIVE' || standing.dueAt !== plannedFor) return;
     const at = clock.now();
     if (locked.settlementMode === 'CHANNEL_COLLECT') {
       await billOrder(database, orderNo, at);

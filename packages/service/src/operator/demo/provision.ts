@@ -45,7 +45,10 @@ export async function provisionStory(operator: OperatorWithGateways, telling: nu
   const productCodes = {} as Record<ProductName, string>;
   for (const [key, product] of Object.entries(PRODUCTS)) {
     productCodes[key as ProductName] = name(product.productCode);
-    const benefits = product.benefits.map(({ benefitCode, ...benefit }) => ({ ...benefit, benefitCode: name(benefitCode) }));
+    const benefits = product.benefits.map(({ benefitCode, ...benefit }) => ({
+      ...benefit,
+      benefitCode: name(benefitCode),
+    }));
     await createProduct(operator, {
       ...product,
       productCode: name(product.productCode),
@@ -53,7 +56,8 @@ export async function provisionStory(operator: OperatorWithGateways, telling: nu
     });
   }
   const channels: StagedChannel[] = [];
-  for (const cast of CHANNELS) channels.push(await setUpChannel(operator, cast, telling, codes, Object.values(productCodes)));
+  for (const cast of CHANNELS)
+    channels.push(await setUpChannel(operator, cast, telling, codes, Object.values(productCodes)));
   const channelIds = channels.map(({ channel }) => channel.channelId);
   await stampProvisioning(operator.database, { channelIds, products: Object.values(productCodes), codes });
   return { channels, channelIds, codes, productCodes, ...benefitCodes };

@@ -3,7 +3,6 @@ import { CODES, type CodeName } from '@perennial/wire';
 import { insertRequests, type StoryRequest } from './demo-sql.js';
 import type { PlacedOrder } from './orders.js';
 import type { Provisioned, StagedChannel } from './provision.js';
-import { createRandom } from './random.js';
 import { DAY_MS, HOUR_MS, type Stage } from './stage.js';
 
 /** As long as the calls of channels are kept. */
@@ -11,7 +10,15 @@ const DAYS = 7;
 /** Calls that follow an order, on average. */
 const CALLS_PER_ORDER = 6;
 
-const ENDPOINTS = ['orders/query', 'orders/query', 'orders/query', 'orders/list', 'payments/query', 'auth/token', 'events/list'];
+const ENDPOINTS = [
+  'orders/query',
+  'orders/query',
+  'orders/query',
+  'orders/list',
+  'payments/query',
+  'auth/token',
+  'events/list',
+];
 
 interface Refusal {
   readonly endpoint: string;
@@ -34,9 +41,13 @@ const REFUSALS: readonly Refusal[] = [
 const BAD_SIGNATURE: Refusal = { endpoint: 'orders/query', name: 'SIGNATURE_INVALID' };
 
 /** What channels asked in the last days, beside what the story needed: nobody has asked over the network. */
-export async function logRequests(stage: Stage, { channels }: Provisioned, orders: readonly PlacedOrder[]): Promise<void> {
+export async function logRequests(
+  stage: Stage,
+  { channels }: Provisioned,
+  orders: readonly PlacedOrder[],
+): Promise<void> {
   const { story, end } = stage;
-  const random = createRandom(stage.telling * 104_729 + orders.length);
+  const random = stage.randomFor('calls');
   const since = end - DAYS * DAY_MS;
   const request = (
     { channel }: StagedChannel,

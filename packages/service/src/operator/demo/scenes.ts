@@ -34,7 +34,7 @@ export interface Scene {
   /** Nothing is claimed of what it gives. */
   readonly unclaimed?: boolean;
   /** What happens to it later: put down in the agenda once it is placed. */
-  readonly then?: (order: PlacedOrder, act: Act) => void;
+  readonly afterwards?: (order: PlacedOrder, act: Act) => void;
 }
 
 /** One order's part of the story. `nth` counts the orders of the same scene. */
@@ -55,10 +55,14 @@ const declinedForNow = ({ random }: Stage): DebitFate => ({
   reason: random.pick(RETRYABLE_REASONS),
 });
 
+/** The nearer the more. */
 const daysAgo =
   (from: number, to: number) =>
-  ({ stage: { random, end } }: Act) =>
-    Math.min(timeOfDay(random, end - random.between(to * 24, from * 24) * HOUR_MS), end - 20 * MINUTE_MS);
+  ({ stage: { random, end } }: Act) => {
+    const ago = to + (from - to) * random.fraction() ** 1.3;
+    const at = timeOfDay(random, end - ago * DAY_MS);
+    return at < end - 20 * MINUTE_MS ? at : at - DAY_MS;
+  };
 const inTheMonth = daysAgo(MONTH_DAYS, 0);
 /** So that its period after `cycles` was due between so many minutes ago. */
 const lastDue =
@@ -89,13 +93,13 @@ const failingAtLast = ({ stage }: Act): OrderFate => {
 const ALL_TRIES = 99;
 
 export const SCENES: readonly Scene[] = [
-  { times: 12, modes: ['bound', 'bound', 'shared'], createdAt: inTheMonth, fate: mostlyPaid, then: perhapsNote },
+  { times: 12, modes: ['bound', 'bound', 'shared'], createdAt: inTheMonth, fate: mostlyPaid, afterwards: perhapsNote },
   {
     times: 7,
     products: ['monthly', 'weekly', 'daily', 'daily', 'single'],
     modes: ['collected'],
     createdAt: inTheMonth,
-    then: perhapsNote,
+    afterwards: perhapsNote,
   },
   // Subscribers of last season, whose first benefits have expired.
   {
@@ -115,7 +119,7 @@ export const SCENES: readonly Scene[] = [
     modes: ['bound', 'shared'],
     createdAt: daysAgo(26, 10),
     fate: (act) => failing(2, 1 + (act.nth % 2))(act),
-    then: perhapsNote,
+    afterwards: perhapsNote,
   },
   { times: 1, products: ['weekly'], modes: ['bound'], createdAt: lastDue(20, 280), fate: failingAtLast },
   { times: 1, products: ['weekly'], modes: ['shared'], createdAt: lastDue(420, 1200), fate: failingAtLast },
@@ -125,7 +129,7 @@ export const SCENES: readonly Scene[] = [
     modes: ['bound'],
     createdAt: daysAgo(30, 18),
     fate: failing(2, ALL_TRIES),
-    then: perhapsNote,
+    afterwards: perhapsNote,
   },
   {
     times: 2,
@@ -154,27 +158,25 @@ export const SCENES: readonly Scene[] = [
     fate:
       ({ stage: { random } }) =>
       (cycleNo) =>
-        cycleNo === 2
-          ? { kind: 'declined', decline: 'agreement-invalid', reason: random.pick(ENDED_REASONS) }
-          : PAID,
+        cycleNo === 2 ? { kind: 'declined', decline: 'agreement-invalid', reason: random.pick(ENDED_REASONS) } : PAID,
   },
-  { times: 2, modes: ['bound', 'collected'], createdAt: daysAgo(MONTH_DAYS, 3), then: leaveOnThePage },
-  { times: 2, modes: ['shared', 'collected'], createdAt: daysAgo(MONTH_DAYS, 3), then: leaveThroughTheChannel },
-  { times: 1, modes: ['bound'], createdAt: daysAgo(MONTH_DAYS, 3), then: leaveByPhone },
+  { times: 2, modes: ['bound', 'collected'], createdAt: daysAgo(MONTH_DAYS, 3), afterwards: leaveOnThePage },
+  { times: 2, modes: ['shared', 'collected'], createdAt: daysAgo(MONTH_DAYS, 3), afterwards: leaveThroughTheChannel },
+  { times: 1, modes: ['bound'], createdAt: daysAgo(MONTH_DAYS, 3), afterwards: leaveByPhone },
   {
     times: 1,
     products: ['weekly'],
     modes: ['bound'],
     createdAt: daysAgo(24, 9),
     fate: failing(2, ALL_TRIES),
-    then: (order, act) => planLeaving(order, act, order.createdAt + periodMs(order.product) + 2 * HOUR_MS),
+    afterwards: (order, act) => planLeaving(order, act, order.createdAt + periodMs(order.product) + 2 * HOUR_MS),
   },
   {
     times: 1,
     products: ['yearly'],
     modes: ['bound'],
     createdAt: daysAgo(MONTH_DAYS, 6),
-    then: (order, act) => planApprovedRefund(order, act),
+    afterwards: (order, act) => planApprovedRefund(order, act),
   },
   {
     times: 1,
@@ -182,7 +184,7 @@ export const SCENES: readonly Scene[] = [
     modes: ['bound', 'shared'],
     createdAt: daysAgo(MONTH_DAYS, 6),
     unclaimed: true,
-    then: (order, act) => planRefund(order, act, 'whole', { kind: 'success' }),
+    afterwards: (order, act) => planRefund(order, act, 'whole', { kind: 'success' }),
   },
   {
     times: 1,
@@ -190,21 +192,21 @@ export const SCENES: readonly Scene[] = [
     modes: ['bound'],
     createdAt: daysAgo(MONTH_DAYS, 6),
     unclaimed: true,
-    then: (order, act) => planRefund(order, act, 'part', { kind: 'success' }),
+    afterwards: (order, act) => planRefund(order, act, 'part', { kind: 'success' }),
   },
   {
     times: 1,
     products: ['monthly', 'weekly'],
     modes: ['bound'],
     createdAt: daysAgo(MONTH_DAYS, 6),
-    then: planRefusedRefund,
+    afterwards: planRefusedRefund,
   },
   {
     times: 1,
     products: ['monthly', 'yearly'],
     modes: ['bound'],
     createdAt: daysAgo(MONTH_DAYS, 6),
-    then(order, { stage, nth }) {
+    afterwards(order, { stage, nth }) {
       // The first one for so long that somebody has to look at it.
       const hours = nth === 0 ? 40 : stage.random.between(1, 20);
       stage.agenda.at(stage.end - hours * HOUR_MS, () => refund(order, stage, 'chen', {}, { kind: 'pending' }));
@@ -234,7 +236,7 @@ export const SCENES: readonly Scene[] = [
     modes: ['shared'],
     createdAt: daysAgo(24, 9),
     fate: failing(2, 1),
-    then: replaceCard,
+    afterwards: replaceCard,
   },
   {
     times: 2,
@@ -242,7 +244,7 @@ export const SCENES: readonly Scene[] = [
     createdAt: inTheMonth,
     fate: mostlyPaid,
     firstCard: ({ nth }) => (nth % 2 === 0 ? 'refused' : 'left'),
-    then: perhapsNote,
+    afterwards: perhapsNote,
   },
   // Debited while the user left: paid all the same, and to be given back.
   {
@@ -251,7 +253,7 @@ export const SCENES: readonly Scene[] = [
     modes: ['bound'],
     createdAt: daysAgo(26, 9),
     fate: () => (cycleNo) => (cycleNo === 2 ? { kind: 'paid-later', seconds: 3600 } : PAID),
-    then: leaveDuringDebit,
+    afterwards: leaveDuringDebit,
   },
   {
     times: 1,
@@ -378,7 +380,8 @@ function planApprovedRefund(order: PlacedOrder, act: Act): void {
     const approvalId = await insertApproval(story.database, { subject, key, amountCent, note, requestedBy: 'dora' });
     if (decision === 'WAITING') return;
     agenda.at(at + random.between(10, 90) * MINUTE_MS, async () => {
-      const result = decision === 'APPROVED' ? await refund(order, stage, 'chen', { key, note }, { kind: 'success' }) : null;
+      const result =
+        decision === 'APPROVED' ? await refund(order, stage, 'chen', { key, note }, { kind: 'success' }) : null;
       await decideApproval(story.database, approvalId, {
         status: decision ?? 'DECLINED',
         by: 'chen',
@@ -405,7 +408,13 @@ function leaveDuringDebit(order: PlacedOrder, act: Act): void {
   planLeaving(order, act, due + 10 * MINUTE_MS);
   if (nth % 2 === 1) return;
   stage.agenda.at(due + 20 * HOUR_MS, async () => {
-    const refundNo = await refund(order, stage, 'chen', { cycleNo: 2, note: REFUND_NOTES[0] ?? '' }, { kind: 'success' });
+    const refundNo = await refund(
+      order,
+      stage,
+      'chen',
+      { cycleNo: 2, note: REFUND_NOTES[0] ?? '' },
+      { kind: 'success' },
+    );
     if (refundNo === undefined) return;
     const attemptNo = formatAttemptNo(order.orderNo, 2, 1);
     await resolveAlert(stage.story.database, 'debit-after-unsubscribe', attemptNo, 'the period was refunded in full');

@@ -40,6 +40,8 @@ export interface Stage {
   readonly end: number;
   /** Which telling of the story it is, from 1. */
   readonly telling: number;
+  /** Numbers of its own for one part of the story, so that another part does not change them. */
+  randomFor(part: 'answers of receivers' | 'calls'): Random;
   /** One of the operators does something in the console. */
   by<T>(person: PersonName, act: (operator: OperatorWithGateways) => Promise<T>): Promise<T>;
 }
@@ -67,9 +69,17 @@ export function createStage({ story, operator: given, seed, end, telling }: Stag
   const gateways = { of: async () => institution.gateway };
   const log = pino({ level: 'silent' });
   const operator: OperatorWithGateways = { ...given, database, clock, gateways };
-  const fulfilments = withStorySupplier(createFulfilmentRegistry({ database, vault, clock, log }), createRandom(seed + 2));
+  const fulfilments = withStorySupplier(createFulfilmentRegistry({ database, vault, clock, log }));
   const settle: SettleInBatch = createBatchSettler(database, clock);
-  const jobDeps = { database, gateways, clock, log, settle, fulfilments, channels: createChannelRegistry(database, vault) };
+  const jobDeps = {
+    database,
+    gateways,
+    clock,
+    log,
+    settle,
+    fulfilments,
+    channels: createChannelRegistry(database, vault),
+  };
   return {
     story,
     random,
@@ -91,6 +101,7 @@ export function createStage({ story, operator: given, seed, end, telling }: Stag
     },
     end,
     telling,
+    randomFor: (part) => createRandom(seed + part.length),
     async by(person, act) {
       await setAddress(database, `10.20.0.${10 + person.length}`);
       const result = await act({ ...operator, actor: person });
@@ -100,21 +111,16 @@ export function createStage({ story, operator: given, seed, end, telling }: Stag
   };
 }
 
-/** The supplier is not asked over the network: some claims it answers late, and a few it refuses. */
-function withStorySupplier(registry: Fulfilments, random: Random): Fulfilments {
-  const decided = new Map<string, { readonly outcome: SupplierOutcome; asked: number }>();
+/** The supplier is not asked over the network: some claims it answers at the third question, and some it refuses. */
+function withStorySupplier(registry: Fulfilments): Fulfilments {
+  const asked = new Map<string, { readonly nth: number; times: number }>();
   const answer = async ({ claimNo }: ClaimToFulfil): Promise<SupplierOutcome> => {
-    const known = decided.get(claimNo) ?? { outcome: decide(claimNo), asked: 0 };
-    decided.set(claimNo, known);
-    known.asked += 1;
-    return known.outcome.kind === 'unknown' && known.asked > 2 ? { kind: 'fulfilled', code: codeOf(claimNo) } : known.outcome;
-  };
-  const codeOf = (claimNo: string) => `MT${claimNo.slice(-8)}${random.digits(4)}`;
-  const decide = (claimNo: string): SupplierOutcome => {
-    const chance = random.fraction();
-    if (chance < 0.08) return { kind: 'unknown' };
-    if (chance < 0.12) return { kind: 'refused', reason: '该场次票券已售罄' };
-    return { kind: 'fulfilled', code: codeOf(claimNo) };
+    const claim = asked.get(claimNo) ?? { nth: asked.size, times: 0 };
+    asked.set(claimNo, claim);
+    claim.times += 1;
+    if (claim.nth % 8 === 2) return { kind: 'refused', reason: '该场次票券已售罄' };
+    if (claim.nth % 8 === 5 && claim.times < 3) return { kind: 'unknown' };
+    return { kind: 'fulfilled', code: `MT${claimNo.slice(-8)}` };
   };
   const supplier: Supplier = { kind: 'SUPPLIER', fulfil: answer, query: answer };
   return {

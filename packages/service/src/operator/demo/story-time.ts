@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.js';
 import {
+  columns,
   type Database,
   LONG_STATEMENT_MS,
   statement,
@@ -7,6 +8,7 @@ import {
   type Transactional,
   wrapQuery,
 } from '../../platform/db/database.js';
+import { OperatorError } from '../operator.js';
 
 /**
  * The time of a story that is told in one transaction. The steps of the service take their time from the clock, and their
@@ -21,6 +23,15 @@ export interface StoryTime {
 
 const SCHEMA = 'perennial_story';
 const MOMENT = 'perennial.story_moment';
+
+/** Any number, as long as every command has the same. */
+const STORY_LOCK = 7_366_373_664;
+
+const TRY_STORY_LOCK = statement({
+  text: 'select pg_try_advisory_xact_lock($1) as taken',
+  parameters: ['bigint'],
+  columns: columns<{ taken: boolean }>({ taken: 'boolean' }),
+});
 
 const SET_MOMENT = statement({
   text: `select set_config('${MOMENT}', $1, true)`,
@@ -41,6 +52,8 @@ export async function inStoryTime<T>(
 ): Promise<T> {
   return database.transaction(
     async (tx) => {
+      const [lock] = await tx.query(TRY_STORY_LOCK, [STORY_LOCK]);
+      if (!lock?.taken) throw new OperatorError('another command is doing the same at this moment');
       let time = start;
       const moveTo = async (at: number) => {
         time = at;
