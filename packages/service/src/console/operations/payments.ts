@@ -60,7 +60,8 @@ export const paymentOperations: readonly Operation[] = [
     summary: 'What came of each item of a bulk run',
     query: schemas.bulkItemsQuery,
     answer: schemas.bulkItems,
-    run: ({ operator }, { path, query }) => listRunItems(operator, { ...query, ...readPageQuery(query), ...runId(path) }),
+    run: ({ operator }, { path, query }) =>
+      listRunItems(operator, { ...query, ...readPageQuery(query), ...runId(path) }),
   }),
   operation({
     method: 'POST',
