@@ -7,6 +7,7 @@ const useTexts = dictionary({
   down: ['down {share}', '下降 {share}'],
   same: ['as before', '持平'],
   new: ['new', '新增'],
+  points: ['{value} pp', '{value} 个百分点'],
 });
 
 const percent = (share: number, digits = 1): string =>
@@ -14,22 +15,29 @@ const percent = (share: number, digits = 1): string =>
 
 export const shareText = percent;
 
+const decimal = (value: number): string =>
+  new Intl.NumberFormat(localeOf(getLanguage()), { maximumFractionDigits: 1 }).format(value);
+
 interface ChangeProps {
   readonly value: number;
   readonly before: number;
   /** Whether more of it is good news, bad news, or neither. */
   readonly more?: 'good' | 'bad' | 'neutral';
+  /** Of a share of a hundred: the difference itself, in points. */
+  readonly isShare?: boolean;
 }
 
 /** How a figure differs from that of the range before. */
-export function Change({ value, before, more = 'good' }: ChangeProps) {
+export function Change({ value, before, more = 'good', isShare = false }: ChangeProps) {
   const t = useTexts();
   if (value === before) return <span className={styles.change}>{t('same')}</span>;
   if (before === 0) return <span className={styles.change}>{t('new')}</span>;
   const share = (value - before) / before;
-  const isUp = share > 0;
+  const isUp = value > before;
   const tone = more === 'neutral' ? undefined : (more === 'good') === isUp ? 'positive' : 'negative';
-  const text = percent(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
+  const text = isShare
+    ? t('points', { value: decimal(Math.abs(value - before) * 100) })
+    : percent(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
   return (
     <span className={`figures ${styles.change}`} data-tone={tone}>
       <span aria-hidden="true">

@@ -82,29 +82,31 @@ export function Chart(props: ChartProps) {
           ))}
         </div>
       ) : null}
-      <table className="only-read">
-        <caption>{title}</caption>
-        <thead>
-          <tr>
-            <td />
-            {series.map(({ name }) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {labels.map((label, column) => (
-            <tr key={label}>
-              <th scope="row">{label}</th>
-              {series.map(({ name, values }) => (
-                <td key={name}>{valueText(values[column] ?? 0)}</td>
+      <div className="only-read">
+        <table>
+          <caption>{title}</caption>
+          <thead>
+            <tr>
+              <td />
+              {series.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {labels.map((label, column) => (
+              <tr key={label}>
+                <th scope="row">{label}</th>
+                {series.map(({ name, values }) => (
+                  <td key={name}>{valueText(values[column] ?? 0)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </div>
   );
 }
@@ -156,7 +158,7 @@ function optionsOf(
         stroke: colorOf('--quiet'),
         font,
         side: 1,
-        size: 52,
+        size: 48,
         gap: 8,
         space: 38,
         grid: { stroke: colorOf('--line'), width: 1 },

@@ -3,6 +3,7 @@ import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { places } from '../../address/places.ts';
 import type { Overview, OverviewFigures } from '../../api/types.ts';
 import { useLanguage } from '../../i18n/language.ts';
+import { ChevronRightIcon } from '../../icons/icons.tsx';
 import { Change, shareText } from '../../parts/change.tsx';
 import type { ChartSeries } from '../../parts/chart.tsx';
 import { countText, moneyText, shortMoneyText } from '../../parts/money.tsx';
@@ -28,12 +29,19 @@ function Card({ title, to, value, change, aside, isWide, children }: CardProps) 
   return (
     <section className={styles.card} data-wide={isWide || undefined}>
       <header className={styles.cardTop}>
-        <PlaceLink to={to} className={styles.cardLink}>
-          <h2 className={styles.cardTitle}>{title}</h2>
-          <span className={`figures ${styles.cardValue}`}>{value}</span>
-        </PlaceLink>
-        {change}
-        {aside ? <div className={styles.cardAside}>{aside}</div> : null}
+        <div>
+          <h2 className={styles.cardTitle}>
+            <PlaceLink to={to} className={styles.cardLink}>
+              {title}
+              <ChevronRightIcon size={13} />
+            </PlaceLink>
+          </h2>
+          <p className={styles.cardFigure}>
+            <span className={`figures ${styles.cardValue}`}>{value}</span>
+            {change}
+          </p>
+        </div>
+        {aside}
       </header>
       {children}
     </section>
@@ -60,15 +68,17 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
   const total = (figures: OverviewFigures) => figures.paidCent + figures.billedCent;
   return (
     <div className={styles.cards}>
-      <p className={styles.than}>
-        <span aria-hidden="true">▲▼</span> {t(`than${range}`)}
-      </p>
       <Card
         isWide
         title={t('collected')}
         to={places.settlement(to.slice(0, 7))}
         value={moneyText(total(totals))}
-        change={<Change value={total(totals)} before={total(before)} />}
+        change={
+          <>
+            <Change value={total(totals)} before={total(before)} />
+            <span className={styles.than}>{t(`than${range}`)}</span>
+          </>
+        }
         aside={
           <dl className={styles.parts}>
             <Part name={t('collectedByUs')} value={moneyText(totals.paidCent)} color="--chart-1" />
@@ -93,6 +103,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
           <Change
             value={rate(totals.debitsPaid, totals.debitsFailed)}
             before={rate(before.debitsPaid, before.debitsFailed)}
+            isShare
           />
         }
       >
@@ -134,6 +145,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
           <Change
             value={rate(totals.renewalsDone, totals.renewalsFailed)}
             before={rate(before.renewalsDone, before.renewalsFailed)}
+            isShare
           />
         }
       >
@@ -150,6 +162,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
           <Change
             value={rate(totals.pushesAccepted, totals.pushesFailed)}
             before={rate(before.pushesAccepted, before.pushesFailed)}
+            isShare
           />
         }
       >
