@@ -61,8 +61,7 @@ async function reconcileDay(stage: Stage, { code, day, midnight, who, flaw }: St
   const lines = booked.map((line) => ({ ...line, status: 'SUCCESS' }));
   const csv = toCsv(flaw?.(lines) ?? lines);
   const found = await by(who, (operator) => runReconciliation(operator, { paymentChannelCode: code, day, csv }));
-  // They would be dropped by the commit of a transaction of its own.
-  await story.database.query('drop table statement_lines, found_differences');
+  await story.dropTables('statement_lines', 'found_differences');
   if (found.differences === 0) return;
   const isLate = end - midnight < (OPEN_DAYS + 1) * DAY_MS;
   const open = await listDifferences(stage.operator, { paymentChannelCode: code, day });

@@ -54,8 +54,7 @@ const OPENED_DAYS_AGO = 130;
 
 /**
  * Fills a sandbox with a month of business: channels, products, orders in every state, and what came of them. Each order went
- * through the steps of the service itself, at its own time; see docs/decisions/0030-console.md. All of it is committed
- * together or not at all.
+ * through the steps of the service itself, at its own time. All of it is committed together or not at all.
  */
 export async function fillDemo(
   operator: OperatorWithGateways,

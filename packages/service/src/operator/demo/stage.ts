@@ -42,7 +42,7 @@ export interface Stage {
   readonly telling: number;
   /** Numbers of its own for one part of the story, so that another part does not change them. */
   randomFor(part: 'answers of receivers' | 'calls'): Random;
-  /** One of the operators does something in the console. */
+  /** One of the people does something, from their own address. */
   by<T>(person: PersonName, act: (operator: OperatorWithGateways) => Promise<T>): Promise<T>;
 }
 
