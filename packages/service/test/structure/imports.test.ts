@@ -32,6 +32,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'api',
     'operator',
     'engine',
+    'demo',
     'cli',
     'console',
     'http',

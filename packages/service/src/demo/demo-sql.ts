@@ -1,6 +1,6 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { epochMs, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
-import { orderStatusIs, paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
+import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { epochMs, fromEpochMs, shanghaiText } from '../platform/db/time-sql.js';
+import { orderStatusIs, paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
 
 /* What the tables themselves wrote down as the real time is put to the time of the story. */
 

@@ -1,4 +1,5 @@
-import type { Clock } from '../../platform/clock.js';
+import { OperatorError } from '../operator/operator.js';
+import type { Clock } from '../platform/clock.js';
 import {
   columns,
   type Database,
@@ -7,8 +8,7 @@ import {
   type Transaction,
   type Transactional,
   wrapQuery,
-} from '../../platform/db/database.js';
-import { OperatorError } from '../operator.js';
+} from '../platform/db/database.js';
 
 /**
  * The time of a story that is told in one transaction. The steps of the service take their time from the clock, and their

@@ -1,7 +1,7 @@
 import { formatTime, parseTime } from '@perennial/wire';
-import { resolveAlert } from '../../platform/alerts/alerts-sql.js';
-import { STATEMENT_COLUMNS } from '../../reconciliation/statement-csv.js';
-import { closeDifference, listDifferences, runReconciliation } from '../books/reconciliation.js';
+import { closeDifference, listDifferences, runReconciliation } from '../operator/books/reconciliation.js';
+import { resolveAlert } from '../platform/alerts/alerts-sql.js';
+import { STATEMENT_COLUMNS } from '../reconciliation/statement-csv.js';
 import { DIFFERENCE_NOTES, type PersonName } from './cast.js';
 import { type BookedLine, findBooked, setDifferenceOwner } from './demo-sql.js';
 import type { Provisioned } from './provision.js';
