@@ -73,7 +73,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'books',
     'overview',
     'search',
-    'demo',
   ],
   'operator/provisioning': ['addresses'],
   cli: ['frame', 'commands'],
