@@ -236,6 +236,7 @@ describe('GET /console/api/orders', () => {
   it('refuses what is no filter, no limit and no cursor of this list', async () => {
     await expect(list({ status: 'ACTIVE,GONE' })).rejects.toThrow('a status must be');
     await expect(list({ appId: 'nobody' })).rejects.toThrow('there is no channel "nobody"');
+    await expect(list({ productCode: 'NONE' })).rejects.toThrow('there is no product "NONE"');
     await expect(list({ limit: '0' })).rejects.toThrow('the limit must be');
     await expect(list({ limit: '201' })).rejects.toThrow('the limit must be');
     await expect(list({ createdFrom: '2026-13-01' })).rejects.toThrow('is not a time');

@@ -1,5 +1,6 @@
 import { formatTime, Rejection, type SettlementMode } from '@perennial/wire';
 import { orderStatuses } from '@perennial/wire/enums';
+import { hasProduct } from '../../catalog/products/product-provisioning-sql.js';
 import { csvLine } from '../../platform/csv/csv-field.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { type ListQuestion, readCursor, writeCursor } from '../../platform/lists/cursor.js';
@@ -10,7 +11,7 @@ import { maskUserId } from '../masking.js';
 import { parseMoment } from '../moments.js';
 import { OperatorError, type OperatorWithClock } from '../operator.js';
 import type { Role } from '../people/roles.js';
-import { requireInteger, requireOneOf } from '../rules.js';
+import { createNotFound, requireInteger, requireOneOf } from '../rules.js';
 import {
   type ListedOrder,
   type OrderFilter,
@@ -213,6 +214,10 @@ async function* walkOrders<Found>(
 }
 
 async function readFilter(db: Queryable, input: OrderFilterInput): Promise<OrderFilter> {
+  // All orders would be looked at for one of a product that there is not.
+  if (input.productCode !== undefined && !(await hasProduct(db, input.productCode))) {
+    throw createNotFound('product', input.productCode);
+  }
   const statuses = input.status?.split(',').map((one) => requireOneOf('a status', one.trim(), orderStatuses));
   return {
     statuses: statuses && [...new Set(statuses)],
