@@ -13,8 +13,6 @@ create table people (
   single_sign_on  text unique,           -- issuer and subject
   setup_hash      bytea unique,          -- of the token in the one-time link
   setup_until     timestamptz,
-  wrong_proofs    integer not null default 0,
-  locked_until    timestamptz,
   last_sign_in_at timestamptz,
   created_by      text not null,
   created_at      timestamptz not null default now()
@@ -36,13 +34,14 @@ create table console_sessions (
 create index on console_sessions (person_id);
 create index on console_sessions (expires_at);
 
--- Addresses from which nobody signed in but somebody tried.
+-- Wrong proofs by the name that was given, whether there is such a person or not, and by the address that they came from.
 create table sign_in_failures (
-  address      text primary key,
+  key          text primary key, -- `name …` or `address …`
   failures     integer not null default 1,
   began_at     timestamptz not null default now(),
   locked_until timestamptz
 );
+create index on sign_in_failures (began_at);
 
 -- A sign-in by single sign-on that is under way.
 create table single_sign_on_tries (
@@ -72,6 +71,7 @@ create table approvals (
 );
 create unique index approvals_request on approvals (kind, subject, request_key);
 create index approvals_waiting on approvals (approval_id) where status = 'WAITING';
+create index approvals_unfinished on approvals (approval_id) where status = 'APPROVED' and result is null;
 
 -- The same done to many.
 create table bulk_runs (
@@ -121,6 +121,7 @@ create table order_notes (
 create index on order_notes (order_no, note_id);
 
 alter table alerts add column owner text;
+create index alerts_listed on alerts (last_seen_at, kind, subject);
 create table alert_comments (
   comment_id bigint generated always as identity primary key,
   kind       text not null,
@@ -156,6 +157,8 @@ create table request_log (
   address     text not null
 ) partition by range (at);
 create index on request_log (channel_id, at);
+-- What is asked about, and few.
+create index on request_log (channel_id, at) where code <> '0';
 create table request_log_default partition of request_log default;
 
 create function make_days(parent text, ahead integer) returns integer
@@ -252,6 +255,8 @@ declare
   head audit_head;
 begin
   select * into strict head from audit_head for update;
+  -- The console says in each of its transactions where the person is.
+  new.address := coalesce(new.address, nullif(current_setting('perennial.address', true), ''));
   new.chain_no := head.chain_no + 1;
   new.chain := audit_link(head.chain, new.chain_no, new.at, new.actor, new.address, new.action, new.subject, new.detail);
   update audit_head set chain_no = new.chain_no, chain = new.chain;
@@ -273,11 +278,11 @@ begin
   update audit_head set chain_no = head.chain_no, chain = head.chain;
 end $$;
 create trigger link_audit_entry before insert on audit_log for each row execute function link_audit_entry();
-create unique index audit_log_chain on audit_log (chain_no);
-create index audit_log_actor on audit_log (actor, audit_id);
-create index audit_log_action on audit_log (action, audit_id);
 
 -- Afterwards:
+create index concurrently audit_log_chain on audit_log (chain_no);
+create index concurrently audit_log_actor on audit_log (actor, audit_id);
+create index concurrently audit_log_action on audit_log (action, audit_id);
 
 -- Lists of orders, the newest first. What the whole list and that of a channel go by stands in the table whose rows never
 -- change. The others are of orders that have ended or whose latest period failed: a creation and a renewal that succeeds write
@@ -302,3 +307,11 @@ create index concurrently delivery_attempts_pushed on delivery_attempts using br
 
 -- A card by what people read out of it.
 create index concurrently agreements_card_tail on agreements (card_tail, agreement_id) where agreement_no is not null;
+
+-- Debits that failed, by when and by why, and those that a retry has saved. A debit is in none of them while it is under way,
+-- and only in these if it did not succeed at once.
+create index concurrently debit_attempts_failed on debit_attempts (settled_at, order_no, cycle_no) where status = 'FAIL';
+create index concurrently debit_attempts_failed_because on debit_attempts
+  (left(reason, 100), settled_at, order_no, cycle_no) where status = 'FAIL';
+create index concurrently debit_attempts_recovered on debit_attempts (settled_at)
+  include (try_no, amount_cent, channel_id, payment_channel_code) where status = 'SUCCESS' and try_no > 1;

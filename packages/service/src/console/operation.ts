@@ -12,6 +12,7 @@ export interface ConsoleContext extends ConsoleTools {
 }
 
 export interface SignedInPerson {
+  readonly personId: number;
   readonly name: string;
   readonly role: Role;
   readonly sessionId: string;
@@ -26,16 +27,23 @@ export interface OperationInput<Query, Body> {
 
 type ValueOf<Described> = Described extends AnySchema ? Static<Described> : Record<string, never>;
 
+/** What a step answers is not changed any more. */
+type Unchanging<T> = T extends readonly (infer One)[]
+  ? readonly Unchanging<One>[]
+  : T extends object
+    ? { readonly [Field in keyof T]: Unchanging<T[Field]> }
+    : T;
+
 export interface OperationRules {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below /console/api; what is in braces is one part of the path. */
   readonly path: `/${string}`;
-  /** Who may: a person of this role, or an admin. Everybody has what a viewer may. */
-  readonly role: Role;
+  /** Who may: a person of this role or of one of these, or an admin. Everybody has what a viewer may. */
+  readonly role: Role | readonly Role[];
   /** Moves money or shows a secret: the person must have proved who they are in the last minutes. */
   readonly needsProof?: boolean;
-  /** Of a GET that changes nothing but is worth an entry, or a POST that only looks: true when nothing is written. */
-  readonly readsOnly?: boolean;
+  /** About one's own session and account: done also on a node that only reads. */
+  readonly isOwn?: boolean;
   readonly summary: string;
   readonly maxBodyBytes?: number;
 }
@@ -60,7 +68,7 @@ export function operation<
     run(
       context: ConsoleContext,
       input: OperationInput<ValueOf<Query>, ValueOf<Body>>,
-    ): Promise<Static<Answer> | FileAnswer>;
+    ): Promise<Unchanging<Static<Answer>> | FileAnswer>;
   },
 ): Operation {
   return one as unknown as Operation;

@@ -5,6 +5,8 @@ import type { PushClient } from '../delivery/transport/push-client.js';
 export interface ConsoleTools {
   readonly channels: ChannelRegistry;
   readonly pushClient: PushClient;
+  /** Where people reach the console. */
+  readonly consoleUrl: () => string;
   /** Refunds above this need a second person; 0: none does. */
   readonly refundApprovalCent: number;
 }

@@ -13,7 +13,7 @@ export interface AuditEntry {
 }
 
 const RECORD_AUDIT = statement({
-  text: 'insert into audit_log (actor, action, subject, detail) values ($1, $2, $3, $4)',
+  text: 'insert into audit_log (at, actor, action, subject, detail) values (now(), $1, $2, $3, $4)',
   parameters: ['text', 'text', 'text', 'jsonb'],
 });
 
@@ -24,6 +24,8 @@ export async function recordAudit(tx: Queryable, { actor, action, subject, detai
 export interface AuditRecord extends AuditEntry {
   readonly auditId: string;
   readonly at: string;
+  /** From where, of what was done in the console. */
+  readonly address: string | null;
 }
 
 export interface ListAuditInput {
@@ -34,13 +36,16 @@ export interface ListAuditInput {
 
 const LIST_AUDIT = statement({
   text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at,
-       actor, action, subject, detail
-     from audit_log where $1::text is null or subject = $1 order by audit_id desc limit $2`,
-  parameters: ['text', 'bigint'],
+       actor, address, action, subject, detail
+     from audit_log where ($1::text is null or subject = $1) and ($3::text is null or actor = $3)
+       and ($4::text is null or action = $4) and ($5::bigint is null or audit_id < $5)
+     order by audit_id desc limit $2`,
+  parameters: ['text', 'bigint', 'text', 'text', 'bigint'],
   columns: columns<AuditRecord>({
     auditId: 'text',
     at: 'text',
     actor: 'text',
+    address: 'text?',
     action: 'text',
     subject: 'text',
     detail: 'jsonb',
@@ -53,5 +58,25 @@ export async function listAudit(
   { subject, limit = 50 }: ListAuditInput,
 ): Promise<AuditRecord[]> {
   requireInteger('the limit', limit, 1, 1000);
-  return database.query(LIST_AUDIT, [subject ?? null, limit]);
+  return database.query(LIST_AUDIT, [subject ?? null, limit, null, null, null]);
+}
+
+export interface ListAuditPageInput {
+  readonly subject?: string;
+  readonly actor?: string;
+  readonly action?: string;
+  readonly cursor?: string;
+  readonly limit?: string;
+}
+
+/** Newest first, after the entry that the cursor names. */
+export async function listAuditPage(
+  { database }: Operator,
+  { subject, actor, action, cursor, limit }: ListAuditPageInput,
+): Promise<{ entries: AuditRecord[]; nextCursor: string | null }> {
+  const size = requireInteger('the limit', Number(limit ?? 50), 1, 200);
+  const after = cursor === undefined ? null : requireInteger('the cursor', Number(cursor), 1, Number.MAX_SAFE_INTEGER);
+  const found = await database.query(LIST_AUDIT, [subject ?? null, size + 1, actor ?? null, action ?? null, after]);
+  const entries = found.slice(0, size);
+  return { entries, nextCursor: found.length > size ? (entries.at(-1)?.auditId ?? null) : null };
 }

@@ -1,5 +1,5 @@
 import { formatTime, parseTime } from '@perennial/wire';
-import { OperatorError } from './operator.js';
+import { NotFoundError, OperatorError } from './operator.js';
 
 const CODE = /^[A-Z0-9_]{1,64}$/;
 /** Line breaks and escape sequences would spoil tables and logs. */
@@ -16,6 +16,19 @@ export function requireName(what: string, value: string): string {
   if (length < 1 || length > 200) throw new OperatorError(`${what} must have 1 to 200 characters, not ${length}`);
   if (UNPRINTABLE.test(name)) throw new OperatorError(`${what} must not hold control characters`);
   return name;
+}
+
+/** Several lines, for people: of control characters only line breaks and tabs. */
+export function requireText(what: string, value: string, maxLength: number): string {
+  const text = value.replaceAll('\r\n', '\n').trim();
+  const length = [...text].length;
+  if (length < 1 || length > maxLength) {
+    throw new OperatorError(`${what} must have 1 to ${maxLength} characters, not ${length}`);
+  }
+  if (UNPRINTABLE.test(text.replaceAll(/[\n\t]/g, ''))) {
+    throw new OperatorError(`${what} must not hold control characters`);
+  }
+  return text;
 }
 
 export function requireInteger(what: string, value: number, min: number, max: number): number {
@@ -44,8 +57,15 @@ export function requireFound<T>([row]: readonly T[], what: string, name: string)
   return row;
 }
 
-export function createNotFound(what: string, name: string): OperatorError {
-  return new OperatorError(`there is no ${what} ${quoted(name)}`);
+export function createNotFound(what: string, name: string): NotFoundError {
+  return new NotFoundError(`there is no ${what} ${quoted(name)}`);
+}
+
+/** A moment in Unix milliseconds. A day begins at midnight in UTC+8. */
+export function requireMoment(text: string): number {
+  const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
+  if (at !== undefined) return at;
+  throw new OperatorError(`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`);
 }
 
 /** A day of Asia/Shanghai, yyyy-MM-dd, that is over. */

@@ -223,3 +223,12 @@ export const userAnswer = Type.Object({
     }),
   ),
 });
+
+export const cancelAgreementRequest = Type.Object({ reason });
+export const agreementCanceled = Type.Object({
+  agreementNo: Type.String(),
+  agreementStatus: Type.String(),
+  /** The orders that were unsubscribed with it. */
+  unsubscribed: Type.Array(Type.String()),
+  changed,
+});

@@ -11,13 +11,13 @@ export function createValidator(endpoint: Endpoint): (body: JsonObject) => JsonO
   let validate: ValidateFunction | undefined;
   return (body) => {
     validate ??= ajv.compile(endpoint.request);
-    if (!validate(body)) throw new Rejection('PARAM_INVALID', describe(validate.errors?.[0]));
+    if (!validate(body)) throw new Rejection('PARAM_INVALID', describeInvalid(validate.errors?.[0]));
     endpoint.check?.(body);
     return body;
   };
 }
 
-function describe(error: ErrorObject | undefined): string {
+export function describeInvalid(error: ErrorObject | undefined): string {
   if (!error) return 'body is not valid';
   const place = error.instancePath.slice(1).replaceAll('/', '.');
   if (error.keyword === 'required') {

@@ -2,6 +2,8 @@
 export const ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-export function mayDo(role: Role, needed: Role): boolean {
-  return needed === 'viewer' || role === needed || role === 'admin';
+/** Whether a person may do what this role is needed for, or one of these. */
+export function mayDo(role: Role, needed: Role | readonly Role[]): boolean {
+  const roles: readonly Role[] = typeof needed === 'string' ? [needed] : needed;
+  return role === 'admin' || roles.includes('viewer') || roles.includes(role);
 }

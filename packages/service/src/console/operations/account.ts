@@ -1,0 +1,83 @@
+import { NotFoundError } from '../../operator/operator.js';
+import { changePassword } from '../../operator/people/people.js';
+import { beginTotp, confirmTotp, removeTotp } from '../../operator/people/second-factor.js';
+import { operation } from '../operation.js';
+import * as schema from '../schemas/session.js';
+import { deleteSession, listSessions } from '../sessions/sessions-sql.js';
+
+/** What people do about themselves. Signing in and out are routes of their own: they set the cookie. */
+export const accountOperations = [
+  operation({
+    method: 'GET',
+    path: '/sessions',
+    role: 'viewer',
+    isOwn: true,
+    summary: 'the own sessions that are open',
+    answer: schema.ownSessions,
+    async run({ operator, person }) {
+      const sessions = await listSessions(operator.database, person.personId);
+      return { sessions: sessions.map((one) => ({ ...one, isThis: one.sessionId === person.sessionId })) };
+    },
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/sessions/{sessionId}',
+    role: 'viewer',
+    isOwn: true,
+    summary: 'ends one of the own sessions',
+    answer: schema.nothing,
+    async run({ operator, person }, { path }) {
+      if (await deleteSession(operator.database, path['sessionId'] ?? '', person.personId)) return {};
+      throw new NotFoundError('you have no such session');
+    },
+  }),
+  operation({
+    method: 'PUT',
+    path: '/account/password',
+    role: 'viewer',
+    isOwn: true,
+    summary: 'sets another password; the other sessions end',
+    body: schema.passwordRequest,
+    answer: schema.nothing,
+    async run({ operator, person }, { body }) {
+      await changePassword(operator, { ...body, name: person.name, sessionId: person.sessionId });
+      return {};
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/account/totp',
+    role: 'viewer',
+    isOwn: true,
+    needsProof: true,
+    summary: 'begins to set up codes of an authenticator app',
+    answer: schema.totpBegun,
+    run: ({ operator, person }) => beginTotp(operator, person),
+  }),
+  operation({
+    method: 'PUT',
+    path: '/account/totp',
+    role: 'viewer',
+    isOwn: true,
+    summary: 'confirms it by a first code',
+    body: schema.totpRequest,
+    answer: schema.nothing,
+    async run({ operator, person }, { body }) {
+      await confirmTotp(operator, { name: person.name, code: body.code });
+      return {};
+    },
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/account/totp',
+    role: 'viewer',
+    isOwn: true,
+    needsProof: true,
+    summary: 'signs in by password alone again',
+    answer: schema.nothing,
+    async run({ operator, person }) {
+      await removeTotp(operator, person);
+      return {};
+    },
+  }),
+];

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { beginSession, csrfToken } from '../../src/console/sessions/sign-in.js';
+import { findPerson, insertPerson } from '../../src/operator/people/people-sql.js';
+import type { Role } from '../../src/operator/people/roles.js';
+import type { TestService } from '../support/service.js';
+
+export interface ConsoleReply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  readonly body: any;
+}
+
+export interface ConsoleClient {
+  readonly name: string;
+  readonly token: string;
+  get(path: string): Promise<ConsoleReply>;
+  post(path: string, body?: object): Promise<ConsoleReply>;
+  put(path: string, body?: object): Promise<ConsoleReply>;
+  delete(path: string): Promise<ConsoleReply>;
+  /** With headers of its own; without a session or token where these are left out. */
+  send(method: string, path: string, options?: SendOptions): Promise<ConsoleReply>;
+}
+
+export interface SendOptions {
+  readonly body?: object | undefined;
+  readonly csrf?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const PASSWORD = 'correct horse battery';
+
+/** What the browser of a person who has just signed in sends. The person is made if there is none of that name. */
+export async function consoleClient(
+  { baseUrl, fresh, vault, clock }: TestService,
+  role: Role,
+  name = `${role}-${randomBytes(3).toString('hex')}`,
+): Promise<ConsoleClient> {
+  const { database } = fresh;
+  await insertPerson(database, { name, role, by: 'test' });
+  const person = await findPerson(database, name);
+  if (!person) throw new Error('a person who was made is there');
+  const token = await beginSession(
+    { database, vault, clock },
+    person,
+    { address: '127.0.0.1', userAgent: 'test' },
+    'password',
+  );
+  const cookie = `__Host-perennial=${token}`;
+  const csrf = csrfToken(token);
+  const send = (method: string, path: string, options: SendOptions = {}) =>
+    ask(baseUrl, method, path, { ...options, headers: { cookie, ...options.headers } });
+  return {
+    name,
+    token,
+    send,
+    get: (path) => send('GET', path),
+    post: (path, body = {}) => send('POST', path, { body, csrf }),
+    put: (path, body = {}) => send('PUT', path, { body, csrf }),
+    delete: (path) => send('DELETE', path, { csrf }),
+  };
+}
+
+/** A request of somebody who is not signed in, unless the headers say so. Paths are those below /console/api. */
+export async function ask(
+  baseUrl: string,
+  method: string,
+  path: string,
+  { body, csrf, headers = {} }: SendOptions = {},
+): Promise<ConsoleReply> {
+  const response = await fetch(`${baseUrl}/console/api${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(csrf === undefined ? {} : { 'x-csrf-token': csrf }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return { status: response.status, headers: response.headers, body: isJson && text !== '' ? JSON.parse(text) : text };
+}
