@@ -10,8 +10,9 @@ import { requireChannelId } from '../channel-id.js';
 import { maskUserId } from '../masking.js';
 import { parseMoment } from '../moments.js';
 import { OperatorError, type OperatorWithClock } from '../operator.js';
+import { requirePageSize } from '../paging.js';
 import type { Role } from '../people/roles.js';
-import { createNotFound, requireInteger, requireOneOf } from '../rules.js';
+import { createNotFound, requireOneOf } from '../rules.js';
 import {
   type ListedOrder,
   type OrderFilter,
@@ -71,8 +72,6 @@ export interface OrderTotals extends OrderSums {
   readonly isAtLeast: boolean;
 }
 
-const USUAL_LIMIT = 50;
-const MAX_LIMIT = 200;
 /** Counting stops here. */
 export const MAX_COUNTED = 10_000;
 const ORDERS_PER_PIECE = 1_000;
@@ -89,7 +88,7 @@ const MAX_STATEMENT_MS = 3_000;
  */
 export async function listOrders(operator: OperatorWithClock, input: OrderPageInput, role: Role): Promise<OrderPage> {
   const { cursor, limit, ...asked } = input;
-  const size = requireInteger('the limit', Number(limit ?? USUAL_LIMIT), 1, MAX_LIMIT);
+  const size = requirePageSize(limit === undefined ? undefined : Number(limit));
   const filter = await readFilter(operator.database, asked);
   const question = questionOf(asked);
   const after = cursor === undefined ? undefined : readKey(cursor, question);
