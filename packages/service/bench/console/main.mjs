@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { formatTime } from '@perennial/wire';
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createFiguresJob } from '../../dist/engine/jobs/figures.js';
-import { countOrders, listOrders } from '../../dist/operator/orders/list-orders.js';
+import { listOrders, totalOrders } from '../../dist/operator/orders/list-orders.js';
 import { showUser } from '../../dist/operator/orders/show-user.js';
 import { showOverview } from '../../dist/operator/overview/overview.js';
 import { createProduct } from '../../dist/operator/provisioning/products.js';
@@ -73,7 +73,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
   const orderNo = (n) => String(FIRST + any(n, orders));
   const daysAgo = (days) => formatTime(systemClock.now() - days * 86_400_000);
   const list = (filter) => (n) => listOrders(operator, filter(n), 'support');
-  const totals = (filter) => (n) => countOrders(operator, filter(n));
+  const totals = (filter) => (n) => totalOrders(operator, filter(n));
   /** The page behind so many others. */
   const deep = (filter, pages) => async (n) => {
     let cursor;

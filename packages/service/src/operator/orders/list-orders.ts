@@ -100,7 +100,7 @@ export async function listOrders(operator: OperatorWithClock, input: OrderPageIn
 }
 
 /** How many match, counted up to MAX_COUNTED, and what was paid and given back for those. */
-export async function countOrders(operator: OperatorWithClock, input: OrderFilterInput): Promise<OrderTotals> {
+export async function totalOrders(operator: OperatorWithClock, input: OrderFilterInput): Promise<OrderTotals> {
   const filter = await readFilter(operator.database, input);
   let sums: OrderSums = { count: 0, totalPaidAmountCent: 0, totalRefundAmountCent: 0 };
   // One more than is counted tells whether there are more.
