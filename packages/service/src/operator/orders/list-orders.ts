@@ -74,6 +74,8 @@ export interface OrderTotals extends OrderSums {
 
 /** Counting stops here. */
 export const MAX_COUNTED = 10_000;
+/** Orders that are looked at first. */
+const FIRST_COUNTED = 1_000;
 const ORDERS_PER_PIECE = 1_000;
 
 /** Orders that one statement looks at, at most, and how long somebody waits for a page. */
@@ -103,21 +105,20 @@ export async function listOrders(operator: OperatorWithClock, input: OrderPageIn
 export async function totalOrders(operator: OperatorWithClock, input: OrderFilterInput): Promise<OrderTotals> {
   const filter = await readFilter(operator.database, input);
   let sums: OrderSums = { count: 0, totalPaidAmountCent: 0, totalRefundAmountCent: 0 };
-  // One more than is counted tells whether there are more.
-  const stretches = walkOrders(operator, { first: 1_000, waitMs: MAX_PAGE_MS }, (db, walk) =>
-    sumOrders(db, filter, walk, MAX_COUNTED + 1 - sums.count),
+  let isComplete = false;
+  const stretches = walkOrders(operator, { first: FIRST_COUNTED, waitMs: MAX_PAGE_MS }, (db, walk) =>
+    sumOrders(db, filter, walk, MAX_COUNTED - sums.count),
   );
-  let hasMore = false;
   for await (const { found, isLast } of stretches) {
     sums = {
       count: sums.count + found.count,
       totalPaidAmountCent: sums.totalPaidAmountCent + found.totalPaidAmountCent,
       totalRefundAmountCent: sums.totalRefundAmountCent + found.totalRefundAmountCent,
     };
-    hasMore = !isLast || sums.count > MAX_COUNTED;
-    if (sums.count > MAX_COUNTED) break;
+    if (sums.count === MAX_COUNTED) break;
+    isComplete = isLast;
   }
-  return { ...sums, count: Math.min(sums.count, MAX_COUNTED), isAtLeast: hasMore };
+  return { ...sums, isAtLeast: !isComplete };
 }
 
 const CSV_COLUMNS = [
