@@ -168,7 +168,11 @@ describe('the preview of a refund', () => {
   it('changes nothing', async () => {
     const orderNo = await on.paidOrder();
     on.institution.onDebit = async () => declined('retryable');
-    const without = async () => (await dump(on.service.fresh.database)).replace(/^console_sessions: .*$/m, '');
+    const without = async () =>
+      (await dump(on.service.fresh.database))
+        .split(/\n(?=\w+: )/)
+        .filter((table) => !table.startsWith('console_sessions: '))
+        .join('\n');
     const before = await without();
     await previewRefund(orderNo, 490);
     await previewUnsubscribe(orderNo);
