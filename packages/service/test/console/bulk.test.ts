@@ -170,6 +170,12 @@ describe('a run', () => {
     expect(audit).toEqual([{ actor: on.support.name, reason: 'on purpose' }]);
   });
 
+  it('is not started a day later', async () => {
+    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: await many(1) });
+    await on.sql(`update bulk_runs set requested_at = now() - interval '25 hours' where run_id = $1`, [body.runId]);
+    expect(refusal(await start(on.support, body))[1]).toMatch(/was prepared more than a day ago/);
+  });
+
   it('retries what matches: only that', async () => {
     const [first = '', second = '', paid = ''] = await many(3);
     await on.renewNow(first, 'retryable');
