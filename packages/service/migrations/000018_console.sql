@@ -121,6 +121,7 @@ create table order_notes (
 create index on order_notes (order_no, note_id);
 
 alter table alerts add column owner text;
+create index alerts_listed on alerts (last_seen_at, kind, subject);
 create table alert_comments (
   comment_id bigint generated always as identity primary key,
   kind       text not null,
@@ -156,6 +157,8 @@ create table request_log (
   address     text not null
 ) partition by range (at);
 create index on request_log (channel_id, at);
+-- What is asked about, and few.
+create index on request_log (channel_id, at) where code <> '0';
 create table request_log_default partition of request_log default;
 
 create function make_days(parent text, ahead integer) returns integer
@@ -275,11 +278,11 @@ begin
   update audit_head set chain_no = head.chain_no, chain = head.chain;
 end $$;
 create trigger link_audit_entry before insert on audit_log for each row execute function link_audit_entry();
-create unique index audit_log_chain on audit_log (chain_no);
-create index audit_log_actor on audit_log (actor, audit_id);
-create index audit_log_action on audit_log (action, audit_id);
 
 -- Afterwards:
+create index concurrently audit_log_chain on audit_log (chain_no);
+create index concurrently audit_log_actor on audit_log (actor, audit_id);
+create index concurrently audit_log_action on audit_log (action, audit_id);
 
 -- Lists of orders, the newest first. What the whole list and that of a channel go by stands in the table whose rows never
 -- change. The others are of orders that have ended or whose latest period failed: a creation and a renewal that succeeds write
