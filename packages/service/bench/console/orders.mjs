@@ -64,7 +64,7 @@ async function insertSome(maker, { first, some, orders, channelIds }) {
      ), lived as materialized (
        select m.*, p.period_type, p.period, p.total_cycles, p.amount_cent,
          case when status = 'TERMINATED' then 1
-           else 1 + least(floor(extract(epoch from now() - created_at) / 2678400), p.total_cycles - 1)::integer end as cycle_no,
+           else 1 + least(floor(extract(epoch from now() - m.created_at) / 2678400), p.total_cycles - 1)::integer end as cycle_no,
          case when status = 'TERMINATED' then 'FAIL' when settlement_mode = 'CHANNEL_COLLECT' then 'BILLED'
            when status = 'ACTIVE' and n % 200 = 21 then 'FAIL_RETRY' else 'SUCCESS' end as latest
        from made m join products p using (product_code)
