@@ -1,5 +1,6 @@
 import { formatTime, Rejection, type SettlementMode } from '@perennial/wire';
 import { orderStatuses } from '@perennial/wire/enums';
+import { hasProduct } from '../../catalog/products/product-provisioning-sql.js';
 import { csvLine } from '../../platform/csv/csv-field.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { type ListQuestion, readCursor, writeCursor } from '../../platform/lists/cursor.js';
@@ -9,8 +10,9 @@ import { requireChannelId } from '../channel-id.js';
 import { maskUserId } from '../masking.js';
 import { parseMoment } from '../moments.js';
 import { OperatorError, type OperatorWithClock } from '../operator.js';
+import { requirePageSize } from '../paging.js';
 import type { Role } from '../people/roles.js';
-import { requireInteger, requireOneOf } from '../rules.js';
+import { createNotFound, requireOneOf } from '../rules.js';
 import {
   type ListedOrder,
   type OrderFilter,
@@ -70,8 +72,6 @@ export interface OrderTotals extends OrderSums {
   readonly isAtLeast: boolean;
 }
 
-const USUAL_LIMIT = 50;
-const MAX_LIMIT = 200;
 /** Counting stops here. */
 export const MAX_COUNTED = 10_000;
 const ORDERS_PER_PIECE = 1_000;
@@ -88,7 +88,7 @@ const MAX_STATEMENT_MS = 3_000;
  */
 export async function listOrders(operator: OperatorWithClock, input: OrderPageInput, role: Role): Promise<OrderPage> {
   const { cursor, limit, ...asked } = input;
-  const size = requireInteger('the limit', Number(limit ?? USUAL_LIMIT), 1, MAX_LIMIT);
+  const size = requirePageSize(limit === undefined ? undefined : Number(limit));
   const filter = await readFilter(operator.database, asked);
   const question = questionOf(asked);
   const after = cursor === undefined ? undefined : readKey(cursor, question);
@@ -100,7 +100,7 @@ export async function listOrders(operator: OperatorWithClock, input: OrderPageIn
 }
 
 /** How many match, counted up to MAX_COUNTED, and what was paid and given back for those. */
-export async function countOrders(operator: OperatorWithClock, input: OrderFilterInput): Promise<OrderTotals> {
+export async function totalOrders(operator: OperatorWithClock, input: OrderFilterInput): Promise<OrderTotals> {
   const filter = await readFilter(operator.database, input);
   let sums: OrderSums = { count: 0, totalPaidAmountCent: 0, totalRefundAmountCent: 0 };
   // One more than is counted tells whether there are more.
@@ -213,6 +213,10 @@ async function* walkOrders<Found>(
 }
 
 async function readFilter(db: Queryable, input: OrderFilterInput): Promise<OrderFilter> {
+  // All orders would be looked at for one of a product that there is not.
+  if (input.productCode !== undefined && !(await hasProduct(db, input.productCode))) {
+    throw createNotFound('product', input.productCode);
+  }
   const statuses = input.status?.split(',').map((one) => requireOneOf('a status', one.trim(), orderStatuses));
   return {
     statuses: statuses && [...new Set(statuses)],
