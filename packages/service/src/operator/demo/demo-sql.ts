@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { epochMs, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
+import { fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { orderStatusIs, paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
 
 /* What the tables themselves wrote down as the real time is put to the time of the story. */
@@ -146,21 +146,35 @@ export async function insertNote(tx: Queryable, orderNo: number, author: string,
   await tx.query(INSERT_NOTE, [orderNo, author, text]);
 }
 
+/** Rows that this transaction has written. It has no savepoints, so it has one number. */
+const IS_OWN = 'xmin = pg_current_xact_id()::xid';
+
+export interface StoryAlert {
+  readonly kind: string;
+  readonly subject: string;
+}
+
 const FIND_OPEN_ALERTS = statement({
   text: `select kind, subject from alerts
-     where acknowledged_at is null and resolved_at is null and ${epochMs('first_seen_at')} between $1 and $2
+     where ${IS_OWN} and acknowledged_at is null and resolved_at is null and last_seen_at <= ${fromEpochMs('$1')}
      order by first_seen_at, kind, subject`,
-  parameters: ['bigint', 'bigint'],
-  columns: columns<{ kind: string; subject: string }>({ kind: 'text', subject: 'text' }),
+  parameters: ['double precision'],
+  columns: columns<StoryAlert>({ kind: 'text', subject: 'text' }),
 });
 
-/** Those that were first raised in this time. */
-export async function findOpenAlerts(
-  tx: Queryable,
-  from: number,
-  to: number,
-): Promise<{ kind: string; subject: string }[]> {
-  return tx.query(FIND_OPEN_ALERTS, [from, to]);
+/** Those of the story that are open and were last raised before this time. */
+export async function findOpenAlerts(tx: Queryable, before: number): Promise<StoryAlert[]> {
+  return tx.query(FIND_OPEN_ALERTS, [before]);
+}
+
+const SILENCE_ALERTS = statement({
+  text: `update alerts set logged = seen, to_tell = null where ${IS_OWN}`,
+  parameters: [],
+});
+
+/** Nobody is called about what is made up, and no log has a line about it. */
+export async function silenceAlerts(tx: Queryable): Promise<void> {
+  await tx.query(SILENCE_ALERTS);
 }
 
 const SET_ALERT_OWNER = statement({
@@ -174,7 +188,7 @@ const INSERT_ALERT_COMMENT = statement({
 
 export async function commentAlert(
   tx: Queryable,
-  { kind, subject }: { readonly kind: string; readonly subject: string },
+  { kind, subject }: StoryAlert,
   author: string,
   text: string,
 ): Promise<void> {
@@ -438,9 +452,9 @@ const COUNT_FILLED = statement({
        (select count(*) from claims where channel_id = any($1::bigint[])) as claims,
        (select count(*) from events where channel_id = any($1::bigint[])) as events,
        (select count(*) from delivery_attempts where channel_id = any($1::bigint[])) as pushes,
-       (select count(*) from alerts where ${epochMs('first_seen_at')} between $3 and $4) as alerts,
+       (select count(*) from alerts where ${IS_OWN}) as alerts,
        (select count(*) from reconciliation_differences where payment_channel_code = any($2::text[])) as differences`,
-  parameters: ['bigint[]', 'text[]', 'bigint', 'bigint'],
+  parameters: ['bigint[]', 'text[]'],
   columns: columns<FilledCounts>({
     orders: 'bigint',
     periods: 'bigint',
@@ -455,14 +469,9 @@ const COUNT_FILLED = statement({
 
 export async function countFilled(
   tx: Queryable,
-  filled: {
-    readonly channelIds: readonly number[];
-    readonly codes: readonly string[];
-    readonly from: number;
-    readonly to: number;
-  },
+  filled: { readonly channelIds: readonly number[]; readonly codes: readonly string[] },
 ): Promise<FilledCounts> {
-  const [counts] = await tx.query(COUNT_FILLED, [filled.channelIds, filled.codes, filled.from, filled.to]);
+  const [counts] = await tx.query(COUNT_FILLED, [filled.channelIds, filled.codes]);
   if (!counts) throw new Error('a count has one row');
   return counts;
 }

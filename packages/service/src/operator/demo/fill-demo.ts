@@ -21,6 +21,7 @@ import {
   insertBulkRun,
   insertPerson,
   type StoryBulkItem,
+  silenceAlerts,
   stampHistory,
   stampPauses,
 } from './demo-sql.js';
@@ -103,15 +104,13 @@ function describeEarlier(telling: number): Changed<FilledDemo> {
 }
 
 async function tell(stage: Stage, orderCount: number): Promise<Changed<FilledDemo>> {
-  const { story, end } = stage;
-  const from = story.clock.now();
-  const foreignAlerts = new Set((await findOpenAlerts(story.database, 0, end)).map(nameOfAlert));
+  const { story } = stage;
   await welcomePeople(stage);
   const made = await stage.by('eli', (operator) => provisionStory(operator, stage.telling));
   const desk = createOrderDesk(stage, made);
   const orders: PlacedOrder[] = [];
   planOrders(stage, desk, made.channels, orderCount, (order) => orders.push(order));
-  planChores(stage, made, foreignAlerts);
+  planChores(stage, made);
   planReconciliations(stage, made);
   planBulkWork(stage, desk, made, orders);
   const pause = planPause(stage, made);
@@ -122,8 +121,9 @@ async function tell(stage: Stage, orderCount: number): Promise<Changed<FilledDem
   await deliverEvents(stage, made, pause);
   await logRequests(stage, made, orders);
   await fillHourlyFigures(story.database, made.channelIds);
+  const counts = await countFilled(story.database, made);
+  await silenceAlerts(story.database);
   await resolveEndedAlerts(story.database);
-  const counts = await countFilled(story.database, { channelIds: made.channelIds, codes: made.codes, from, to: end });
   return { ...counts, appIds: made.channels.map(({ appId }) => appId), changed: true };
 }
 
@@ -197,7 +197,7 @@ function planOrders(
 const CODES_PER_FILE = 30;
 
 /** What is done every day: the jobs of the night, new codes for the pool, and a look at the alerts. */
-function planChores(stage: Stage, made: Provisioned, foreignAlerts: ReadonlySet<string>): void {
+function planChores(stage: Stage, made: Provisioned): void {
   const { agenda, story, random, end, by } = stage;
   const start = story.clock.now();
   agenda.at(start + HOUR_MS, () =>
@@ -206,8 +206,7 @@ function planChores(stage: Stage, made: Provisioned, foreignAlerts: ReadonlySet<
   for (let at = start + DAY_MS; at < end; at += DAY_MS) {
     agenda.at(at, () => stage.jobs.recoverTheRest(made));
     agenda.at(at + 20 * MINUTE_MS, async () => {
-      const open = await findOpenAlerts(story.database, 0, story.clock.now() - 6 * HOUR_MS);
-      for (const alert of open.filter((one) => !foreignAlerts.has(nameOfAlert(one)))) {
+      for (const alert of await findOpenAlerts(story.database, story.clock.now() - 6 * HOUR_MS)) {
         if (alert.kind === 'pool-empty') {
           await by('chen', (operator) => importCoffeeCodes(operator, made.coffeeCode, CODES_PER_FILE));
           await resolveAlert(story.database, 'pool-empty', alert.subject, 'every claim has its code');
@@ -220,8 +219,6 @@ function planChores(stage: Stage, made: Provisioned, foreignAlerts: ReadonlySet<
     });
   }
 }
-
-const nameOfAlert = ({ kind, subject }: { readonly kind: string; readonly subject: string }) => `${kind} ${subject}`;
 
 /** Many are done at once: one run is over, and one was prepared and not started. */
 function planBulkWork(stage: Stage, desk: OrderDesk, made: Provisioned, orders: readonly PlacedOrder[]): void {
