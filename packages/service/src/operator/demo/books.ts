@@ -18,7 +18,7 @@ export function planReconciliations(stage: Stage, { codes }: Provisioned): void 
     const day = formatTime(end - ago * DAY_MS).slice(0, 10);
     const midnight = parseTime(`${day} 00:00:00`) ?? 0;
     for (const [index, code] of codes.entries()) {
-      const at = Math.min(midnight + DAY_MS + 9 * HOUR_MS + random.between(5, 55) * MINUTE_MS, end - 5 * MINUTE_MS);
+      const at = midnight + DAY_MS + 9 * HOUR_MS + random.between(5, 55) * MINUTE_MS;
       const who: PersonName = (ago + index) % 3 === 0 ? 'dora' : 'chen';
       const flaw = FLAWS[(ago * codes.length + index) % FLAWS.length];
       agenda.at(at, () => reconcileDay(stage, { code, day, midnight, who, flaw }));
