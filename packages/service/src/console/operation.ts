@@ -27,6 +27,13 @@ export interface OperationInput<Query, Body> {
 
 type ValueOf<Described> = Described extends AnySchema ? Static<Described> : Record<string, never>;
 
+/** What a step answers is not changed any more. */
+type Unchanging<T> = T extends readonly (infer One)[]
+  ? readonly Unchanging<One>[]
+  : T extends object
+    ? { readonly [Field in keyof T]: Unchanging<T[Field]> }
+    : T;
+
 export interface OperationRules {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below /console/api; what is in braces is one part of the path. */
@@ -61,7 +68,7 @@ export function operation<
     run(
       context: ConsoleContext,
       input: OperationInput<ValueOf<Query>, ValueOf<Body>>,
-    ): Promise<Static<Answer> | FileAnswer>;
+    ): Promise<Unchanging<Static<Answer>> | FileAnswer>;
   },
 ): Operation {
   return one as unknown as Operation;

@@ -1,0 +1,168 @@
+import '@mantine/spotlight/styles.layer.css';
+import { useDebouncedValue } from '@mantine/hooks';
+import { Spotlight, spotlight } from '@mantine/spotlight';
+import { mayDo } from '@perennial/service/roles';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../api/client.ts';
+import type { SearchAnswer, SearchResult } from '../api/types.ts';
+import { MENU, useMenuTexts } from '../frame/menu.ts';
+import { dictionary } from '../i18n/dictionary.ts';
+import { SearchIcon } from '../icons/icons.tsx';
+import { placeAddress } from '../parts/place-link.tsx';
+import { Status, type StatusKind } from '../parts/status.tsx';
+import { useSession } from '../session/session.ts';
+import { addressOfResult } from './address-of-result.ts';
+import styles from './search-box.module.css';
+
+const useTexts = dictionary({
+  placeholder: [
+    'Order, payment, refund, user, mobile, last four of a card…',
+    '订单、支付、退款、用户、手机号、卡尾号…',
+  ],
+  pages: ['Pages', '页面'],
+  order: ['Orders', '订单'],
+  payment: ['Payments', '支付'],
+  refund: ['Refunds', '退款'],
+  agreement: ['Agreements', '签约'],
+  event: ['Events', '事件'],
+  user: ['Users', '用户'],
+  channel: ['Channels', '渠道'],
+  product: ['Products', '产品'],
+  nothing: ['Nothing is known by “{text}”', '没有找到“{text}”'],
+  nothingHint: [
+    'Numbers are found by their beginning, a mobile only when it is complete.',
+    '编号支持前缀匹配，手机号需完整输入。',
+  ],
+  searching: ['Searching…', '搜索中…'],
+  failed: ['The search did not answer.', '搜索无响应。'],
+  hasMore: ['There are more. Type more of the number.', '结果较多，请输入更完整的编号。'],
+  keys: ['↑ ↓ to choose, Enter to open, Esc to close', '↑ ↓ 选择，Enter 打开，Esc 关闭'],
+});
+
+const KINDS = ['order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'] as const;
+
+/** Of those kinds that have statuses, whose words they are. */
+const STATUS_OF: Readonly<Partial<Record<SearchResult['kind'], StatusKind>>> = {
+  order: 'order',
+  payment: 'payment',
+  refund: 'refund',
+  agreement: 'agreement',
+  event: 'delivery',
+  channel: 'channel',
+};
+
+/** Finds anything by any of its numbers, while it is being typed. */
+export default function SearchBox() {
+  const t = useTexts();
+  const [text, setText] = useState('');
+  const [settled] = useDebouncedValue(text.trim(), 120);
+  const found = useQuery({
+    queryKey: ['/search', settled],
+    queryFn: ({ signal }) => api.get<SearchAnswer>('/search', { q: settled }, signal),
+    enabled: settled !== '',
+    placeholderData: keepPreviousData,
+    staleTime: 5_000,
+  });
+  const isCurrent = settled !== '' && settled === text.trim() && found.isSuccess && !found.isPlaceholderData;
+  const results = text.trim() === '' ? [] : (found.data?.results ?? []);
+  const pages = usePagesNamed(text.trim());
+  const isEmpty = results.length === 0 && pages.length === 0;
+  return (
+    <Spotlight.Root
+      query={text}
+      onQueryChange={setText}
+      shortcut={null}
+      scrollable
+      maxHeight="min(60vh, 520px)"
+      size={620}
+      radius="lg"
+      aria-label={t('placeholder')}
+    >
+      <Spotlight.Search
+        placeholder={t('placeholder')}
+        aria-label={t('placeholder')}
+        leftSection={<SearchIcon />}
+        spellCheck={false}
+      />
+      <Spotlight.ActionsList>
+        {KINDS.map((kind) => (
+          <Group key={kind} label={t(kind)} results={results.filter((result) => result.kind === kind)} />
+        ))}
+        {pages.length > 0 ? (
+          <Spotlight.ActionsGroup label={t('pages')}>
+            {pages.map(({ label, icon: Icon, open }) => (
+              <Spotlight.Action key={label} label={label} leftSection={<Icon size={17} />} onClick={open} />
+            ))}
+          </Spotlight.ActionsGroup>
+        ) : null}
+        {isEmpty && isCurrent ? (
+          <Spotlight.Empty>
+            <span className={styles.nothing}>{t('nothing', { text: settled })}</span>
+            <span className={styles.hint}>{t('nothingHint')}</span>
+          </Spotlight.Empty>
+        ) : null}
+        {isEmpty && !isCurrent && text.trim() !== '' ? (
+          <Spotlight.Empty>
+            <span className={styles.hint}>{found.isError ? t('failed') : t('searching')}</span>
+          </Spotlight.Empty>
+        ) : null}
+      </Spotlight.ActionsList>
+      <Spotlight.Footer className={styles.footer ?? ''}>
+        {results.length > 0 && found.data?.hasMore ? t('hasMore') : t('keys')}
+      </Spotlight.Footer>
+    </Spotlight.Root>
+  );
+}
+
+function Group({ label, results }: { readonly label: string; readonly results: readonly SearchResult[] }) {
+  const navigate = useNavigate();
+  if (results.length === 0) return null;
+  return (
+    <Spotlight.ActionsGroup label={label}>
+      {results.map((result) => (
+        <Spotlight.Action
+          key={`${result.kind} ${result.id}`}
+          onClick={() => {
+            spotlight.close();
+            void navigate(placeAddress(addressOfResult(result)));
+          }}
+        >
+          <Result result={result} />
+        </Spotlight.Action>
+      ))}
+    </Spotlight.ActionsGroup>
+  );
+}
+
+function Result({ result }: { readonly result: SearchResult }) {
+  const kind = STATUS_OF[result.kind];
+  return (
+    <span className={styles.result}>
+      <span className={styles.words}>
+        <span className={`figures ${styles.title}`}>{result.title}</span>
+        <span className={styles.hint}>{result.subtitle}</span>
+      </span>
+      {kind && result.status ? <Status of={kind} value={result.status} /> : null}
+    </span>
+  );
+}
+
+/** Pages are found by their names; without a word, all that the person may open. */
+function usePagesNamed(text: string) {
+  const { role } = useSession();
+  const menuText = useMenuTexts();
+  const navigate = useNavigate();
+  return MENU.flatMap(({ items }) => items)
+    .filter((item) => mayDo(role, item.role))
+    .map(({ text: name, icon, to }) => ({
+      label: menuText(name),
+      icon,
+      open: () => {
+        spotlight.close();
+        void navigate({ to });
+      },
+    }))
+    .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()));
+}
