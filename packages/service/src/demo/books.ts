@@ -1,9 +1,14 @@
 import { formatTime, parseTime } from '@perennial/wire';
-import { closeDifference, listDifferences, runReconciliation } from '../operator/books/reconciliation.js';
+import {
+  closeDifference,
+  listDifferences,
+  runReconciliation,
+  setDifferenceOwner,
+} from '../operator/books/reconciliation.js';
 import { resolveAlert } from '../platform/alerts/alerts-sql.js';
 import { STATEMENT_COLUMNS } from '../reconciliation/statement-csv.js';
 import { DIFFERENCE_NOTES, type PersonName } from './cast.js';
-import { type BookedLine, findBooked, setDifferenceOwner } from './demo-sql.js';
+import { type BookedLine, findBooked } from './demo-sql.js';
 import type { Provisioned } from './provision.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Stage } from './stage.js';
 
@@ -66,7 +71,7 @@ async function reconcileDay(stage: Stage, { code, day, midnight, who, flaw }: St
   const isLate = end - midnight < (OPEN_DAYS + 1) * DAY_MS;
   const open = await listDifferences(stage.operator, { paymentChannelCode: code, day });
   for (const { differenceNo } of open) {
-    await setDifferenceOwner(story.database, differenceNo, who);
+    await by(who, (operator) => setDifferenceOwner(operator, { differenceNo, owner: who }));
     if (isLate) continue;
     const note = random.pick(DIFFERENCE_NOTES);
     agenda.at(story.clock.now() + random.between(60, 400) * MINUTE_MS, async () => {

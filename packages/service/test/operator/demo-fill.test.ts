@@ -183,6 +183,13 @@ describe('what demo fill makes', () => {
       ['channels', 'created_at'],
       ['products', 'created_at'],
       ['delivery_pauses', 'paused_at'],
+      ['order_notes', 'at'],
+      ['alert_comments', 'at'],
+      ['approvals', 'requested_at'],
+      ['bulk_runs', 'requested_at'],
+      ['bulk_runs', 'finished_at'],
+      ['reconciliations', 'run_at'],
+      ['request_log', 'at'],
     ]) {
       await none(`select '${table}.${time}' as what, ${time} from ${table} where ${time} > ${end}`);
     }
