@@ -3,6 +3,7 @@ import { filtersOf } from '../address/filters.ts';
 import { AUDIT_FILTERS } from '../pages/audit/filters.ts';
 import { OVERVIEW_FILTERS } from '../pages/overview/filters.ts';
 import { rootRoute, signedInRoute } from './frame-routes.ts';
+import { orderRoutes } from './order-routes.ts';
 
 const signIn = createRoute({
   getParentRoute: () => rootRoute,
@@ -44,5 +45,5 @@ const audit = createRoute({
 export const routeTree = rootRoute.addChildren([
   signIn,
   setup,
-  signedInRoute.addChildren([overview, account, people, audit]),
+  signedInRoute.addChildren([overview, ...orderRoutes, account, people, audit]),
 ]);
