@@ -262,7 +262,7 @@ function Refunds({ user }: { readonly user: User }) {
           inCard: 'aside',
           cell: ({ status }) => <Status of="refund" value={status} />,
         },
-        { id: 'order', header: t('order'), grows: true, cell: OrderLink },
+        { id: 'order', header: t('order'), grows: true, cell: ({ orderNo }) => <OrderLink orderNo={orderNo} /> },
         {
           id: 'period',
           header: t('period'),
@@ -299,7 +299,7 @@ function Claims({ user }: { readonly user: User }) {
           inCard: 'aside',
           cell: ({ status }) => <Tag tone={status === 'PENDING' ? 'waiting' : 'positive'}>{statusText(status)}</Tag>,
         },
-        { id: 'order', header: t('order'), grows: true, cell: OrderLink },
+        { id: 'order', header: t('order'), grows: true, cell: ({ orderNo }) => <OrderLink orderNo={orderNo} /> },
         {
           id: 'period',
           header: t('period'),
