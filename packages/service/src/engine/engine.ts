@@ -21,6 +21,7 @@ import { finishApprovedRefunds, workOffBulkRuns } from './jobs/bulk.js';
 import { startDeliveries } from './jobs/deliveries.js';
 import { expireAndCompleteDue } from './jobs/expire-and-complete.js';
 import { createFiguresJob } from './jobs/figures.js';
+import { watchPoolStock } from './jobs/pool-stock.js';
 import { reconcileDays } from './jobs/reconciliation.js';
 import { renewDueOrders } from './jobs/renewals.js';
 import type { BusinessMetrics } from './metrics/business-metrics.js';
@@ -112,6 +113,7 @@ export function startEngine(engine: EngineDeps) {
     runEveryWhileClockIsRight(1, 'pending refunds', () => pendingRefunds.startRuns()),
     runEveryWhileClockIsRight(1, 'pending claims', () => pendingClaims.startRuns()),
     runEveryWhileClockIsRight(1, 'waiting claims', () => serveWaitingClaims(deps)),
+    runEvery(30, 'pool stock', log, () => watchPoolStock(database), { atOnce: true }),
     runEveryWhileClockIsRight(5, 'agreement cancellations', () => cancellations.startRuns()),
     runEveryWhileClockIsRight(1, 'bulk runs', () => workOffBulkRuns(deps)),
     runEveryWhileClockIsRight(5, 'approved refunds', () => finishApprovedRefunds(deps)),

@@ -1,14 +1,15 @@
+import { parseTime } from '@perennial/wire';
 import { deliveryStatuses, eventTypes } from '@perennial/wire/enums';
 import type { ChannelView } from '../catalog/channels/channel-provisioning-sql.js';
 import { findChannel } from '../catalog/channels/channels-sql.js';
 import { parseEventId, parseEventIds } from '../delivery/event-id.js';
+import type { EventFilter } from '../delivery/history/candidates-sql.js';
 import { type EventRow, findEvent, listPushes, type Push } from '../delivery/history/history-sql.js';
 import { type ListedEvent, listEvents } from '../delivery/history/list-sql.js';
 import type { InstantRange } from '../delivery/history/time-range.js';
 import { pauseDeliveries, resumeDeliveries } from '../delivery/queue/pauses-sql.js';
 import { type ReplayPosition, replayEvents, replayUndelivered } from '../delivery/queue/replay-sql.js';
 import { recordAudit } from './audit.js';
-import { parseMoment } from './moments.js';
 import { type Changed, inTransaction, NotFoundError, type Operator, OperatorError } from './operator.js';
 import { changeChannel } from './provisioning/channel-change.js';
 import { CALLBACK_EVENT_TYPES } from './provisioning/channel-settings.js';
@@ -40,15 +41,18 @@ export async function findNewestEvents(
   input: Omit<ListEventsInput, 'limit'>,
   limit: number,
 ): Promise<ListedEvent[]> {
-  const { orderNo, eventType, status } = input;
   const channelId = await requireChannelId(operator, input.appId);
-  const filter = {
+  return listEvents(operator.database, channelId, readEventFilter(input), limit, { after: undefined, offset: 0 });
+}
+
+export function readEventFilter(input: Omit<ListEventsInput, 'appId' | 'limit'>): EventFilter {
+  const { orderNo, eventType, status } = input;
+  return {
     orderNo: orderNo === undefined ? undefined : requireOrderNo(orderNo),
     eventType: eventType === undefined ? undefined : requireOneOf('the event type', eventType, eventTypes),
     status: status === undefined ? undefined : requireOneOf('the status', status, deliveryStatuses),
     ...parseTimeRange(input),
   };
-  return listEvents(operator.database, channelId, filter, limit, { after: undefined, offset: 0 });
 }
 
 export interface EventWithPushes extends EventRow {
@@ -146,8 +150,15 @@ function requireOrderNo(text: string): number {
   return Number(text);
 }
 
+/** A day begins at midnight in UTC+8. */
 function parseTimeRange({ from, to }: TimeRange): InstantRange {
-  return { from: parseMoment(from), to: parseMoment(to) };
+  const read = (text: string | undefined): number | undefined => {
+    if (text === undefined) return undefined;
+    const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
+    if (at !== undefined) return at;
+    throw new OperatorError(`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`);
+  };
+  return { from: read(from), to: read(to) };
 }
 
 function createEventNotFound(appId: string, eventId: string): NotFoundError {

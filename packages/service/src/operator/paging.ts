@@ -1,43 +1,69 @@
 import { OperatorError } from './operator.js';
 import { requireInteger } from './rules.js';
 
-/** How a list is asked for: by the key of the last row that was shown, never by a number of rows. */
-export interface PageRequest {
+/** How lists page: by the key of the last row that was shown, so that no page costs more than the first. */
+export interface PageInput {
+  /** `nextCursor` of the page before. Unset: from the beginning. */
   readonly cursor?: string | undefined;
-  /** Digits, as they stand in an address. */
-  readonly limit?: string | undefined;
+  readonly limit?: number | undefined;
 }
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
+  /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 
-const USUAL_ROWS = 50;
+/** What a list is sorted by, and what names one of its rows. */
+export type PageKey = readonly (number | string)[];
+
+const DEFAULT_ROWS = 50;
 const MAX_ROWS = 200;
 
-export const requirePageSize = (limit: string | undefined): number =>
-  requireInteger('the number of rows', Number(limit ?? USUAL_ROWS), 1, MAX_ROWS);
+export const requirePageSize = (limit = DEFAULT_ROWS): number =>
+  requireInteger('the number of rows', limit, 1, MAX_ROWS);
 
-/** The numbers that a row of a list is known and sorted by. They give no rights. */
-export const writeCursor = (key: readonly number[]): string => key.join('.');
-
-export function readCursor(cursor: string, numbersInKey: number): readonly number[] {
-  const key = cursor.split('.').map(Number);
-  const isKey = key.length === numbersInKey && key.every((one) => Number.isSafeInteger(one) && one >= 0);
-  if (!isKey || writeCursor(key) !== cursor) throw new OperatorError('the cursor is none that this list has given');
-  return key;
+/**
+ * One page of a list. `example` is a key of the list: a cursor must have as many parts, of the same types. `read` gets the key
+ * of the last row that was shown, and one row more is read than is shown: whether there is another page.
+ */
+export async function readPage<Row, Key extends PageKey>(
+  { cursor, limit }: PageInput,
+  example: Key,
+  read: (after: Key | undefined, limit: number) => Promise<readonly Row[]>,
+  keyOf: (row: Row) => Key,
+): Promise<Page<Row>> {
+  const rows = requirePageSize(limit);
+  const found = await read(cursor === undefined ? undefined : readCursor(cursor, example), rows + 1);
+  const shown = found.slice(0, rows);
+  const last = shown.at(-1);
+  return { rows: shown, nextCursor: found.length > rows && last !== undefined ? writeCursor(keyOf(last)) : null };
 }
 
-/** One page of a list that is known by one number. `read` is asked for one row more, which tells whether there is another page. */
-export async function readPage<Row>(
-  { cursor, limit }: PageRequest,
-  read: (after: number | undefined, limit: number) => Promise<readonly Row[]>,
-  keyOf: (row: Row) => number,
-): Promise<Page<Row>> {
-  const size = requirePageSize(limit);
-  const found = await read(cursor === undefined ? undefined : readCursor(cursor, 1)[0], size + 1);
-  const rows = found.slice(0, size);
-  const last = rows.at(-1);
-  return { rows, nextCursor: found.length > size && last !== undefined ? writeCursor([keyOf(last)]) : null };
+/** It gives no rights: what may be read does not depend on it. */
+export function writeCursor(key: PageKey): string {
+  return Buffer.from(JSON.stringify(key)).toString('base64url');
+}
+
+export function readCursor<Key extends PageKey>(text: string, example: Key): Key {
+  const key = parseJson(Buffer.from(text, 'base64url').toString());
+  const isKey =
+    Array.isArray(key) &&
+    key.length === example.length &&
+    key.every((part, place) => typeof part === typeof example[place] && isUsable(part));
+  if (!isKey) throw new OperatorError('the cursor is none that was given with a page of this list');
+  return key as unknown as Key;
+}
+
+/** PostgreSQL takes neither a fraction for a whole number nor a text with a zero character. */
+function isUsable(part: unknown): boolean {
+  return typeof part === 'string' ? !part.includes('\0') : Number.isSafeInteger(part);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,4 @@
-import { Button, Divider, PasswordInput, TextInput } from '@mantine/core';
+import { Button, Divider, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -7,7 +7,8 @@ import { isProblem } from '../../api/problem.ts';
 import { now } from '../../clock.ts';
 import { EnvironmentBadge } from '../../frame/environment-badge.tsx';
 import { Outside } from '../../frame/outside.tsx';
-import { FormProblem } from '../../parts/states.tsx';
+import { PasswordField } from '../../parts/password-field.tsx';
+import { FormProblem, Problem } from '../../parts/states.tsx';
 import { durationText } from '../../parts/time-text.ts';
 import { readSignInWays, signIn } from '../../session/session.ts';
 import styles from './sign-in.module.css';
@@ -28,7 +29,7 @@ export default function SignInPage() {
           <Divider label={t('or')} my="md" />
           <Button
             component="a"
-            href={addressOf('/sign-in/oidc', { to: pathWithin(to) })}
+            href={addressOf('/single-sign-on', { returnTo: pathWithin(to) })}
             variant="default"
             fullWidth
             size="md"
@@ -85,7 +86,7 @@ function SignInForm({ returnTo }: { readonly returnTo: string }) {
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      <PasswordInput
+      <PasswordField
         label={t('password')}
         size="md"
         autoComplete="current-password"
@@ -109,17 +110,9 @@ function SignInForm({ returnTo }: { readonly returnTo: string }) {
           classNames={{ input: 'figures' }}
         />
       ) : null}
-      {isLocked ? (
-        <p className={styles.locked} role="alert">
-          {t('locked', { time: durationText(secondsLeft) })}
-        </p>
-      ) : null}
+      {isLocked ? <Problem>{t('locked', { time: durationText(secondsLeft) })}</Problem> : null}
       {!isLocked && isProblem(error, 429) ? <p className={styles.note}>{t('unlocked')}</p> : null}
-      {isWrong ? (
-        <p className={styles.locked} role="alert">
-          {needsCode ? t('wrongCode') : t('wrong')}
-        </p>
-      ) : null}
+      {isWrong ? <Problem>{needsCode ? t('wrongCode') : t('wrong')}</Problem> : null}
       {isExpected ? null : <FormProblem error={error} />}
       <Button type="submit" size="md" loading={go.isPending} disabled={isLocked}>
         {t('title')}

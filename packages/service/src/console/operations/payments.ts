@@ -2,6 +2,7 @@ import { approve, decline, listApprovals } from '../../operator/approvals/approv
 import { cancelRun, listRunItems, listRuns, prepareRun, showRun, startRun } from '../../operator/bulk/bulk-runs.js';
 import { listFailedPayments, summarizeFailedPayments } from '../../operator/payments/failed-payments.js';
 import { type Operation, operation } from '../operation.js';
+import { readPageQuery } from '../page-query.js';
 import * as schemas from '../schemas/payments.js';
 
 const runId = (path: Readonly<Record<string, string>>) => ({ runId: path['runId'] ?? '' });
@@ -15,7 +16,7 @@ export const paymentOperations: readonly Operation[] = [
     summary: 'Periods whose latest debit failed',
     query: schemas.failedQuery,
     answer: schemas.failedAnswer,
-    run: ({ operator }, { query }) => listFailedPayments(operator, query),
+    run: ({ operator }, { query }) => listFailedPayments(operator, { ...query, ...readPageQuery(query) }),
   }),
   operation({
     method: 'GET',
@@ -42,7 +43,7 @@ export const paymentOperations: readonly Operation[] = [
     summary: 'Bulk runs, the latest first',
     query: schemas.bulkQuery,
     answer: schemas.bulkRuns,
-    run: ({ operator, person }, { query }) => listRuns(operator, query, person.role),
+    run: ({ operator, person }, { query }) => listRuns(operator, readPageQuery(query), person.role),
   }),
   operation({
     method: 'GET',
@@ -59,7 +60,8 @@ export const paymentOperations: readonly Operation[] = [
     summary: 'What came of each item of a bulk run',
     query: schemas.bulkItemsQuery,
     answer: schemas.bulkItems,
-    run: ({ operator }, { path, query }) => listRunItems(operator, { ...query, ...runId(path) }),
+    run: ({ operator }, { path, query }) =>
+      listRunItems(operator, { ...query, ...readPageQuery(query), ...runId(path) }),
   }),
   operation({
     method: 'POST',
@@ -85,7 +87,7 @@ export const paymentOperations: readonly Operation[] = [
     summary: 'What waits for a second person, and what was decided',
     query: schemas.approvalsQuery,
     answer: schemas.approvals,
-    run: ({ operator, person }, { query }) => listApprovals(operator, query, person),
+    run: ({ operator, person }, { query }) => listApprovals(operator, { ...query, ...readPageQuery(query) }, person),
   }),
   operation({
     method: 'POST',

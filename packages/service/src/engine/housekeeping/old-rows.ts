@@ -1,7 +1,7 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
 import { type Database, statement } from '../../platform/db/database.js';
 import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
-import { keptFromSql } from './weekly-tables.js';
+import { keptFromSql } from './tables-by-time.js';
 
 const DELETE_OLD_ANSWERS = statement({
   text: `delete from idempotency where ctid = any(array(
@@ -71,3 +71,12 @@ export async function deleteOldSignIns(database: Database): Promise<number> {
   for (const one of DELETE_OLD_SIGN_INS) deleted += (await database.query(one)).length;
   return deleted;
 }
+
+const FORGET_FORMER_SECRETS = statement({
+  text: `update channels set former_app_secret = null, former_secret_until = null where former_secret_until <= now() returning 1`,
+  parameters: [],
+});
+
+/** App secrets that were rolled with an overlap which is over. Nodes take them no longer, whether they are here or not. */
+export const forgetFormerSecrets = async (database: Database): Promise<number> =>
+  (await database.query(FORGET_FORMER_SECRETS)).length;

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/db/database.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithGateways } from '../operator.js';
-import { type PageRequest, readPage } from '../paging.js';
+import { type PageInput, readPage } from '../paging.js';
 import { mayDo, type Role } from '../people/roles.js';
 import { createNotFound, requireName } from '../rules.js';
 import { type Approval, findApprovals, lockApproval, storeDecision } from './approvals-sql.js';
@@ -23,7 +23,7 @@ export interface Onlooker {
   readonly role: Role;
 }
 
-export interface ListApprovalsInput extends PageRequest {
+export interface ListApprovalsInput extends PageInput {
   readonly status?: string | undefined;
 }
 
@@ -35,8 +35,9 @@ export async function listApprovals(
 ): Promise<{ readonly approvals: ApprovalView[]; readonly nextCursor: string | null }> {
   const { rows, nextCursor } = await readPage(
     input,
-    (after, limit) => findApprovals(database, input.status, after, limit),
-    ({ approvalId }) => approvalId,
+    [0],
+    (after, limit) => findApprovals(database, input.status, after?.[0], limit),
+    ({ approvalId }) => [approvalId],
   );
   return { approvals: rows.map((row) => describeApproval(row, onlooker)), nextCursor };
 }

@@ -3,7 +3,7 @@ import { insertApproval } from '../approvals/approvals-sql.js';
 import { recordAudit } from '../audit.js';
 import { maskUserId } from '../masking.js';
 import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
-import { type PageRequest, readPage } from '../paging.js';
+import { type PageInput, readPage } from '../paging.js';
 import { requireRole } from '../people/not-allowed.js';
 import type { Role } from '../people/roles.js';
 import { createNotFound, quoted, requireName, requireOneOf } from '../rules.js';
@@ -148,13 +148,14 @@ export async function cancelRun(
 /** The latest first. */
 export async function listRuns(
   { database }: Operator,
-  input: PageRequest,
+  input: PageInput,
   role: Role,
 ): Promise<{ readonly runs: BulkRunView[]; readonly nextCursor: string | null }> {
   const { rows, nextCursor } = await readPage(
     input,
-    (before, limit) => findRuns(database, before, limit),
-    (run) => run.runId,
+    [0],
+    (before, limit) => findRuns(database, before?.[0], limit),
+    (run) => [run.runId],
   );
   return { runs: rows.map((run) => describeRun(run, role)), nextCursor };
 }
@@ -172,14 +173,15 @@ export async function showRun(
 /** What came of each, in their order. */
 export async function listRunItems(
   { database }: Operator,
-  input: PageRequest & { readonly runId: string; readonly status?: string | undefined },
+  input: PageInput & { readonly runId: string; readonly status?: string | undefined },
 ): Promise<{ readonly items: readonly BulkItem[]; readonly nextCursor: string | null }> {
   const runId = parseRunId(input.runId);
   if (!(await findRun(database, runId))) throw createNotFound('run', input.runId);
   const { rows, nextCursor } = await readPage(
     input,
-    (after, limit) => findItems(database, runId, input.status, after, limit),
-    ({ itemNo }) => itemNo,
+    [0],
+    (after, limit) => findItems(database, runId, input.status, after?.[0], limit),
+    ({ itemNo }) => [itemNo],
   );
   return { items: rows, nextCursor };
 }

@@ -2,7 +2,7 @@ import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-nu
 import { requireChannelId } from '../channel-id.js';
 import { parseMoment } from '../moments.js';
 import type { Operator, OperatorWithClock } from '../operator.js';
-import { type PageRequest, readCursor, requirePageSize, writeCursor } from '../paging.js';
+import { type PageInput, readCursor, requirePageSize, writeCursor } from '../paging.js';
 import { requireOneOf } from '../rules.js';
 import {
   countRecovered,
@@ -32,12 +32,12 @@ export interface FailedPaymentView extends Omit<FailedPayment, 'orderNo' | 'micr
 /** Those that are tried again come in the order of their retries, all others by when they failed, the latest first. */
 export async function listFailedPayments(
   operator: Operator,
-  input: FailedFilterInput & PageRequest,
+  input: FailedFilterInput & PageInput,
 ): Promise<{ readonly payments: FailedPaymentView[]; readonly nextCursor: string | null }> {
   const filter = await parseFailedFilter(operator, input);
   const size = requirePageSize(input.limit);
-  const key = input.cursor === undefined ? undefined : readCursor(input.cursor, 3);
-  const { found, next } = await walkFailedPayments(operator, filter, key && [key[0] ?? 0, key[1] ?? 0, key[2] ?? 0], {
+  const key = input.cursor === undefined ? undefined : readCursor<FailedKey>(input.cursor, [0, 0, 0]);
+  const { found, next } = await walkFailedPayments(operator, filter, key, {
     limit: size,
     maxWalked: MAX_WALKED_FOR_A_PAGE,
   });
