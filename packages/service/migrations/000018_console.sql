@@ -120,6 +120,7 @@ create table order_notes (
 create index on order_notes (order_no, note_id);
 
 alter table alerts add column owner text;
+create index alerts_listed on alerts (last_seen_at, kind, subject);
 create table alert_comments (
   comment_id bigint generated always as identity primary key,
   kind       text not null,
@@ -155,6 +156,8 @@ create table request_log (
   address     text not null
 ) partition by range (at);
 create index on request_log (channel_id, at);
+-- What is asked about, and few.
+create index on request_log (channel_id, at) where code <> '0';
 create table request_log_default partition of request_log default;
 
 create function make_days(parent text, ahead integer) returns integer

@@ -19,6 +19,7 @@ import { createLargeBodies, type LargeBodyLimits } from './http/limits/large-bod
 import { createNodeLoad, type LoadLimits } from './http/limits/node-load.js';
 import { createRedeemLimits } from './http/limits/redeem-limits.js';
 import { createServiceMetrics } from './http/metrics.js';
+import { createRequestLog } from './http/request-log.js';
 import { createAdmission } from './http/requests/admission.js';
 import type { Route } from './http/routes.js';
 import { createInterfaceRoutes } from './interface.js';
@@ -83,6 +84,8 @@ export interface ServiceDeps {
   readonly moreRoutes?: readonly Route[];
   /** Events may also go to this machine: a sandbox on its embedded database. */
   readonly localCallbacks?: boolean;
+  /** Whether the calls of channels are written down. */
+  readonly requestLog?: boolean;
   /** How long events are kept. */
   readonly eventsRetentionDays?: number;
   /** In place of the usual 15, for a test that cannot wait. */
@@ -133,6 +136,15 @@ export function createService(deps: ServiceDeps): Service {
   const { counts } = metrics.business;
   const settle = createBatchSettler(database, clock, counts);
   const redeemUrl = deps.redeemUrl ?? deps.publicUrl;
+  const requestLog =
+    deps.requestLog && !deps.readsOnly
+      ? createRequestLog({
+          database,
+          log,
+          isKnown: (appId) => channels.getFromMemory(appId) !== undefined,
+          countDropped: metrics.countUnlogged,
+        })
+      : undefined;
   const app = createApp({
     routes: [
       ...createInterfaceRoutes({ ...deps, redeemUrl, tokens, gateways, institutionNumbers, bankMobiles, counts }),
@@ -145,6 +157,7 @@ export function createService(deps: ServiceDeps): Service {
     clockWatch: watch,
     metrics,
     log,
+    requestLog,
     trustedProxies: deps.trustedProxies,
     readsOnly: deps.readsOnly === true,
     metricsToken: deps.metricsToken,
@@ -156,7 +169,7 @@ export function createService(deps: ServiceDeps): Service {
       tokens,
     }),
     bodies: createLargeBodies(deps.largeBodies),
-    admit: createAdmission({ database, tokens, channels, observeBatch: metrics.observeBatch }),
+    admit: createAdmission({ database, tokens, channels, clock, observeBatch: metrics.observeBatch }),
     limitFields: createFieldLimit({ database, clock }),
     runOnce: createIdempotentRunner(deps.idempotency),
     redeem: {
@@ -201,6 +214,7 @@ export function createService(deps: ServiceDeps): Service {
     ...app,
     async stop() {
       await Promise.all([app.drain(), engine?.stop()]);
+      await requestLog?.stop();
       metrics.business.stop();
       await Promise.all([gateways.close?.(), fulfilments.close()]);
     },

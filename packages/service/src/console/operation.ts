@@ -27,6 +27,13 @@ export interface OperationInput<Query, Body> {
 
 type ValueOf<Described> = Described extends AnySchema ? Static<Described> : Record<string, never>;
 
+/** What a step gives is only read, down to the last list. */
+type Unchanged<Value> = Value extends readonly (infer Item)[]
+  ? readonly Unchanged<Item>[]
+  : Value extends object
+    ? { readonly [Field in keyof Value]: Unchanged<Value[Field]> }
+    : Value;
+
 export interface OperationRules {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below /console/api; what is in braces is one part of the path. */
@@ -61,7 +68,7 @@ export function operation<
     run(
       context: ConsoleContext,
       input: OperationInput<ValueOf<Query>, ValueOf<Body>>,
-    ): Promise<Static<Answer> | FileAnswer>;
+    ): Promise<Unchanged<Static<Answer>> | FileAnswer>;
   },
 ): Operation {
   return one as unknown as Operation;

@@ -18,6 +18,7 @@ import { type AlertingDeps, logAlerts, startAlerting } from './jobs/alerts.js';
 import { billDueOrders } from './jobs/billing.js';
 import { startDeliveries } from './jobs/deliveries.js';
 import { expireAndCompleteDue } from './jobs/expire-and-complete.js';
+import { watchPoolStock } from './jobs/pool-stock.js';
 import { reconcileDays } from './jobs/reconciliation.js';
 import { renewDueOrders } from './jobs/renewals.js';
 import type { BusinessMetrics } from './metrics/business-metrics.js';
@@ -108,6 +109,7 @@ export function startEngine(engine: EngineDeps) {
     runEveryWhileClockIsRight(1, 'pending refunds', () => pendingRefunds.startRuns()),
     runEveryWhileClockIsRight(1, 'pending claims', () => pendingClaims.startRuns()),
     runEveryWhileClockIsRight(1, 'waiting claims', () => serveWaitingClaims(deps)),
+    runEvery(30, 'pool stock', log, () => watchPoolStock(database), { atOnce: true }),
     runEveryWhileClockIsRight(5, 'agreement cancellations', () => cancellations.startRuns()),
     runEveryWhileClockIsRight(300, 'reconciliation', () => reconcileDays(deps)),
     runEvery(60, 'housekeeping', log, whileClockIsRight(createHousekeeping(engine)), { atOnce: true }),

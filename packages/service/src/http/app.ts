@@ -27,6 +27,7 @@ import { addNoticeRoutes, type NoticeRouteDeps } from './notices.js';
 import { addRedeemRoutes, type RedeemDeps } from './pages/redeem-routes.js';
 import { createPipeline, type PipelineDeps } from './pipeline.js';
 import { createEarlyRefusal } from './refuse-early.js';
+import type { RequestLog } from './request-log.js';
 import { traceRequests } from './request-spans.js';
 import { answerThenLinger } from './requests/linger.js';
 import { createMalformedHttpHandler } from './requests/malformed-http.js';
@@ -34,6 +35,9 @@ import { limitPipelinedRequests } from './requests/pipelined-requests.js';
 import { createBodyReader } from './requests/read-body.js';
 import { readRequestId } from './requests/signed-headers.js';
 import type { Route } from './routes.js';
+
+/** What an app id looks like. Whatever else a caller claims to be is no channel. */
+const APP_ID = /^[a-z0-9_]{3,64}$/;
 
 /** As nginx counts requests whose client hung up. */
 const CLIENT_CLOSED_REQUEST = 499;
@@ -51,6 +55,8 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'> {
   /** It is on a listener of its own. */
   readonly isConsoleApart?: boolean;
   readonly log: Logger;
+  /** Undefined: calls are not written down. */
+  readonly requestLog?: RequestLog | undefined;
   readonly trustedProxies: readonly string[];
   /** Whether what would change anything is refused. */
   readonly readsOnly: boolean;
@@ -159,6 +165,7 @@ export function createApp(deps: AppDeps): App {
 
   function refuse(reply: FastifyReply, { result, http = result.http, message, headers }: Refusal): FastifyReply {
     reply.resultCode = result.code;
+    reply.refusalMessage = message;
     const text = envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now()));
     void reply.code(http).headers(headers).header('content-type', JSON_TYPE);
     return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text, lingerTime) : reply.send(text);
@@ -204,13 +211,26 @@ export function createApp(deps: AppDeps): App {
     const cut = reply.raw.writableFinished ? undefined : cutReason(reply);
     const elapsedMs = performance.now() - request.startedAt;
     // A client that has hung up got no code.
-    if (cut === 'hung-up') metrics.observeRequest(endpoint, CLIENT_CLOSED_REQUEST, '', elapsedMs);
-    else metrics.observeRequest(endpoint, reply.statusCode, code, elapsedMs);
+    const got = cut === 'hung-up' ? { status: CLIENT_CLOSED_REQUEST, code: '' } : { status: reply.statusCode, code };
+    metrics.observeRequest(endpoint, got.status, got.code, elapsedMs);
     if (cut) metrics.observeCut(cut);
     if (endpoint.startsWith('/openapi/')) {
       const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
       const ms = Math.round(elapsedMs * 10) / 10;
       log.info({ requestId: request.id, appId, endpoint, status: reply.statusCode, code, ms, cut }, 'request');
+      if (APP_ID.test(appId)) {
+        deps.requestLog?.add({
+          at: clock.now(),
+          appId,
+          endpoint,
+          code: got.code,
+          httpStatus: got.status,
+          durationMs: Math.round(elapsedMs),
+          requestId: request.id,
+          reason: reply.refusalMessage ?? null,
+          address: request.ip ?? '',
+        });
+      }
     }
   }
 

@@ -3,6 +3,7 @@ import { deliveryStatuses, eventTypes } from '@perennial/wire/enums';
 import type { ChannelView } from '../catalog/channels/channel-provisioning-sql.js';
 import { findChannel } from '../catalog/channels/channels-sql.js';
 import { parseEventId, parseEventIds } from '../delivery/event-id.js';
+import type { EventFilter } from '../delivery/history/candidates-sql.js';
 import { type EventRow, findEvent, listPushes, type Push } from '../delivery/history/history-sql.js';
 import { listEvents } from '../delivery/history/list-sql.js';
 import type { InstantRange } from '../delivery/history/time-range.js';
@@ -29,17 +30,21 @@ export interface ListEventsInput extends TimeRange {
 }
 
 export async function listEventsOfChannel(operator: Operator, input: ListEventsInput): Promise<EventRow[]> {
-  const { orderNo, eventType, status } = input;
   const channelId = await requireChannelId(operator, input.appId);
-  const filter = {
+  const filter = readEventFilter(input);
+  const limit = requireInteger('the number of events', input.limit ?? 100, 1, 10_000);
+  const events = await listEvents(operator.database, channelId, filter, limit, { after: undefined, offset: 0 });
+  return events.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event);
+}
+
+export function readEventFilter(input: Omit<ListEventsInput, 'appId' | 'limit'>): EventFilter {
+  const { orderNo, eventType, status } = input;
+  return {
     orderNo: orderNo === undefined ? undefined : requireOrderNo(orderNo),
     eventType: eventType === undefined ? undefined : requireOneOf('the event type', eventType, eventTypes),
     status: status === undefined ? undefined : requireOneOf('the status', status, deliveryStatuses),
     ...parseTimeRange(input),
   };
-  const limit = requireInteger('the number of events', input.limit ?? 100, 1, 10_000);
-  const events = await listEvents(operator.database, channelId, filter, limit, { after: undefined, offset: 0 });
-  return events.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event);
 }
 
 export interface EventWithPushes extends EventRow {

@@ -18,6 +18,19 @@ export function requireName(what: string, value: string): string {
   return name;
 }
 
+/** Several lines, for people: of control characters only line breaks and tabs. */
+export function requireText(what: string, value: string, maxLength: number): string {
+  const text = value.replaceAll('\r\n', '\n').trim();
+  const length = [...text].length;
+  if (length < 1 || length > maxLength) {
+    throw new OperatorError(`${what} must have 1 to ${maxLength} characters, not ${length}`);
+  }
+  if (UNPRINTABLE.test(text.replaceAll(/[\n\t]/g, ''))) {
+    throw new OperatorError(`${what} must not hold control characters`);
+  }
+  return text;
+}
+
 export function requireInteger(what: string, value: number, min: number, max: number): number {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
   throw new OperatorError(`${what} must be a whole number from ${min} to ${max}, not ${value}`);
@@ -46,6 +59,13 @@ export function requireFound<T>([row]: readonly T[], what: string, name: string)
 
 export function createNotFound(what: string, name: string): NotFoundError {
   return new NotFoundError(`there is no ${what} ${quoted(name)}`);
+}
+
+/** A moment in Unix milliseconds. A day begins at midnight in UTC+8. */
+export function requireMoment(text: string): number {
+  const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
+  if (at !== undefined) return at;
+  throw new OperatorError(`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`);
 }
 
 /** A day of Asia/Shanghai, yyyy-MM-dd, that is over. */

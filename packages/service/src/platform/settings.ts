@@ -43,6 +43,8 @@ export interface Settings {
   readonly authFailuresPerMinute: number;
   /** Days for which events are kept after the week of their writing has ended. */
   readonly eventsRetentionDays: number;
+  /** Whether the calls of channels are written down for some days, without their bodies. */
+  readonly requestLog: boolean;
   /** Where alerts are sent, beside the list. */
   readonly alertWebhook: { readonly url: string; readonly secret: string } | undefined;
   readonly alertEmail: { readonly url: string; readonly from: string; readonly to: readonly string[] } | undefined;
@@ -135,6 +137,7 @@ export function readSettings(env: Env = process.env): Settings {
     trustedProxies: readAddressRanges(env, 'TRUSTED_PROXIES'),
     authFailuresPerMinute: readInteger(env, 'AUTH_FAILURES_PER_MINUTE', 600, 1, 1_000_000),
     eventsRetentionDays: readInteger(env, 'EVENTS_RETENTION_DAYS', DEFAULT_EVENTS_RETENTION_DAYS, 30, 3650),
+    requestLog: readChoice(env, 'REQUEST_LOG', ['on', 'off'], 'on') === 'on',
     alertWebhook: readAlertWebhook(env),
     alertEmail: readAlertEmail(env),
     console: readChoice(env, 'CONSOLE', ['on', 'off'], 'on'),

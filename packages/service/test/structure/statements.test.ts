@@ -112,7 +112,7 @@ describe('statements', () => {
 
   /** Where tables are made, moved and copied, by names that are known while the service runs. */
   const TABLE_BY_TABLE =
-    /^(platform\/(copies|schema|embedded-postgres)\/|platform\/db\/|engine\/housekeeping\/(stray-rows|weekly-tables)\.ts$)/;
+    /^(platform\/(copies|schema|embedded-postgres)\/|platform\/db\/|engine\/housekeeping\/(stray-rows|tables-by-time)\.ts$)/;
 
   it('nothing else is asked of the database, but commands, and where tables are made, moved and copied', () => {
     const found = files

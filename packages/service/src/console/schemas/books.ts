@@ -69,14 +69,17 @@ export const settlementMonth = Type.Object({
   closedBy: textOrNull,
   closedAt: timeOrNull,
   totals: Type.Object(sums),
+  /** Of all channels. */
+  laterCent: cents,
   unsettled: count,
   channels: Type.Array(
     Type.Object({
       appId: Type.String(),
       name: Type.String(),
       ...sums,
-      /** What changed in closed months after they were closed, and counts here. */
+      /** What changed in closed months after they were closed, and counts here: collected less refunded, then all of it. */
       laterCent: cents,
+      later: Type.Object(sums),
       unsettled: count,
       products: Type.Array(Type.Object({ productCode: Type.String(), settlementMode: Type.String(), ...sums })),
     }),

@@ -152,6 +152,7 @@ export const paymentChannelChange = Type.Object({
 });
 /** The key of a bridge is shown only when it is made. */
 export const paymentChannelAnswer = Type.Object({ paymentChannel, gatewayKey: textOrNull });
+export const paymentChannelChanged = Type.Object({ paymentChannel, changed });
 
 export const benefitView = Type.Object({
   benefitCode: Type.String(),

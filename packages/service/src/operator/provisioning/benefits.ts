@@ -5,6 +5,7 @@ import {
   findFulfilment,
   lockBenefitCode,
   storeFulfilment,
+  storeLowStock,
 } from '../../fulfilment/fulfilment-settings-sql.js';
 import { openPoolCodes } from '../../fulfilment/pool-codes.js';
 import { insertPoolCodes } from '../../fulfilment/pool-codes-sql.js';
@@ -13,7 +14,7 @@ import { MAX_SERVED_CLAIMS, servePoolClaims } from '../../subscriptions/steps/be
 import { nowInWholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
-import { requireCode, requireFound, requireOneOf } from '../rules.js';
+import { requireCode, requireFound, requireInteger, requireOneOf } from '../rules.js';
 import { requirePeerUrl } from './addresses/peer-url.js';
 import { type BenefitFulfilmentView, describeBenefits } from './benefits-sql.js';
 
@@ -121,6 +122,33 @@ export async function importCodes(
     const done = { imported, knownBefore: codes.length - imported, repeated, served };
     await recordAudit(tx, { actor: operator.actor, action: 'benefit.import-codes', subject, detail: done });
     return { ...(await requireBenefit(tx, subject)), ...done };
+  });
+}
+
+const MAX_LOW_STOCK = 10_000_000;
+
+export interface SetLowStockInput {
+  readonly benefitCode: string;
+  /** An alert is raised when fewer codes are left. Null: none is. */
+  readonly lowStock: number | null;
+}
+
+export async function setLowStock(
+  operator: Operator,
+  { benefitCode: subject, lowStock }: SetLowStockInput,
+): Promise<Changed<BenefitFulfilmentView>> {
+  requireCode('the benefit code', subject);
+  if (lowStock !== null) requireInteger('the number of codes', lowStock, 1, MAX_LOW_STOCK);
+  return inTransaction(operator, async (tx) => {
+    await lockBenefitCode(tx, subject);
+    const former = await requireBenefit(tx, subject);
+    if (former.kind !== 'POOL') throw new OperatorError(`${subject} does not take its codes from the pool`);
+    const changed = await storeLowStock(tx, subject, lowStock);
+    if (changed) {
+      const detail = { from: former.lowStock, to: lowStock };
+      await recordAudit(tx, { actor: operator.actor, action: 'benefit.set-low-stock', subject, detail });
+    }
+    return { ...former, lowStock, changed };
   });
 }
 

@@ -3,7 +3,9 @@ import {
   type ChannelView,
   describeChannels,
   endAccessTokens,
+  forgetFormerAppSecret,
   insertChannel,
+  keepFormerAppSecret,
   storeChannelStatus,
   storeCredentials,
 } from '../../catalog/channels/channel-provisioning-sql.js';
@@ -19,7 +21,7 @@ import {
 import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
-import { quoted, requireName, requireOneOf, requireUnique } from '../rules.js';
+import { quoted, requireInteger, requireName, requireOneOf, requireUnique } from '../rules.js';
 import { changeChannel, requireChannelView } from './channel-change.js';
 import { type LimitsInput, requireLimits } from './channel-settings.js';
 
@@ -95,26 +97,37 @@ export interface ResetCredentialsInput {
   readonly appId: string;
   /** Unset: all three. */
   readonly names?: readonly string[];
+  /** Hours for which signatures under the former app secret are taken too. Unset or 0: not for a moment. */
+  readonly overlapHours?: number;
 }
 
+const MAX_OVERLAP_HOURS = 168;
+
 /**
- * Replaces secrets. The old ones and every live token stop working at once. The answer is the only time that the new ones are
- * shown.
+ * Replaces secrets. The old ones and every live token stop working at once; with an overlap, the former app secret goes on for
+ * so long, and live tokens until they end by themselves. The other two have no overlap: each side has one of them at a time.
+ * The answer is the only time that the new ones are shown.
  */
 export async function resetCredentials(
   operator: Operator,
-  { appId, names = CREDENTIAL_NAMES }: ResetCredentialsInput,
+  { appId, names = CREDENTIAL_NAMES, overlapHours = 0 }: ResetCredentialsInput,
 ): Promise<Changed<ChannelView> & Partial<OneTimeCredentials>> {
   const chosen = names.map((name) => requireOneOf('a credential to reset', name, CREDENTIAL_NAMES));
   if (chosen.length === 0) throw new OperatorError('no credential to reset is named');
   requireUnique('credential', chosen);
+  requireInteger('the hours of overlap', overlapHours, 0, MAX_OVERLAP_HOURS);
+  const rollsAppSecret = chosen.includes('appSecret');
+  if (overlapHours > 0 && !rollsAppSecret)
+    throw new OperatorError('only an app secret can overlap with the one before');
   const fresh = createCredentials();
   const reset = Object.fromEntries(chosen.map((name) => [name, fresh[name]]));
   const channel = await changeChannel(operator, appId, 'channel.reset-credentials', async (tx, row) => {
     const next = { ...openCredentials(operator.vault, appId, row), ...reset };
+    if (overlapHours > 0) await keepFormerAppSecret(tx, row.channelId, overlapHours);
+    else if (rollsAppSecret) await forgetFormerAppSecret(tx, row.channelId);
     await storeCredentials(tx, row.channelId, resealCredentials(operator.vault, appId, row.dataKey, next));
-    await endAccessTokens(tx, row.channelId);
-    return { credentials: chosen };
+    if (overlapHours === 0) await endAccessTokens(tx, row.channelId);
+    return { credentials: chosen, ...(overlapHours > 0 ? { overlapHours } : {}) };
   });
   return { ...channel, ...Object.fromEntries(chosen.map((name) => [name, toBase64Text(fresh[name])])) };
 }

@@ -28,6 +28,14 @@ const NUMBER_STAYS_FOREIGN = `exists (
       and g.institution_hash between ${HASH} and ${HASH} || decode(repeat('ff', 24), 'hex')
   where c.app_id = left(a.subject, -17) and is_number_of_another_channel(p.code, g.institution_hash, c.channel_id))`;
 
+/**
+ * Whether the pool of a benefit `f` has fewer codes left than are asked for. No more are counted than that, by the index of
+ * those that are left.
+ */
+export const isStockLow = (f: string) => `${f}.kind = 'POOL' and ${f}.low_stock > (
+  select count(*) from (select from pool_codes p where p.benefit_code = ${f}.benefit_code and p.given_to is null
+    limit ${f}.low_stock) as some)`;
+
 /** Every kind of alert has to say here how it ends. */
 const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
   'debit-unknown-for-a-day': {
@@ -88,6 +96,10 @@ const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {
     when: `not exists (select from claims t
       where t.benefit_code = a.subject and t.status = 'PENDING' and t.fulfilment = 'POOL')`,
     because: 'every claim has its code',
+  },
+  'pool-low': {
+    when: `not exists (select from benefit_fulfilments f where f.benefit_code = a.subject and ${isStockLow('f')})`,
+    because: 'enough codes are left, or none are asked for',
   },
   'claim-refused': {
     when: existsForNumber('claims', 'position', `t.status <> 'PENDING'`),

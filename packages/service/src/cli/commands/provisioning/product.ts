@@ -95,6 +95,7 @@ function productText(product: ProductView): SafeText {
   return record([
     ['Code', product.productCode],
     ['Name', product.productName],
+    ...(product.versionOf === null ? [] : [versionRow(product.version, product.versionOf)]),
     ['Settlement modes', product.settlementModes.join(', ')],
     ['Cycle', cycleText(product)],
     ['Amount', `${formatCents(product.amountCent)} per period`],
@@ -103,6 +104,10 @@ function productText(product: ProductView): SafeText {
     ['Channels', product.channels.join(', ') || 'none'],
     ['Created', product.createdAt],
   ]);
+}
+
+function versionRow(version: number, versionOf: string): [string, string] {
+  return ['Version', `${version} of ${versionOf}`];
 }
 
 function cycleText({ period, periodType, totalCycles }: ProductView): string {
