@@ -296,7 +296,7 @@ const ownSessions: OwnSessions = {
 };
 
 export const answers: Record<string, Answer> = {
-  'GET /sign-in': (): SignInWays => ({ environment: 'sandbox', oidc: true, oidcName: 'Acme SSO' }),
+  'GET /sign-in-ways': (): SignInWays => ({ environment: 'sandbox', oidc: true, oidcName: 'Acme SSO' }),
   'POST /session': signIn,
   'GET /session': () => {
     needSession();
@@ -307,19 +307,19 @@ export const answers: Record<string, Answer> = {
     return {};
   },
   'POST /session/proof': ({ body }) => {
-    if (body['password'] === 'wrong') throw new Refusal(403, 'wrong-proof', 'That is not the password');
+    if (body['password'] === 'wrong') throw new Refusal(401, 'wrong-proof', 'That is not the password');
     provenUntil = Date.now() + 300_000;
-    return {};
+    return session();
   },
   'POST /setup': () => ({ name: 'newcomer' }),
-  'GET /account/sessions': () => ownSessions,
-  'DELETE /account/sessions/{id}': () => ({}),
-  'POST /account/password': () => ({}),
+  'GET /sessions': () => ownSessions,
+  'DELETE /sessions/{id}': () => ({}),
+  'PUT /account/password': () => ({}),
   'POST /account/totp': () => ({
     secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
     uri: 'otpauth://totp/Perennial:ann?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Perennial',
   }),
-  'POST /account/totp/confirm': () => ({}),
+  'PUT /account/totp': () => ({}),
   'DELETE /account/totp': () => {
     needProof();
     return {};
@@ -339,7 +339,7 @@ export const answers: Record<string, Answer> = {
     people.set(made.name, made);
     return { person: made, setupLink: 'https://perennial.example/console/setup#Vb3k9sJf0a2mQ7yLxT4nR8' };
   },
-  'POST /people/{name}/role': ({ path, body }) => {
+  'PUT /people/{name}/role': ({ path, body }) => {
     needProof();
     return change(path['name'], { role: body['role'] as Person['role'] });
   },
@@ -350,11 +350,11 @@ export const answers: Record<string, Answer> = {
     setupLink: 'https://perennial.example/console/setup#Vb3k9sJf0a2mQ7yLxT4nR8',
   }),
   'GET /audit': audit,
-  'POST /audit/verify': (): AuditVerified => ({ entries: 4812, brokenAt: null }),
+  'GET /audit/verify': (): AuditVerified => ({ entries: 4812, brokenAt: null }),
 };
 
 /** Sign-in, set-up and the question who is there need no session. */
-const OPEN = /^(GET|POST) \/(sign-in|session|setup)$/;
+const OPEN = /^(GET|POST) \/(sign-in-ways|session|setup)$/;
 
 export async function answerByFixtures(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://here');
@@ -368,7 +368,13 @@ export async function answerByFixtures(request: IncomingMessage, response: Serve
     const { status, kind, message, headers } =
       error instanceof Refusal ? error : new Refusal(500, 'fault', String(error));
     response.writeHead(status, { 'Content-Type': 'application/problem+json', ...headers });
-    const body = { type: `/console/problems/${kind}`, title: kind, status, detail: message, requestId: 'req-7f3a91c2' };
+    const body = {
+      type: `urn:perennial:problem:${kind}`,
+      title: kind,
+      status,
+      detail: message,
+      requestId: 'req-7f3a91c2',
+    };
     response.end(JSON.stringify(body));
   }
 }

@@ -13,11 +13,17 @@ import { markDocument } from './i18n/language.ts';
 import { ErrorBoundary } from './parts/states.tsx';
 import { router } from './router.tsx';
 import { askForProof } from './session/proof.ts';
+import { sessionQuery } from './session/session.ts';
 import { settingKey } from './settings.ts';
 import { cssVariablesResolver, theme } from './theme/theme.ts';
 
 reactBy({
   askForProof,
+  renewToken: () =>
+    queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).then(
+      () => true,
+      () => false,
+    ),
   signedOut: () => {
     const { href, pathname } = router.state.location;
     if (pathname === '/sign-in') return;

@@ -71,6 +71,7 @@ create table approvals (
 );
 create unique index approvals_request on approvals (kind, subject, request_key);
 create index approvals_waiting on approvals (approval_id) where status = 'WAITING';
+create index approvals_unfinished on approvals (approval_id) where status = 'APPROVED' and result is null;
 
 -- The same done to many.
 create table bulk_runs (
@@ -199,6 +200,21 @@ create table hourly_figures (
   claims          integer not null default 0,
   primary key (hour, channel_id)
 );
+create index hourly_figures_channel on hourly_figures (channel_id, hour);
+-- The same added up by day of Asia/Shanghai, for the longer ranges.
+create table daily_figures (like hourly_figures including defaults);
+alter table daily_figures rename column hour to day;
+alter table daily_figures add primary key (day, channel_id);
+create index daily_figures_channel on daily_figures (channel_id, day);
+
+-- How many orders of each channel there are, as of the last time that all were counted.
+create table order_counts (
+  channel_id        bigint primary key,
+  active            integer not null,
+  waiting_for_retry integer not null,
+  due_today         integer not null,
+  counted_at        timestamptz not null default now()
+);
 
 alter table benefit_fulfilments add column low_stock integer check (low_stock > 0);
 
@@ -262,6 +278,40 @@ begin
   update audit_head set chain_no = head.chain_no, chain = head.chain;
 end $$;
 create trigger link_audit_entry before insert on audit_log for each row execute function link_audit_entry();
-create unique index audit_log_chain on audit_log (chain_no);
-create index audit_log_actor on audit_log (actor, audit_id);
-create index audit_log_action on audit_log (action, audit_id);
+
+-- Afterwards:
+create index concurrently audit_log_chain on audit_log (chain_no);
+create index concurrently audit_log_actor on audit_log (actor, audit_id);
+create index concurrently audit_log_action on audit_log (action, audit_id);
+
+-- Lists of orders, the newest first. What the whole list and that of a channel go by stands in the table whose rows never
+-- change. The others are of orders that have ended or whose latest period failed: a creation and a renewal that succeeds write
+-- nothing to them.
+create index concurrently external_orders_created on external_orders (created_at, order_no);
+create index concurrently external_orders_of_channel on external_orders (channel_id, created_at, order_no);
+create index concurrently orders_ended on orders (status, created_at, order_no)
+  where status in ('UNSUBSCRIBED', 'COMPLETED', 'TERMINATED');
+create index concurrently orders_ended_of_channel on orders (channel_id, status, created_at, order_no)
+  where status in ('UNSUBSCRIBED', 'COMPLETED', 'TERMINATED');
+create index concurrently orders_failed on orders (latest_payment_status, created_at, order_no)
+  where latest_payment_status in ('FAIL_RETRY', 'FAIL');
+create index concurrently orders_failed_of_channel on orders (channel_id, latest_payment_status, created_at, order_no)
+  where latest_payment_status in ('FAIL_RETRY', 'FAIL');
+
+-- Figures of an hour: rows are written in the order of time, so a block range index finds it.
+create index concurrently debit_attempts_settled on debit_attempts using brin (settled_at)
+  with (pages_per_range = 32, autosummarize = on);
+create index concurrently claims_claimed on claims using brin (claimed_at) with (pages_per_range = 32, autosummarize = on);
+create index concurrently delivery_attempts_pushed on delivery_attempts using brin (at)
+  with (pages_per_range = 32, autosummarize = on);
+
+-- A card by what people read out of it.
+create index concurrently agreements_card_tail on agreements (card_tail, agreement_id) where agreement_no is not null;
+
+-- Debits that failed, by when and by why, and those that a retry has saved. A debit is in none of them while it is under way,
+-- and only in these if it did not succeed at once.
+create index concurrently debit_attempts_failed on debit_attempts (settled_at, order_no, cycle_no) where status = 'FAIL';
+create index concurrently debit_attempts_failed_because on debit_attempts
+  (left(reason, 100), settled_at, order_no, cycle_no) where status = 'FAIL';
+create index concurrently debit_attempts_recovered on debit_attempts (settled_at)
+  include (try_no, amount_cent, channel_id, payment_channel_code) where status = 'SUCCESS' and try_no > 1;

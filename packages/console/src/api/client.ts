@@ -10,17 +10,24 @@ interface Call {
   readonly signal?: AbortSignal | undefined;
   /** Before there is a session: a 401 is the answer, not the end of one. */
   readonly isSignIn?: boolean;
+  readonly hasNewToken?: boolean;
 }
 
-/** What the page does about two of the refusals; set once, when it starts. */
+/** What the page does about some of the refusals; set once, when it starts. */
 interface Reactions {
   /** There is no session, or no longer. */
   signedOut(): void;
   /** Asks who the person is. False: they would rather not. */
   askForProof(): Promise<boolean>;
+  /** Somebody signed in anew in another window, and this one has the former session's token. */
+  renewToken(): Promise<boolean>;
 }
 
-let reactions: Reactions = { signedOut: () => undefined, askForProof: async () => false };
+let reactions: Reactions = {
+  signedOut: () => undefined,
+  askForProof: async () => false,
+  renewToken: async () => false,
+};
 export const reactBy = (given: Reactions): void => {
   reactions = given;
 };
@@ -47,7 +54,9 @@ async function send(method: string, path: string, call: Call): Promise<Response>
   if (response.ok) return response;
   const problem = await readProblem(response);
   if (problem.kind === 'proof-needed' && (await reactions.askForProof())) return send(method, path, call);
-  if (problem.status === 401 && !call.isSignIn) reactions.signedOut();
+  if (problem.kind === 'csrf' && !call.hasNewToken && (await reactions.renewToken()))
+    return send(method, path, { ...call, hasNewToken: true });
+  if (problem.kind === 'not-signed-in' && !call.isSignIn) reactions.signedOut();
   throw problem;
 }
 

@@ -20,8 +20,8 @@ interface MenuItem {
   readonly text: MenuText;
   readonly to: NonNullable<LinkProps['to']>;
   readonly icon: IconComponent;
-  /** Who may open it. */
-  readonly role: Role;
+  /** Who may open it; one of several is enough. */
+  readonly role: Role | readonly Role[];
   /** Other addresses that belong to it, by their beginning. */
   readonly also?: readonly string[];
 }
@@ -37,8 +37,8 @@ export const MENU: readonly MenuGroup[] = [
   {
     text: 'team',
     items: [
-      { text: 'people', to: '/people', icon: PeopleIcon, role: 'admin' },
-      { text: 'audit', to: '/audit', icon: AuditIcon, role: 'admin' },
+      { text: 'people', to: '/people', icon: PeopleIcon, role: 'viewer' },
+      { text: 'audit', to: '/audit', icon: AuditIcon, role: 'viewer' },
     ],
   },
 ];

@@ -2,12 +2,13 @@ import { Button, Modal, PasswordInput, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { api } from '../api/client.ts';
-import type { ProofRequest } from '../api/types.ts';
+import { isProblem } from '../api/problem.ts';
+import type { ProofRequest, Session } from '../api/types.ts';
 import { useCommonTexts } from '../i18n/common.ts';
 import { dictionary } from '../i18n/dictionary.ts';
-import { FormProblem } from '../parts/states.tsx';
+import { FormProblem, Problem } from '../parts/states.tsx';
 import { listenForProof, settleProof } from '../session/proof.ts';
-import { useSession } from '../session/session.ts';
+import { takeSession, useSession } from '../session/session.ts';
 import styles from './proof-dialog.module.css';
 
 const useTexts = dictionary({
@@ -20,6 +21,8 @@ const useTexts = dictionary({
   code: ['Code of your authenticator', '验证器动态码'],
   useCode: ['Use a code instead', '改用动态码'],
   usePassword: ['Use the password instead', '改用密码'],
+  wrongPassword: ['That is not your password.', '密码不正确。'],
+  wrongCode: ['This code is not right, or was used already.', '动态码不正确或已使用。'],
   go: ['Go on', '继续'],
   none: [
     'You sign in by single sign-on and have no password here. Sign in again to go on.',
@@ -46,8 +49,11 @@ function Question() {
   const [way, setWay] = useState<keyof ProofRequest>(hasTotp ? 'code' : 'password');
   const [given, setGiven] = useState('');
   const prove = useMutation({
-    mutationFn: () => api.post('/session/proof', { [way]: way === 'code' ? given.replace(/\s/g, '') : given }),
-    onSuccess: () => settleProof(true),
+    mutationFn: () => api.post<Session>('/session/proof', { [way]: way === 'code' ? given.replace(/\s/g, '') : given }),
+    onSuccess: (session) => {
+      takeSession(session);
+      settleProof(true);
+    },
   });
   if (!hasPassword && !hasTotp) return <p className={styles.why}>{t('none')}</p>;
   return (
@@ -80,7 +86,11 @@ function Question() {
           data-autofocus
         />
       )}
-      <FormProblem error={prove.error} />
+      {isProblem(prove.error, 401) ? (
+        <Problem>{way === 'code' ? t('wrongCode') : t('wrongPassword')}</Problem>
+      ) : (
+        <FormProblem error={prove.error} />
+      )}
       <div className={styles.buttons}>
         {hasPassword && hasTotp ? (
           <Button

@@ -102,10 +102,17 @@ export function Empty({ title, hint, isFiltered, children }: EmptyProps) {
   );
 }
 
-export function Refused({ role }: { readonly role?: Role | undefined }) {
+export function Refused({ role }: { readonly role?: Role | readonly Role[] | undefined }) {
   const t = useTexts();
   const roleText = useRoleTexts();
-  const hint = role ? t('refusedHint', { role: roleText(role) }) : t('refusedPlain');
+  const hint = role
+    ? t('refusedHint', {
+        role: [role]
+          .flat()
+          .map((one) => roleText(one))
+          .join(' / '),
+      })
+    : t('refusedPlain');
   return <Notice icon={<LockIcon size={22} />} title={t('refused')} hint={hint} />;
 }
 
@@ -149,23 +156,33 @@ export function Broken({ error, onRetry }: { readonly error: unknown; readonly o
   );
 }
 
-/** What a form could not do, as a line inside it. */
-export function FormProblem({ error }: { readonly error: unknown }) {
-  const t = useTexts();
-  if (!error) return null;
-  const problem = isProblem(error) ? error : undefined;
-  const isFault = problem !== undefined && problem.status >= 500;
-  const text = error instanceof Unreachable ? t('unreachable') : isFault || !problem ? t('broken') : problem.message;
+/** What is wrong, as a line inside a form. */
+export function Problem({ children }: { readonly children: ReactNode }) {
   return (
     <div className={styles.formProblem} role="alert">
       <AlertIcon size={16} />
-      <span>
-        {text}
-        {isFault && problem.requestId ? ` · ${t('requestId')} ${problem.requestId}` : ''}
-      </span>
+      <span>{children}</span>
     </div>
   );
 }
+
+/** Why a form could not be done. */
+export function FormProblem({ error }: { readonly error: unknown }) {
+  const t = useTexts();
+  if (!error) return null;
+  if (error instanceof Unreachable) return <Problem>{t('unreachable')}</Problem>;
+  if (isProblem(error) && error.status < 500) return <Problem>{sentence(error.message)}</Problem>;
+  const requestId = isProblem(error) ? error.requestId : undefined;
+  return (
+    <Problem>
+      {t('broken')}
+      {requestId ? ` · ${t('requestId')} ${requestId}` : ''}
+    </Problem>
+  );
+}
+
+/** The steps word their refusals for the command line, as a part of a sentence. */
+const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 function PageBroken() {
   const t = useTexts();

@@ -8,7 +8,7 @@ import { sessionQuery } from '../session/session.ts';
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
     /** Who may open the page; a viewer, unless it says so. */
-    readonly role?: Role;
+    readonly role?: Role | readonly Role[];
   }
 }
 

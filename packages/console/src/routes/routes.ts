@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { filtersOf } from '../address/filters.ts';
 import { AUDIT_FILTERS } from '../pages/audit/filters.ts';
 import { OVERVIEW_FILTERS } from '../pages/overview/filters.ts';
+import { NotFound } from '../parts/states.tsx';
 import { rootRoute, signedInRoute } from './frame-routes.ts';
 
 const signIn = createRoute({
@@ -30,19 +31,19 @@ const account = createRoute({
 const people = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/people',
-  staticData: { role: 'admin' },
   component: lazyRouteComponent(() => import('../pages/people/people-page.tsx')),
 });
 const audit = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/audit',
-  staticData: { role: 'admin' },
   validateSearch: filtersOf(AUDIT_FILTERS),
   component: lazyRouteComponent(() => import('../pages/audit/audit-page.tsx')),
 });
 
+const unknown = createRoute({ getParentRoute: () => signedInRoute, path: '$', component: NotFound });
+
 export const routeTree = rootRoute.addChildren([
   signIn,
   setup,
-  signedInRoute.addChildren([overview, account, people, audit]),
+  signedInRoute.addChildren([overview, account, people, audit, unknown]),
 ]);

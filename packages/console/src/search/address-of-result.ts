@@ -1,11 +1,11 @@
-import { stringifySearch } from '../address/search-text.ts';
+import { places } from '../address/places.ts';
 import type { SearchResult } from '../api/types.ts';
 
 /** Where a result leads: to its order where it belongs to one, else to its own page. */
 export function addressOfResult({ kind, id, orderNo, appId, channelUserId }: SearchResult): string {
-  if (kind === 'user') return `/user${stringifySearch({ appId, channelUserId: channelUserId ?? id })}`;
-  if (kind === 'channel') return `/channels/${encodeURIComponent(id)}`;
-  if (kind === 'product') return `/products/${encodeURIComponent(id)}`;
-  if (orderNo) return `/orders/${encodeURIComponent(orderNo)}`;
-  return `/orders${stringifySearch({ appId })}`;
+  if (kind === 'user') return places.user(appId ?? '', channelUserId ?? id);
+  if (kind === 'channel') return places.channel(id);
+  if (kind === 'product') return places.product(id);
+  if (orderNo) return places.order(orderNo);
+  return places.orders({ appId });
 }

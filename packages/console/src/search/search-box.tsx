@@ -10,6 +10,7 @@ import type { SearchAnswer, SearchResult } from '../api/types.ts';
 import { MENU, useMenuTexts } from '../frame/menu.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { SearchIcon } from '../icons/icons.tsx';
+import { placeAddress } from '../parts/place-link.tsx';
 import { Status, type StatusKind } from '../parts/status.tsx';
 import { useSession } from '../session/session.ts';
 import { addressOfResult } from './address-of-result.ts';
@@ -125,7 +126,7 @@ function Group({ label, results }: { readonly label: string; readonly results: r
           key={`${result.kind} ${result.id}`}
           onClick={() => {
             spotlight.close();
-            void navigate({ href: addressOfResult(result) });
+            void navigate(placeAddress(addressOfResult(result)));
           }}
         >
           <Result result={result} />

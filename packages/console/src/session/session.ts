@@ -24,9 +24,9 @@ export function useSession(): Session {
 }
 
 /** Whether the person who is signed in may do what this role may. */
-export const useMayDo = (needed: Role): boolean => mayDo(useSession().role, needed);
+export const useMayDo = (needed: Role | readonly Role[]): boolean => mayDo(useSession().role, needed);
 
-export const readSignInWays = () => api.signIn<SignInWays>('GET', '/sign-in');
+export const readSignInWays = () => api.signIn<SignInWays>('GET', '/sign-in-ways');
 
 export async function signIn(request: SignInRequest): Promise<void> {
   const session = await api.signIn<Session>('POST', '/session', request);
@@ -34,6 +34,13 @@ export async function signIn(request: SignInRequest): Promise<void> {
   queryClient.clear();
   queryClient.setQueryData(sessionQuery.queryKey, keep(session));
 }
+
+/** After what changes one's own session: another proof, a second factor. */
+export const takeSession = (session: Session): void => {
+  queryClient.setQueryData(sessionQuery.queryKey, keep(session));
+};
+
+export const reloadSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 
 export async function signOut(): Promise<void> {
   await api.delete('/session');

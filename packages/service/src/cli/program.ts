@@ -4,6 +4,7 @@ import { addReconciliationCommands } from './commands/books/reconciliation.js';
 import { addSettlementCommands } from './commands/books/settlement.js';
 import { addAuditCommands } from './commands/installation/audit.js';
 import { addBackupCommands } from './commands/installation/backup.js';
+import { addDemoCommands } from './commands/installation/demo.js';
 import { addMasterKeyCommands } from './commands/installation/master-key.js';
 import { addMigrateCommand } from './commands/installation/migrate.js';
 import { addOperatorCommands } from './commands/installation/operator.js';
@@ -50,5 +51,6 @@ export function createProgram(commandLine: CommandLine, showHelp: (help: string)
   addMigrateCommand(perennial, commandLine);
   addAuditCommands(perennial, commandLine);
   addOperatorCommands(perennial, commandLine);
+  addDemoCommands(perennial, commandLine);
   return perennial;
 }

@@ -27,12 +27,12 @@ export interface OperationInput<Query, Body> {
 
 type ValueOf<Described> = Described extends AnySchema ? Static<Described> : Record<string, never>;
 
-/** What a step gives is only read, down to the last list. */
-type Unchanged<Value> = Value extends readonly (infer Item)[]
-  ? readonly Unchanged<Item>[]
-  : Value extends object
-    ? { readonly [Field in keyof Value]: Unchanged<Value[Field]> }
-    : Value;
+/** What a step answers is not changed any more. */
+type Unchanging<T> = T extends readonly (infer One)[]
+  ? readonly Unchanging<One>[]
+  : T extends object
+    ? { readonly [Field in keyof T]: Unchanging<T[Field]> }
+    : T;
 
 export interface OperationRules {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -68,7 +68,7 @@ export function operation<
     run(
       context: ConsoleContext,
       input: OperationInput<ValueOf<Query>, ValueOf<Body>>,
-    ): Promise<Unchanged<Static<Answer>> | FileAnswer>;
+    ): Promise<Unchanging<Static<Answer>> | FileAnswer>;
   },
 ): Operation {
   return one as unknown as Operation;

@@ -7,6 +7,7 @@ import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
 import {
   deleteOldAlertMessages,
   deleteOldAnswers,
+  deleteOldSignIns,
   deleteOldSmsSends,
   deleteOldUndelivered,
   forgetFormerSecrets,
@@ -57,6 +58,7 @@ export function createHousekeeping({
     nonceSlotsEmptied: () => emptyStaleNonceSlot(database),
     answersDeleted: () => deleteOldAnswers(database),
     sendsDeleted: () => deleteOldSmsSends(database),
+    signInsDeleted: () => deleteOldSignIns(database),
     alertMessagesDeleted: () => deleteOldAlertMessages(database),
     formerSecretsForgotten: () => forgetFormerSecrets(database),
     benefitsExpired: createBenefitExpiry(database),

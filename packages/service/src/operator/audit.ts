@@ -13,7 +13,7 @@ export interface AuditEntry {
 }
 
 const RECORD_AUDIT = statement({
-  text: 'insert into audit_log (actor, action, subject, detail) values ($1, $2, $3, $4)',
+  text: 'insert into audit_log (at, actor, action, subject, detail) values (now(), $1, $2, $3, $4)',
   parameters: ['text', 'text', 'text', 'jsonb'],
 });
 

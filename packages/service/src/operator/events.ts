@@ -5,7 +5,7 @@ import { findChannel } from '../catalog/channels/channels-sql.js';
 import { parseEventId, parseEventIds } from '../delivery/event-id.js';
 import type { EventFilter } from '../delivery/history/candidates-sql.js';
 import { type EventRow, findEvent, listPushes, type Push } from '../delivery/history/history-sql.js';
-import { listEvents } from '../delivery/history/list-sql.js';
+import { type ListedEvent, listEvents } from '../delivery/history/list-sql.js';
 import type { InstantRange } from '../delivery/history/time-range.js';
 import { pauseDeliveries, resumeDeliveries } from '../delivery/queue/pauses-sql.js';
 import { type ReplayPosition, replayEvents, replayUndelivered } from '../delivery/queue/replay-sql.js';
@@ -30,11 +30,19 @@ export interface ListEventsInput extends TimeRange {
 }
 
 export async function listEventsOfChannel(operator: Operator, input: ListEventsInput): Promise<EventRow[]> {
-  const channelId = await requireChannelId(operator, input.appId);
-  const filter = readEventFilter(input);
   const limit = requireInteger('the number of events', input.limit ?? 100, 1, 10_000);
-  const events = await listEvents(operator.database, channelId, filter, limit, { after: undefined, offset: 0 });
+  const events = await findNewestEvents(operator, input, limit);
   return events.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event);
+}
+
+/** The newest events that match, with their numbers. */
+export async function findNewestEvents(
+  operator: Operator,
+  input: Omit<ListEventsInput, 'limit'>,
+  limit: number,
+): Promise<ListedEvent[]> {
+  const channelId = await requireChannelId(operator, input.appId);
+  return listEvents(operator.database, channelId, readEventFilter(input), limit, { after: undefined, offset: 0 });
 }
 
 export function readEventFilter(input: Omit<ListEventsInput, 'appId' | 'limit'>): EventFilter {

@@ -29,6 +29,9 @@ export interface OperatorWithGateways extends OperatorWithClock {
 /** An action that cannot be done: the message is one line for people. */
 export class OperatorError extends PlainError {}
 
+/** An action that met another change of the same records. Nothing was changed, and it may succeed when it is repeated. */
+export class BusyError extends OperatorError {}
+
 /** What was asked for does not exist. */
 export class NotFoundError extends OperatorError {}
 
@@ -50,6 +53,6 @@ export async function inTransaction<T>(
     });
   } catch (error) {
     if (!CONFLICT_STATES.has(sqlState(error) ?? '')) throw error;
-    throw new OperatorError('another change to the same records is running; nothing was changed, try again');
+    throw new BusyError('another change to the same records is running; nothing was changed, try again');
   }
 }

@@ -20,17 +20,20 @@ export type PageKey = readonly (number | string)[];
 const DEFAULT_ROWS = 50;
 const MAX_ROWS = 200;
 
+export const requirePageSize = (limit = DEFAULT_ROWS): number =>
+  requireInteger('the number of rows', limit, 1, MAX_ROWS);
+
 /**
  * One page of a list. `example` is a key of the list: a cursor must have as many parts, of the same types. `read` gets the key
  * of the last row that was shown, and one row more is read than is shown: whether there is another page.
  */
 export async function readPage<Row, Key extends PageKey>(
-  { cursor, limit = DEFAULT_ROWS }: PageInput,
+  { cursor, limit }: PageInput,
   example: Key,
   read: (after: Key | undefined, limit: number) => Promise<readonly Row[]>,
   keyOf: (row: Row) => Key,
 ): Promise<Page<Row>> {
-  const rows = requireInteger('the number of rows', limit, 1, MAX_ROWS);
+  const rows = requirePageSize(limit);
   const found = await read(cursor === undefined ? undefined : readCursor(cursor, example), rows + 1);
   const shown = found.slice(0, rows);
   const last = shown.at(-1);
@@ -38,11 +41,11 @@ export async function readPage<Row, Key extends PageKey>(
 }
 
 /** It gives no rights: what may be read does not depend on it. */
-function writeCursor(key: PageKey): string {
+export function writeCursor(key: PageKey): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-function readCursor<Key extends PageKey>(text: string, example: Key): Key {
+export function readCursor<Key extends PageKey>(text: string, example: Key): Key {
   const key = parseJson(Buffer.from(text, 'base64url').toString());
   const isKey =
     Array.isArray(key) &&

@@ -113,7 +113,8 @@ describe('wrong tries', () => {
 
   it('lock the address after thirty, whatever the names', async () => {
     await create('ann');
-    for (let tries = 0; tries < 30; tries += 1) expect((await signIn(`somebody${tries}`)).status).toBe(401);
+    await service.fresh.database.query(`insert into sign_in_failures (key, failures) values ('address 127.0.0.1', 28)`);
+    for (const name of ['bo', 'chen']) expect((await signIn(name)).status).toBe(401);
     expect((await signIn('ann')).status).toBe(429);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OperatorWithClock } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
-import { csvField } from '../../src/settlement/report-format.js';
+import { csvField } from '../../src/platform/csv/csv-field.js';
 import { operatorOn } from '../operator/support.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { manualClock } from '../support/service.js';

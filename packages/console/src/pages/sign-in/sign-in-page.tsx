@@ -7,7 +7,7 @@ import { isProblem } from '../../api/problem.ts';
 import { now } from '../../clock.ts';
 import { EnvironmentBadge } from '../../frame/environment-badge.tsx';
 import { Outside } from '../../frame/outside.tsx';
-import { FormProblem } from '../../parts/states.tsx';
+import { FormProblem, Problem } from '../../parts/states.tsx';
 import { durationText } from '../../parts/time-text.ts';
 import { readSignInWays, signIn } from '../../session/session.ts';
 import styles from './sign-in.module.css';
@@ -28,7 +28,7 @@ export default function SignInPage() {
           <Divider label={t('or')} my="md" />
           <Button
             component="a"
-            href={addressOf('/sign-in/oidc', { to: pathWithin(to) })}
+            href={addressOf('/single-sign-on', { returnTo: pathWithin(to) })}
             variant="default"
             fullWidth
             size="md"
@@ -109,17 +109,9 @@ function SignInForm({ returnTo }: { readonly returnTo: string }) {
           classNames={{ input: 'figures' }}
         />
       ) : null}
-      {isLocked ? (
-        <p className={styles.locked} role="alert">
-          {t('locked', { time: durationText(secondsLeft) })}
-        </p>
-      ) : null}
+      {isLocked ? <Problem>{t('locked', { time: durationText(secondsLeft) })}</Problem> : null}
       {!isLocked && isProblem(error, 429) ? <p className={styles.note}>{t('unlocked')}</p> : null}
-      {isWrong ? (
-        <p className={styles.locked} role="alert">
-          {needsCode ? t('wrongCode') : t('wrong')}
-        </p>
-      ) : null}
+      {isWrong ? <Problem>{needsCode ? t('wrongCode') : t('wrong')}</Problem> : null}
       {isExpected ? null : <FormProblem error={error} />}
       <Button type="submit" size="md" loading={go.isPending} disabled={isLocked}>
         {t('title')}

@@ -60,6 +60,9 @@ export const ordersTotals = Type.Object({
   totalRefundAmountCent: cents,
 });
 
+/** RFC 4180, with a line of names first. */
+export const ordersCsv = Type.String();
+
 /** One thing that happened to an order, or will. */
 export const timelineEntry = Type.Object({
   at: time,
@@ -219,4 +222,13 @@ export const userAnswer = Type.Object({
       claimedAt: time,
     }),
   ),
+});
+
+export const cancelAgreementRequest = Type.Object({ reason });
+export const agreementCanceled = Type.Object({
+  agreementNo: Type.String(),
+  agreementStatus: Type.String(),
+  /** The orders that were unsubscribed with it. */
+  unsubscribed: Type.Array(Type.String()),
+  changed,
 });

@@ -24,10 +24,10 @@ const COUNT_TRY = statement({
        failures = case when f.began_at < now() - $5 * interval '1 second' then 1 else f.failures + 1 end,
        began_at = now(),
        locked_until = case when f.began_at >= now() - $5 * interval '1 second' and f.failures + 1 >= $2
-         then now() + least($4::double precision, $3::integer * power(2, f.failures + 1 - $2)) * interval '1 second' end
+         then now() + least($4, $3 * power(2, f.failures + 1 - $2)) * interval '1 second' end
      where f.locked_until is null or f.locked_until <= now()
      returning f.failures`,
-  parameters: ['text', 'integer', 'integer', 'double precision', 'integer'],
+  parameters: ['text', 'integer', 'double precision', 'double precision', 'double precision'],
   columns: columns<{ failures: number }>({ failures: 'integer' }),
 });
 
@@ -62,22 +62,4 @@ const TAKE_BACK_TRY = statement({
 /** Of an address, from which others may have tried too. */
 export async function takeBackTry(db: Queryable, key: string): Promise<void> {
   await db.query(TAKE_BACK_TRY, [key]);
-}
-
-const DELETE_OLD_FAILURES = statement({
-  text: `delete from sign_in_failures where began_at < now() - interval '1 day' and (locked_until is null or locked_until < now())`,
-  parameters: [],
-});
-const DELETE_OLD_SESSIONS = statement({
-  text: `delete from console_sessions where expires_at < now() - interval '1 day'`,
-  parameters: [],
-});
-const DELETE_OLD_SIGN_ONS = statement({
-  text: `delete from single_sign_on_tries where began_at < now() - interval '1 hour'`,
-  parameters: [],
-});
-
-/** What nobody can use any more. */
-export async function deleteOldSignIns(db: Queryable): Promise<void> {
-  for (const one of [DELETE_OLD_FAILURES, DELETE_OLD_SESSIONS, DELETE_OLD_SIGN_ONS]) await db.query(one);
 }

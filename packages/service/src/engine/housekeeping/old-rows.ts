@@ -58,6 +58,20 @@ export const deleteOldUndelivered = (database: Database, retentionDays: number):
     return rows.length;
   });
 
+const DELETE_OLD_SIGN_INS = [
+  `delete from console_sessions where expires_at < now() - interval '1 day' returning 1`,
+  `delete from sign_in_failures where began_at < now() - interval '1 day' and (locked_until is null or locked_until < now())
+     returning 1`,
+  `delete from single_sign_on_tries where began_at < now() - interval '1 hour' returning 1`,
+].map((text) => statement({ text, parameters: [] }));
+
+/** Sessions that have ended, wrong tries that are forgotten, and sign-ins that were not brought to an end. */
+export async function deleteOldSignIns(database: Database): Promise<number> {
+  let deleted = 0;
+  for (const one of DELETE_OLD_SIGN_INS) deleted += (await database.query(one)).length;
+  return deleted;
+}
+
 const FORGET_FORMER_SECRETS = statement({
   text: `update channels set former_app_secret = null, former_secret_until = null where former_secret_until <= now() returning 1`,
   parameters: [],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { beginSession, type SignInDeps, type Visitor, WrongProof } from '../../console/sessions/sign-in.js';
+import { beginSession, type SignInDeps, type Visitor } from '../../console/sessions/sign-in.js';
 import { insertSignOn, takeSignOn } from '../../console/sessions/single-sign-on-sql.js';
 import { recordAudit } from '../../operator/audit.js';
 import {
@@ -134,14 +134,12 @@ async function findPersonOf(
   if (typeof email !== 'string' || email_verified !== true) return undefined;
   const person = await findPerson(database, email);
   if (person?.status !== 'ACTIVE') return undefined;
-  await database.transaction(async (tx) => {
-    await storeSingleSignOn(tx, person.personId, subject);
+  return database.transaction(async (tx) => {
+    if (!(await storeSingleSignOn(tx, person.personId, subject))) return undefined;
     const { name } = person;
     await recordAudit(tx, { actor: name, action: 'person.set-single-sign-on', subject: name, detail: { issuer } });
+    return person;
   });
-  const stored = await findPersonBySingleSignOn(database, subject);
-  if (!stored) throw new WrongProof();
-  return stored;
 }
 
 const STATE_COOKIE = 'perennial-sign-on';

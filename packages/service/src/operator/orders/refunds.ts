@@ -35,6 +35,8 @@ export interface RefundInput {
   /** A second request with the same key is the same refund. */
   readonly key?: string;
   readonly note?: string;
+  /** Of one that needed a second person: who asked for it, and by which approval it is made. Unset: the operator asks. */
+  readonly approval?: { readonly approvalId: string; readonly requestedBy: string };
 }
 
 export interface RefundView {
@@ -117,22 +119,16 @@ async function beginRefund(
   tx: Queryable,
   asked: RefundInput,
 ): Promise<RefundState & { readonly isNew: boolean }> {
-  const { key, note } = asked;
-  const { order, payment } = await lockPeriod(tx, asked);
+  const { key, note, approval } = asked;
+  const order = await requireLockedOrder(tx, asked.orderNo);
+  const found = await requirePeriodToRefund(tx, order, asked.cycleNo);
+  const { payment, refunds } = found;
   const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
   const benefits = await findBenefitsOfOrder(tx, period.orderNo, period.cycleNo);
-  const refunds = await findRefundsOfPeriod(tx, period);
-  const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
-  if (same) {
-    if (asked.amountCent !== undefined && asked.amountCent !== same.amountCent) {
-      throw new OperatorError(
-        `the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${formatCents(same.amountCent)}`,
-      );
-    }
-    return { refund: same, payment, benefits, isNew: false };
-  }
-  const amountCent = refundableAmount(order, payment, refunds, asked);
-  const refundSeq = (refunds.at(-1)?.refundSeq ?? 0) + 1;
+  const same = findRefundOfKey(refunds, asked);
+  if (same) return { refund: same, payment, benefits, isNew: false };
+  const amountCent = requireRefundableAmount(found, asked.amountCent);
+  const refundSeq = nextRefundSeq(refunds);
   if (refundSeq > MAX_REFUNDS) throw new OperatorError(`${periodName(period)} has had ${MAX_REFUNDS} refunds`);
   const attempt = await findPayingAttempt(tx, period);
   if (!attempt) throw new Error(`${periodName(period)} is ${payment.status}, and no attempt has paid for it`);
@@ -146,51 +142,85 @@ async function beginRefund(
       amountCent,
       key: key ?? null,
       note: note ?? null,
-      requestedBy: actor,
+      requestedBy: approval?.requestedBy ?? actor,
       startedAt: clock.now(),
     },
     ASK_AFTER_SECONDS,
   );
-  const detail = { refundNo: formatRefundNo(refund), cycleNo: payment.cycleNo, amountCent, key, note };
+  const detail = { refundNo: formatRefundNo(refund), cycleNo: payment.cycleNo, amountCent, key, note, ...approval };
   await recordAudit(tx, { actor, action: 'order.refund', subject: String(order.orderNo), detail });
   return { refund, payment, benefits, isNew: true };
 }
 
-async function lockPeriod(tx: Queryable, asked: RefundInput): Promise<{ order: Order; payment: Payment }> {
-  const order = await requireLockedOrder(tx, asked.orderNo);
+/** A period, and what its refunds depend on. */
+export interface PeriodToRefund {
+  readonly order: Order;
+  readonly payment: Payment;
+  readonly refunds: readonly Refund[];
+}
+
+/** Throws when there is no such period, or its money is not with us. */
+export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo: number): Promise<PeriodToRefund> {
   if (order.settlementMode !== 'SVC_DEDUCT') {
     throw new OperatorError(`order ${order.orderNo} is collected by its channel, which also makes its refunds`);
   }
-  const payment = findPaymentOfCycle(order, await findPayments(tx, order.orderNo), asked.cycleNo);
-  if (!payment) throw new NotFoundError(`order ${order.orderNo} has no period ${asked.cycleNo}`);
-  return { order, payment };
+  const payment = findPaymentOfCycle(order, await findPayments(db, order.orderNo), cycleNo);
+  if (!payment) throw new NotFoundError(`order ${order.orderNo} has no period ${cycleNo}`);
+  return { order, payment, refunds: await findRefundsOfPeriod(db, { orderNo: order.orderNo, cycleNo }) };
 }
 
-/** The amount to refund. Refunds that are on their way count as refunded. */
-function refundableAmount(order: Order, payment: Payment, refunds: readonly Refund[], asked: RefundInput): number {
-  const name = periodName({ orderNo: order.orderNo, cycleNo: payment.cycleNo });
-  if (payment.status === 'REFUND_FULL') throw new OperatorError(`${name} is refunded in full`);
-  if (!findPaymentTransition(payment.status, 'refunded-in-part')) {
-    throw new OperatorError(`${name} is ${payment.status}: only one that was paid can be refunded`);
+/** The refund that was asked for with the same key; throws if that was another amount. */
+export function findRefundOfKey(
+  refunds: readonly Refund[],
+  { key, amountCent }: Pick<RefundInput, 'key' | 'amountCent'>,
+): Refund | undefined {
+  const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
+  if (same && amountCent !== undefined && amountCent !== same.amountCent) {
+    throw new OperatorError(
+      `the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${formatCents(same.amountCent)}`,
+    );
   }
+  return same;
+}
+
+export const nextRefundSeq = (refunds: readonly Refund[]): number => (refunds.at(-1)?.refundSeq ?? 0) + 1;
+
+/** Of what was paid for a period. Refunds that are on their way count as refunded. */
+export function sumRefunds({ payment, refunds }: Pick<PeriodToRefund, 'payment' | 'refunds'>) {
   const open = refunds.filter(({ status }) => status === 'STARTED');
   const openCent = open.reduce((sum, { amountCent }) => sum + amountCent, 0);
-  const left = payment.amountCent - payment.refundAmountCent - openCent;
-  const amountCent = asked.amountCent ?? left;
-  if (left > 0 && amountCent <= left) return amountCent;
+  const refundedCent = payment.refundAmountCent + openCent;
+  return { open, openCent, refundedCent, leftCent: payment.amountCent - refundedCent };
+}
+
+export const isRefundable = ({ status }: Pick<Payment, 'status'>): boolean =>
+  findPaymentTransition(status, 'refunded-in-part') !== undefined;
+
+/** The amount to refund: what is asked for, or all that is left. Throws when that is not to be had. */
+export function requireRefundableAmount(period: PeriodToRefund, askedCent: number | undefined): number {
+  const { order, payment } = period;
+  const name = periodName({ orderNo: order.orderNo, cycleNo: payment.cycleNo });
+  if (payment.status === 'REFUND_FULL') throw new OperatorError(`${name} is refunded in full`);
+  if (!isRefundable(payment)) {
+    throw new OperatorError(`${name} is ${payment.status}: only one that was paid can be refunded`);
+  }
+  const { open, openCent, leftCent } = sumRefunds(period);
+  const amountCent = askedCent ?? leftCent;
+  if (leftCent > 0 && amountCent <= leftCent) return amountCent;
   const onTheWay =
     openCent === 0 ? '' : `, ${formatCents(openCent)} is on its way (${open.map(formatRefundNo).join(', ')})`;
   throw new OperatorError(
-    `of ${name} ${formatCents(left)} is left to refund: ${formatCents(payment.refundAmountCent)} of ${formatCents(payment.amountCent)} ` +
+    `of ${name} ${formatCents(leftCent)} is left to refund: ${formatCents(payment.refundAmountCent)} of ${formatCents(payment.amountCent)} ` +
       `is refunded${onTheWay}`,
   );
 }
 
 const MAX_AMOUNT_CENT = 100_000_000_000;
 
-function requireRefund({ orderNo, cycleNo, amountCent, key, note }: RefundInput): RefundInput {
+export function requireRefund({ orderNo, cycleNo, amountCent, key, note, approval }: RefundInput): RefundInput {
   return {
     orderNo,
+    ...(approval === undefined ? {} : { approval }),
     cycleNo: requireInteger('the period', cycleNo, 1, 9999),
     ...(amountCent === undefined
       ? {}
@@ -200,7 +230,7 @@ function requireRefund({ orderNo, cycleNo, amountCent, key, note }: RefundInput)
   };
 }
 
-const periodName = ({ orderNo, cycleNo }: { orderNo: number; cycleNo: number }) =>
+export const periodName = ({ orderNo, cycleNo }: { orderNo: number; cycleNo: number }) =>
   `period ${cycleNo} of order ${orderNo}`;
 
 /** Throws when the institution has refused the refund. */

@@ -162,7 +162,7 @@ export async function storePassword(tx: Queryable, personId: number, passwordHas
 const STORE_SETUP = statement({
   text: `update people set setup_hash = $2, setup_until = now() + $3 * interval '1 hour', password_hash = null,
        totp_secret = null, totp_pending = null where person_id = $1`,
-  parameters: ['bigint', 'bytea', 'integer'],
+  parameters: ['bigint', 'bytea', 'double precision'],
 });
 
 /** Whoever has the link sets the password; what there was before counts no more. */
@@ -200,12 +200,15 @@ export async function useTotpStep(db: Queryable, personId: number, step: number)
 }
 
 const STORE_SINGLE_SIGN_ON = statement({
-  text: 'update people set single_sign_on = $2 where person_id = $1 and single_sign_on is null',
+  text: `update people set single_sign_on = $2 where person_id = $1 and single_sign_on is null
+     returning person_id as "personId"`,
   parameters: ['bigint', 'text'],
+  columns: columns<{ personId: number }>({ personId: 'bigint' }),
 });
 
-export async function storeSingleSignOn(tx: Queryable, personId: number, subject: string): Promise<void> {
-  await tx.query(STORE_SINGLE_SIGN_ON, [personId, subject]);
+/** False when the account is somebody else's at the identity provider. */
+export async function storeSingleSignOn(tx: Queryable, personId: number, subject: string): Promise<boolean> {
+  return (await tx.query(STORE_SINGLE_SIGN_ON, [personId, subject])).length > 0;
 }
 
 const STORE_SIGN_IN = statement({

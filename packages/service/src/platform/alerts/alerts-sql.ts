@@ -39,7 +39,8 @@ const OPEN_AGAIN = `acknowledged_by = null, acknowledged_at = null, resolved_at 
     else 'OPEN' end`;
 const SEEN_AGAIN = `detail = excluded.detail, last_seen_at = now(), seen = alerts.seen + 1, ${OPEN_AGAIN}`;
 
-const INSERT = 'insert into alerts (kind, subject, detail) values ($1, $2, $3)';
+const INSERT =
+  'insert into alerts (kind, subject, detail, first_seen_at, last_seen_at) values ($1, $2, $3, now(), now())';
 
 const RAISE_ALERT = statement({
   text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}`,

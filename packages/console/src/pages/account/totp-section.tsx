@@ -1,0 +1,112 @@
+import { Button, Modal, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import type { TotpBegun } from '../../api/types.ts';
+import { useCommonTexts } from '../../i18n/common.ts';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { Copyable } from '../../parts/copyable.tsx';
+import { notifyDone } from '../../parts/notify.ts';
+import { Section } from '../../parts/page.tsx';
+import { QrCode } from '../../parts/qr-code.tsx';
+import { FormProblem } from '../../parts/states.tsx';
+import { Tag } from '../../parts/status.tsx';
+import { reloadSession, useSession } from '../../session/session.ts';
+import styles from './account.module.css';
+import { useTexts } from './texts.ts';
+
+export function TotpSection() {
+  const t = useTexts();
+  const { hasTotp } = useSession();
+  const [isRemoving, setRemoving] = useState(false);
+  const begin = useMutation({ mutationFn: () => api.post<TotpBegun>('/account/totp') });
+  return (
+    <Section title={t('codes')} hint={t('codesHint')}>
+      <div className={styles.line}>
+        <Tag tone={hasTotp ? 'positive' : 'neutral'}>{hasTotp ? t('codesOn') : t('codesOff')}</Tag>
+        {hasTotp ? (
+          <Button variant="default" onClick={() => setRemoving(true)}>
+            {t('remove')}
+          </Button>
+        ) : (
+          <Button variant="default" loading={begin.isPending} onClick={() => begin.mutate()}>
+            {t('setUp')}
+          </Button>
+        )}
+      </div>
+      <FormProblem error={begin.error} />
+      <Modal opened={begin.data !== undefined} onClose={begin.reset} title={t('setUp')} closeOnClickOutside={false}>
+        {begin.data ? <Confirmation begun={begin.data} onClose={begin.reset} /> : null}
+      </Modal>
+      <ConfirmDialog
+        isOpen={isRemoving}
+        title={t('removeTitle')}
+        verb={t('remove')}
+        isDangerous
+        onConfirm={async () => {
+          await api.delete('/account/totp');
+          await reloadSession();
+          notifyDone(t('removed'));
+        }}
+        onClose={() => setRemoving(false)}
+      >
+        <p>{t('removeHint')}</p>
+      </ConfirmDialog>
+    </Section>
+  );
+}
+
+/** The secret counts once a code made from it was given: a phone that did not take it locks nobody out. */
+function Confirmation({ begun, onClose }: { readonly begun: TotpBegun; onClose(): void }) {
+  const t = useTexts();
+  const common = useCommonTexts();
+  const [code, setCode] = useState('');
+  const digits = code.replace(/\D/g, '');
+  const confirm = useMutation({
+    mutationFn: () => api.put('/account/totp', { code: digits }),
+    onSuccess: async () => {
+      await reloadSession();
+      notifyDone(t('codesDone'));
+      onClose();
+    },
+  });
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (digits.length === 6) confirm.mutate();
+      }}
+    >
+      <div className={styles.scan}>
+        <QrCode text={begun.uri} label={t('scan')} />
+        <div className={styles.scanWords}>
+          <p>{t('scan')}</p>
+          <p className="quiet">{t('scanHint')}</p>
+          <div className={styles.secret}>
+            <Copyable value={begun.secret}>{begun.secret.replace(/(.{4})(?=.)/g, '$1 ')}</Copyable>
+          </div>
+        </div>
+      </div>
+      <TextInput
+        label={t('code')}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        maxLength={9}
+        value={code}
+        onChange={(event) => setCode(event.currentTarget.value)}
+        classNames={{ input: `figures ${styles.code}` }}
+        data-autofocus
+      />
+      <FormProblem error={confirm.error} />
+      <div className={styles.buttons}>
+        <Button variant="default" onClick={onClose}>
+          {common('cancel')}
+        </Button>
+        <Button type="submit" disabled={digits.length !== 6} loading={confirm.isPending}>
+          {t('confirm')}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,49 @@
+import { dictionary } from '../i18n/dictionary.ts';
+import { getLanguage, localeOf } from '../i18n/language.ts';
+import styles from './change.module.css';
+
+const useTexts = dictionary({
+  up: ['up {share}', '上升 {share}'],
+  down: ['down {share}', '下降 {share}'],
+  same: ['as before', '持平'],
+  new: ['new', '新增'],
+  points: ['{value} pp', '{value} 个百分点'],
+});
+
+const percent = (share: number, digits = 1): string =>
+  new Intl.NumberFormat(localeOf(getLanguage()), { style: 'percent', maximumFractionDigits: digits }).format(share);
+
+export const shareText = percent;
+
+const decimal = (value: number): string =>
+  new Intl.NumberFormat(localeOf(getLanguage()), { maximumFractionDigits: 1 }).format(value);
+
+interface ChangeProps {
+  readonly value: number;
+  readonly before: number;
+  /** Whether more of it is good news, bad news, or neither. */
+  readonly more?: 'good' | 'bad' | 'neutral';
+  /** Of a share of a hundred: the difference itself, in points. */
+  readonly isShare?: boolean;
+}
+
+/** How a figure differs from that of the range before. */
+export function Change({ value, before, more = 'good', isShare = false }: ChangeProps) {
+  const t = useTexts();
+  if (value === before) return <span className={styles.change}>{t('same')}</span>;
+  if (before === 0) return <span className={styles.change}>{t('new')}</span>;
+  const share = (value - before) / before;
+  const isUp = value > before;
+  const tone = more === 'neutral' ? undefined : (more === 'good') === isUp ? 'positive' : 'negative';
+  const text = isShare
+    ? t('points', { value: decimal(Math.abs(value - before) * 100) })
+    : percent(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
+  return (
+    <span className={`figures ${styles.change}`} data-tone={tone}>
+      <span aria-hidden="true">
+        {isUp ? '▲' : '▼'} {text}
+      </span>
+      <span className="only-read">{isUp ? t('up', { share: text }) : t('down', { share: text })}</span>
+    </span>
+  );
+}

@@ -1,0 +1,167 @@
+import { columns, type Queryable, statement } from '../../platform/db/database.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
+
+/** What waits for a second person, or has been decided by one. */
+export interface Approval {
+  readonly approvalId: number;
+  readonly kind: 'REFUND' | 'BULK';
+  readonly status: 'WAITING' | 'APPROVED' | 'DECLINED';
+  /** `orderNo-cycleNo` of a refund, the number of a bulk run. */
+  readonly subject: string;
+  /** The key that it was asked for with, and is carried out with. */
+  readonly key: string;
+  readonly amountCent: number;
+  readonly note: string;
+  readonly requestedBy: string;
+  readonly requestedAt: string;
+  readonly decidedBy: string | null;
+  readonly decidedAt: string | null;
+  readonly decisionNote: string | null;
+  /** What came of it once it was approved. Null until that is known. */
+  readonly result: string | null;
+}
+
+const APPROVAL_FIELDS = `a.approval_id as "approvalId", a.kind, a.status, a.subject, a.request_key as key,
+  a.amount_cent as "amountCent", a.note, a.requested_by as "requestedBy", ${shanghaiText('a.requested_at')} as "requestedAt",
+  a.decided_by as "decidedBy", ${shanghaiText('a.decided_at')} as "decidedAt", a.decision_note as "decisionNote", a.result`;
+
+const APPROVAL_COLUMNS = columns<Approval>({
+  approvalId: 'bigint',
+  kind: 'text',
+  status: 'text',
+  subject: 'text',
+  key: 'text',
+  amountCent: 'bigint',
+  note: 'text',
+  requestedBy: 'text',
+  requestedAt: 'text',
+  decidedBy: 'text?',
+  decidedAt: 'text?',
+  decisionNote: 'text?',
+  result: 'text?',
+});
+
+export type NewApproval = Pick<Approval, 'kind' | 'subject' | 'key' | 'amountCent' | 'note' | 'requestedBy'>;
+
+const INSERT_APPROVAL = statement({
+  text: `insert into approvals as a (kind, subject, request_key, amount_cent, note, requested_by)
+     values ($1, $2, $3, $4, $5, $6) returning ${APPROVAL_FIELDS}`,
+  parameters: ['text', 'text', 'text', 'bigint', 'text', 'text'],
+  columns: APPROVAL_COLUMNS,
+});
+
+/** The caller has made sure, under a lock, that it was not asked for before. */
+export async function insertApproval(tx: Queryable, approval: NewApproval): Promise<Approval> {
+  const { kind, subject, key, amountCent, note, requestedBy } = approval;
+  const [row] = await tx.query(INSERT_APPROVAL, [kind, subject, key, amountCent, note, requestedBy]);
+  if (!row) throw new Error('an approval that was inserted has a row');
+  return row;
+}
+
+const FIND_APPROVAL_OF_REQUEST = statement({
+  text: `select ${APPROVAL_FIELDS} from approvals a where a.kind = $1 and a.subject = $2 and a.request_key = $3`,
+  parameters: ['text', 'text', 'text'],
+  columns: APPROVAL_COLUMNS,
+});
+
+export async function findApprovalOfRequest(
+  db: Queryable,
+  kind: Approval['kind'],
+  subject: string,
+  key: string,
+): Promise<Approval | undefined> {
+  const [row] = await db.query(FIND_APPROVAL_OF_REQUEST, [kind, subject, key]);
+  return row;
+}
+
+const LOCK_APPROVAL = statement({
+  text: `select ${APPROVAL_FIELDS} from approvals a where a.approval_id = $1 for update`,
+  parameters: ['bigint'],
+  columns: APPROVAL_COLUMNS,
+});
+
+export async function lockApproval(tx: Queryable, approvalId: number): Promise<Approval | undefined> {
+  const [row] = await tx.query(LOCK_APPROVAL, [approvalId]);
+  return row;
+}
+
+const FIND_APPROVAL = statement({
+  text: `select ${APPROVAL_FIELDS} from approvals a where a.approval_id = $1`,
+  parameters: ['bigint'],
+  columns: APPROVAL_COLUMNS,
+});
+
+export async function findApproval(db: Queryable, approvalId: number): Promise<Approval | undefined> {
+  const [row] = await db.query(FIND_APPROVAL, [approvalId]);
+  return row;
+}
+
+const STORE_DECISION = statement({
+  text: `update approvals a set status = $2, decided_by = $3, decided_at = now(), decision_note = $4, result = $5
+     where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
+  parameters: ['bigint', 'text', 'text', 'text', 'text'],
+  columns: APPROVAL_COLUMNS,
+});
+
+export interface Decision {
+  readonly status: 'APPROVED' | 'DECLINED';
+  readonly decidedBy: string;
+  readonly note: string | null;
+  /** Null when it is still to be carried out. */
+  readonly result: string | null;
+}
+
+/** The caller holds the approval's lock, and it is WAITING. */
+export async function storeDecision(
+  tx: Queryable,
+  approvalId: number,
+  { status, decidedBy, note, result }: Decision,
+): Promise<Approval> {
+  const [row] = await tx.query(STORE_DECISION, [approvalId, status, decidedBy, note, result]);
+  if (!row) throw new Error('an approval that is locked has a row');
+  return row;
+}
+
+const STORE_RESULT = statement({
+  text: `update approvals a set result = coalesce(a.result, $2) where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
+  parameters: ['bigint', 'text'],
+  columns: APPROVAL_COLUMNS,
+});
+
+/** Whoever carries it out at the same time comes to the same; the first to say so is kept. */
+export async function storeResult(db: Queryable, approvalId: number, result: string): Promise<Approval> {
+  const [row] = await db.query(STORE_RESULT, [approvalId, result]);
+  if (!row) throw new Error(`there is no approval ${approvalId}`);
+  return row;
+}
+
+const LIST_APPROVALS = statement({
+  text: `select ${APPROVAL_FIELDS} from approvals a
+     where ($1::text is null or a.status = $1) and ($2::bigint is null or a.approval_id < $2)
+     order by a.approval_id desc limit $3`,
+  parameters: ['text', 'bigint', 'bigint'],
+  columns: APPROVAL_COLUMNS,
+});
+
+/** The latest first, before one of them. */
+export async function findApprovals(
+  db: Queryable,
+  status: string | undefined,
+  before: number | undefined,
+  limit: number,
+): Promise<Approval[]> {
+  return db.query(LIST_APPROVALS, [status ?? null, before ?? null, limit]);
+}
+
+const FIND_UNFINISHED = statement({
+  text: `select ${APPROVAL_FIELDS} from approvals a
+     where a.status = 'APPROVED' and a.result is null and a.decided_at <= now() - $1::double precision * interval '1 s'
+     order by a.approval_id limit $2`,
+  parameters: ['double precision', 'bigint'],
+  columns: APPROVAL_COLUMNS,
+});
+
+/** Approved so many seconds ago, and of which nobody has said what came of them. */
+export async function findUnfinishedApprovals(db: Queryable, seconds: number, limit: number): Promise<Approval[]> {
+  return db.query(FIND_UNFINISHED, [seconds, limit]);
+}

@@ -1,0 +1,93 @@
+import { parseRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
+import { recordAudit } from '../audit.js';
+import { formatCents } from '../money.js';
+import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
+import { requireLockedOrder } from '../orders/orders.js';
+import {
+  findRefundOfKey,
+  type RefundInput,
+  refundPayment,
+  requirePeriodToRefund,
+  requireRefund,
+  requireRefundableAmount,
+} from '../orders/refunds.js';
+import { needsSecondPerson } from '../orders/second-person.js';
+import { quoted } from '../rules.js';
+import { type Approval, findApprovalOfRequest, insertApproval } from './approvals-sql.js';
+import { carryOut } from './carry-out.js';
+import { formatPeriodSubject } from './subjects.js';
+
+/** A refund that was asked for: made, or waiting for a second person. */
+export interface RequestedRefund {
+  readonly status: 'STARTED' | 'SUCCESS' | 'WAITING';
+  readonly refundNo: string | null;
+  readonly approvalId: string | null;
+  readonly amountCent: number;
+  readonly paymentStatus: string | null;
+}
+
+/** Who asks names a key and a reason. */
+export type RefundRequestInput = RefundInput & { readonly key: string; readonly note: string };
+
+/**
+ * Refunds at once, or asks for a second person if it is above `approvalCent`. With the same key it is the same refund, or the
+ * same request for one.
+ */
+export async function requestRefund(
+  operator: OperatorWithGateways,
+  input: RefundRequestInput,
+  approvalCent: number,
+): Promise<Changed<RequestedRefund>> {
+  const asked = { ...input, ...requireRefund(input) };
+  const judged = await inTransaction(operator, async (tx) => {
+    const order = await requireLockedOrder(tx, asked.orderNo);
+    const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
+    const same = findRefundOfKey(period.refunds, asked);
+    if (same) return { amountCent: same.amountCent };
+    const subject = formatPeriodSubject(order.orderNo, asked.cycleNo);
+    const waiting = await findApprovalOfRequest(tx, 'REFUND', subject, asked.key);
+    if (waiting) return { approval: requireSameRequest(waiting, asked), changed: false };
+    const amountCent = requireRefundableAmount(period, asked.amountCent);
+    if (!needsSecondPerson(period, amountCent, approvalCent)) return { amountCent };
+    const { actor } = operator;
+    const { key, note, cycleNo } = asked;
+    const approval = await insertApproval(tx, { kind: 'REFUND', subject, key, amountCent, note, requestedBy: actor });
+    const detail = { approvalId: String(approval.approvalId), cycleNo, amountCent, key, note };
+    await recordAudit(tx, { actor, action: 'approval.request', subject: String(order.orderNo), detail });
+    return { approval, changed: true };
+  });
+  if (judged.approval) return answerApproval(operator, judged, () => requestRefund(operator, input, approvalCent));
+  // As judged: what is left may be more by now, and would then need a second person.
+  const refunded = await refundPayment(operator, { ...asked, amountCent: judged.amountCent });
+  return {
+    status: refunded.status === 'SUCCESS' ? 'SUCCESS' : 'STARTED',
+    refundNo: refunded.refundNo,
+    approvalId: null,
+    amountCent: refunded.amountCent,
+    paymentStatus: refunded.payment.paymentStatus,
+    changed: refunded.changed,
+  };
+}
+
+function requireSameRequest(approval: Approval, { amountCent, key }: RefundRequestInput): Approval {
+  if (amountCent === undefined || amountCent === approval.amountCent) return approval;
+  throw new OperatorError(
+    `the key ${quoted(key)} stands for a refund of ${formatCents(approval.amountCent)} that was asked for before`,
+  );
+}
+
+/** One that was approved has its refund, unless whoever approved it was interrupted: then it is made now. */
+async function answerApproval(
+  operator: OperatorWithGateways,
+  { approval, changed }: { readonly approval: Approval; readonly changed: boolean },
+  refundAgain: () => Promise<Changed<RequestedRefund>>,
+): Promise<Changed<RequestedRefund>> {
+  const { approvalId, amountCent, status, decidedBy } = approval;
+  if (status === 'WAITING') {
+    return { status, refundNo: null, approvalId: String(approvalId), amountCent, paymentStatus: null, changed };
+  }
+  if (status === 'DECLINED') throw new OperatorError(`${decidedBy} has declined this refund`);
+  const { result } = await carryOut(operator, approval);
+  if (result === null || parseRefundNo(result) === undefined) throw new OperatorError(result ?? 'not known yet');
+  return refundAgain();
+}
