@@ -5,7 +5,7 @@ import styles from './change.module.css';
 const useTexts = dictionary({
   up: ['up {share}', '上升 {share}'],
   down: ['down {share}', '下降 {share}'],
-  same: ['as before', '持平'],
+  same: ['unchanged', '持平'],
   new: ['new', '新增'],
   points: ['{value} pp', '{value} 个百分点'],
 });
@@ -30,6 +30,8 @@ interface ChangeProps {
 /** How a figure differs from that of the range before. */
 export function Change({ value, before, more = 'good', isShare = false }: ChangeProps) {
   const t = useTexts();
+  // Nothing now, or nothing then: there is no change to speak of.
+  if (Number.isNaN(value) || Number.isNaN(before) || (value === 0 && before === 0)) return null;
   if (value === before) return <span className={styles.change}>{t('same')}</span>;
   if (before === 0) return <span className={styles.change}>{t('new')}</span>;
   const share = (value - before) / before;

@@ -22,6 +22,8 @@ export interface ChartProps {
   readonly height: number;
   valueText(value: number): string;
   tickText(value: number): string;
+  /** Lines of the grid are this far apart, or a multiple of it. */
+  readonly step: number;
   /** A press on a column. */
   onPick?: ((column: number) => void) | undefined;
 }
@@ -130,8 +132,9 @@ function optionsOf(
   const look = getComputedStyle(document.documentElement);
   const colorOf = (name: string) => look.getPropertyValue(name).trim();
   const font = `11px ${getComputedStyle(document.body).fontFamily}`;
-  const { series, ticks } = latest.current;
+  const { series, ticks, step } = latest.current;
   const count = ticks.length;
+  const isEmpty = series.every(({ values }) => values.every((value) => value === 0));
   const bars = uPlot.paths.bars?.({ size: [0.72, 28], radius: 0.12 });
   return {
     width,
@@ -140,7 +143,7 @@ function optionsOf(
     padding: [8, 0, 0, 0],
     scales: {
       x: { time: false, range: [-0.6, count - 0.4] },
-      y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.08 : 1] },
+      y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.08 : step] },
     },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false }, x: true },
     axes: [
@@ -161,9 +164,10 @@ function optionsOf(
         size: 48,
         gap: 8,
         space: 38,
+        incrs: ROUND.map((round) => round * step),
         grid: { stroke: colorOf('--line'), width: 1 },
         ticks: { show: false },
-        values: (_chart, at) => at.map((value) => (value === 0 ? '' : latest.current.tickText(value))),
+        values: (_chart, at) => at.map((value) => (value === 0 || isEmpty ? '' : latest.current.tickText(value))),
       },
     ],
     series: [
@@ -186,6 +190,11 @@ function optionsOf(
     },
   };
 }
+
+/** 1, 2, 5, 10, 20, 50 … */
+const ROUND = Array.from({ length: 33 }, (_, n) => [1, 2, 5][n % 3] as number).map(
+  (digit, n) => digit * 10 ** Math.floor(n / 3),
+);
 
 /** Which columns have a label: as many as there is room for, the last one among them. */
 function splitsOf(count: number, room: number): number[] {

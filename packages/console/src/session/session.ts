@@ -42,7 +42,7 @@ export const takeSession = (session: Session): void => {
 
 export const reloadSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 
-export async function signOut(): Promise<void> {
-  await api.delete('/session');
-  queryClient.clear();
-}
+/** To be followed by `forgetSession`, once nothing is shown any more that belongs to it. */
+export const signOut = (): Promise<unknown> => api.delete('/session');
+
+export const forgetSession = (): void => queryClient.clear();

@@ -29,6 +29,7 @@ it('lists open ones, the latest first, each once with how often it was seen', as
       seen: 2,
       firstSeenAt: TIME,
       lastSeenAt: TIME,
+      owner: null,
       acknowledgedBy: null,
       acknowledgedAt: null,
       resolvedAt: null,

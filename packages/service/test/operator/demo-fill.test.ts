@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { agreementStatuses, deliveryStatuses, orderStatuses, paymentStatuses } from '@perennial/wire/enums';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FilledDemo, fillDemo } from '../../src/operator/demo/fill-demo.js';
+import { type FilledDemo, fillDemo } from '../../src/demo/fill-demo.js';
 import type { Changed, OperatorWithGateways } from '../../src/operator/operator.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { perennial } from '../cli/perennial.js';

@@ -1,4 +1,4 @@
-import { Button, Divider, PasswordInput, TextInput } from '@mantine/core';
+import { Button, Divider, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -7,6 +7,7 @@ import { isProblem } from '../../api/problem.ts';
 import { now } from '../../clock.ts';
 import { EnvironmentBadge } from '../../frame/environment-badge.tsx';
 import { Outside } from '../../frame/outside.tsx';
+import { PasswordField } from '../../parts/password-field.tsx';
 import { FormProblem, Problem } from '../../parts/states.tsx';
 import { durationText } from '../../parts/time-text.ts';
 import { readSignInWays, signIn } from '../../session/session.ts';
@@ -85,7 +86,7 @@ function SignInForm({ returnTo }: { readonly returnTo: string }) {
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      <PasswordInput
+      <PasswordField
         label={t('password')}
         size="md"
         autoComplete="current-password"

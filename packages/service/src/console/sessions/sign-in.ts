@@ -113,8 +113,8 @@ export async function beginSession(
   await database.transaction(async (tx) => {
     await insertSession(tx, hashToken(token), { personId, ...visitor });
     await storeSignIn(tx, personId);
-    const detail = { by, address: visitor.address };
-    await recordAudit(tx, { actor: name, action: 'session.begin', subject: name, detail });
+    const { address } = visitor;
+    await recordAudit(tx, { actor: name, action: 'session.begin', subject: name, detail: { by }, address });
   });
   return token;
 }

@@ -26,7 +26,7 @@ export interface Backlog {
 const MAX_COUNTED = 10_000;
 
 /** So many rows of a table, at most: who has a million waiting has many, which is all that has to be known. */
-const countSome = (from: string) => `(select count(*) from (select from ${from} limit ${MAX_COUNTED}) as some)`;
+const countSome = (from: string) => `(select count(*) from (select from ${from} limit ${MAX_COUNTED}) as counted)`;
 
 /** The failed pushes of one event `x`, which is waiting or was given up: the latest of them. */
 const lastFailure = (x: string) => `(select t.at, t.http_status, t.answer from delivery_attempts t

@@ -2,6 +2,7 @@ import { HEADERS, Rejection } from '@perennial/wire';
 import type { FastifyReply } from 'fastify';
 import { CodeNeeded, Locked, WrongProof } from '../../console/sessions/sign-in.js';
 import { NotFoundError, OperatorError } from '../../operator/operator.js';
+import { NotAllowedError } from '../../operator/people/not-allowed.js';
 import { TooManySignIns } from '../../operator/people/passwords.js';
 import { Unavailable } from '../../platform/db/database.js';
 import { PlainError } from '../../platform/plain-error.js';
@@ -47,6 +48,7 @@ export function toProblem(error: unknown): { readonly problem: Problem; readonly
   if (error instanceof CodeNeeded) return told('code-needed');
   if (error instanceof WrongProof) return told('wrong-proof');
   if (error instanceof TooManySignIns) return told('busy', error.message, 2);
+  if (error instanceof NotAllowedError) return told('not-allowed', error.message);
   if (error instanceof NotFoundError) return told('not-found', error.message);
   if (error instanceof OperatorError || (error instanceof PlainError && !(error instanceof Unavailable))) {
     return told('not-possible', error.message);

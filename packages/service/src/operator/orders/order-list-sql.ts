@@ -108,7 +108,7 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
       order by ${at} ${way}, t.order_no ${way} limit ${limit})`;
   };
   const { channelId, channelUserId, statuses, failed } = filter;
-  const ofChannel = channelId === undefined ? [] : [`t.channel_id = ${value(channelId)}`];
+  const ofChannel = () => (channelId === undefined ? [] : [`t.channel_id = ${value(channelId)}`]);
 
   if (channelUserId !== undefined) {
     const channels = channelId === undefined ? '' : `where c.channel_id = ${value(channelId)}`;
@@ -122,49 +122,39 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
     return `select k.at, k.order_no from channels c, lateral (${own('t.single')} union all ${own('not t.single')}) k ${channels}`;
   }
   if (isSortedByDue(filter)) {
-    const billed = Array.from({ length: BILLING_LANES }, (_, lane) =>
+    const dueOf = (mode: SettlementMode, where: string) =>
       pick(
         {
           table: 'orders t',
           at: 't.next_due_at',
-          where: [
-            `t.settlement_mode = 'CHANNEL_COLLECT'`,
-            `t.order_no % ${BILLING_LANES} = ${lane}`,
-            't.next_due_at is not null',
-          ],
+          where: [`t.settlement_mode = '${mode}'`, where, 't.next_due_at is not null'],
         },
         true,
-      ),
-    );
-    const debited = pick(
-      {
-        table: 'orders t',
-        at: 't.next_due_at',
-        where: [`t.settlement_mode = 'SVC_DEDUCT'`, 't.payment_channel_code = p.code', 't.next_due_at is not null'],
-      },
-      true,
-    );
-    const ofMode = {
-      CHANNEL_COLLECT: billed.join(' union all '),
-      SVC_DEDUCT: `select d.at, d.order_no from payment_channels p, lateral ${debited} d`,
-    };
-    return filter.settlementMode === undefined
-      ? Object.values(ofMode).join(' union all ')
-      : ofMode[filter.settlementMode];
+      );
+    const billed = () =>
+      Array.from({ length: BILLING_LANES }, (_, lane) =>
+        dueOf('CHANNEL_COLLECT', `t.order_no % ${BILLING_LANES} = ${lane}`),
+      );
+    const debited = () =>
+      `select d.at, d.order_no from payment_channels p, lateral ${dueOf('SVC_DEDUCT', 't.payment_channel_code = p.code')} d`;
+    return [
+      ...(filter.settlementMode === 'SVC_DEDUCT' ? [] : billed()),
+      ...(filter.settlementMode === 'CHANNEL_COLLECT' ? [] : [debited()]),
+    ].join(' union all ');
   }
   if (failed === true) {
     return FAILED_STATUSES.map((status) =>
       pick({
         table: 'orders t',
         at: 't.created_at',
-        where: [paymentStatusIs('t.latest_payment_status', status), ...ofChannel],
+        where: [paymentStatusIs('t.latest_payment_status', status), ...ofChannel()],
       }),
     ).join(' union all ');
   }
   if (statuses?.every((status) => ENDED_STATUSES.includes(status))) {
     return statuses
       .map((status) =>
-        pick({ table: 'orders t', at: 't.created_at', where: [orderStatusIs('t.status', status), ...ofChannel] }),
+        pick({ table: 'orders t', at: 't.created_at', where: [orderStatusIs('t.status', status), ...ofChannel()] }),
       )
       .join(' union all ');
   }
@@ -172,9 +162,9 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
     // Each of them waits for its first debit, and those that are under way have an index of their own.
     const started = `(select o.created_at, o.order_no, o.channel_id from debit_attempts d join orders o using (order_no)
       where d.status = 'STARTED' and d.cycle_no = 1) t`;
-    return pick({ table: started, at: 't.created_at', where: ofChannel });
+    return pick({ table: started, at: 't.created_at', where: ofChannel() });
   }
-  return pick({ table: 'external_orders t', at: 't.created_at', where: ofChannel });
+  return pick({ table: 'external_orders t', at: 't.created_at', where: ofChannel() });
 }
 
 /** The orders of a stretch that match, as `o`, with the key of each in `w`. */
@@ -219,8 +209,8 @@ export async function readOrders(
   walk: Walk,
   limit: number,
 ): Promise<Stretch<ListedOrder[]>> {
-  const { text, values } = orderListQuery(filter, walk, limit);
-  const rows = await db.query<OrderRow>({ text, byIndex: true }, values);
+  const { list, values } = orderListQuery(filter, walk, limit);
+  const rows = await db.query<OrderRow>(list, values);
   const [first] = rows;
   if (!first) throw new Error('a stretch has an end');
   const found = rows.flatMap(({ walked: _1, lastMicros: _2, lastNo: _3, listMicros, ...order }) =>
@@ -231,7 +221,8 @@ export async function readOrders(
   return { found, walked: first.walked, last: lastOf(first) };
 }
 
-export function orderListQuery(filter: OrderFilter, walk: Walk, limit: number): { text: string; values: unknown[] } {
+/** Whole tables are never read: what looks like a short one may have grown since it was last analyzed. */
+export function orderListQuery(filter: OrderFilter, walk: Walk, limit: number) {
   const question = createQuestion();
   question.value(limit);
   const way = isSortedByDue(filter) ? 'asc' : 'desc';
@@ -239,7 +230,7 @@ export function orderListQuery(filter: OrderFilter, walk: Walk, limit: number): 
     select ${END_FIELDS}, ${ORDER_FIELDS}, ${epochMicros('o.list_at')} as "listMicros",
       (select c.app_id from channels c where c.channel_id = o.channel_id) as "appId"
     from ends e left join matching o on true order by o.list_at ${way}, o.order_no ${way}`;
-  return { text, values: question.values };
+  return { list: { text, byIndex: true }, values: question.values };
 }
 
 export interface OrderSums {
@@ -261,7 +252,8 @@ export async function sumOrders(
     select ${END_FIELDS}, s.* from ends e, (
       select count(*)::integer as count, coalesce(sum(o.paid_amount_cent), 0)::bigint as "totalPaidAmountCent",
         coalesce(sum(o.refund_amount_cent), 0)::bigint as "totalRefundAmountCent" from matching o) s`;
-  const [row] = await db.query<EndRow & OrderSums>({ text, byIndex: true }, question.values);
+  const sums = { text, byIndex: true };
+  const [row] = await db.query<EndRow & OrderSums>(sums, question.values);
   if (!row) throw new Error('a stretch has an end');
   const { walked, lastMicros: _1, lastNo: _2, ...found } = row;
   return { found, walked, last: lastOf(row) };

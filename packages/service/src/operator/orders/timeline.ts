@@ -111,7 +111,7 @@ export async function showTimeline(
       product: around.productName === null ? null : { productCode: order.productCode, productName: around.productName },
       channel: { appId: order.appId, name: around.channelName },
       mobile: mobile === null ? null : maskMobile(mobile),
-      timeline: mask([...future, ...kept].toReversed()),
+      timeline: mask([...kept, ...future].toReversed()),
       timelineIsCut: history.isCut || kept.length < past.length,
       next: next && { ...next, at: formatTime(next.at) },
       actions: await findActions(tx, order, view, role),

@@ -58,8 +58,8 @@ export async function readFailedPayments(
   after: FailedKey | undefined,
   { walk, limit }: { readonly walk: number; readonly limit: number },
 ): Promise<FailedStretch> {
-  const { text, values } = failedPaymentsQuery(filter, after, walk, limit);
-  const rows = await db.query<FailedRow>({ text, byIndex: true }, values);
+  const { values, ...question } = failedPaymentsQuery(filter, after, walk, limit);
+  const rows = await db.query<FailedRow>(question, values);
   const [first] = rows;
   if (!first) throw new Error('a stretch has an end');
   const { walked, lastMicros, lastNo, lastCycle } = first;
@@ -84,7 +84,7 @@ export function failedPaymentsQuery(
   after: FailedKey | undefined,
   walk: number,
   limit: number,
-): { readonly text: string; readonly values: readonly unknown[] } {
+): { readonly text: string; readonly byIndex: true; readonly values: readonly unknown[] } {
   const values: unknown[] = [];
   const value = (given: unknown) => `$${values.push(given)}`;
   const isWaiting = filter.status === 'FAIL_RETRY';
@@ -119,7 +119,7 @@ export function failedPaymentsQuery(
       case when ${paymentStatusIs('m.status', ...WAITING_FOR_RETRY_STATUSES)} then ${shanghaiText('m.next_due_at')} end as "nextTryAt",
       ${epochMicros('m.list_at')} as micros
     from ends e left join matching m on true order by m.list_at ${way}, m.order_no ${way}, m.cycle_no ${way}`;
-  return { text, values };
+  return { text, byIndex: true, values };
 }
 
 /** By the index of orders whose next step may need no debit, to the letter as that has its condition. */
@@ -200,5 +200,6 @@ export async function countRecovered(
   ];
   const text = `select d.try_no as "tryNo", count(*)::integer as payments, sum(d.amount_cent)::bigint as "amountCent"
     from debit_attempts d where ${conditions.join(' and ')} group by d.try_no order by d.try_no`;
-  return db.query<RecoveredByTry>({ text, byIndex: true }, values);
+  const question = { text, byIndex: true };
+  return db.query<RecoveredByTry>(question, values);
 }

@@ -34,7 +34,7 @@ const NUMBER_STAYS_FOREIGN = `exists (
  */
 export const isStockLow = (f: string) => `${f}.kind = 'POOL' and ${f}.low_stock > (
   select count(*) from (select from pool_codes p where p.benefit_code = ${f}.benefit_code and p.given_to is null
-    limit ${f}.low_stock) as some)`;
+    limit ${f}.low_stock) as counted)`;
 
 /** Every kind of alert has to say here how it ends. */
 const ALERT_ENDS: Readonly<Record<AlertKind, EndCondition | EndedElsewhere>> = {

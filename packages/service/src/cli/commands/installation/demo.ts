@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { FilledDemo } from '../../../operator/demo/fill-demo.js';
+import type { FilledDemo } from '../../../demo/fill-demo.js';
 import type { Changed } from '../../../operator/operator.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { parseWholeNumber } from '../../frame/options.js';
@@ -23,7 +23,7 @@ export function addDemoCommands(program: Command, { performWithEngine, progress 
         ...(again === undefined ? {} : { again }),
       };
       // Loaded here: nearly all of the service comes with it.
-      const { fillDemo } = await import('../../../operator/demo/fill-demo.js');
+      const { fillDemo } = await import('../../../demo/fill-demo.js');
       await performWithEngine(
         options,
         (operator) => {

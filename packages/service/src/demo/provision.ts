@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { Channel } from '../../catalog/channels/channel.js';
-import { createChannelRegistry } from '../../catalog/channels/channel-registry.js';
-import type { OperatorWithGateways } from '../operator.js';
-import { importCodes, setFulfilment } from '../provisioning/benefits.js';
-import { setCallback, setLimits } from '../provisioning/channel-settings.js';
-import { createChannel } from '../provisioning/channels.js';
-import { authorizePaymentChannel } from '../provisioning/payment-channel-authorizations.js';
-import { createPaymentChannel } from '../provisioning/payment-channels.js';
-import { authorizeProduct, createProduct } from '../provisioning/products.js';
+import type { Channel } from '../catalog/channels/channel.js';
+import { createChannelRegistry } from '../catalog/channels/channel-registry.js';
+import type { OperatorWithGateways } from '../operator/operator.js';
+import { importCodes, setFulfilment } from '../operator/provisioning/benefits.js';
+import { setCallback, setLimits } from '../operator/provisioning/channel-settings.js';
+import { createChannel } from '../operator/provisioning/channels.js';
+import { authorizePaymentChannel } from '../operator/provisioning/payment-channel-authorizations.js';
+import { createPaymentChannel } from '../operator/provisioning/payment-channels.js';
+import { authorizeProduct, createProduct } from '../operator/provisioning/products.js';
 import { BENEFITS, CHANNELS, PAYMENT_CHANNELS, PRODUCTS, type ProductName, type StoryChannel } from './cast.js';
 import { setLowStock, stampProvisioning } from './demo-sql.js';
 

@@ -1,6 +1,6 @@
-import { columns, type Queryable, statement } from '../../platform/db/database.js';
-import { epochMs, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
-import { orderStatusIs, paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
+import { columns, type Queryable, statement } from '../platform/db/database.js';
+import { epochMs, fromEpochMs, shanghaiText } from '../platform/db/time-sql.js';
+import { orderStatusIs, paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
 
 /* What the tables themselves wrote down as the real time is put to the time of the story. */
 
@@ -376,41 +376,6 @@ const INSERT_REQUESTS = statement({
 
 export async function insertRequests(tx: Queryable, requests: readonly StoryRequest[]): Promise<void> {
   await tx.query(INSERT_REQUESTS, [JSON.stringify(requests)]);
-}
-
-/** The engine keeps the figures of the hours that may still change: those of the story were never among them. */
-const FILL_HOURLY_FIGURES = statement({
-  text: `insert into hourly_figures (hour, channel_id, orders_created, orders_ended, debits_paid, debits_failed, paid_cent,
-       billed_cent, refunds, refunded_cent, renewals_done, renewals_failed, pushes_accepted, pushes_failed, claims)
-     select date_trunc('hour', at), channel_id, sum(created), sum(ended), sum(paid), sum(failed), sum(paid_cent),
-       sum(billed_cent), sum(refunds), sum(refunded_cent), sum(renewed), sum(not_renewed), sum(accepted), sum(refused),
-       sum(claims)
-     from (
-       select channel_id, created_at as at, 1 as created, 0 as ended, 0 as paid, 0 as failed, 0::bigint as paid_cent,
-         0::bigint as billed_cent, 0 as refunds, 0::bigint as refunded_cent, 0 as renewed, 0 as not_renewed, 0 as accepted,
-         0 as refused, 0 as claims
-       from orders
-       union all select channel_id, occurred_at, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 from events
-         where event_type = 'order.status.changed' and ${orderStatusIs(`(data::json ->> 'orderStatus')`, 'UNSUBSCRIBED', 'COMPLETED', 'TERMINATED')}
-       union all select channel_id, paid_at, 0, 0, 1, 0, amount_cent, 0, 0, 0, (cycle_no > 1)::integer, 0, 0, 0, 0
-         from debit_attempts where status = 'SUCCESS'
-       union all select channel_id, settled_at, 0, 0, 0, 1, 0, 0, 0, 0, 0, (cycle_no > 1)::integer, 0, 0, 0
-         from debit_attempts where status = 'FAIL'
-       union all select channel_id, paid_at, 0, 0, 0, 0, 0, amount_cent, 0, 0, (cycle_no > 1)::integer, 0, 0, 0, 0
-         from payments where ${paymentStatusIs('status', 'BILLED')}
-       union all select channel_id, refunded_at, 0, 0, 0, 0, 0, 0, 1, amount_cent, 0, 0, 0, 0, 0
-         from refunds where status = 'SUCCESS'
-       union all select channel_id, at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (outcome = 'ACCEPTED')::integer,
-         (outcome <> 'ACCEPTED')::integer, 0 from delivery_attempts
-       union all select channel_id, claimed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 from claims
-     ) x
-     where channel_id = any($1::bigint[]) and at is not null group by 1, 2
-     on conflict (hour, channel_id) do nothing`,
-  parameters: ['bigint[]'],
-});
-
-export async function fillHourlyFigures(tx: Queryable, channelIds: readonly number[]): Promise<void> {
-  await tx.query(FILL_HOURLY_FIGURES, [channelIds]);
 }
 
 const SET_ADDRESS = statement({ text: `select set_config('perennial.address', $1, true)`, parameters: ['text'] });

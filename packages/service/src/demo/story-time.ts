@@ -1,4 +1,5 @@
-import type { Clock } from '../../platform/clock.js';
+import { OperatorError } from '../operator/operator.js';
+import type { Clock } from '../platform/clock.js';
 import {
   columns,
   type Database,
@@ -7,8 +8,7 @@ import {
   type Transaction,
   type Transactional,
   wrapQuery,
-} from '../../platform/db/database.js';
-import { OperatorError } from '../operator.js';
+} from '../platform/db/database.js';
 
 /**
  * The time of a story that is told in one transaction. The steps of the service take their time from the clock, and their
@@ -19,6 +19,8 @@ export interface StoryTime {
   /** The transaction itself, for steps that want to begin transactions of their own: they become parts of it. */
   readonly database: Database;
   moveTo(at: number): Promise<void>;
+  /** For temporary tables that the commit of a transaction of its own would have dropped. */
+  dropTables(...names: readonly string[]): Promise<void>;
 }
 
 const SCHEMA = 'perennial_story';
@@ -31,6 +33,16 @@ const TRY_STORY_LOCK = statement({
   text: 'select pg_try_advisory_xact_lock($1) as taken',
   parameters: ['bigint'],
   columns: columns<{ taken: boolean }>({ taken: 'boolean' }),
+});
+
+const FIND_SEARCH_PATH = statement({
+  text: `select current_setting('search_path') as former`,
+  parameters: [],
+  columns: columns<{ former: string }>({ former: 'text' }),
+});
+const SET_SEARCH_PATH = statement({
+  text: `select set_config('search_path', $1, true)`,
+  parameters: ['text'],
 });
 
 const SET_MOMENT = statement({
@@ -61,8 +73,12 @@ export async function inStoryTime<T>(
       };
       await moveTo(start);
       const formerPath = await beginStory(tx);
-      const result = await tell({ clock: { now: () => time }, database: joinTransaction(tx), moveTo });
-      await tx.query(`select set_config('search_path', $1, true)`, [formerPath]);
+      const dropTables = async (...names: readonly string[]) => {
+        await tx.query(`drop table ${names.join()}`);
+      };
+      const clock = { now: () => time };
+      const result = await tell({ clock, database: joinTransaction(tx), moveTo, dropTables });
+      await tx.query(SET_SEARCH_PATH, [formerPath]);
       await tx.query(`drop schema ${SCHEMA} cascade`);
       return result;
     },
@@ -79,9 +95,9 @@ async function beginStory(tx: Transaction): Promise<string> {
          as $$ select pg_catalog.current_setting('${MOMENT}')::timestamptz $$`,
     );
   }
-  const [path] = await tx.query<{ former: string }>(`select current_setting('search_path') as former`);
+  const [path] = await tx.query(FIND_SEARCH_PATH);
   const former = path?.former ?? 'public';
-  await tx.query(`select set_config('search_path', $1, true)`, [`${SCHEMA}, ${former}, pg_catalog`]);
+  await tx.query(SET_SEARCH_PATH, [`${SCHEMA}, ${former}, pg_catalog`]);
   return former;
 }
 

@@ -1,5 +1,5 @@
-import type { Role } from '../people/roles.js';
-import type { CreateProductInput } from '../provisioning/products.js';
+import type { Role } from '../operator/people/roles.js';
+import type { CreateProductInput } from '../operator/provisioning/products.js';
 
 /** Who and what the story is about. None of it exists. */
 

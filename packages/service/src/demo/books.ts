@@ -1,7 +1,7 @@
 import { formatTime, parseTime } from '@perennial/wire';
-import { resolveAlert } from '../../platform/alerts/alerts-sql.js';
-import { STATEMENT_COLUMNS } from '../../reconciliation/statement-csv.js';
-import { closeDifference, listDifferences, runReconciliation } from '../books/reconciliation.js';
+import { closeDifference, listDifferences, runReconciliation } from '../operator/books/reconciliation.js';
+import { resolveAlert } from '../platform/alerts/alerts-sql.js';
+import { STATEMENT_COLUMNS } from '../reconciliation/statement-csv.js';
 import { DIFFERENCE_NOTES, type PersonName } from './cast.js';
 import { type BookedLine, findBooked, setDifferenceOwner } from './demo-sql.js';
 import type { Provisioned } from './provision.js';
@@ -61,8 +61,7 @@ async function reconcileDay(stage: Stage, { code, day, midnight, who, flaw }: St
   const lines = booked.map((line) => ({ ...line, status: 'SUCCESS' }));
   const csv = toCsv(flaw?.(lines) ?? lines);
   const found = await by(who, (operator) => runReconciliation(operator, { paymentChannelCode: code, day, csv }));
-  // They would be dropped by the commit of a transaction of its own.
-  await story.database.query('drop table statement_lines, found_differences');
+  await story.dropTables('statement_lines', 'found_differences');
   if (found.differences === 0) return;
   const isLate = end - midnight < (OPEN_DAYS + 1) * DAY_MS;
   const open = await listDifferences(stage.operator, { paymentChannelCode: code, day });

@@ -1,14 +1,14 @@
-import { createChannelRegistry } from '../../catalog/channels/channel-registry.js';
-import { type DueEvent, readChannel, START } from '../../delivery/queue/due-sql.js';
+import { createChannelRegistry } from '../catalog/channels/channel-registry.js';
+import { type DueEvent, readChannel, START } from '../delivery/queue/due-sql.js';
 import {
   type DeliveryOutcome,
   expandRange,
   finishPushes,
   type PushOutcome,
   setAsideWithoutAddress,
-} from '../../delivery/queue/finish-sql.js';
-import { type HeldShard, SHARDS } from '../../delivery/queue/shards-sql.js';
-import { raiseAlert } from '../../platform/alerts/alerts-sql.js';
+} from '../delivery/queue/finish-sql.js';
+import { type HeldShard, SHARDS } from '../delivery/queue/shards-sql.js';
+import { raiseAlert } from '../platform/alerts/alerts-sql.js';
 import { findShard, stampUndelivered } from './demo-sql.js';
 import type { Provisioned, StagedChannel } from './provision.js';
 import type { Random } from './random.js';

@@ -1,8 +1,8 @@
-import { resolveAlert } from '../../platform/alerts/alerts-sql.js';
-import { formatAttemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
-import { OperatorError } from '../operator.js';
-import { unsubscribeOrder } from '../orders/orders.js';
-import { type RefundInput, refundPayment } from '../orders/refunds.js';
+import { OperatorError } from '../operator/operator.js';
+import { unsubscribeOrder } from '../operator/orders/orders.js';
+import { type RefundInput, refundPayment } from '../operator/orders/refunds.js';
+import { resolveAlert } from '../platform/alerts/alerts-sql.js';
+import { formatAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
 import {
   ENDED_REASONS,
   FINAL_REASONS,

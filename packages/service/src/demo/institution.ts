@@ -7,8 +7,8 @@ import {
   type Gateway,
   NoticeRefused,
   type RefundOutcome,
-} from '../../gateways/gateway.js';
-import type { Clock } from '../../platform/clock.js';
+} from '../gateways/gateway.js';
+import type { Clock } from '../platform/clock.js';
 import type { Random } from './random.js';
 
 /** What becomes of one try to debit a period. */

@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
 import { pino } from 'pino';
-import { createChannelRegistry } from '../../catalog/channels/channel-registry.js';
-import { cancelAtInstitutions } from '../../engine/recovery/cancellations.js';
-import { askAboutPendingClaims } from '../../engine/recovery/claims.js';
-import { askAboutPendingDebits } from '../../engine/recovery/debits.js';
-import { askAboutPendingRefunds } from '../../engine/recovery/refunds.js';
-import type { ClaimToFulfil, Supplier, SupplierOutcome } from '../../fulfilment/fulfilment.js';
-import { createFulfilmentRegistry, type Fulfilments } from '../../fulfilment/fulfilment-registry.js';
-import { createUnsubscriber } from '../../redeem/unsubscribe.js';
-import { type Claimer, createClaimer } from '../../subscriptions/steps/benefits/claim-benefit.js';
-import { createBatchSettler, type SettleInBatch } from '../../subscriptions/steps/payments/batch-settler.js';
-import type { OperatorWithGateways } from '../operator.js';
+import { createChannelRegistry } from '../catalog/channels/channel-registry.js';
+import { cancelAtInstitutions } from '../engine/recovery/cancellations.js';
+import { askAboutPendingClaims } from '../engine/recovery/claims.js';
+import { askAboutPendingDebits } from '../engine/recovery/debits.js';
+import { askAboutPendingRefunds } from '../engine/recovery/refunds.js';
+import type { ClaimToFulfil, Supplier, SupplierOutcome } from '../fulfilment/fulfilment.js';
+import { createFulfilmentRegistry, type Fulfilments } from '../fulfilment/fulfilment-registry.js';
+import type { OperatorWithGateways } from '../operator/operator.js';
+import { createUnsubscriber } from '../redeem/unsubscribe.js';
+import { type Claimer, createClaimer } from '../subscriptions/steps/benefits/claim-benefit.js';
+import { createBatchSettler, type SettleInBatch } from '../subscriptions/steps/payments/batch-settler.js';
 import { type Agenda, createAgenda } from './agenda.js';
 import type { PersonName } from './cast.js';
 import { setAddress } from './demo-sql.js';
@@ -42,7 +42,7 @@ export interface Stage {
   readonly telling: number;
   /** Numbers of its own for one part of the story, so that another part does not change them. */
   randomFor(part: 'answers of receivers' | 'calls'): Random;
-  /** One of the operators does something in the console. */
+  /** One of the people does something, from their own address. */
   by<T>(person: PersonName, act: (operator: OperatorWithGateways) => Promise<T>): Promise<T>;
 }
 
