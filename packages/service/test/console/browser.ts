@@ -6,6 +6,14 @@ import type { Role } from '../../src/operator/people/roles.js';
 import { DESKTOP } from '../browser/support.js';
 import type { TestService } from '../support/service.js';
 
+/** A service that browsers of this machine reach by plain HTTP, and which therefore sets a cookie that they keep. */
+export const ON_THIS_MACHINE = { publicUrl: () => 'http://127.0.0.1' };
+
+/** As long as a page may take on a busy machine. */
+const PATIENCE_MS = 20_000;
+
+const textOf = (page: Page): Promise<string> => page.evaluate('document.body.innerText');
+
 /** A browser in which nobody is signed in. What the page complains about fails the test. */
 export async function visitor(browser: Browser, service: TestService, more: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ ...DESKTOP, locale: 'en-GB', baseURL: service.baseUrl, ...more });
@@ -17,7 +25,10 @@ export async function visitor(browser: Browser, service: TestService, more: Brow
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complaints.push(message.text());
   });
-  onTestFinished(async () => {
+  page.setDefaultTimeout(PATIENCE_MS);
+  onTestFinished(async ({ task }) => {
+    // The error says what was waited for; this, what was there instead.
+    if (task.result?.state === 'fail') console.error(`${page.url()} shows:\n${await textOf(page)}`);
     await context.close();
     expect(complaints).toEqual([]);
   });
