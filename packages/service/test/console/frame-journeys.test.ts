@@ -92,6 +92,7 @@ describe('search', () => {
     await page.goto('/console');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.keyboard.press('/');
+    await page.getByRole('textbox', { name: /Order, payment, refund/ }).waitFor();
     await page.keyboard.type('SHOP-2026-7');
     await page.getByRole('dialog').getByText(data.orderNo).first().waitFor();
   });
@@ -132,7 +133,9 @@ describe('the keyboard alone', () => {
     const more = page.getByRole('button', { name: 'More' });
     await tabTo(more);
     await press('Enter');
-    await tabTo(page.getByRole('menuitem', { name: 'Unsubscribe…' }));
+    const item = page.getByRole('menuitem', { name: 'Unsubscribe…' });
+    await item.waitFor();
+    while (!(await hasFocus(item))) await press('ArrowDown');
     await press('Enter');
     const dialog = page.getByRole('dialog', { name: `Unsubscribe order ${data.orderNo}?` });
     await dialog.waitFor();

@@ -37,9 +37,9 @@ beforeAll(async () => {
   await sender.turn();
   await sender.stop();
   await receiver.close();
-  [{ id: eventId }] = await on.sql<{ id: string }>(
+  [{ id: eventId }] = (await on.sql<{ id: string }>(
     'select event_no::text as id from delivery_attempts order by 1 limit 1',
-  ) as [{ id: string }];
+  )) as [{ id: string }];
   runId = await letPeopleWrite();
 });
 afterAll(async () => {

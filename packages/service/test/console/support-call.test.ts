@@ -42,8 +42,10 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await page.keyboard.press('Control+k');
   await page.getByRole('textbox', { name: /Order, payment, refund/ }).fill(mobileOf(channelUserId));
-  await page.getByRole('dialog').getByText(orderNo).first().waitFor();
+  await page.getByRole('dialog').getByText(channelUserId).first().waitFor();
   await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: channelUserId, level: 1 }).waitFor();
+  await page.getByRole('link', { name: orderNo }).first().click();
   await page.getByRole('heading', { name: `Order ${orderNo}` }).waitFor();
 
   // Why it failed, in the institution's words, and what would come next by itself.
