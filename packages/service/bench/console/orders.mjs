@@ -13,7 +13,7 @@ export const PRODUCTS = ['MONTHLY', 'MONTHLY_2'];
  * Orders as a year of business leaves them, spread evenly over thirteen months and over the channels, of which the first has a
  * third. Of each hundred, 55 are debited; 60 are active, 30 have ended in one way or another, some have failed. Each has had a
  * period for each month since its creation up to its end, of which the first and the last are stored, with their attempts and
- * events: what lies between them is read by nobody here.
+ * events: what lies between them is read by nobody here. Mobiles cannot be unsealed; those of the first channel are not there.
  */
 export async function makeOrders({ operator, maker }, { orders, channels, say }) {
   const channelIds = [];
@@ -64,7 +64,7 @@ async function insertSome(maker, { first, some, orders, channelIds }) {
      ), lived as materialized (
        select m.*, p.period_type, p.period, p.total_cycles, p.amount_cent,
          case when status = 'TERMINATED' then 1
-           else 1 + least(floor(extract(epoch from now() - created_at) / 2678400), p.total_cycles - 1)::integer end as cycle_no,
+           else 1 + least(floor(extract(epoch from now() - m.created_at) / 2678400), p.total_cycles - 1)::integer end as cycle_no,
          case when status = 'TERMINATED' then 'FAIL' when settlement_mode = 'CHANNEL_COLLECT' then 'BILLED'
            when status = 'ACTIVE' and n % 200 = 21 then 'FAIL_RETRY' else 'SUCCESS' end as latest
        from made m join products p using (product_code)
@@ -82,7 +82,7 @@ async function insertSome(maker, { first, some, orders, channelIds }) {
        select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, false from lived
      ), new_users as (
        insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile)
-       select channel_id, channel_user_id, key_of(channel_user_id || channel_id), 'sealed' from lived on conflict do nothing
+       select channel_id, channel_user_id, key_of(channel_user_id || channel_id), 'sealed' from lived where channel_id <> ($4::bigint[])[1] on conflict do nothing
      ), new_agreements as (
        insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status, agreement_no,
          institution_hash, card_hash, certificate_hash, card_tail, details, created_at)

@@ -234,10 +234,11 @@ describe('GET /console/api/orders', () => {
   });
 
   it('refuses what is no filter, no limit and no cursor of this list', async () => {
-    await expect(list({ status: 'ACTIVE,GONE' })).rejects.toThrow('a status must be');
-    await expect(list({ appId: 'nobody' })).rejects.toThrow('there is no channel "nobody"');
-    await expect(list({ limit: '0' })).rejects.toThrow('the limit must be');
-    await expect(list({ limit: '201' })).rejects.toThrow('the limit must be');
+    await expect(list({ status: 'ACTIVE,GONE' })).rejects.toThrow('409: a status must be');
+    await expect(list({ appId: 'nobody' })).rejects.toThrow('404: there is no channel "nobody"');
+    await expect(list({ productCode: 'NONE' })).rejects.toThrow('there is no product "NONE"');
+    await expect(list({ limit: '0' })).rejects.toThrow('the number of rows must be');
+    await expect(list({ limit: '201' })).rejects.toThrow('the number of rows must be');
     await expect(list({ createdFrom: '2026-13-01' })).rejects.toThrow('is not a time');
     const { nextCursor } = await list({ limit: '1' });
     await expect(list({ limit: '1', status: 'ACTIVE', cursor: nextCursor ?? '' })).rejects.toThrow('another list');
@@ -270,7 +271,7 @@ describe('GET /console/api/orders/totals', () => {
 
 describe('GET /console/api/orders.csv', () => {
   it('has a line for each order that matches, and a line of names', async () => {
-    const text = await on.download('/orders.csv', { appId: 'test_demo' });
+    const text = await on.ask<string>('/orders.csv', { appId: 'test_demo' });
     const [head, ...lines] = text.trimEnd().split('\r\n');
     expect(head).toBe(
       'orderNo,externalOrderNo,appId,channelUserId,productCode,settlementMode,orderStatus,amountCent,cycleNo,totalCycles,' +
@@ -288,13 +289,15 @@ describe('GET /console/api/orders.csv', () => {
       collectRequest(on.channel, { externalOrderNo: '=1+1,"x"', channelUserId: '@user' }),
     );
     const line = async (role: 'viewer' | 'support') =>
-      (await on.download('/orders.csv', { createdFrom: formatTime(createdAt['formula'] ?? 0) }, role)).split('\r\n')[1];
+      (await on.ask<string>('/orders.csv', { createdFrom: formatTime(createdAt['formula'] ?? 0) }, role)).split(
+        '\r\n',
+      )[1];
     expect(await line('support')).toContain(`,"'=1+1,""x""",test_demo,'@user,`);
     expect(await line('viewer')).toContain(`,test_demo,'@u****er,`);
   });
 
   it('refuses a wrong filter before anything is sent', async () => {
-    await expect(on.download('/orders.csv', { status: 'GONE' })).rejects.toThrow('a status must be');
+    await expect(on.ask<string>('/orders.csv', { status: 'GONE' })).rejects.toThrow('a status must be');
   });
 });
 
@@ -329,7 +332,7 @@ describe('GET /console/api/users', () => {
   });
 
   it('is not there', async () => {
-    await expect(user('nobody')).rejects.toThrow('there is no user of channel test_demo "nobody"');
+    await expect(user('nobody')).rejects.toThrow('404: there is no user of channel test_demo "nobody"');
     await expect(on.ask('/users', { appId: 'nobody', channelUserId: 'bob' })).rejects.toThrow('there is no channel');
   });
 });
@@ -341,7 +344,14 @@ describe('with many orders', () => {
   });
 
   it('totals are counted up to ten thousand', async () => {
-    expect(await on.ask('/orders/totals')).toMatchObject({ count: 10_000, isAtLeast: true });
+    const collected = {
+      settlementMode: 'CHANNEL_COLLECT',
+      productCode: 'TEST_SPU_001',
+      createdTo: formatTime(BASE + 1000),
+    };
+    expect(await on.ask('/orders/totals', collected)).toEqual({
+      ...{ count: 10_000, isAtLeast: true, totalPaidAmountCent: 10_000 * 1990, totalRefundAmountCent: 0 },
+    });
     expect(await on.ask('/orders/totals', { productCode: 'RARE' })).toMatchObject({ count: 1, isAtLeast: false });
   });
 
@@ -373,7 +383,7 @@ describe('with many orders', () => {
   });
 
   it('an export has all of them', async () => {
-    const text = await on.download('/orders.csv', { settlementMode: 'CHANNEL_COLLECT', appId: 'test_demo' });
+    const text = await on.ask<string>('/orders.csv', { settlementMode: 'CHANNEL_COLLECT', appId: 'test_demo' });
     const numbers = text
       .trimEnd()
       .split('\r\n')
