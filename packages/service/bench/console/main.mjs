@@ -14,6 +14,7 @@ import { systemClock } from '../../dist/platform/clock.js';
 import { CAN_MEASURE } from '../cpu.mjs';
 import { machineFacts } from '../facts.mjs';
 import { openServer } from '../renewals/server.mjs';
+import { makeFailures, readsOfFailures } from './failed.mjs';
 import { FIRST, makeOrders } from './orders.mjs';
 import { withPlans } from './plans.mjs';
 import { measureWrites } from './writes.mjs';
@@ -46,6 +47,7 @@ export async function bench({ orders, channels, runs, rows, postgres }, running,
       const since = performance.now();
       await createProduct(place.operator, PRODUCT_OF_NOBODY);
       await makeOrders(place, { orders, channels, say });
+      if (rows.has('failed')) await makeFailures(place);
       say(`  made in ${((performance.now() - since) / 1000).toFixed(0)} s\n`);
       const all = await readsOf(place, { orders, rows });
       if (rows.has('figures')) results.push(await measureBackfill(place, say));
@@ -156,6 +158,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
           },
         ])
       : []),
+    ...(rows.has('failed') ? readsOfFailures(operator, { appIds }) : []),
     ...(rows.has('figures') ? [{ kind: 'figures', label: 'a turn', read: turnOf(operator) }] : []),
   ].map(({ prepare, read, ...row }) => ({ ...row, read: prepare ? read : async (n) => () => read(n) }));
 }

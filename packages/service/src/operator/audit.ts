@@ -10,15 +10,20 @@ export interface AuditEntry {
   readonly subject: string;
   /** What changed, never a secret. */
   readonly detail: Readonly<Record<string, unknown>>;
+  /** From where, if the transaction does not say so. */
+  readonly address?: string | null;
 }
 
 const RECORD_AUDIT = statement({
-  text: 'insert into audit_log (at, actor, action, subject, detail) values (now(), $1, $2, $3, $4)',
-  parameters: ['text', 'text', 'text', 'jsonb'],
+  text: 'insert into audit_log (at, actor, action, subject, detail, address) values (now(), $1, $2, $3, $4, $5)',
+  parameters: ['text', 'text', 'text', 'jsonb', 'text'],
 });
 
-export async function recordAudit(tx: Queryable, { actor, action, subject, detail }: AuditEntry): Promise<void> {
-  await tx.query(RECORD_AUDIT, [actor, action, subject, JSON.stringify(detail)]);
+export async function recordAudit(
+  tx: Queryable,
+  { actor, action, subject, detail, address = null }: AuditEntry,
+): Promise<void> {
+  await tx.query(RECORD_AUDIT, [actor, action, subject, JSON.stringify(detail), address]);
 }
 
 export interface AuditRecord extends AuditEntry {

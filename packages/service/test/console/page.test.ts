@@ -34,7 +34,7 @@ describe('the page of the console', () => {
     expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
     expect(response.headers.get('cache-control')).toContain('immutable');
     expect(response.headers.get('content-encoding')).toBe('br');
-    for (const other of ['nothing.js', '..%2f..%2fpackage.json', '%2e%2e', 'index.html.js']) {
+    for (const other of ['nothing.js', '..%2f..%2fpackage.json', 'index.html', '%2e%2e%2findex.html']) {
       expect((await fetch(`${service.baseUrl}/console/assets/${other}`)).status).toBe(404);
     }
   });

@@ -59,7 +59,7 @@ export async function signIn(
 /** Proves again who a person is: by the password, or by a code where the person has set that up. */
 export async function proveAgain(
   deps: SignInDeps,
-  session: SessionRow,
+  session: Pick<SessionRow, 'name' | 'sessionId'>,
   { password, code }: Proof,
   visitor: Visitor,
 ): Promise<void> {
@@ -113,8 +113,8 @@ export async function beginSession(
   await database.transaction(async (tx) => {
     await insertSession(tx, hashToken(token), { personId, ...visitor });
     await storeSignIn(tx, personId);
-    const detail = { by, address: visitor.address };
-    await recordAudit(tx, { actor: name, action: 'session.begin', subject: name, detail });
+    const { address } = visitor;
+    await recordAudit(tx, { actor: name, action: 'session.begin', subject: name, detail: { by }, address });
   });
   return token;
 }
