@@ -2,6 +2,7 @@ import { formatTime } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, floorToDay } from '../../src/figures/figures.js';
 import { listOrders } from '../../src/operator/orders/list-orders.js';
+import { orderListQuery } from '../../src/operator/orders/order-list-sql.js';
 import { unsubscribeOrder } from '../../src/operator/orders/orders.js';
 import { authorizeProduct } from '../../src/operator/provisioning/products.js';
 import { anotherChannel, copyOrder, dailyProduct } from '../orders/support.js';
@@ -353,6 +354,21 @@ describe('with many orders', () => {
       ...{ count: 10_000, isAtLeast: true, totalPaidAmountCent: 10_000 * 1990, totalRefundAmountCent: 0 },
     });
     expect(await on.ask('/orders/totals', { productCode: 'RARE' })).toMatchObject({ count: 1, isAtLeast: false });
+  });
+
+  it.each([
+    ['everything', {}, ['external_orders_created']],
+    ['ended', { statuses: ['COMPLETED'] as const }, ['orders_ended']],
+    ['not begun', { statuses: ['INITIALIZING'] as const }, ['debit_attempts_started']],
+    ['failed', { failed: true }, ['orders_failed']],
+    ['due', { dueFrom: 0 }, ['orders_due_collect', 'orders_due_deduct']],
+    ['of a user', { channelUserId: 'bob' }, ['external_orders_listed']],
+  ])('those %s are found by their index, and no table is read whole', async (_what, filter, indexes) => {
+    const { list: query, values } = orderListQuery(filter, { after: undefined, orders: 51 }, 51);
+    const plan = JSON.stringify(await on.sql({ ...query, text: `explain (format json) ${query.text}` }, values));
+    for (const index of indexes) expect(plan).toContain(`"${index}"`);
+    const whole = [...plan.matchAll(/"Seq Scan".*?"Relation Name":"(\w+)"/g)].map(([, table]) => table);
+    expect(whole.filter((table) => !['channels', 'payment_channels'].includes(table ?? ''))).toEqual([]);
   });
 
   it('what is rare is found among them', async () => {
