@@ -29,6 +29,10 @@ interface DayRangeFilterProps {
 const dayBefore = (day: string) => dayjs(day).subtract(1, 'day').format('YYYY-MM-DD');
 const dayAfter = (day: string) => dayjs(day).add(1, 'day').format('YYYY-MM-DD');
 
+/** Nothing, where nothing is chosen: then the label stands there. */
+const rangeText = (range: readonly (string | null)[]): string =>
+  range.every((day) => day === null) ? '' : range.map((day) => (day ? shortDayText(momentOf(day)) : '…')).join(' – ');
+
 /** Days of Beijing, both of them included as people mean it: 1 to 31 January is all of January. */
 export function DayRangeFilter({ label, from, to, onChange }: DayRangeFilterProps) {
   const t = useTexts();
@@ -59,7 +63,7 @@ export function DayRangeFilter({ label, from, to, onChange }: DayRangeFilterProp
           setChosen(isWhole ? undefined : range);
           if (isWhole) onChange({ from: first ?? undefined, to: end ? dayAfter(end) : undefined });
         }}
-        valueFormatter={() => shown.map((day) => (day ? shortDayText(momentOf(day)) : '…')).join(' – ')}
+        valueFormatter={() => rangeText(shown)}
         presets={[
           { value: last(1), label: t('today') },
           { value: last(7), label: t('week') },
