@@ -29,7 +29,8 @@ export function AccountMenu() {
   return (
     <Menu position="bottom-end" width={200}>
       <Menu.Target>
-        <UnstyledButton className={styles.button} aria-label={`${t('account')}: ${name}`}>
+        <UnstyledButton className={styles.button}>
+          <span className="only-read">{t('account')}: </span>
           <span className={styles.letter} aria-hidden="true">
             {[...name][0]?.toUpperCase()}
           </span>

@@ -25,15 +25,22 @@ interface ChangeProps {
   readonly more?: 'good' | 'bad' | 'neutral';
   /** Of a share of a hundred: the difference itself, in points. */
   readonly isShare?: boolean;
+  /** What it is compared with, in words. */
+  readonly than?: string;
 }
 
 /** How a figure differs from that of the range before. */
-export function Change({ value, before, more = 'good', isShare = false }: ChangeProps) {
+export function Change({ value, before, more = 'good', isShare = false, than }: ChangeProps) {
   const t = useTexts();
   // Nothing now, or nothing then: there is no change to speak of.
   if (Number.isNaN(value) || Number.isNaN(before) || (value === 0 && before === 0)) return null;
-  if (value === before) return <span className={styles.change}>{t('same')}</span>;
-  if (before === 0) return <span className={styles.change}>{t('new')}</span>;
+  const words = than ? <span className={styles.than}>{than}</span> : null;
+  if (value === before || before === 0)
+    return (
+      <>
+        <span className={styles.change}>{before === 0 ? t('new') : t('same')}</span> {words}
+      </>
+    );
   const share = (value - before) / before;
   const isUp = value > before;
   const tone = more === 'neutral' ? undefined : (more === 'good') === isUp ? 'positive' : 'negative';
@@ -41,11 +48,14 @@ export function Change({ value, before, more = 'good', isShare = false }: Change
     ? t('points', { value: decimal(Math.abs(value - before) * 100) })
     : percent(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
   return (
-    <span className={`figures ${styles.change}`} data-tone={tone}>
-      <span aria-hidden="true">
-        {isUp ? '▲' : '▼'} {text}
-      </span>
-      <span className="only-read">{isUp ? t('up', { share: text }) : t('down', { share: text })}</span>
-    </span>
+    <>
+      <span className={`figures ${styles.change}`} data-tone={tone}>
+        <span aria-hidden="true">
+          {isUp ? '▲' : '▼'} {text}
+        </span>
+        <span className="only-read">{isUp ? t('up', { share: text }) : t('down', { share: text })}</span>
+      </span>{' '}
+      {words}
+    </>
   );
 }

@@ -2,7 +2,12 @@ import 'uplot/dist/uPlot.min.css';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
+import { dictionary } from '../i18n/dictionary.ts';
 import styles from './chart.module.css';
+
+const useTexts = dictionary({
+  nothing: ['Nothing in this range', '所选范围内没有数据'],
+});
 
 export interface ChartSeries {
   readonly name: string;
@@ -31,6 +36,7 @@ export interface ChartProps {
 /** Columns on top of one another, by the hour, the day or the month. Those who hear the page get the same as a table. */
 export function Chart(props: ChartProps) {
   const { title, labels, series, height, valueText, onPick } = props;
+  const t = useTexts();
   const place = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<{ readonly column: number; readonly left: number; readonly width: number }>();
   const scheme = useComputedColorScheme();
@@ -67,6 +73,7 @@ export function Chart(props: ChartProps) {
   return (
     <div className={styles.chart} data-picks={onPick !== undefined || undefined}>
       <div ref={place} aria-hidden="true" />
+      {isEmpty(series) ? <p className={styles.nothing}>{t('nothing')}</p> : null}
       {at ? (
         <div
           className={styles.tip}
@@ -113,6 +120,9 @@ export function Chart(props: ChartProps) {
   );
 }
 
+const isEmpty = (series: readonly ChartSeries[]): boolean =>
+  series.every(({ values }) => values.every((value) => value === 0));
+
 /** Each series on top of those before it; the highest comes first, so that the lower ones are drawn over it. */
 function stack(series: readonly ChartSeries[]): uPlot.AlignedData {
   const count = series[0]?.values.length ?? 0;
@@ -134,7 +144,7 @@ function optionsOf(
   const font = `11px ${getComputedStyle(document.body).fontFamily}`;
   const { series, ticks, step } = latest.current;
   const count = ticks.length;
-  const isEmpty = series.every(({ values }) => values.every((value) => value === 0));
+  const hasNothing = isEmpty(series);
   const bars = uPlot.paths.bars?.({ size: [0.72, 28], radius: 0.12 });
   return {
     width,
@@ -167,7 +177,7 @@ function optionsOf(
         incrs: ROUND.map((round) => round * step),
         grid: { stroke: colorOf('--line'), width: 1 },
         ticks: { show: false },
-        values: (_chart, at) => at.map((value) => (value === 0 || isEmpty ? '' : latest.current.tickText(value))),
+        values: (_chart, at) => at.map((value) => (value === 0 || hasNothing ? '' : latest.current.tickText(value))),
       },
     ],
     series: [

@@ -75,12 +75,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
         title={t('collected')}
         to={places.settlement(to.slice(0, 7))}
         value={moneyText(total(totals))}
-        change={
-          <>
-            <Change value={total(totals)} before={total(before)} />
-            <span className={styles.than}>{t(`than${range}`)}</span>
-          </>
-        }
+        change={<Change value={total(totals)} before={total(before)} than={t(`than${range}`)} />}
         aside={
           <dl className={styles.parts}>
             <Part name={t('collectedByUs')} value={moneyText(totals.paidCent)} color="--chart-1" />

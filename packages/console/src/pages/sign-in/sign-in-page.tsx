@@ -10,14 +10,14 @@ import { Outside } from '../../frame/outside.tsx';
 import { PasswordField } from '../../parts/password-field.tsx';
 import { FormProblem, Problem } from '../../parts/states.tsx';
 import { durationText } from '../../parts/time-text.ts';
-import { readSignInWays, signIn } from '../../session/session.ts';
+import { signIn, signInWaysQuery } from '../../session/session.ts';
 import styles from './sign-in.module.css';
 import { useTexts } from './texts.ts';
 
 export default function SignInPage() {
   const t = useTexts();
   const { to, problem } = useSearch({ from: '/sign-in' });
-  const ways = useQuery({ queryKey: ['sign-in ways'], queryFn: readSignInWays });
+  const ways = useQuery(signInWaysQuery);
   const badge = ways.data ? <EnvironmentBadge environment={ways.data.environment} /> : null;
   return (
     <Outside title={t('title')} badge={badge}>
