@@ -28,7 +28,7 @@ export function TestEventDialog({ appId, name, onClose }: TestEventDialogProps) 
     mutationFn: () => api.post<TestEventAnswer>(`/channels/${part(appId)}/events/test`, { eventType }),
   });
   return (
-    <Modal opened onClose={onClose} title={t('testTitle', { name })}>
+    <Modal opened onClose={onClose} title={t('testTitle', { name })} size="lg">
       <form
         className={dialog.form}
         onSubmit={(event) => {
