@@ -385,17 +385,20 @@ describe('with many orders', () => {
       return database.transaction(work, options);
     };
     const slow = { ...on.operator, database: { ...database, transaction } };
+    const rare = { settlementMode: 'SVC_DEDUCT', status: 'ACTIVE', limit: '200' } as const;
+    const { orders: expected } = await listOrders(on.operator, rare, 'support');
     const found: string[] = [];
     let cursor: string | undefined;
     let pages = 0;
     do {
-      const asked = { productCode: 'RARE', limit: '200', ...(cursor ? { cursor } : {}) };
+      const asked = { ...rare, ...(cursor ? { cursor } : {}) };
       const page = await listOrders(slow, asked, 'support');
       found.push(...page.orders.map(({ orderNo }) => orderNo));
       cursor = page.nextCursor ?? undefined;
       pages += 1;
     } while (cursor);
-    expect(found).toEqual([made['of another channel']]);
+    expect(expected.length).toBeGreaterThan(0);
+    expect(found).toEqual(expected.map(({ orderNo }) => orderNo));
     expect(pages).toBeGreaterThan(10);
   });
 
