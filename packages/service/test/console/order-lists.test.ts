@@ -362,6 +362,7 @@ describe('with many orders', () => {
     ['not begun', { statuses: ['INITIALIZING'] as const }, ['debit_attempts_started']],
     ['failed', { failed: true }, ['orders_failed']],
     ['due', { dueFrom: 0 }, ['orders_due_collect', 'orders_due_deduct']],
+    ['of a product', { productCode: 'RARE' }, ['orders_of_product']],
     ['of a user', { channelUserId: 'bob' }, ['external_orders_listed']],
   ])('those %s are found by their index, and no table is read whole', async (_what, filter, indexes) => {
     const { list: query, values } = orderListQuery(filter, { after: undefined, orders: 51 }, 51);

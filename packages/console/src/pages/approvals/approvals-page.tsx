@@ -1,9 +1,9 @@
-import { Drawer } from '@mantine/core';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import type { Approval, Approvals } from '../../api/order-types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import type { Column } from '../../parts/data-table.tsx';
+import { SidePanel } from '../../parts/dialog.tsx';
 import { List } from '../../parts/list.tsx';
 import { Money, moneyText } from '../../parts/money.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -68,15 +68,13 @@ export default function ApprovalsPage() {
         onOpen={({ approvalId }) => setOpenedId(approvalId)}
         empty={status === 'WAITING' ? <NothingWaits /> : <Empty isFiltered title={t('empty')} />}
       />
-      <Drawer
-        opened={opened !== undefined}
-        onClose={() => setOpenedId(undefined)}
-        position="right"
-        size={480}
+      <SidePanel
+        isOpen={opened !== undefined}
         title={opened ? titleOf(opened) : null}
+        onClose={() => setOpenedId(undefined)}
       >
         {opened ? <ApprovalView approval={opened} onDecided={setDecided} /> : null}
-      </Drawer>
+      </SidePanel>
     </Page>
   );
 }

@@ -54,7 +54,6 @@ export const useTexts = dictionary({
   benefit: ['Benefit', '权益'],
   value: ['Value', '面值'],
   status: ['Status', '状态'],
-  issued: ['Issued', '发放时间'],
   claimedAt: ['Claimed', '领取时间'],
   expires: ['Expires', '过期时间'],
   noBenefits: ['No benefit was issued.', '尚未发放权益。'],

@@ -106,7 +106,15 @@ function OrderFilters({
         choices={statuses}
         selected={values.status?.split(',') ?? []}
         onChange={(selected) => set({ status: selected.join() })}
-      />
+      >
+        <span className={styles.divider} />
+        <Toggles
+          label={t('failed')}
+          choices={[{ value: 'true', label: t('failedTrue') }]}
+          selected={values.failed ? [values.failed] : []}
+          onChange={(selected) => set({ failed: selected.includes('true') ? 'true' : undefined })}
+        />
+      </Toggles>
       <FilterBar filters={filters}>
         <NameFilter
           label={t('channel')}
@@ -134,18 +142,10 @@ function OrderFilters({
         />
         <DayRangeFilter
           label={t('due')}
+          isAhead
           from={values.dueFrom}
           to={values.dueTo}
           onChange={({ from, to }) => set({ dueFrom: from, dueTo: to })}
-        />
-        <ChoiceFilter
-          label={t('failed')}
-          choices={[
-            { value: 'true', label: t('failedTrue') },
-            { value: 'false', label: t('failedFalse') },
-          ]}
-          value={values.failed}
-          onChange={(failed) => set({ failed })}
         />
         {values.channelUserId ? (
           <TextFilter
