@@ -7,6 +7,7 @@ import { NameFilter } from '../../catalog/name-filter.tsx';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { DayRangeFilter } from '../../parts/day-range-filter.tsx';
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx';
+import { FoldedFilters } from '../../parts/folded-filters.tsx';
 import { List } from '../../parts/list.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
@@ -115,46 +116,48 @@ function OrderFilters({
           onChange={(selected) => set({ failed: selected.includes('true') ? 'true' : undefined })}
         />
       </Toggles>
-      <FilterBar filters={filters}>
-        <NameFilter
-          label={t('channel')}
-          choices={useChannelNames().choices}
-          value={values.appId}
-          onChange={(appId) => set({ appId })}
-        />
-        <NameFilter
-          label={t('product')}
-          choices={useProductNames().choices}
-          value={values.productCode}
-          onChange={(productCode) => set({ productCode })}
-        />
-        <ChoiceFilter
-          label={t('mode')}
-          choices={(['SVC_DEDUCT', 'CHANNEL_COLLECT'] as const).map((value) => ({ value, label: modeText(value) }))}
-          value={values.settlementMode}
-          onChange={(settlementMode) => set({ settlementMode })}
-        />
-        <DayRangeFilter
-          label={t('created')}
-          from={values.createdFrom}
-          to={values.createdTo}
-          onChange={({ from, to }) => set({ createdFrom: from, createdTo: to })}
-        />
-        <DayRangeFilter
-          label={t('due')}
-          isAhead
-          from={values.dueFrom}
-          to={values.dueTo}
-          onChange={({ from, to }) => set({ dueFrom: from, dueTo: to })}
-        />
-        {values.channelUserId ? (
-          <TextFilter
-            label={t('userExact')}
-            value={values.channelUserId}
-            onChange={(channelUserId) => set({ channelUserId })}
+      <FoldedFilters count={filters.count}>
+        <FilterBar filters={filters}>
+          <NameFilter
+            label={t('channel')}
+            choices={useChannelNames().choices}
+            value={values.appId}
+            onChange={(appId) => set({ appId })}
           />
-        ) : null}
-      </FilterBar>
+          <NameFilter
+            label={t('product')}
+            choices={useProductNames().choices}
+            value={values.productCode}
+            onChange={(productCode) => set({ productCode })}
+          />
+          <ChoiceFilter
+            label={t('mode')}
+            choices={(['SVC_DEDUCT', 'CHANNEL_COLLECT'] as const).map((value) => ({ value, label: modeText(value) }))}
+            value={values.settlementMode}
+            onChange={(settlementMode) => set({ settlementMode })}
+          />
+          <DayRangeFilter
+            label={t('created')}
+            from={values.createdFrom}
+            to={values.createdTo}
+            onChange={({ from, to }) => set({ createdFrom: from, createdTo: to })}
+          />
+          <DayRangeFilter
+            label={t('due')}
+            isAhead
+            from={values.dueFrom}
+            to={values.dueTo}
+            onChange={({ from, to }) => set({ dueFrom: from, dueTo: to })}
+          />
+          {values.channelUserId ? (
+            <TextFilter
+              label={t('userExact')}
+              value={values.channelUserId}
+              onChange={(channelUserId) => set({ channelUserId })}
+            />
+          ) : null}
+        </FilterBar>
+      </FoldedFilters>
     </div>
   );
 }

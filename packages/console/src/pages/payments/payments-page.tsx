@@ -12,6 +12,7 @@ import { RefreshIcon } from '../../icons/icons.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { DayRangeFilter } from '../../parts/day-range-filter.tsx';
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx';
+import { FoldedFilters } from '../../parts/folded-filters.tsx';
 import { List } from '../../parts/list.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -77,7 +78,9 @@ export default function PaymentsPage() {
             selected={filters.values.status ? [filters.values.status] : []}
             onChange={([status]) => filters.set({ status: status === filters.values.status ? undefined : status })}
           />
-          <PaymentFilters filters={filters} reasons={reasonsOf(summary.data, filters.values.reason)} />
+          <FoldedFilters count={filters.count}>
+            <PaymentFilters filters={filters} reasons={reasonsOf(summary.data, filters.values.reason)} />
+          </FoldedFilters>
         </div>
       )}
       <List
