@@ -1,7 +1,8 @@
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useCommonTexts } from '../i18n/common.ts';
+import { Dialog } from './dialog.tsx';
 import styles from './form-dialog.module.css';
 import { FormProblem } from './states.tsx';
 
@@ -24,7 +25,7 @@ export function FormDialog(props: FormDialogProps) {
   const t = useCommonTexts();
   const submit = useMutation({ mutationFn: onSubmit });
   return (
-    <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={false}>
+    <Dialog isOpen isKept onClose={onClose} title={title} size={size}>
       <form
         className={styles.form}
         onSubmit={(event) => {
@@ -45,6 +46,6 @@ export function FormDialog(props: FormDialogProps) {
           </Button>
         </div>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

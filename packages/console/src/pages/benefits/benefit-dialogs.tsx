@@ -1,8 +1,9 @@
-import { Button, Modal, NumberInput, Radio, TextInput } from '@mantine/core';
+import { Button, NumberInput, Radio, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api, part } from '../../api/client.ts';
 import type { Benefit, BenefitChanged, CodesAnswer, FulfilmentRequest } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { type ChosenFile, FileDrop } from '../../parts/file-drop.tsx';
 import dialog from '../../parts/form-dialog.module.css';
 import { FormDialog } from '../../parts/form-dialog.tsx';
@@ -51,7 +52,7 @@ function ImportDone({ done, onClose }: { readonly done: CodesAnswer; onClose(): 
   const t = useTexts();
   const common = useCommonTexts();
   return (
-    <Modal opened onClose={onClose} title={t('importDone')}>
+    <Dialog isOpen onClose={onClose} title={t('importDone')}>
       <div className={dialog.form} role="status">
         <Facts
           facts={[
@@ -68,7 +69,7 @@ function ImportDone({ done, onClose }: { readonly done: CodesAnswer; onClose(): 
           </Button>
         </div>
       </div>
-    </Modal>
+    </Dialog>
   );
 }
 

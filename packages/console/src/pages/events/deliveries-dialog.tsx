@@ -1,8 +1,9 @@
-import { Button, Modal, Switch } from '@mantine/core';
+import { Button, Switch } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, part } from '../../api/client.ts';
 import type { PauseAnswer } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { CALLBACK_TYPES, type CallbackType, useEventTypeText } from '../../parts/event-type.ts';
 import dialog from '../../parts/form-dialog.module.css';
 import { notifyDone } from '../../parts/notify.ts';
@@ -34,7 +35,7 @@ export function DeliveriesDialog({ appId, name, paused, onClose }: DeliveriesDia
   });
   const isAllPaused = paused.includes('*');
   return (
-    <Modal opened onClose={onClose} title={t('deliveriesTitle', { name })}>
+    <Dialog isOpen onClose={onClose} title={t('deliveriesTitle', { name })}>
       <div className={dialog.form}>
         <p>{t('deliveriesHint')}</p>
         <div className={styles.switches}>
@@ -59,6 +60,6 @@ export function DeliveriesDialog({ appId, name, paused, onClose }: DeliveriesDia
           </Button>
         </div>
       </div>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,9 +1,10 @@
-import { Button, Modal, Select } from '@mantine/core';
+import { Button, Select } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, part } from '../../api/client.ts';
 import type { TestEventAnswer } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { EVENT_TYPES, useEventTypeText } from '../../parts/event-type.ts';
 import dialog from '../../parts/form-dialog.module.css';
 import { countText } from '../../parts/money.tsx';
@@ -28,7 +29,7 @@ export function TestEventDialog({ appId, name, onClose }: TestEventDialogProps) 
     mutationFn: () => api.post<TestEventAnswer>(`/channels/${part(appId)}/events/test`, { eventType }),
   });
   return (
-    <Modal opened onClose={onClose} title={t('testTitle', { name })} size="lg">
+    <Dialog isOpen onClose={onClose} title={t('testTitle', { name })} size="lg">
       <form
         className={dialog.form}
         onSubmit={(event) => {
@@ -78,6 +79,6 @@ export function TestEventDialog({ appId, name, onClose }: TestEventDialogProps) 
           </Button>
         </div>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
