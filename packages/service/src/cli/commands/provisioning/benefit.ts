@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { OperatorError } from '../../../operator/operator.js';
 import {
   type ImportedCodes,
@@ -11,7 +11,7 @@ import {
 } from '../../../operator/provisioning/benefits.js';
 import type { BenefitFulfilmentView } from '../../../operator/provisioning/benefits-sql.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
-import { parseWholeNumberOrNone } from '../../frame/options.js';
+import { type OrNone, parseWholeNumberOrNone } from '../../frame/options.js';
 import { readKeyFile } from '../../frame/reference-program.js';
 import { paragraphs, type SafeText, safeText } from '../../frame/safe-text.js';
 import { record, table } from '../../frame/table.js';
@@ -51,18 +51,19 @@ export function addBenefitCommands(program: Command, { perform, performList }: C
     await perform(options, (operator) => importCodes(operator, input), importText);
   });
 
-  addCommand(benefit, 'set-low-stock <benefit-code> <codes>', 'raise an alert when fewer codes are left in the pool', [
+  addCommand(benefit, 'set-low-stock <benefit-code>', 'raise an alert when fewer codes are left in the pool', [
     'set-low-stock COUPON 500',
     'set-low-stock COUPON none',
-  ]).action(async (benefitCode: string, codes: string, options: JsonOption) => {
-    const given = parseWholeNumberOrNone(codes);
-    const input = { benefitCode, lowStock: given === 'none' ? null : given };
-    await perform(
-      options,
-      (operator) => setLowStock(operator, input),
-      ({ lowStock }) => `low stock of ${benefitCode}: ${lowStockText(lowStock)}`,
-    );
-  });
+  ])
+    .addArgument(new Argument('<codes>', 'how many, or none').argParser(parseWholeNumberOrNone))
+    .action(async (benefitCode: string, codes: OrNone<number>, options: JsonOption) => {
+      const input = { benefitCode, lowStock: codes === 'none' ? null : codes };
+      await perform(
+        options,
+        (operator) => setLowStock(operator, input),
+        ({ lowStock }) => `low stock of ${benefitCode}: ${lowStockText(lowStock)}`,
+      );
+    });
 
   addCommand(benefit, 'list', 'all benefits', ['list', 'list --json']).action(async (options: JsonOption) => {
     await performList(options, listBenefits, benefitTable);
