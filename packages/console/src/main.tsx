@@ -13,7 +13,7 @@ import { markDocument } from './i18n/language.ts';
 import { ErrorBoundary } from './parts/states.tsx';
 import { router } from './router.tsx';
 import { askForProof } from './session/proof.ts';
-import { sessionQuery } from './session/session.ts';
+import { forgetSession, sessionQuery } from './session/session.ts';
 import { settingKey } from './settings.ts';
 import { cssVariablesResolver, theme } from './theme/theme.ts';
 
@@ -27,14 +27,16 @@ reactBy({
   signedOut: () => {
     const { href, pathname } = router.state.location;
     if (pathname === '/sign-in') return;
-    queryClient.clear();
-    void router.navigate({ to: '/sign-in', search: { to: href } });
+    void router.navigate({ to: '/sign-in', search: { to: href } }).then(forgetSession);
   },
 });
 markDocument();
 
 /** The service puts one into the page for each answer; a style element without it is refused by the page's policy. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
+
+// The part of a dialog that keeps the page behind it from scrolling asks for it under this name.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const place = document.getElementById('page');
 if (!place) throw new Error('The page has no place for the console');

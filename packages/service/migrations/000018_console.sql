@@ -289,6 +289,7 @@ create index concurrently audit_log_action on audit_log (action, audit_id);
 -- nothing to them.
 create index concurrently external_orders_created on external_orders (created_at, order_no);
 create index concurrently external_orders_of_channel on external_orders (channel_id, created_at, order_no);
+create index concurrently orders_of_product on orders (product_code, created_at, order_no);
 create index concurrently orders_ended on orders (status, created_at, order_no)
   where status in ('UNSUBSCRIBED', 'COMPLETED', 'TERMINATED');
 create index concurrently orders_ended_of_channel on orders (channel_id, status, created_at, order_no)
@@ -308,9 +309,11 @@ create index concurrently delivery_attempts_pushed on delivery_attempts using br
 -- A card by what people read out of it.
 create index concurrently agreements_card_tail on agreements (card_tail, agreement_id) where agreement_no is not null;
 
--- Debits that failed, by when and by why, and those that a retry has saved. A debit is in none of them while it is under way,
+-- Debits that failed, by when, whose and why, and those that a retry has saved. A debit is in none of them while it is under way,
 -- and only in these if it did not succeed at once.
 create index concurrently debit_attempts_failed on debit_attempts (settled_at, order_no, cycle_no) where status = 'FAIL';
+create index concurrently debit_attempts_failed_of_channel on debit_attempts
+  (channel_id, settled_at, order_no, cycle_no) where status = 'FAIL';
 create index concurrently debit_attempts_failed_because on debit_attempts
   (left(reason, 100), settled_at, order_no, cycle_no) where status = 'FAIL';
 create index concurrently debit_attempts_recovered on debit_attempts (settled_at)

@@ -9,8 +9,8 @@ type Filters = Readonly<Record<string, string | null | undefined>>;
 export const places = {
   orders: (filters: Filters = {}) => `/orders${stringifySearch(filters)}`,
   order: (orderNo: string) => `/orders/${encodeURIComponent(orderNo)}`,
-  user: (appId: string, channelUserId: string) => `/user${stringifySearch({ appId, channelUserId })}`,
-  failedPayments: (filters: Filters = {}) => `/failed-payments${stringifySearch(filters)}`,
+  user: (appId: string, channelUserId: string) => `/users${stringifySearch({ appId, channelUserId })}`,
+  failedPayments: (filters: Filters = {}) => `/payments${stringifySearch(filters)}`,
   bulkRun: (runId: string) => `/bulk/${encodeURIComponent(runId)}`,
   approvals: () => '/approvals',
   events: (filters: Filters = {}) => `/events${stringifySearch(filters)}`,

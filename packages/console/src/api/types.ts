@@ -72,6 +72,8 @@ export type Difference = Static<typeof schemas.books.difference>;
 export type Differences = Static<typeof schemas.books.differences>;
 export type SettlementMonth = Static<typeof schemas.books.settlementMonth>;
 export type SettlementMonths = Static<typeof schemas.books.settlementMonths>;
+export type ReconcileRequest = Static<typeof schemas.books.reconcileRequest>;
+export type DifferenceChanged = Static<typeof schemas.books.differenceChanged>;
 
 // Set-up
 export type Channel = Static<typeof schemas.setup.channel>;
@@ -86,6 +88,17 @@ export type PaymentChannelAnswer = Static<typeof schemas.setup.paymentChannelAns
 export type Benefit = Static<typeof schemas.setup.benefitView>;
 export type Benefits = Static<typeof schemas.setup.benefits>;
 export type CodesAnswer = Static<typeof schemas.setup.codesAnswer>;
+export type ChannelRequest = Static<typeof schemas.setup.channelRequest>;
+export type ChannelChange = Static<typeof schemas.setup.channelChange>;
+export type ChannelChanged = Static<typeof schemas.setup.channelChanged>;
+export type CredentialsRequest = Static<typeof schemas.setup.credentialsRequest>;
+export type ProductRequest = Static<typeof schemas.setup.productRequest>;
+export type VersionRequest = Static<typeof schemas.setup.versionRequest>;
+export type PaymentChannelRequest = Static<typeof schemas.setup.paymentChannelRequest>;
+export type PaymentChannelChange = Static<typeof schemas.setup.paymentChannelChange>;
+export type PaymentChannelChanged = Static<typeof schemas.setup.paymentChannelChanged>;
+export type BenefitChanged = Static<typeof schemas.setup.benefitChanged>;
+export type FulfilmentRequest = Static<typeof schemas.setup.fulfilmentRequest>;
 
 // People and the audit log
 export type People = Static<typeof schemas.people.people>;

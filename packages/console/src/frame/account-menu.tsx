@@ -4,7 +4,7 @@ import { useRoleTexts } from '../i18n/common.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { ChevronDownIcon, KeyIcon, SignOutIcon } from '../icons/icons.tsx';
 import { notifyProblem } from '../parts/notify.ts';
-import { signOut, useSession } from '../session/session.ts';
+import { forgetSession, signOut, useSession } from '../session/session.ts';
 import styles from './account-menu.module.css';
 
 const useTexts = dictionary({
@@ -17,11 +17,20 @@ export function AccountMenu() {
   const roleText = useRoleTexts();
   const navigate = useNavigate();
   const { name, role } = useSession();
-  const leave = () => signOut().then(() => navigate({ to: '/sign-in' }), notifyProblem);
+  const leave = async () => {
+    try {
+      await signOut();
+      await navigate({ to: '/sign-in' });
+      forgetSession();
+    } catch (error) {
+      notifyProblem(error);
+    }
+  };
   return (
     <Menu position="bottom-end" width={200}>
       <Menu.Target>
-        <UnstyledButton className={styles.button} aria-label={`${t('account')}: ${name}`}>
+        <UnstyledButton className={styles.button}>
+          <span className="only-read">{t('account')}: </span>
           <span className={styles.letter} aria-hidden="true">
             {[...name][0]?.toUpperCase()}
           </span>

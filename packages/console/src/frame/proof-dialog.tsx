@@ -1,4 +1,4 @@
-import { Button, Modal, PasswordInput, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { api } from '../api/client.ts';
@@ -6,6 +6,8 @@ import { isProblem } from '../api/problem.ts';
 import type { ProofRequest, Session } from '../api/types.ts';
 import { useCommonTexts } from '../i18n/common.ts';
 import { dictionary } from '../i18n/dictionary.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { PasswordField } from '../parts/password-field.tsx';
 import { FormProblem, Problem } from '../parts/states.tsx';
 import { listenForProof, settleProof } from '../session/proof.ts';
 import { takeSession, useSession } from '../session/session.ts';
@@ -36,9 +38,9 @@ export function ProofDialog() {
   const [isAsked, setAsked] = useState(false);
   useEffect(() => listenForProof(setAsked), []);
   return (
-    <Modal opened={isAsked} onClose={() => settleProof(false)} title={t('title')} size="sm" zIndex={400}>
+    <Dialog isOpen={isAsked} onClose={() => settleProof(false)} title={t('title')} size="sm" isOnTop>
       <Question />
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -68,7 +70,7 @@ function Question() {
       {/* So that a password manager knows whose it is. */}
       <input className="only-read" autoComplete="username" value={name} readOnly tabIndex={-1} aria-hidden="true" />
       {way === 'password' ? (
-        <PasswordInput
+        <PasswordField
           label={t('password')}
           autoComplete="current-password"
           value={given}

@@ -131,6 +131,8 @@ export const ProductIcon = icon(
     <path d="m3.5 6.25 6.5 3.5 6.5-3.5M10 9.75v7.5" />
   </>,
 );
+export const ReconciliationIcon = icon(<path d="M4 7h12M12.5 3.5 16 7l-3.5 3.5M16 13H4M7.5 9.5 4 13l3.5 3.5" />);
+export const UploadIcon = icon(<path d="M10 12.5V3M6 6.75l4-4 4 4M3.5 16.5h13" />);
 export const RequestIcon = icon(<path d="m6 6-4 4 4 4M14 6l4 4-4 4M11.5 4l-3 12" />);
 export const RefreshIcon = icon(<path d="M16.5 10a6.5 6.5 0 1 1-2-4.7M16.5 3v3.5H13" />);
 export const SearchIcon = icon(

@@ -5,7 +5,7 @@ import styles from './change.module.css';
 const useTexts = dictionary({
   up: ['up {share}', '上升 {share}'],
   down: ['down {share}', '下降 {share}'],
-  same: ['as before', '持平'],
+  same: ['unchanged', '持平'],
   new: ['new', '新增'],
   points: ['{value} pp', '{value} 个百分点'],
 });
@@ -18,6 +18,12 @@ export const shareText = percent;
 const decimal = (value: number): string =>
   new Intl.NumberFormat(localeOf(getLanguage()), { maximumFractionDigits: 1 }).format(value);
 
+/** 7.4 %, 58 %; what is ten times as much is easier said as such. */
+function timesText(share: number): string {
+  if (share >= 9) return `×${Math.round(share + 1)}`;
+  return percent(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
+}
+
 interface ChangeProps {
   readonly value: number;
   readonly before: number;
@@ -25,25 +31,35 @@ interface ChangeProps {
   readonly more?: 'good' | 'bad' | 'neutral';
   /** Of a share of a hundred: the difference itself, in points. */
   readonly isShare?: boolean;
+  /** What it is compared with, in words. */
+  readonly than?: string;
 }
 
 /** How a figure differs from that of the range before. */
-export function Change({ value, before, more = 'good', isShare = false }: ChangeProps) {
+export function Change({ value, before, more = 'good', isShare = false, than }: ChangeProps) {
   const t = useTexts();
-  if (value === before) return <span className={styles.change}>{t('same')}</span>;
-  if (before === 0) return <span className={styles.change}>{t('new')}</span>;
+  // Nothing now, or nothing then: there is no change to speak of.
+  if (Number.isNaN(value) || Number.isNaN(before) || (value === 0 && before === 0)) return null;
+  const words = than ? <span className={styles.than}>{than}</span> : null;
+  if (value === before || before === 0)
+    return (
+      <>
+        <span className={styles.change}>{before === 0 ? t('new') : t('same')}</span> {words}
+      </>
+    );
   const share = (value - before) / before;
   const isUp = value > before;
   const tone = more === 'neutral' ? undefined : (more === 'good') === isUp ? 'positive' : 'negative';
-  const text = isShare
-    ? t('points', { value: decimal(Math.abs(value - before) * 100) })
-    : percent(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
+  const text = isShare ? t('points', { value: decimal(Math.abs(value - before) * 100) }) : timesText(share);
   return (
-    <span className={`figures ${styles.change}`} data-tone={tone}>
-      <span aria-hidden="true">
-        {isUp ? '▲' : '▼'} {text}
-      </span>
-      <span className="only-read">{isUp ? t('up', { share: text }) : t('down', { share: text })}</span>
-    </span>
+    <>
+      <span className={`figures ${styles.change}`} data-tone={tone}>
+        <span aria-hidden="true">
+          {isUp ? '▲' : '▼'} {text}
+        </span>
+        <span className="only-read">{isUp ? t('up', { share: text }) : t('down', { share: text })}</span>
+      </span>{' '}
+      {words}
+    </>
   );
 }

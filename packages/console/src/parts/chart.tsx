@@ -2,7 +2,12 @@ import 'uplot/dist/uPlot.min.css';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
+import { dictionary } from '../i18n/dictionary.ts';
 import styles from './chart.module.css';
+
+const useTexts = dictionary({
+  nothing: ['Nothing in this range', '所选范围内没有数据'],
+});
 
 export interface ChartSeries {
   readonly name: string;
@@ -22,6 +27,8 @@ export interface ChartProps {
   readonly height: number;
   valueText(value: number): string;
   tickText(value: number): string;
+  /** Lines of the grid are this far apart, or a multiple of it. */
+  readonly step: number;
   /** A press on a column. */
   onPick?: ((column: number) => void) | undefined;
 }
@@ -29,6 +36,7 @@ export interface ChartProps {
 /** Columns on top of one another, by the hour, the day or the month. Those who hear the page get the same as a table. */
 export function Chart(props: ChartProps) {
   const { title, labels, series, height, valueText, onPick } = props;
+  const t = useTexts();
   const place = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<{ readonly column: number; readonly left: number; readonly width: number }>();
   const scheme = useComputedColorScheme();
@@ -65,6 +73,7 @@ export function Chart(props: ChartProps) {
   return (
     <div className={styles.chart} data-picks={onPick !== undefined || undefined}>
       <div ref={place} aria-hidden="true" />
+      {isEmpty(series) ? <p className={styles.nothing}>{t('nothing')}</p> : null}
       {at ? (
         <div
           className={styles.tip}
@@ -111,6 +120,9 @@ export function Chart(props: ChartProps) {
   );
 }
 
+const isEmpty = (series: readonly ChartSeries[]): boolean =>
+  series.every(({ values }) => values.every((value) => value === 0));
+
 /** Each series on top of those before it; the highest comes first, so that the lower ones are drawn over it. */
 function stack(series: readonly ChartSeries[]): uPlot.AlignedData {
   const count = series[0]?.values.length ?? 0;
@@ -130,8 +142,9 @@ function optionsOf(
   const look = getComputedStyle(document.documentElement);
   const colorOf = (name: string) => look.getPropertyValue(name).trim();
   const font = `11px ${getComputedStyle(document.body).fontFamily}`;
-  const { series, ticks } = latest.current;
+  const { series, ticks, step } = latest.current;
   const count = ticks.length;
+  const hasNothing = isEmpty(series);
   const bars = uPlot.paths.bars?.({ size: [0.72, 28], radius: 0.12 });
   return {
     width,
@@ -140,7 +153,7 @@ function optionsOf(
     padding: [8, 0, 0, 0],
     scales: {
       x: { time: false, range: [-0.6, count - 0.4] },
-      y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.08 : 1] },
+      y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.08 : step] },
     },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false }, x: true },
     axes: [
@@ -161,9 +174,10 @@ function optionsOf(
         size: 48,
         gap: 8,
         space: 38,
+        incrs: ROUND.map((round) => round * step),
         grid: { stroke: colorOf('--line'), width: 1 },
         ticks: { show: false },
-        values: (_chart, at) => at.map((value) => (value === 0 ? '' : latest.current.tickText(value))),
+        values: (_chart, at) => at.map((value) => (value === 0 || hasNothing ? '' : latest.current.tickText(value))),
       },
     ],
     series: [
@@ -186,6 +200,11 @@ function optionsOf(
     },
   };
 }
+
+/** 1, 2, 5, 10, 20, 50 … */
+const ROUND = Array.from({ length: 33 }, (_, n) => [1, 2, 5][n % 3] as number).map(
+  (digit, n) => digit * 10 ** Math.floor(n / 3),
+);
 
 /** Which columns have a label: as many as there is room for, the last one among them. */
 function splitsOf(count: number, room: number): number[] {

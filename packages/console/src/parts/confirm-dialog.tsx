@@ -1,8 +1,9 @@
-import { Button, Modal, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useCommonTexts } from '../i18n/common.ts';
 import styles from './confirm-dialog.module.css';
+import { Dialog } from './dialog.tsx';
 import { FormProblem } from './states.tsx';
 
 interface ConfirmDialogProps {
@@ -25,9 +26,9 @@ interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { isOpen, title, onClose } = props;
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title}>
+    <Dialog isOpen={isOpen} onClose={onClose} title={title}>
       <Question {...props} />
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,5 +1,5 @@
-import { PasswordInput } from '@mantine/core';
 import { dictionary } from '../i18n/dictionary.ts';
+import { PasswordField } from './password-field.tsx';
 
 const useTexts = dictionary({
   password: ['New password', '新密码'],
@@ -34,7 +34,7 @@ export function NewPassword({ value, onChange, size = 'sm' }: NewPasswordProps) 
   const missing = MIN_PASSWORD - [...value.password].length;
   return (
     <>
-      <PasswordInput
+      <PasswordField
         label={t('password')}
         description={value.password !== '' && missing > 0 ? t('tooShort', { count: missing }) : t('passwordHint')}
         size={size}
@@ -42,7 +42,7 @@ export function NewPassword({ value, onChange, size = 'sm' }: NewPasswordProps) 
         value={value.password}
         onChange={(event) => onChange({ ...value, password: event.currentTarget.value })}
       />
-      <PasswordInput
+      <PasswordField
         label={t('again')}
         size={size}
         autoComplete="new-password"

@@ -4,6 +4,8 @@ import { AUDIT_FILTERS } from '../pages/audit/filters.ts';
 import { OVERVIEW_FILTERS } from '../pages/overview/filters.ts';
 import { NotFound } from '../parts/states.tsx';
 import { rootRoute, signedInRoute } from './frame-routes.ts';
+import { operationsRoutes } from './operations-routes.ts';
+import { orderRoutes } from './order-routes.ts';
 
 const signIn = createRoute({
   getParentRoute: () => rootRoute,
@@ -45,5 +47,5 @@ const unknown = createRoute({ getParentRoute: () => signedInRoute, path: '$', co
 export const routeTree = rootRoute.addChildren([
   signIn,
   setup,
-  signedInRoute.addChildren([overview, account, people, audit, unknown]),
+  signedInRoute.addChildren([overview, ...orderRoutes, ...operationsRoutes, account, people, audit, unknown]),
 ]);

@@ -4,7 +4,7 @@ import { Spotlight, spotlight } from '@mantine/spotlight';
 import { mayDo } from '@perennial/service/roles';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 import { api } from '../api/client.ts';
 import type { SearchAnswer, SearchResult } from '../api/types.ts';
 import { MENU, useMenuTexts } from '../frame/menu.ts';
@@ -32,8 +32,8 @@ const useTexts = dictionary({
   product: ['Products', '产品'],
   nothing: ['Nothing is known by “{text}”', '没有找到“{text}”'],
   nothingHint: [
-    'Numbers are found by their beginning, a mobile only when it is complete.',
-    '编号支持前缀匹配，手机号需完整输入。',
+    'Of an order’s number the first four digits will do; other numbers and a mobile have to be complete.',
+    '订单号输入前四位即可，其他编号与手机号需完整输入。',
   ],
   searching: ['Searching…', '搜索中…'],
   failed: ['The search did not answer.', '搜索无响应。'],
@@ -78,6 +78,10 @@ export default function SearchBox() {
       maxHeight="min(60vh, 520px)"
       size={620}
       radius="lg"
+      centered={false}
+      yOffset="12vh"
+      overlayProps={{ backgroundOpacity: 0.3, blur: 0 }}
+      classNames={{ actionsGroup: styles.group ?? '', actionsList: styles.list ?? '', action: styles.action ?? '' }}
       aria-label={t('placeholder')}
     >
       <Spotlight.Search
@@ -85,6 +89,7 @@ export default function SearchBox() {
         aria-label={t('placeholder')}
         leftSection={<SearchIcon />}
         spellCheck={false}
+        onKeyDown={openFirst}
       />
       <Spotlight.ActionsList>
         {KINDS.map((kind) => (
@@ -93,7 +98,7 @@ export default function SearchBox() {
         {pages.length > 0 ? (
           <Spotlight.ActionsGroup label={t('pages')}>
             {pages.map(({ label, icon: Icon, open }) => (
-              <Spotlight.Action key={label} label={label} leftSection={<Icon size={17} />} onClick={open} />
+              <Spotlight.Action key={label} data-found label={label} leftSection={<Icon size={17} />} onClick={open} />
             ))}
           </Spotlight.ActionsGroup>
         ) : null}
@@ -116,6 +121,13 @@ export default function SearchBox() {
   );
 }
 
+/** Enter without having chosen opens the first one, which looks chosen. */
+function openFirst(event: KeyboardEvent): void {
+  if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+  const list = event.currentTarget.closest('[role="dialog"]');
+  if (!list?.querySelector('[data-selected]')) list?.querySelector<HTMLElement>('[data-found]')?.click();
+}
+
 function Group({ label, results }: { readonly label: string; readonly results: readonly SearchResult[] }) {
   const navigate = useNavigate();
   if (results.length === 0) return null;
@@ -124,9 +136,13 @@ function Group({ label, results }: { readonly label: string; readonly results: r
       {results.map((result) => (
         <Spotlight.Action
           key={`${result.kind} ${result.id}`}
+          data-found
+          disabled={addressOfResult(result) === undefined}
           onClick={() => {
+            const place = addressOfResult(result);
+            if (place === undefined) return;
             spotlight.close();
-            void navigate(placeAddress(addressOfResult(result)));
+            void navigate(placeAddress(place));
           }}
         >
           <Result result={result} />

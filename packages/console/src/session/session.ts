@@ -26,12 +26,15 @@ export function useSession(): Session {
 /** Whether the person who is signed in may do what this role may. */
 export const useMayDo = (needed: Role | readonly Role[]): boolean => mayDo(useSession().role, needed);
 
-export const readSignInWays = () => api.signIn<SignInWays>('GET', '/sign-in-ways');
+export const signInWaysQuery = queryOptions({
+  queryKey: ['sign-in-ways'],
+  queryFn: () => api.signIn<SignInWays>('GET', '/sign-in-ways'),
+});
 
 export async function signIn(request: SignInRequest): Promise<void> {
   const session = await api.signIn<Session>('POST', '/session', request);
   // What a person before may have left behind is not this person's to see.
-  queryClient.clear();
+  forgetSession();
   queryClient.setQueryData(sessionQuery.queryKey, keep(session));
 }
 
@@ -42,7 +45,8 @@ export const takeSession = (session: Session): void => {
 
 export const reloadSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 
-export async function signOut(): Promise<void> {
-  await api.delete('/session');
-  queryClient.clear();
-}
+/** To be followed by `forgetSession`, once nothing is shown any more that belongs to it. */
+export const signOut = (): Promise<unknown> => api.delete('/session');
+
+export const forgetSession = (): void =>
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== signInWaysQuery.queryKey[0] });

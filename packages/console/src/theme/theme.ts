@@ -97,6 +97,7 @@ export const cssVariablesResolver: CSSVariablesResolver = () => {
     '--mantine-color-placeholder': 'var(--quiet)',
     '--mantine-color-anchor': 'var(--link)',
     '--mantine-color-default': 'var(--page)',
+    '--mantine-color-default-color': 'var(--text)',
     '--mantine-color-default-hover': 'var(--hover)',
     '--mantine-color-default-border': 'var(--line-strong)',
     '--mantine-color-error': 'var(--negative)',
@@ -117,6 +118,7 @@ export const theme = createTheme({
   spacing: { xs: '0.375rem', sm: '0.625rem', md: '1rem', lg: '1.5rem', xl: '2rem' },
   radius: { xs: '0.25rem', sm: '0.375rem', md: '0.5rem', lg: '0.75rem', xl: '1rem' },
   defaultRadius: 'sm',
+  fontWeights: { regular: '400', medium: '500', bold: '600' },
   headings: {
     fontWeight: '600',
     sizes: {

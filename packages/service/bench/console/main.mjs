@@ -5,19 +5,33 @@ import { performance } from 'node:perf_hooks';
 import { formatTime } from '@perennial/wire';
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createFiguresJob } from '../../dist/engine/jobs/figures.js';
-import { countOrders, listOrders } from '../../dist/operator/orders/list-orders.js';
+import { listOrders, totalOrders } from '../../dist/operator/orders/list-orders.js';
 import { showUser } from '../../dist/operator/orders/show-user.js';
 import { showOverview } from '../../dist/operator/overview/overview.js';
+import { createProduct } from '../../dist/operator/provisioning/products.js';
 import { search } from '../../dist/operator/search/search.js';
 import { systemClock } from '../../dist/platform/clock.js';
+import { CAN_MEASURE } from '../cpu.mjs';
 import { machineFacts } from '../facts.mjs';
 import { openServer } from '../renewals/server.mjs';
+import { makeFailures, readsOfFailures } from './failed.mjs';
 import { FIRST, makeOrders } from './orders.mjs';
 import { withPlans } from './plans.mjs';
 import { measureWrites } from './writes.mjs';
 
 export { HELP, readOptions } from './options.mjs';
 export { report } from './table.mjs';
+
+const PRODUCT_OF_NOBODY = {
+  productCode: 'NEW',
+  productName: 'Without orders',
+  settlementModes: ['CHANNEL_COLLECT'],
+  periodType: 'MONTH',
+  period: 1,
+  totalCycles: 12,
+  amountCent: 1990,
+  benefits: [],
+};
 
 /** What the console reads about orders, through the service's own steps, on as many orders as asked for. */
 export async function bench({ orders, channels, runs, rows, postgres }, running, say) {
@@ -28,10 +42,12 @@ export async function bench({ orders, channels, runs, rows, postgres }, running,
     server = await openServer(dataDir, postgres);
     return await server.withDatabase('console', async (place) => {
       const results = [];
-      const writes = rows.has('writes') ? await measureWrites(place, say) : [];
+      const writes = rows.has('writes') && CAN_MEASURE ? await measureWrites(place, server, say) : [];
       say(`  making ${orders} orders of ${channels} channels\n`);
       const since = performance.now();
+      await createProduct(place.operator, PRODUCT_OF_NOBODY);
       await makeOrders(place, { orders, channels, say });
+      if (rows.has('failed')) await makeFailures(place);
       say(`  made in ${((performance.now() - since) / 1000).toFixed(0)} s\n`);
       const all = await readsOf(place, { orders, rows });
       if (rows.has('figures')) results.push(await measureBackfill(place, say));
@@ -59,7 +75,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
   const orderNo = (n) => String(FIRST + any(n, orders));
   const daysAgo = (days) => formatTime(systemClock.now() - days * 86_400_000);
   const list = (filter) => (n) => listOrders(operator, filter(n), 'support');
-  const totals = (filter) => (n) => countOrders(operator, filter(n));
+  const totals = (filter) => (n) => totalOrders(operator, filter(n));
   /** The page behind so many others. */
   const deep = (filter, pages) => async (n) => {
     let cursor;
@@ -83,7 +99,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
     'status ACTIVE or COMPLETED': () => ({ status: 'ACTIVE,COMPLETED' }),
     'a product of 1 in 50': () => ({ productCode: 'MONTHLY_2' }),
     'a product of a channel': (n) => ({ productCode: 'MONTHLY_2', appId: appIds[n % appIds.length] }),
-    'a product that nobody has': () => ({ productCode: 'NOBODY_S' }),
+    'a product that nobody has': () => ({ productCode: 'NEW' }),
     'a mode': () => ({ settlementMode: 'CHANNEL_COLLECT' }),
     'created on a day': (n) => ({ createdFrom: daysAgo(20 + any(n, 300)), createdTo: daysAgo(19 + any(n, 300)) }),
     'due today': () => ({ dueFrom: daysAgo(0), dueTo: daysAgo(-1) }),
@@ -142,6 +158,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
           },
         ])
       : []),
+    ...(rows.has('failed') ? readsOfFailures(operator, { appIds }) : []),
     ...(rows.has('figures') ? [{ kind: 'figures', label: 'a turn', read: turnOf(operator) }] : []),
   ].map(({ prepare, read, ...row }) => ({ ...row, read: prepare ? read : async (n) => () => read(n) }));
 }

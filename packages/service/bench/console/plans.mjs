@@ -4,7 +4,7 @@ export async function withPlans(database, once) {
   const used = new Set();
   const explaining = (run) => async (asked, values) => {
     const text = typeof asked === 'string' ? asked : asked.text;
-    if (/^\s*(select|with)\b/i.test(text)) {
+    if (/^\s*(select|with|insert)\b/i.test(text)) {
       const byIndex = typeof asked === 'string' ? undefined : asked.byIndex;
       const explained = { text: `explain (format json) ${text}`, ...(byIndex === undefined ? {} : { byIndex }) };
       const [row] = await run(explained, values);

@@ -1,6 +1,7 @@
 import type { AnySchema, ObjectSchema, Static } from '@perennial/wire';
 import type { OperatorWithGateways } from '../operator/operator.js';
 import type { Role } from '../operator/people/roles.js';
+import type { Visitor } from './sessions/sign-in.js';
 import type { ConsoleTools } from './tools.js';
 
 /** Who asks, and what an operation may use. */
@@ -8,6 +9,7 @@ export interface ConsoleContext extends ConsoleTools {
   /** The person is its actor, so the audit log names them. */
   readonly operator: OperatorWithGateways;
   readonly person: SignedInPerson;
+  readonly visitor: Visitor;
   readonly requestId: string;
 }
 

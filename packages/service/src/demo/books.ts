@@ -1,9 +1,14 @@
 import { formatTime, parseTime } from '@perennial/wire';
-import { closeDifference, listDifferences, runReconciliation } from '../operator/books/reconciliation.js';
+import {
+  closeDifference,
+  listDifferences,
+  runReconciliation,
+  setDifferenceOwner,
+} from '../operator/books/reconciliation.js';
 import { resolveAlert } from '../platform/alerts/alerts-sql.js';
 import { STATEMENT_COLUMNS } from '../reconciliation/statement-csv.js';
 import { DIFFERENCE_NOTES, type PersonName } from './cast.js';
-import { type BookedLine, findBooked, setDifferenceOwner } from './demo-sql.js';
+import { type BookedLine, findBooked } from './demo-sql.js';
 import type { Provisioned } from './provision.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Stage } from './stage.js';
 
@@ -18,7 +23,7 @@ export function planReconciliations(stage: Stage, { codes }: Provisioned): void 
     const day = formatTime(end - ago * DAY_MS).slice(0, 10);
     const midnight = parseTime(`${day} 00:00:00`) ?? 0;
     for (const [index, code] of codes.entries()) {
-      const at = Math.min(midnight + DAY_MS + 9 * HOUR_MS + random.between(5, 55) * MINUTE_MS, end - 5 * MINUTE_MS);
+      const at = midnight + DAY_MS + 9 * HOUR_MS + random.between(5, 55) * MINUTE_MS;
       const who: PersonName = (ago + index) % 3 === 0 ? 'dora' : 'chen';
       const flaw = FLAWS[(ago * codes.length + index) % FLAWS.length];
       agenda.at(at, () => reconcileDay(stage, { code, day, midnight, who, flaw }));
@@ -66,7 +71,7 @@ async function reconcileDay(stage: Stage, { code, day, midnight, who, flaw }: St
   const isLate = end - midnight < (OPEN_DAYS + 1) * DAY_MS;
   const open = await listDifferences(stage.operator, { paymentChannelCode: code, day });
   for (const { differenceNo } of open) {
-    await setDifferenceOwner(story.database, differenceNo, who);
+    await by(who, (operator) => setDifferenceOwner(operator, { differenceNo, owner: who }));
     if (isLate) continue;
     const note = random.pick(DIFFERENCE_NOTES);
     agenda.at(story.clock.now() + random.between(60, 400) * MINUTE_MS, async () => {

@@ -39,7 +39,7 @@ const PERIODS_PER_EXPANSION = 100;
  */
 export async function deliverEvents(stage: Stage, { channels, channelIds }: Provisioned, pause: Pause): Promise<void> {
   const { story, operator, end } = stage;
-  const random = stage.randomFor('answers of receivers');
+  const random = stage.randomFor('receivers');
   for (const staged of channels) {
     const held = await findShard(story.database, staged.channel.channelId % SHARDS);
     if (staged.receiver === 'has-no-address') {

@@ -1,5 +1,5 @@
 import { columns, type Queryable, statement } from '../platform/db/database.js';
-import { epochMs, fromEpochMs, shanghaiText } from '../platform/db/time-sql.js';
+import { fromEpochMs, shanghaiText } from '../platform/db/time-sql.js';
 import { orderStatusIs, paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
 
 /* What the tables themselves wrote down as the real time is put to the time of the story. */
@@ -122,8 +122,7 @@ export async function findShard(tx: Queryable, shard: number): Promise<{ shard: 
   return found;
 }
 
-/* What only the console's tables have. */
-
+/** Without a password, and without the link by which a new person sets one. */
 const INSERT_PERSON = statement({
   text: `insert into people (name, role, last_sign_in_at, created_by, created_at)
      values ($1, $2, ${fromEpochMs('$3')}, $4, now()) on conflict do nothing`,
@@ -137,177 +136,59 @@ export async function insertPerson(
   await tx.query(INSERT_PERSON, [person.name, person.role, person.lastSignInAt, person.createdBy]);
 }
 
-const INSERT_NOTE = statement({
-  text: 'insert into order_notes (order_no, author, at, text) values ($1, $2, now(), $3)',
-  parameters: ['bigint', 'text', 'text'],
-});
+/** Rows that this transaction has written. It has no savepoints, so it has one number. */
+const IS_OWN = 'xmin = pg_current_xact_id()::xid';
 
-export async function insertNote(tx: Queryable, orderNo: number, author: string, text: string): Promise<void> {
-  await tx.query(INSERT_NOTE, [orderNo, author, text]);
+export interface StoryAlert {
+  readonly kind: string;
+  readonly subject: string;
 }
 
 const FIND_OPEN_ALERTS = statement({
   text: `select kind, subject from alerts
-     where acknowledged_at is null and resolved_at is null and ${epochMs('first_seen_at')} between $1 and $2
+     where ${IS_OWN} and acknowledged_at is null and resolved_at is null and last_seen_at <= ${fromEpochMs('$1')}
      order by first_seen_at, kind, subject`,
-  parameters: ['bigint', 'bigint'],
-  columns: columns<{ kind: string; subject: string }>({ kind: 'text', subject: 'text' }),
+  parameters: ['double precision'],
+  columns: columns<StoryAlert>({ kind: 'text', subject: 'text' }),
 });
 
-/** Those that were first raised in this time. */
-export async function findOpenAlerts(
-  tx: Queryable,
-  from: number,
-  to: number,
-): Promise<{ kind: string; subject: string }[]> {
-  return tx.query(FIND_OPEN_ALERTS, [from, to]);
+/** Those of the story that are open and were last raised before this time. */
+export async function findOpenAlerts(tx: Queryable, before: number): Promise<StoryAlert[]> {
+  return tx.query(FIND_OPEN_ALERTS, [before]);
 }
 
-const SET_ALERT_OWNER = statement({
-  text: 'update alerts set owner = $3 where kind = $1 and subject = $2',
-  parameters: ['text', 'text', 'text'],
-});
-const INSERT_ALERT_COMMENT = statement({
-  text: 'insert into alert_comments (kind, subject, author, at, text) values ($1, $2, $3, now(), $4)',
-  parameters: ['text', 'text', 'text', 'text'],
+const SILENCE_ALERTS = statement({
+  text: `update alerts set logged = seen, to_tell = null where ${IS_OWN}`,
+  parameters: [],
 });
 
-export async function commentAlert(
-  tx: Queryable,
-  { kind, subject }: { readonly kind: string; readonly subject: string },
-  author: string,
-  text: string,
-): Promise<void> {
-  await tx.query(SET_ALERT_OWNER, [kind, subject, author]);
-  await tx.query(INSERT_ALERT_COMMENT, [kind, subject, author, text]);
+/** Nobody is called about what is made up, and no log has a line about it. */
+export async function silenceAlerts(tx: Queryable): Promise<void> {
+  await tx.query(SILENCE_ALERTS);
 }
 
-const SET_DIFFERENCE_OWNER = statement({
-  text: 'update reconciliation_differences set owner = $2 where difference_no = $1',
-  parameters: ['bigint', 'text'],
+const HAS_OTHER_RUNS = statement({
+  text: `select from bulk_runs where status = 'RUNNING' and not (${IS_OWN}) limit 1`,
+  parameters: [],
 });
 
-export async function setDifferenceOwner(tx: Queryable, differenceNo: string, owner: string): Promise<void> {
-  await tx.query(SET_DIFFERENCE_OWNER, [differenceNo, owner]);
-}
-
-const SET_LOW_STOCK = statement({
-  text: 'update benefit_fulfilments set low_stock = $2 where benefit_code = $1',
-  parameters: ['text', 'integer'],
-});
-
-export async function setLowStock(tx: Queryable, benefitCode: string, codes: number): Promise<void> {
-  await tx.query(SET_LOW_STOCK, [benefitCode, codes]);
-}
-
-export interface StoryApproval {
-  readonly subject: string;
-  readonly key: string;
-  readonly amountCent: number;
-  readonly note: string;
-  readonly requestedBy: string;
-}
-
-const INSERT_APPROVAL = statement({
-  text: `insert into approvals (kind, subject, request_key, amount_cent, note, requested_by, requested_at)
-     values ('REFUND', $1, $2, $3, $4, $5, now()) returning approval_id as "approvalId"`,
-  parameters: ['text', 'text', 'bigint', 'text', 'text'],
-  columns: columns<{ approvalId: number }>({ approvalId: 'bigint' }),
-});
-
-export async function insertApproval(tx: Queryable, one: StoryApproval): Promise<number> {
-  const [row] = await tx.query(INSERT_APPROVAL, [one.subject, one.key, one.amountCent, one.note, one.requestedBy]);
-  if (!row) throw new Error('an approval that was stored has a number');
-  return row.approvalId;
-}
-
-const DECIDE_APPROVAL = statement({
-  text: `update approvals set status = $2, decided_by = $3, decided_at = now(), decision_note = $4, result = $5
-     where approval_id = $1`,
-  parameters: ['bigint', 'text', 'text', 'text', 'text'],
-});
-
-export async function decideApproval(
-  tx: Queryable,
-  approvalId: number,
-  decision: {
-    readonly status: 'APPROVED' | 'DECLINED';
-    readonly by: string;
-    readonly note: string;
-    readonly result: string | null;
-  },
-): Promise<void> {
-  await tx.query(DECIDE_APPROVAL, [approvalId, decision.status, decision.by, decision.note, decision.result]);
-}
-
-export interface StoryBulkItem {
-  readonly subject: string;
-  readonly orderNo: number;
-  readonly amountCent: number;
-  readonly status: 'DONE' | 'FAILED' | 'SKIPPED' | 'WAITING';
-  readonly result: string | null;
-}
-
-const INSERT_BULK_RUN = statement({
-  text: `insert into bulk_runs (kind, status, request_key, filter, reason, items, amount_cent, done, failed, skipped,
-       requested_by, requested_at, started_at, finished_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now(),
-       case when $2 = 'DONE' then now() end, case when $2 = 'DONE' then now() + interval '12 s' end)
-     returning run_id as "runId"`,
-  parameters: ['text', 'text', 'text', 'jsonb', 'text', 'integer', 'bigint', 'integer', 'integer', 'integer', 'text'],
-  columns: columns<{ runId: number }>({ runId: 'bigint' }),
-});
-const INSERT_BULK_ITEMS = statement({
-  text: `insert into bulk_items (run_id, item_no, subject, order_no, amount_cent, status, result, finished_at)
-     select $1, i.item_no, i.subject, i."orderNo", i."amountCent", i.status, i.result,
-       case when i.status <> 'WAITING' then now() + interval '6 s' end
-     from rows from (json_to_recordset($2::json) as (subject text, "orderNo" bigint, "amountCent" bigint, status text,
-       result text)) with ordinality as i(subject, "orderNo", "amountCent", status, result, item_no)`,
-  parameters: ['bigint', 'json'],
-});
-
-export async function insertBulkRun(
-  tx: Queryable,
-  run: {
-    readonly kind: 'RETRY' | 'UNSUBSCRIBE';
-    readonly status: 'DONE' | 'PREPARED' | 'CANCELED';
-    readonly key: string;
-    readonly filter: object;
-    readonly reason: string;
-    readonly by: string;
-    readonly items: readonly StoryBulkItem[];
-  },
-): Promise<void> {
-  const count = (status: string) => run.items.filter((one) => one.status === status).length;
-  const [row] = await tx.query(INSERT_BULK_RUN, [
-    run.kind,
-    run.status,
-    run.key,
-    JSON.stringify(run.filter),
-    run.reason,
-    run.items.length,
-    run.items.reduce((sum, { amountCent }) => sum + amountCent, 0),
-    count('DONE'),
-    count('FAILED'),
-    count('SKIPPED'),
-    run.by,
-  ]);
-  await tx.query(INSERT_BULK_ITEMS, [row?.runId ?? 0, JSON.stringify(run.items)]);
+/** Whether somebody else's run is being worked off: whoever works off runs takes any. */
+export async function hasOtherRuns(tx: Queryable): Promise<boolean> {
+  return (await tx.query(HAS_OTHER_RUNS)).length > 0;
 }
 
 export interface WaitingPeriod {
   readonly orderNo: number;
   readonly cycleNo: number;
-  readonly amountCent: number;
 }
 
 const FIND_WAITING_PERIODS = statement({
-  text: `select order_no as "orderNo", cycle_no as "cycleNo", amount_cent as "amountCent" from orders
+  text: `select order_no as "orderNo", cycle_no as "cycleNo" from orders
      where channel_id = any($1::bigint[]) and ${orderStatusIs('status', 'ACTIVE')}
        and ${paymentStatusIs('latest_payment_status', 'FAIL_RETRY')} and next_due_at > now()
      order by order_no`,
   parameters: ['bigint[]'],
-  columns: columns<WaitingPeriod>({ orderNo: 'bigint', cycleNo: 'integer', amountCent: 'bigint' }),
+  columns: columns<WaitingPeriod>({ orderNo: 'bigint', cycleNo: 'integer' }),
 });
 
 /** Periods that wait for their next try. */
@@ -354,30 +235,6 @@ export async function findBooked(
   return tx.query(FIND_BOOKED, [paymentChannelCode, from, to]);
 }
 
-export interface StoryRequest {
-  readonly at: string;
-  readonly channelId: number;
-  readonly endpoint: string;
-  readonly code: string;
-  readonly httpStatus: number;
-  readonly durationMs: number;
-  readonly requestId: string;
-  readonly reason: string | null;
-  readonly address: string;
-}
-
-const INSERT_REQUESTS = statement({
-  text: `insert into request_log (at, channel_id, endpoint, code, http_status, duration_ms, request_id, reason, address)
-     select r.at, r."channelId", r.endpoint, r.code, r."httpStatus", r."durationMs", r."requestId", r.reason, r.address
-     from json_to_recordset($1::json) as r(at timestamptz, "channelId" bigint, endpoint text, code text,
-       "httpStatus" smallint, "durationMs" integer, "requestId" text, reason text, address text)`,
-  parameters: ['json'],
-});
-
-export async function insertRequests(tx: Queryable, requests: readonly StoryRequest[]): Promise<void> {
-  await tx.query(INSERT_REQUESTS, [JSON.stringify(requests)]);
-}
-
 const SET_ADDRESS = statement({ text: `select set_config('perennial.address', $1, true)`, parameters: ['text'] });
 
 /** From where the person works who acts next, as the audit log has it. */
@@ -403,9 +260,9 @@ const COUNT_FILLED = statement({
        (select count(*) from claims where channel_id = any($1::bigint[])) as claims,
        (select count(*) from events where channel_id = any($1::bigint[])) as events,
        (select count(*) from delivery_attempts where channel_id = any($1::bigint[])) as pushes,
-       (select count(*) from alerts where ${epochMs('first_seen_at')} between $3 and $4) as alerts,
+       (select count(*) from alerts where ${IS_OWN}) as alerts,
        (select count(*) from reconciliation_differences where payment_channel_code = any($2::text[])) as differences`,
-  parameters: ['bigint[]', 'text[]', 'bigint', 'bigint'],
+  parameters: ['bigint[]', 'text[]'],
   columns: columns<FilledCounts>({
     orders: 'bigint',
     periods: 'bigint',
@@ -420,14 +277,9 @@ const COUNT_FILLED = statement({
 
 export async function countFilled(
   tx: Queryable,
-  filled: {
-    readonly channelIds: readonly number[];
-    readonly codes: readonly string[];
-    readonly from: number;
-    readonly to: number;
-  },
+  filled: { readonly channelIds: readonly number[]; readonly codes: readonly string[] },
 ): Promise<FilledCounts> {
-  const [counts] = await tx.query(COUNT_FILLED, [filled.channelIds, filled.codes, filled.from, filled.to]);
+  const [counts] = await tx.query(COUNT_FILLED, [filled.channelIds, filled.codes]);
   if (!counts) throw new Error('a count has one row');
   return counts;
 }

@@ -1,11 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { findChannel } from '../catalog/channels/channels-sql.js';
 import { floorToDay, floorToHour } from '../figures/figures.js';
-import { countOrders, type Hours, writeDays, writeHours } from '../figures/write-figures-sql.js';
-import { acknowledgeAlert } from '../operator/alerts.js';
+import { countOrders, type Hours, lockFigures, writeDays, writeHours } from '../figures/write-figures-sql.js';
+import { acknowledgeAlert, commentOnAlert, setAlertOwner } from '../operator/alerts.js';
+import { formatPeriodSubject } from '../operator/approvals/subjects.js';
 import { recordAudit } from '../operator/audit.js';
+import { prepareRun, startRun } from '../operator/bulk/bulk-runs.js';
+import { workOffRuns } from '../operator/bulk/work-off.js';
 import { pauseEvents } from '../operator/events.js';
 import { type Changed, OperatorError, type OperatorWithGateways } from '../operator/operator.js';
-import { retryPeriod } from '../operator/orders/orders.js';
 import { requireInteger } from '../operator/rules.js';
 import { resolveAlert } from '../platform/alerts/alerts-sql.js';
 import { resolveEndedAlerts } from '../platform/alerts/resolve-sql.js';
@@ -13,17 +16,19 @@ import { planReconciliations } from './books.js';
 import { ALERT_COMMENTS, CHANNELS, PEOPLE, type PersonName } from './cast.js';
 import { deliverEvents, type Pause } from './deliveries.js';
 import {
-  commentAlert,
   countFilled,
   expireBenefits,
   type FilledCounts,
   findOpenAlerts,
   findWaitingPeriods,
-  insertBulkRun,
+  hasOtherRuns,
   insertPerson,
-  type StoryBulkItem,
+  type StoryAlert,
+  setAddress,
+  silenceAlerts,
   stampHistory,
   stampPauses,
+  type WaitingPeriod,
 } from './demo-sql.js';
 import { createOrderDesk, type OrderDesk, type PlacedOrder } from './orders.js';
 import { appIdOf, importCoffeeCodes, type Provisioned, provisionStory, type StagedChannel } from './provision.js';
@@ -106,13 +111,12 @@ function describeEarlier(telling: number): Changed<FilledDemo> {
 async function tell(stage: Stage, orderCount: number): Promise<Changed<FilledDemo>> {
   const { story, end } = stage;
   const from = story.clock.now();
-  const foreignAlerts = new Set((await findOpenAlerts(story.database, 0, end)).map(nameOfAlert));
   await welcomePeople(stage);
   const made = await stage.by('eli', (operator) => provisionStory(operator, stage.telling));
   const desk = createOrderDesk(stage, made);
   const orders: PlacedOrder[] = [];
   planOrders(stage, desk, made.channels, orderCount, (order) => orders.push(order));
-  planChores(stage, made, foreignAlerts);
+  planChores(stage, made);
   planReconciliations(stage, made);
   planBulkWork(stage, desk, made, orders);
   const pause = planPause(stage, made);
@@ -122,14 +126,24 @@ async function tell(stage: Stage, orderCount: number): Promise<Changed<FilledDem
   await stampHistory(story.database, made.channelIds);
   await deliverEvents(stage, made, pause);
   await logRequests(stage, made, orders);
-  await countFigures(story.database, { from, to: end });
+  const counts = await countFilled(story.database, made);
+  await silenceAlerts(story.database);
   await resolveEndedAlerts(story.database);
-  const counts = await countFilled(story.database, { channelIds: made.channelIds, codes: made.codes, from, to: end });
+  await countFigures(story.database, { from, to: end });
+  await setAddress(story.database, '');
   return { ...counts, appIds: made.channels.map(({ appId }) => appId), changed: true };
 }
 
+const LOOK_AGAIN_MS = 100;
+const MAX_LOOKS = 200;
+
 /** As the engine's job would bit by bit: the hours of the story lie before its marks. */
 async function countFigures(tx: Stage['story']['database'], { from, to }: Hours): Promise<void> {
+  // The job of a running service may be at it, for some seconds.
+  for (let looks = 1; !(await lockFigures(tx)); looks += 1) {
+    if (looks === MAX_LOOKS) throw new OperatorError('the figures are being counted by a running service: try again');
+    await delay(LOOK_AGAIN_MS);
+  }
   await writeHours(tx, { from: floorToHour(from), to: floorToHour(to) + HOUR_MS });
   await writeDays(tx, { from: floorToDay(from), to: floorToDay(to) + DAY_MS });
   await countOrders(tx, floorToDay(to) + DAY_MS);
@@ -205,7 +219,7 @@ function planOrders(
 const CODES_PER_FILE = 30;
 
 /** What is done every day: the jobs of the night, new codes for the pool, and a look at the alerts. */
-function planChores(stage: Stage, made: Provisioned, foreignAlerts: ReadonlySet<string>): void {
+function planChores(stage: Stage, made: Provisioned): void {
   const { agenda, story, random, end, by } = stage;
   const start = story.clock.now();
   agenda.at(start + HOUR_MS, () =>
@@ -214,49 +228,47 @@ function planChores(stage: Stage, made: Provisioned, foreignAlerts: ReadonlySet<
   for (let at = start + DAY_MS; at < end; at += DAY_MS) {
     agenda.at(at, () => stage.jobs.recoverTheRest(made));
     agenda.at(at + 20 * MINUTE_MS, async () => {
-      const open = await findOpenAlerts(story.database, 0, story.clock.now() - 6 * HOUR_MS);
-      for (const alert of open.filter((one) => !foreignAlerts.has(nameOfAlert(one)))) {
+      for (const alert of await findOpenAlerts(story.database, story.clock.now() - 6 * HOUR_MS)) {
         if (alert.kind === 'pool-empty') {
           await by('chen', (operator) => importCoffeeCodes(operator, made.coffeeCode, CODES_PER_FILE));
           await resolveAlert(story.database, 'pool-empty', alert.subject, 'every claim has its code');
           continue;
         }
         const who: PersonName = random.chance(0.5) ? 'ann' : 'bo';
-        if (random.chance(0.3)) await commentAlert(story.database, alert, who, random.pick(ALERT_COMMENTS));
-        if (random.chance(0.25)) await by(who, (operator) => acknowledgeAlert(operator, alert));
+        if (random.chance(0.15)) await by(who, (operator) => lookAfter(operator, alert, random.pick(ALERT_COMMENTS)));
+        if (random.chance(0.1)) await by(who, (operator) => acknowledgeAlert(operator, alert));
       }
     });
   }
 }
 
-const nameOfAlert = ({ kind, subject }: { readonly kind: string; readonly subject: string }) => `${kind} ${subject}`;
+async function lookAfter(operator: OperatorWithGateways, alert: StoryAlert, text: string): Promise<void> {
+  await setAlertOwner(operator, { ...alert, owner: operator.actor });
+  await commentOnAlert(operator, { ...alert, text });
+}
 
 /** Many are done at once: one run is over, and one was prepared and not started. */
 function planBulkWork(stage: Stage, desk: OrderDesk, made: Provisioned, orders: readonly PlacedOrder[]): void {
-  const { agenda, story, end, by } = stage;
+  const { agenda, story, operator, end, telling, by } = stage;
+  const findWaiting = () => findWaitingPeriods(story.database, made.channelIds);
+  const prepare = (who: 'ann' | 'bo', waiting: readonly WaitingPeriod[], reason: string) => {
+    const items = waiting.map(({ orderNo, cycleNo }) => formatPeriodSubject(orderNo, cycleNo));
+    const asked = { kind: 'RETRY', items, reason, key: `retry-${telling}` };
+    return by(who, (person) => prepareRun(person, asked, PEOPLE[who].role));
+  };
   agenda.at(end - 90 * MINUTE_MS, async () => {
-    const items: StoryBulkItem[] = [];
-    for (const { orderNo, cycleNo, amountCent } of (await findWaitingPeriods(story.database, made.channelIds)).slice(
-      0,
-      3,
-    )) {
-      await by('bo', (operator) => retryPeriod(operator, { orderNo: String(orderNo), cycleNo }));
-      const order = orders.find((one) => one.orderNo === orderNo);
-      if (order) await desk.planNextStep(order);
-      items.push({ subject: `${orderNo}-${cycleNo}`, orderNo, amountCent, status: 'DONE', result: 'due at once' });
+    const waiting = (await findWaiting()).slice(0, 3);
+    if (waiting.length === 0 || (await hasOtherRuns(story.database))) return;
+    const run = await prepare('bo', waiting, 'salaries are paid on the fifteenth');
+    await by('bo', (person) => startRun(person, run, PEOPLE.bo.role));
+    await workOffRuns(operator);
+    for (const order of orders.filter(({ orderNo }) => waiting.some((one) => one.orderNo === orderNo))) {
+      await desk.planNextStep(order);
     }
-    const filter = { status: 'FAIL_RETRY', reason: '账户余额不足' };
-    const run = { kind: 'RETRY', status: 'DONE', key: `run-${stage.telling}-1`, filter, by: 'bo', items } as const;
-    await insertBulkRun(story.database, { ...run, reason: 'salaries are paid on the fifteenth' });
   });
   agenda.at(end - 15 * MINUTE_MS, async () => {
-    const waiting = await findWaitingPeriods(story.database, made.channelIds);
-    const items = waiting.map(({ orderNo, cycleNo, amountCent }): StoryBulkItem => {
-      return { subject: `${orderNo}-${cycleNo}`, orderNo, amountCent, status: 'WAITING', result: null };
-    });
-    const filter = { status: 'FAIL_RETRY' };
-    const run = { kind: 'RETRY', status: 'PREPARED', key: `run-${stage.telling}-2`, filter, by: 'ann', items } as const;
-    await insertBulkRun(story.database, { ...run, reason: '银行系统维护已结束' });
+    const waiting = await findWaiting();
+    if (waiting.length > 0) await prepare('ann', waiting, '银行系统维护已结束');
   });
 }
 

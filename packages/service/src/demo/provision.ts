@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { Channel } from '../catalog/channels/channel.js';
 import { createChannelRegistry } from '../catalog/channels/channel-registry.js';
 import type { OperatorWithGateways } from '../operator/operator.js';
-import { importCodes, setFulfilment } from '../operator/provisioning/benefits.js';
+import { importCodes, setFulfilment, setLowStock } from '../operator/provisioning/benefits.js';
 import { setCallback, setLimits } from '../operator/provisioning/channel-settings.js';
 import { createChannel } from '../operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../operator/provisioning/payment-channel-authorizations.js';
 import { createPaymentChannel } from '../operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../operator/provisioning/products.js';
 import { BENEFITS, CHANNELS, PAYMENT_CHANNELS, PRODUCTS, type ProductName, type StoryChannel } from './cast.js';
-import { setLowStock, stampProvisioning } from './demo-sql.js';
+import { stampProvisioning } from './demo-sql.js';
 
 /** A channel of the story as it stands in the database. */
 export interface StagedChannel extends StoryChannel {
@@ -67,7 +67,7 @@ async function setUpBenefits(operator: OperatorWithGateways, telling: number) {
   const coffeeCode = nameOf(BENEFITS.coffee.benefitCode, telling);
   const ticketCode = nameOf(BENEFITS.ticket.benefitCode, telling);
   await setFulfilment(operator, { benefitCode: coffeeCode, kind: 'pool' });
-  await setLowStock(operator.database, coffeeCode, LOW_STOCK);
+  await setLowStock(operator, { benefitCode: coffeeCode, lowStock: LOW_STOCK });
   await setFulfilment(operator, {
     benefitCode: ticketCode,
     kind: 'supplier',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CODES, type CodeName } from '@perennial/wire';
-import { insertRequests, type StoryRequest } from './demo-sql.js';
+import { type LoggedRequest, storeRequests } from '../catalog/channels/request-log-sql.js';
 import type { PlacedOrder } from './orders.js';
 import type { Provisioned, StagedChannel } from './provision.js';
 import { DAY_MS, HOUR_MS, type Stage } from './stage.js';
@@ -50,16 +50,16 @@ export async function logRequests(
   const random = stage.randomFor('calls');
   const since = end - DAYS * DAY_MS;
   const request = (
-    { channel }: StagedChannel,
+    { channel, appId }: StagedChannel,
     at: number,
     endpoint: string,
     name: CodeName = 'SUCCESS',
     reason?: string,
-  ): StoryRequest => {
+  ): LoggedRequest => {
     const { code, http, message } = CODES[name];
     return {
-      at: new Date(at).toISOString(),
-      channelId: channel.channelId,
+      at,
+      appId,
       endpoint,
       code,
       httpStatus: http,
@@ -82,5 +82,5 @@ export async function logRequests(
       ? request(staged, at, refusal.endpoint, refusal.name, refusal.reason)
       : request(staged, at, random.pick(ENDPOINTS));
   });
-  await insertRequests(story.database, [...created, ...others]);
+  await storeRequests(story.database, [...created, ...others]);
 }

@@ -1,4 +1,7 @@
+import { approve, decline } from '../operator/approvals/approvals.js';
+import { requestRefund } from '../operator/approvals/request-refund.js';
 import { OperatorError } from '../operator/operator.js';
+import { addNote } from '../operator/orders/notes.js';
 import { unsubscribeOrder } from '../operator/orders/orders.js';
 import { type RefundInput, refundPayment } from '../operator/orders/refunds.js';
 import { resolveAlert } from '../platform/alerts/alerts-sql.js';
@@ -9,6 +12,7 @@ import {
   LEAVING_REASONS,
   OPERATOR_LEAVING_REASONS,
   ORDER_NOTES,
+  PEOPLE,
   type PersonName,
   PRODUCTS,
   type ProductName,
@@ -16,7 +20,6 @@ import {
   REFUND_REFUSALS,
   RETRYABLE_REASONS,
 } from './cast.js';
-import { decideApproval, insertApproval, insertNote } from './demo-sql.js';
 import type { DebitFate, OrderFate, RefundFate } from './institution.js';
 import { type OrderDesk, type OrderMode, type PlacedOrder, periodMs, timeOfDay } from './orders.js';
 import type { StagedChannel } from './provision.js';
@@ -272,13 +275,14 @@ export function chooseProduct(scene: Scene, { products }: StagedChannel, stage: 
 const SUPPORT: readonly PersonName[] = ['ann', 'bo'];
 
 function perhapsNote(order: PlacedOrder, { stage }: Act): void {
-  const { random, agenda, story } = stage;
+  const { random, agenda } = stage;
   if (!random.chance(0.15)) return;
   const author = random.pick(SUPPORT);
-  agenda.at(order.createdAt + random.between(2, 150) * HOUR_MS, () =>
-    insertNote(story.database, order.orderNo, author, random.pick(ORDER_NOTES)),
-  );
+  agenda.at(order.createdAt + random.between(2, 150) * HOUR_MS, () => note(order, stage, author));
 }
+
+const note = ({ orderNo }: PlacedOrder, { by, random }: Stage, who: PersonName) =>
+  by(who, (operator) => addNote(operator, { orderNo: String(orderNo), text: random.pick(ORDER_NOTES) }));
 
 function someDaysLater({ createdAt }: PlacedOrder, { stage: { random, end } }: Act): number {
   return Math.min(createdAt + random.between(20, 12 * 24) * HOUR_MS, end - random.between(5, 600) * MINUTE_MS);
@@ -304,12 +308,12 @@ function leaveThroughTheChannel(order: PlacedOrder, act: Act): void {
 
 function leaveByPhone(order: PlacedOrder, act: Act): void {
   const { stage, desk } = act;
-  const { random, story } = stage;
+  const { random } = stage;
   stage.agenda.at(someDaysLater(order, act), async () => {
     if ((await desk.find(order)).status !== 'ACTIVE') return;
     const who = random.pick(SUPPORT);
     const reason = random.pick(OPERATOR_LEAVING_REASONS);
-    await insertNote(story.database, order.orderNo, who, random.pick(ORDER_NOTES));
+    await note(order, stage, who);
     await stage.by(who, (operator) => unsubscribeOrder(operator, { orderNo: String(order.orderNo), reason }));
   });
 }
@@ -365,30 +369,31 @@ function planRefusedRefund(order: PlacedOrder, act: Act): void {
   });
 }
 
-/** So much money needs a second person. */
+/** Above it, a refund needs a second person. */
+const APPROVAL_CENT = 10_000;
+
+/** So much money needs a second person. The second one still waits for that, the third was declined. */
 function planApprovedRefund(order: PlacedOrder, act: Act): void {
   const { stage, nth } = act;
-  const { random, agenda, story } = stage;
-  const { amountCent } = PRODUCTS[order.product];
-  // The second one is still waiting, the third was declined.
-  const decision = (['APPROVED', 'WAITING', 'DECLINED'] as const)[nth % 3];
-  const at = decision === 'WAITING' ? stage.end - random.between(20, 300) * MINUTE_MS : someTimeLater(order, act);
-  const key = `console-${order.externalOrderNo}`;
-  const note = random.pick(REFUND_NOTES);
+  const { random, agenda, by, institution } = stage;
+  const decision = (['approved', 'waiting', 'declined'] as const)[nth % 3];
+  const at = decision === 'waiting' ? stage.end - random.between(20, 300) * MINUTE_MS : someTimeLater(order, act);
+  const asked = {
+    orderNo: String(order.orderNo),
+    cycleNo: 1,
+    key: `console-${order.externalOrderNo}`,
+    note: random.pick(REFUND_NOTES),
+  };
   agenda.at(at, async () => {
-    const subject = `${order.orderNo}-1`;
-    const approvalId = await insertApproval(story.database, { subject, key, amountCent, note, requestedBy: 'dora' });
-    if (decision === 'WAITING') return;
-    agenda.at(at + random.between(10, 90) * MINUTE_MS, async () => {
-      const result =
-        decision === 'APPROVED' ? await refund(order, stage, 'chen', { key, note }, { kind: 'success' }) : null;
-      await decideApproval(story.database, approvalId, {
-        status: decision ?? 'DECLINED',
-        by: 'chen',
-        note: decision === 'APPROVED' ? 'seen and checked' : '已超过七天无理由期限',
-        result: result ?? null,
-      });
-    });
+    const { approvalId } = await by('dora', (operator) => requestRefund(operator, asked, APPROVAL_CENT));
+    if (decision === 'waiting' || approvalId === null) return;
+    agenda.at(at + random.between(10, 90) * MINUTE_MS, () =>
+      by(PEOPLE.chen.name, async (operator) => {
+        institution.nextRefund = { kind: 'success' };
+        if (decision === 'approved') await approve(operator, { approvalId, note: 'seen and checked' }, PEOPLE.chen);
+        else await decline(operator, { approvalId, note: '已超过七天无理由期限' }, PEOPLE.chen);
+      }),
+    );
   });
 }
 

@@ -12,7 +12,7 @@ import { createUnsubscriber } from '../redeem/unsubscribe.js';
 import { type Claimer, createClaimer } from '../subscriptions/steps/benefits/claim-benefit.js';
 import { createBatchSettler, type SettleInBatch } from '../subscriptions/steps/payments/batch-settler.js';
 import { type Agenda, createAgenda } from './agenda.js';
-import type { PersonName } from './cast.js';
+import { PEOPLE, type PersonName } from './cast.js';
 import { setAddress } from './demo-sql.js';
 import { createStoryInstitution, type StoryInstitution } from './institution.js';
 import { createInterfaceCalls, type InterfaceCalls } from './interface-calls.js';
@@ -24,6 +24,9 @@ export const SECOND_MS = 1000;
 export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
+
+/** Each has numbers of its own, by what is added to the seed. */
+const PARTS = { institution: 1, receivers: 2, calls: 3 };
 
 /** All that the parts of the story share. */
 export interface Stage {
@@ -41,7 +44,7 @@ export interface Stage {
   /** Which telling of the story it is, from 1. */
   readonly telling: number;
   /** Numbers of its own for one part of the story, so that another part does not change them. */
-  randomFor(part: 'answers of receivers' | 'calls'): Random;
+  randomFor(part: keyof typeof PARTS): Random;
   /** One of the people does something, from their own address. */
   by<T>(person: PersonName, act: (operator: OperatorWithGateways) => Promise<T>): Promise<T>;
 }
@@ -65,7 +68,7 @@ export function createStage({ story, operator: given, seed, end, telling }: Stag
   const { database, clock } = story;
   const { vault } = given;
   const random = createRandom(seed);
-  const institution = createStoryInstitution(clock, createRandom(seed + 1));
+  const institution = createStoryInstitution(clock, createRandom(seed + PARTS.institution));
   const gateways = { of: async () => institution.gateway };
   const log = pino({ level: 'silent' });
   const operator: OperatorWithGateways = { ...given, database, clock, gateways };
@@ -101,12 +104,10 @@ export function createStage({ story, operator: given, seed, end, telling }: Stag
     },
     end,
     telling,
-    randomFor: (part) => createRandom(seed + part.length),
+    randomFor: (part) => createRandom(seed + PARTS[part]),
     async by(person, act) {
-      await setAddress(database, `10.20.0.${10 + person.length}`);
-      const result = await act({ ...operator, actor: person });
-      await setAddress(database, '');
-      return result;
+      await setAddress(database, `10.20.0.${10 + Object.keys(PEOPLE).indexOf(person)}`);
+      return act({ ...operator, actor: person });
     },
   };
 }

@@ -33,6 +33,8 @@ export interface AlertPageInput extends PageInput {
   readonly which?: 'open' | 'all' | undefined;
   readonly kind?: string | undefined;
   readonly owner?: string | undefined;
+  /** Only those that nobody looks after. */
+  readonly unowned?: 'true' | undefined;
 }
 
 /** An alert with the order that it is about, where it is about one. */
@@ -46,9 +48,9 @@ export interface AlertPage extends Page<AlertWithOrder> {
 /** The latest first. */
 export async function pageAlerts(
   { database }: Operator,
-  { which = 'open', kind, owner, ...page }: AlertPageInput = {},
+  { which = 'open', kind, owner, unowned, ...page }: AlertPageInput = {},
 ): Promise<AlertPage> {
-  const filter = { which, kind: kind ?? null, owner: owner ?? null };
+  const filter = { which, kind: kind ?? null, owner: owner ?? null, isUnowned: unowned === 'true' };
   const { rows, nextCursor } = await readPage<ListedAlert, AlertKey>(
     page,
     [0, '', ''],

@@ -168,7 +168,14 @@ export function checkNodeSettings(settings: Settings): string[] {
   }
   const isOpen = (address: string) => address === '0.0.0.0' || address === '::';
   const metricsAddress = metricsPort === undefined ? host : metricsHost;
+  const { consolePort, consoleUrl } = settings;
+  const isPlain =
+    consoleUrl !== undefined && !/^https:|^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/.test(consoleUrl);
+  if (isPlain) throw new SettingsError('CONSOLE_URL must start with https:// in production, or be on this machine');
   return [
+    ...(consolePort !== undefined && consoleUrl === undefined
+      ? ['CONSOLE_PORT is set and CONSOLE_URL is not: people can sign in from this machine alone']
+      : []),
     ...(isOpen(host) && trustedProxies.length === 0
       ? ['HOST is every address and TRUSTED_PROXIES is empty: callers behind a proxy all count as one address']
       : []),

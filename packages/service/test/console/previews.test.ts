@@ -94,7 +94,7 @@ describe('the preview of an unsubscribe', () => {
   it('counts no events about voided periods for a channel that wants none', async () => {
     const another = await anotherChannel(on.service);
     const { appId } = another.credentials;
-    await setVoidedPeriodEvents(on.operator, { appId, enabled: false });
+    await setVoidedPeriodEvents(on.operator, { appId, send: false });
     const made = await another.call('orders/create', sharedRequest(another));
     const { events } = await previewUnsubscribe(made.data.orderNo);
     expect(events).toEqual([{ eventType: 'order.status.changed', count: 1 }]);
@@ -168,7 +168,11 @@ describe('the preview of a refund', () => {
   it('changes nothing', async () => {
     const orderNo = await on.paidOrder();
     on.institution.onDebit = async () => declined('retryable');
-    const without = async () => (await dump(on.service.fresh.database)).replace(/^console_sessions: .*$/m, '');
+    const without = async () =>
+      (await dump(on.service.fresh.database))
+        .split(/\n(?=\w+: )/)
+        .filter((table) => !table.startsWith('console_sessions: '))
+        .join('\n');
     const before = await without();
     await previewRefund(orderNo, 490);
     await previewUnsubscribe(orderNo);

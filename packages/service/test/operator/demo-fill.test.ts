@@ -6,6 +6,7 @@ import { agreementStatuses, deliveryStatuses, orderStatuses, paymentStatuses } f
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FilledDemo, fillDemo } from '../../src/demo/fill-demo.js';
 import type { Changed, OperatorWithGateways } from '../../src/operator/operator.js';
+import { type Transaction, wrapQuery } from '../../src/platform/db/database.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { perennial } from '../cli/perennial.js';
 import { brokenSums } from '../histories/invariants.js';
@@ -97,6 +98,8 @@ describe('after demo fill there is', () => {
     expect(await distinct(status, 'alerts')).toEqual(['acknowledged', 'open', 'resolved']);
     expect((await distinct('kind', 'alerts')).length).toBeGreaterThanOrEqual(6);
     expect((await rows('select from alert_comments')).length).toBeGreaterThan(0);
+    // Nobody is called about them, and no log has a line about them.
+    await none('select kind, subject from alerts where logged < seen or to_tell is not null');
   });
 
   it('an end by each of the four who can end an order', async () => {
@@ -180,6 +183,13 @@ describe('what demo fill makes', () => {
       ['channels', 'created_at'],
       ['products', 'created_at'],
       ['delivery_pauses', 'paused_at'],
+      ['order_notes', 'at'],
+      ['alert_comments', 'at'],
+      ['approvals', 'requested_at'],
+      ['bulk_runs', 'requested_at'],
+      ['bulk_runs', 'finished_at'],
+      ['reconciliations', 'run_at'],
+      ['request_log', 'at'],
     ]) {
       await none(`select '${table}.${time}' as what, ${time} from ${table} where ${time} > ${end}`);
     }
@@ -238,6 +248,24 @@ describe('demo fill', () => {
     } finally {
       await other.close();
     }
+  });
+
+  it('leaves nothing when it fails in the middle', async () => {
+    const before = await dump(fresh.database);
+    let left = 2_000;
+    const cut = <T>(run: () => Promise<T>) => {
+      left -= 1;
+      if (left === 0) throw new Error('the line is cut');
+      return run();
+    };
+    const database = {
+      ...fresh.database,
+      transaction: <T>(work: (tx: Transaction) => Promise<T>) =>
+        fresh.database.transaction((tx) => work({ ...tx, query: wrapQuery(tx, cut) })),
+    };
+    const filling = fillDemo(operatorOn(fresh, { database }), { orders: 60, again: true });
+    await expect(filling).rejects.toThrow(/the line is cut/);
+    expect(await dump(fresh.database)).toEqual(before);
   });
 
   it('is refused in production, and for fewer orders than it needs', async () => {

@@ -1,10 +1,11 @@
-import { Button, PasswordInput } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { isNewPassword, NewPassword } from '../../parts/new-password.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { Section } from '../../parts/page.tsx';
+import { PasswordField } from '../../parts/password-field.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
 import styles from './account.module.css';
@@ -33,7 +34,7 @@ export function PasswordSection() {
       <form className={styles.form} onSubmit={form.onSubmit(() => change.mutate())}>
         {/* So that a password manager knows whose it is. */}
         <input className="only-read" autoComplete="username" value={name} readOnly tabIndex={-1} aria-hidden="true" />
-        <PasswordInput label={t('current')} autoComplete="current-password" {...form.getInputProps('current')} />
+        <PasswordField label={t('current')} autoComplete="current-password" {...form.getInputProps('current')} />
         <NewPassword value={{ password, again }} onChange={(value) => form.setValues(value)} />
         <FormProblem error={change.error} />
         <div>

@@ -1,4 +1,4 @@
-import { Button, Modal, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
@@ -6,6 +6,7 @@ import type { TotpBegun } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { Section } from '../../parts/page.tsx';
 import { QrCode } from '../../parts/qr-code.tsx';
@@ -35,9 +36,9 @@ export function TotpSection() {
         )}
       </div>
       <FormProblem error={begin.error} />
-      <Modal opened={begin.data !== undefined} onClose={begin.reset} title={t('setUp')} closeOnClickOutside={false}>
+      <Dialog isOpen={begin.data !== undefined} onClose={begin.reset} title={t('setUp')} isKept>
         {begin.data ? <Confirmation begun={begin.data} onClose={begin.reset} /> : null}
-      </Modal>
+      </Dialog>
       <ConfirmDialog
         isOpen={isRemoving}
         title={t('removeTitle')}

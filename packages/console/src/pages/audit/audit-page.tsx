@@ -1,4 +1,4 @@
-import { Button, Drawer } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -8,6 +8,7 @@ import { usePages } from '../../api/use-pages.ts';
 import { ApprovalIcon } from '../../icons/icons.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import type { Column } from '../../parts/data-table.tsx';
+import { SidePanel } from '../../parts/dialog.tsx';
 import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { List } from '../../parts/list.tsx';
@@ -77,15 +78,9 @@ export default function AuditPage() {
           )
         }
       />
-      <Drawer
-        opened={opened !== undefined}
-        onClose={() => setOpened(undefined)}
-        position="right"
-        size={480}
-        title={opened?.action}
-      >
+      <SidePanel isOpen={opened !== undefined} onClose={() => setOpened(undefined)} title={opened?.action}>
         {opened ? <Entry entry={opened} /> : null}
-      </Drawer>
+      </SidePanel>
     </Page>
   );
 }

@@ -48,8 +48,10 @@ function Card({ title, to, value, change, aside, isWide, children }: CardProps) 
   );
 }
 
-/** How many of a hundred succeeded; nothing was tried: nothing failed. */
-const rate = (good: number, bad: number): number => (good + bad === 0 ? 1 : good / (good + bad));
+/** The share that succeeded; nothing when nothing was tried. */
+const rate = (good: number, bad: number): number => (good + bad === 0 ? Number.NaN : good / (good + bad));
+
+const rateText = (share: number): string => (Number.isNaN(share) ? '–' : shareText(share));
 
 export function FigureCards({ overview }: { readonly overview: Overview }) {
   const t = useTexts();
@@ -63,8 +65,8 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
   const pick = (column: number, place: (slot: { from: string; to: string }) => string) =>
     void navigate(placeAddress(place({ from: starts[column] ?? from, to: starts[column + 1] ?? to })));
 
-  const moneyChart = { labels, ticks, valueText: moneyText, tickText: shortMoneyText };
-  const countChart = { labels, ticks, valueText: countText, tickText: countText, height: 132 };
+  const moneyChart = { labels, ticks, valueText: moneyText, tickText: shortMoneyText, step: 100 };
+  const countChart = { labels, ticks, valueText: countText, tickText: countText, step: 1, height: 132 };
   const total = (figures: OverviewFigures) => figures.paidCent + figures.billedCent;
   return (
     <div className={styles.cards}>
@@ -73,12 +75,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
         title={t('collected')}
         to={places.settlement(to.slice(0, 7))}
         value={moneyText(total(totals))}
-        change={
-          <>
-            <Change value={total(totals)} before={total(before)} />
-            <span className={styles.than}>{t(`than${range}`)}</span>
-          </>
-        }
+        change={<Change value={total(totals)} before={total(before)} than={t(`than${range}`)} />}
         aside={
           <dl className={styles.parts}>
             <Part name={t('collectedByUs')} value={moneyText(totals.paidCent)} color="--chart-1" />
@@ -98,7 +95,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
       <Card
         title={t('debits')}
         to={places.failedPayments({ from, to })}
-        value={shareText(rate(totals.debitsPaid, totals.debitsFailed))}
+        value={rateText(rate(totals.debitsPaid, totals.debitsFailed))}
         change={
           <Change
             value={rate(totals.debitsPaid, totals.debitsFailed)}
@@ -140,7 +137,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
       <Card
         title={t('renewals')}
         to={places.failedPayments({ from, to })}
-        value={shareText(rate(totals.renewalsDone, totals.renewalsFailed))}
+        value={rateText(rate(totals.renewalsDone, totals.renewalsFailed))}
         change={
           <Change
             value={rate(totals.renewalsDone, totals.renewalsFailed)}
@@ -157,7 +154,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
       <Card
         title={t('pushes')}
         to={places.events()}
-        value={shareText(rate(totals.pushesAccepted, totals.pushesFailed))}
+        value={rateText(rate(totals.pushesAccepted, totals.pushesFailed))}
         change={
           <Change
             value={rate(totals.pushesAccepted, totals.pushesFailed)}

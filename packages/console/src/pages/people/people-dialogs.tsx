@@ -1,4 +1,4 @@
-import { Button, Modal, Radio, TextInput } from '@mantine/core';
+import { Button, Radio, TextInput } from '@mantine/core';
 import { ROLES } from '@perennial/service/roles';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import { api, part } from '../../api/client.ts';
 import type { Person, PersonChanged, PersonWithLink, Role } from '../../api/types.ts';
 import { useCommonTexts, useRoleTexts } from '../../i18n/common.ts';
 import { Copyable } from '../../parts/copyable.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import styles from './people.module.css';
 import { useTexts } from './texts.ts';
@@ -33,9 +34,9 @@ interface NewPersonDialogProps {
 export function NewPersonDialog({ isOpen, onClose, onMade }: NewPersonDialogProps) {
   const t = useTexts();
   return (
-    <Modal opened={isOpen} onClose={onClose} title={t('addTitle')}>
+    <Dialog isOpen={isOpen} onClose={onClose} title={t('addTitle')}>
       <NewPersonForm onClose={onClose} onMade={onMade} />
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -86,10 +87,10 @@ export function LinkDialog({ made, onClose }: { readonly made: PersonWithLink | 
   const t = useTexts();
   const common = useCommonTexts();
   return (
-    <Modal
-      opened={made !== undefined}
+    <Dialog
+      isOpen={made !== undefined}
       onClose={onClose}
-      closeOnClickOutside={false}
+      isKept
       title={t('linkTitle', { name: made?.person.name ?? '' })}
     >
       {made ? (
@@ -103,7 +104,7 @@ export function LinkDialog({ made, onClose }: { readonly made: PersonWithLink | 
           </div>
         </div>
       ) : null}
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -116,9 +117,9 @@ interface RoleDialogProps {
 export function RoleDialog({ person, onClose, onChanged }: RoleDialogProps) {
   const t = useTexts();
   return (
-    <Modal opened={person !== undefined} onClose={onClose} title={t('changeRoleTitle', { name: person?.name ?? '' })}>
+    <Dialog isOpen={person !== undefined} onClose={onClose} title={t('changeRoleTitle', { name: person?.name ?? '' })}>
       {person ? <RoleForm person={person} onClose={onClose} onChanged={onChanged} /> : null}
-    </Modal>
+    </Dialog>
   );
 }
 

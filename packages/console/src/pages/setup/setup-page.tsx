@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { SetupAnswer } from '../../api/types.ts';
@@ -12,10 +12,11 @@ import { useTexts } from './texts.ts';
 /** Behind the one-time link. Its token stands after the #, which a browser sends to nobody. */
 export default function SetupPage() {
   const t = useTexts();
+  const navigate = useNavigate();
   const [token] = useState(() => location.hash.slice(1));
   const [value, setValue] = useState({ password: '', again: '' });
   // Not to be left in the browser's history.
-  useEffect(() => history.replaceState(history.state, '', location.pathname), []);
+  useEffect(() => void navigate({ to: '/setup', hash: '', replace: true }), [navigate]);
   const set = useMutation({
     mutationFn: () => api.signIn<SetupAnswer>('POST', '/setup', { token, password: value.password }),
   });

@@ -1,4 +1,4 @@
-import { Button, Divider, PasswordInput, TextInput } from '@mantine/core';
+import { Button, Divider, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -7,16 +7,17 @@ import { isProblem } from '../../api/problem.ts';
 import { now } from '../../clock.ts';
 import { EnvironmentBadge } from '../../frame/environment-badge.tsx';
 import { Outside } from '../../frame/outside.tsx';
+import { PasswordField } from '../../parts/password-field.tsx';
 import { FormProblem, Problem } from '../../parts/states.tsx';
 import { durationText } from '../../parts/time-text.ts';
-import { readSignInWays, signIn } from '../../session/session.ts';
+import { signIn, signInWaysQuery } from '../../session/session.ts';
 import styles from './sign-in.module.css';
 import { useTexts } from './texts.ts';
 
 export default function SignInPage() {
   const t = useTexts();
   const { to, problem } = useSearch({ from: '/sign-in' });
-  const ways = useQuery({ queryKey: ['sign-in ways'], queryFn: readSignInWays });
+  const ways = useQuery(signInWaysQuery);
   const badge = ways.data ? <EnvironmentBadge environment={ways.data.environment} /> : null;
   return (
     <Outside title={t('title')} badge={badge}>
@@ -85,7 +86,7 @@ function SignInForm({ returnTo }: { readonly returnTo: string }) {
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      <PasswordInput
+      <PasswordField
         label={t('password')}
         size="md"
         autoComplete="current-password"

@@ -1,9 +1,10 @@
-import { NotFoundError } from '../../operator/operator.js';
+import { NotFoundError, OperatorError } from '../../operator/operator.js';
 import { changePassword } from '../../operator/people/people.js';
 import { beginTotp, confirmTotp, removeTotp } from '../../operator/people/second-factor.js';
 import { operation } from '../operation.js';
 import * as schema from '../schemas/session.js';
 import { deleteSession, listSessions } from '../sessions/sessions-sql.js';
+import { proveAgain, WrongProof } from '../sessions/sign-in.js';
 
 /** What people do about themselves. Signing in and out are routes of their own: they set the cookie. */
 export const accountOperations = [
@@ -39,8 +40,12 @@ export const accountOperations = [
     summary: 'sets another password; the other sessions end',
     body: schema.passwordRequest,
     answer: schema.nothing,
-    async run({ operator, person }, { body }) {
-      await changePassword(operator, { ...body, name: person.name, sessionId: person.sessionId });
+    async run({ operator, person, visitor }, { body: { current, password } }) {
+      // Counted as every try of a password is: a session that was left open is not a place to guess in.
+      await proveAgain(operator, person, { password: current }, visitor).catch((error: unknown) => {
+        throw error instanceof WrongProof ? new OperatorError('the current password is another one') : error;
+      });
+      await changePassword(operator, { password, name: person.name, sessionId: person.sessionId });
       return {};
     },
   }),

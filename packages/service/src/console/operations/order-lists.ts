@@ -1,4 +1,4 @@
-import { countOrders, exportOrders, listOrders } from '../../operator/orders/list-orders.js';
+import { exportOrders, listOrders, totalOrders } from '../../operator/orders/list-orders.js';
 import { showUser } from '../../operator/orders/show-user.js';
 import { FileAnswer, type Operation, operation } from '../operation.js';
 import * as schemas from '../schemas/orders.js';
@@ -20,7 +20,7 @@ export const orderListOperations: readonly Operation[] = [
     summary: 'How many orders match, and what was paid and refunded for them, counted up to 10,000',
     query: schemas.ordersTotalsQuery,
     answer: schemas.ordersTotals,
-    run: ({ operator }, { query }) => countOrders(operator, query),
+    run: ({ operator }, { query }) => totalOrders(operator, query),
   }),
   operation({
     method: 'GET',

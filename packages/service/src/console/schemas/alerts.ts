@@ -5,6 +5,8 @@ export const alertsQuery = Type.Object({
   which: Type.Optional(oneOf('open', 'all')),
   kind: Type.Optional(text(64)),
   owner: Type.Optional(text(64)),
+  /** Only those that nobody looks after. */
+  unowned: Type.Optional(oneOf('true')),
   ...paging,
 });
 export const alert = Type.Object({

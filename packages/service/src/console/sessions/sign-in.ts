@@ -59,7 +59,7 @@ export async function signIn(
 /** Proves again who a person is: by the password, or by a code where the person has set that up. */
 export async function proveAgain(
   deps: SignInDeps,
-  session: SessionRow,
+  session: Pick<SessionRow, 'name' | 'sessionId'>,
   { password, code }: Proof,
   visitor: Visitor,
 ): Promise<void> {

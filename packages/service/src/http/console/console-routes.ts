@@ -215,13 +215,14 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
     throw new Problem('not-found');
   });
 
-  function contextOf({ id: requestId, ip }: FastifyRequest, session: SessionRow): ConsoleContext {
+  function contextOf(request: FastifyRequest, session: SessionRow): ConsoleContext {
     const { personId, name, role, sessionId } = session;
     return {
       ...deps,
-      operator: { ...deps.operator, database: withAddress(deps.operator.database, ip), actor: name },
+      operator: { ...deps.operator, database: withAddress(deps.operator.database, request.ip), actor: name },
       person: { personId, name, role, sessionId },
-      requestId,
+      visitor: visitorOf(request),
+      requestId: request.id,
     };
   }
 }

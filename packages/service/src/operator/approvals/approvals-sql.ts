@@ -44,8 +44,8 @@ const APPROVAL_COLUMNS = columns<Approval>({
 export type NewApproval = Pick<Approval, 'kind' | 'subject' | 'key' | 'amountCent' | 'note' | 'requestedBy'>;
 
 const INSERT_APPROVAL = statement({
-  text: `insert into approvals as a (kind, subject, request_key, amount_cent, note, requested_by)
-     values ($1, $2, $3, $4, $5, $6) returning ${APPROVAL_FIELDS}`,
+  text: `insert into approvals as a (kind, subject, request_key, amount_cent, note, requested_by, requested_at)
+     values ($1, $2, $3, $4, $5, $6, now()) returning ${APPROVAL_FIELDS}`,
   parameters: ['text', 'text', 'text', 'bigint', 'text', 'text'],
   columns: APPROVAL_COLUMNS,
 });

@@ -4,9 +4,10 @@ import { formatCents } from '../money.js';
 import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
 import { requireLockedOrder } from '../orders/orders.js';
 import {
+  beginRefund,
   findRefundOfKey,
+  finishRefund,
   type RefundInput,
-  refundPayment,
   requirePeriodToRefund,
   requireRefund,
   requireRefundableAmount,
@@ -39,16 +40,16 @@ export async function requestRefund(
   approvalCent: number,
 ): Promise<Changed<RequestedRefund>> {
   const asked = { ...input, ...requireRefund(input) };
+  // Judged and begun under one lock: of several refunds at once, each counts those before it.
   const judged = await inTransaction(operator, async (tx) => {
     const order = await requireLockedOrder(tx, asked.orderNo);
     const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
-    const same = findRefundOfKey(period.refunds, asked);
-    if (same) return { amountCent: same.amountCent };
+    if (findRefundOfKey(period.refunds, asked)) return { begun: await beginRefund(operator, tx, asked) };
     const subject = formatPeriodSubject(order.orderNo, asked.cycleNo);
     const waiting = await findApprovalOfRequest(tx, 'REFUND', subject, asked.key);
     if (waiting) return { approval: requireSameRequest(waiting, asked), changed: false };
     const amountCent = requireRefundableAmount(period, asked.amountCent);
-    if (!needsSecondPerson(period, amountCent, approvalCent)) return { amountCent };
+    if (!needsSecondPerson(period, amountCent, approvalCent)) return { begun: await beginRefund(operator, tx, asked) };
     const { actor } = operator;
     const { key, note, cycleNo } = asked;
     const approval = await insertApproval(tx, { kind: 'REFUND', subject, key, amountCent, note, requestedBy: actor });
@@ -57,8 +58,7 @@ export async function requestRefund(
     return { approval, changed: true };
   });
   if (judged.approval) return answerApproval(operator, judged, () => requestRefund(operator, input, approvalCent));
-  // As judged: what is left may be more by now, and would then need a second person.
-  const refunded = await refundPayment(operator, { ...asked, amountCent: judged.amountCent });
+  const refunded = await finishRefund(operator, judged.begun);
   return {
     status: refunded.status === 'SUCCESS' ? 'SUCCESS' : 'STARTED',
     refundNo: refunded.refundNo,

@@ -1,3 +1,4 @@
+import { parseTime } from '@perennial/wire';
 import type { Queryable } from '../../platform/db/database.js';
 import { insertApproval } from '../approvals/approvals-sql.js';
 import { recordAudit } from '../audit.js';
@@ -93,6 +94,9 @@ function requireChoice({ items, filter }: PrepareRunInput): BulkChoice {
   throw new OperatorError('give either the things that are meant, or a filter');
 }
 
+/** What a dry run found does not hold for longer. */
+const MAX_AGE_MS = 86_400_000;
+
 const runSubject = (runId: number): string => `run-${runId}`;
 
 /**
@@ -100,7 +104,7 @@ const runSubject = (runId: number): string => `run-${runId}`;
  * started once.
  */
 export async function startRun(
-  operator: Operator,
+  operator: OperatorWithClock,
   { runId, confirmation }: { readonly runId: string; readonly confirmation: string },
   role: Role,
 ): Promise<Changed<BulkRunView>> {
@@ -110,6 +114,11 @@ export async function startRun(
     requireRole(role, ROLE_FOR[run.kind], `a run that does ${run.kind}`);
     if (['WAITING', 'RUNNING', 'DONE'].includes(run.status)) return { ...describeRun(run, role), changed: false };
     if (run.status !== 'PREPARED') throw new OperatorError(`run ${runId} is ${run.status}`);
+    if (operator.clock.now() - (parseTime(run.requestedAt) ?? 0) > MAX_AGE_MS) {
+      throw new OperatorError(
+        `run ${runId} was prepared more than a day ago: prepare it again, to see what it would do now`,
+      );
+    }
     const needed = confirmationOf(run);
     if (confirmation !== needed) {
       throw new OperatorError(`type ${quoted(needed)} to start run ${runId}, not ${quoted(confirmation)}`);

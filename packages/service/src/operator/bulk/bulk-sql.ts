@@ -67,8 +67,8 @@ export interface NewBulkItem {
 export type NewBulkRun = Pick<BulkRun, 'kind' | 'key' | 'reason' | 'requestedBy'> & { readonly filter: unknown };
 
 const INSERT_RUN = statement({
-  text: `insert into bulk_runs as r (kind, request_key, filter, reason, requested_by, items, amount_cent, skipped)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (requested_by, request_key) do nothing returning ${RUN_FIELDS}`,
+  text: `insert into bulk_runs as r (kind, request_key, filter, reason, requested_by, items, amount_cent, skipped, requested_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now()) on conflict (requested_by, request_key) do nothing returning ${RUN_FIELDS}`,
   parameters: ['text', 'text', 'jsonb', 'text', 'text', 'integer', 'bigint', 'integer'],
   columns: RUN_COLUMNS,
 });

@@ -1,5 +1,6 @@
 import { formatTime, Rejection, type SettlementMode } from '@perennial/wire';
 import { orderStatuses } from '@perennial/wire/enums';
+import { hasProduct } from '../../catalog/products/product-provisioning-sql.js';
 import { csvLine } from '../../platform/csv/csv-field.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { type ListQuestion, readCursor, writeCursor } from '../../platform/lists/cursor.js';
@@ -9,8 +10,9 @@ import { requireChannelId } from '../channel-id.js';
 import { maskUserId } from '../masking.js';
 import { parseMoment } from '../moments.js';
 import { OperatorError, type OperatorWithClock } from '../operator.js';
+import { requirePageSize } from '../paging.js';
 import type { Role } from '../people/roles.js';
-import { requireInteger, requireOneOf } from '../rules.js';
+import { createNotFound, requireOneOf } from '../rules.js';
 import {
   type ListedOrder,
   type OrderFilter,
@@ -70,10 +72,10 @@ export interface OrderTotals extends OrderSums {
   readonly isAtLeast: boolean;
 }
 
-const USUAL_LIMIT = 50;
-const MAX_LIMIT = 200;
 /** Counting stops here. */
 export const MAX_COUNTED = 10_000;
+/** Orders that are looked at first. */
+const FIRST_COUNTED = 1_000;
 const ORDERS_PER_PIECE = 1_000;
 
 /** Orders that one statement looks at, at most, and how long somebody waits for a page. */
@@ -88,7 +90,7 @@ const MAX_STATEMENT_MS = 3_000;
  */
 export async function listOrders(operator: OperatorWithClock, input: OrderPageInput, role: Role): Promise<OrderPage> {
   const { cursor, limit, ...asked } = input;
-  const size = requireInteger('the limit', Number(limit ?? USUAL_LIMIT), 1, MAX_LIMIT);
+  const size = requirePageSize(limit === undefined ? undefined : Number(limit));
   const filter = await readFilter(operator.database, asked);
   const question = questionOf(asked);
   const after = cursor === undefined ? undefined : readKey(cursor, question);
@@ -100,24 +102,23 @@ export async function listOrders(operator: OperatorWithClock, input: OrderPageIn
 }
 
 /** How many match, counted up to MAX_COUNTED, and what was paid and given back for those. */
-export async function countOrders(operator: OperatorWithClock, input: OrderFilterInput): Promise<OrderTotals> {
+export async function totalOrders(operator: OperatorWithClock, input: OrderFilterInput): Promise<OrderTotals> {
   const filter = await readFilter(operator.database, input);
   let sums: OrderSums = { count: 0, totalPaidAmountCent: 0, totalRefundAmountCent: 0 };
-  // One more than is counted tells whether there are more.
-  const stretches = walkOrders(operator, { first: 1_000, waitMs: MAX_PAGE_MS }, (db, walk) =>
-    sumOrders(db, filter, walk, MAX_COUNTED + 1 - sums.count),
+  let isComplete = false;
+  const stretches = walkOrders(operator, { first: FIRST_COUNTED, waitMs: MAX_PAGE_MS }, (db, walk) =>
+    sumOrders(db, filter, walk, MAX_COUNTED - sums.count),
   );
-  let hasMore = false;
   for await (const { found, isLast } of stretches) {
     sums = {
       count: sums.count + found.count,
       totalPaidAmountCent: sums.totalPaidAmountCent + found.totalPaidAmountCent,
       totalRefundAmountCent: sums.totalRefundAmountCent + found.totalRefundAmountCent,
     };
-    hasMore = !isLast || sums.count > MAX_COUNTED;
-    if (sums.count > MAX_COUNTED) break;
+    if (sums.count === MAX_COUNTED) break;
+    isComplete = isLast;
   }
-  return { ...sums, count: Math.min(sums.count, MAX_COUNTED), isAtLeast: hasMore };
+  return { ...sums, isAtLeast: !isComplete };
 }
 
 const CSV_COLUMNS = [
@@ -213,6 +214,10 @@ async function* walkOrders<Found>(
 }
 
 async function readFilter(db: Queryable, input: OrderFilterInput): Promise<OrderFilter> {
+  // All orders would be looked at for one of a product that there is not.
+  if (input.productCode !== undefined && !(await hasProduct(db, input.productCode))) {
+    throw createNotFound('product', input.productCode);
+  }
   const statuses = input.status?.split(',').map((one) => requireOneOf('a status', one.trim(), orderStatuses));
   return {
     statuses: statuses && [...new Set(statuses)],

@@ -22,7 +22,14 @@ import {
 } from '../../subscriptions/store/payments/refunds-sql.js';
 import { recordAudit } from '../audit.js';
 import { formatCents } from '../money.js';
-import { type Changed, inTransaction, NotFoundError, OperatorError, type OperatorWithGateways } from '../operator.js';
+import {
+  type Changed,
+  inTransaction,
+  NotFoundError,
+  OperatorError,
+  type OperatorWithClock,
+  type OperatorWithGateways,
+} from '../operator.js';
 import { quoted, requireInteger, requireName } from '../rules.js';
 import { requireLockedOrder } from './orders.js';
 import { type BenefitOfPeriod, findBenefitsOfOrder } from './orders-sql.js';
@@ -80,9 +87,22 @@ export async function refundPayment(
   operator: OperatorWithGateways,
   input: RefundInput,
 ): Promise<Changed<RefundedPeriod>> {
-  const { gateways } = operator;
   const asked = requireRefund(input);
-  const begun = await inTransaction(operator, (tx) => beginRefund(operator, tx, asked));
+  return finishRefund(operator, await inTransaction(operator, (tx) => beginRefund(operator, tx, asked)));
+}
+
+/** A refund that is stored, and may now be sent. */
+export interface BegunRefund extends RefundState {
+  /** False when it was asked for before, with the same key. */
+  readonly isNew: boolean;
+}
+
+/** Sends it to the institution, or asks about one that was sent before. */
+export async function finishRefund(
+  operator: OperatorWithGateways,
+  begun: BegunRefund,
+): Promise<Changed<RefundedPeriod>> {
+  const { gateways } = operator;
   const { refund, isNew } = begun;
   if (refund.status !== 'STARTED') return toRefundedPeriod({ ...begun, changed: false });
   const heard = isNew ? await sendRefund(gateways, refund) : await askRefund(gateways, refund);
@@ -114,11 +134,12 @@ async function storeOutcome(
 /** If this process dies, the job asks the institution when the call must be over. */
 const ASK_AFTER_SECONDS = DEBIT_DEADLINE_MS / 1000 + FIRST_ASK_SECONDS;
 
-async function beginRefund(
-  { actor, clock }: OperatorWithGateways,
+/** What is asked for was checked by requireRefund. */
+export async function beginRefund(
+  { actor, clock }: OperatorWithClock,
   tx: Queryable,
   asked: RefundInput,
-): Promise<RefundState & { readonly isNew: boolean }> {
+): Promise<BegunRefund> {
   const { key, note, approval } = asked;
   const order = await requireLockedOrder(tx, asked.orderNo);
   const found = await requirePeriodToRefund(tx, order, asked.cycleNo);

@@ -169,7 +169,7 @@ export async function findNotes(db: Queryable, orderNo: number, limit: number): 
 }
 
 const INSERT_NOTE = statement({
-  text: `insert into order_notes (order_no, author, text) values ($1, $2, $3) returning ${NOTE_FIELDS}`,
+  text: `insert into order_notes (order_no, author, text, at) values ($1, $2, $3, now()) returning ${NOTE_FIELDS}`,
   parameters: ['bigint', 'text', 'text'],
   columns: NOTE_COLUMNS,
 });

@@ -90,27 +90,28 @@ export function failedPaymentsQuery(
   const isWaiting = filter.status === 'FAIL_RETRY';
   const [way, back] = isWaiting ? ['asc', 'desc'] : ['desc', 'asc'];
   const walked = isWaiting ? walkWaiting(after, walk, value) : walkFailedAttempts(filter, after, walk, value);
+  // Each row is judged before the next table is looked into.
+  const attempts = isWaiting
+    ? `(select w.at, d.* from walked w,
+         lateral (select * from payments p where p.order_no = w.order_no and p.cycle_no = w.cycle_no offset 0) p,
+         lateral (select * from debit_attempts d
+           where d.order_no = w.order_no and d.cycle_no = w.cycle_no and d.try_no = p.attempts offset 0) d) a`
+    : 'walked a';
   const statuses: readonly PaymentStatus[] = filter.status === undefined ? FAILED_STATUSES : [filter.status];
-  const conditions = [
-    paymentStatusIs('p.status', ...statuses),
-    ...(isWaiting ? attemptConditions(filter, 'a', value) : []),
-    ...(filter.channelId === undefined ? [] : [`o.channel_id = ${value(filter.channelId)}`]),
-    ...(filter.productCode === undefined ? [] : [`o.product_code = ${value(filter.productCode)}`]),
-  ];
-  const isLatest = 'a.try_no = p.attempts';
+  const attemptConditions = judgeAttempt(filter, isWaiting, value);
   const text = `with walked as materialized (${walked}), ends as (
       select (select count(*)::integer from walked) as walked, ${epochMicros('l.at')} as micros, l.order_no, l.cycle_no
       from (select) one left join (
         select * from walked w order by w.at ${back}, w.order_no ${back}, w.cycle_no ${back} limit 1) l on true
     ), matching as (
-      select w.at as list_at, o.order_no, p.cycle_no, o.channel_id, o.product_code, o.next_due_at, p.status, p.amount_cent,
+      select a.at as list_at, a.order_no, a.cycle_no, a.channel_id, o.product_code, o.next_due_at, p.status, p.amount_cent,
         p.attempts, a.payment_channel_code, a.reason, a.settled_at
-      from walked w,
-        lateral (select * from payments p where p.order_no = w.order_no and p.cycle_no = w.cycle_no offset 0) p,
-        lateral (select * from debit_attempts a where a.order_no = w.order_no and a.cycle_no = w.cycle_no and ${isLatest} offset 0) a,
-        lateral (select * from orders o where o.order_no = w.order_no offset 0) o
-      where (w.try_no is null or w.try_no = p.attempts) and ${conditions.join(' and ')}
-      order by w.at ${way}, w.order_no ${way}, w.cycle_no ${way} limit ${value(limit)}
+      from (select * from ${attempts} ${attemptConditions.length === 0 ? '' : `where ${attemptConditions.join(' and ')}`} offset 0) a,
+        lateral (select * from payments p where p.order_no = a.order_no and p.cycle_no = a.cycle_no and p.attempts = a.try_no
+          and ${paymentStatusIs('p.status', ...statuses)} offset 0) p,
+        lateral (select * from orders o where o.order_no = a.order_no offset 0) o
+      ${filter.productCode === undefined ? '' : `where o.product_code = ${value(filter.productCode)}`}
+      order by a.at ${way}, a.order_no ${way}, a.cycle_no ${way} limit ${value(limit)}
     )
     select e.walked, e.micros as "lastMicros", e.order_no as "lastNo", e.cycle_no as "lastCycle", m.order_no as "orderNo",
       m.cycle_no as "cycleNo", (select c.app_id from channels c where c.channel_id = m.channel_id) as "appId",
@@ -128,47 +129,50 @@ function walkWaiting(after: FailedKey | undefined, walk: number, value: (given: 
     after === undefined
       ? ''
       : `and (o.next_due_at, o.order_no) > (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`;
-  return `select o.next_due_at as at, o.order_no, o.cycle_no, null::integer as try_no from orders o
+  return `select o.next_due_at as at, o.order_no, o.cycle_no from orders o
     where o.next_due_at is not null and o.settlement_mode = 'SVC_DEDUCT'
       and ${paymentStatusIs('o.latest_payment_status', ...WAITING_FOR_RETRY_STATUSES)} ${place}
     order by o.next_due_at, o.order_no limit ${value(walk)}`;
 }
 
+/** By their time, and by why they failed or whose they are: each has its index. */
 function walkFailedAttempts(
-  filter: FailedFilter,
+  { reason, channelId, from, to }: FailedFilter,
   after: FailedKey | undefined,
   walk: number,
   value: (given: unknown) => string,
 ): string {
   const conditions = [
     `d.status = 'FAIL'`,
-    ...attemptConditions(filter, 'd', value),
+    ...(reason !== undefined
+      ? [`left(d.reason, ${INDEXED_REASON}) = left(${value(reason)}, ${INDEXED_REASON})`]
+      : channelId !== undefined
+        ? [`d.channel_id = ${value(channelId)}`]
+        : []),
+    ...(from === undefined ? [] : [`d.settled_at >= ${fromEpochMs(value(from))}`]),
+    ...(to === undefined ? [] : [`d.settled_at < ${fromEpochMs(value(to))}`]),
     ...(after === undefined
       ? []
       : [
           `(d.settled_at, d.order_no, d.cycle_no) < (${fromEpochMicros(value(after[0]))}, ${value(after[1])}, ${value(after[2])})`,
         ]),
   ];
-  return `select d.settled_at as at, d.order_no, d.cycle_no, d.try_no from debit_attempts d
+  return `select d.settled_at as at, d.* from debit_attempts d
     where ${conditions.join(' and ')} order by d.settled_at desc, d.order_no desc, d.cycle_no desc limit ${value(walk)}`;
 }
 
-/** On the attempt called `d`. */
-function attemptConditions(
-  { reason, paymentChannelCode, from, to }: FailedFilter,
-  d: string,
+/** Conditions on the attempt called `a`: what it was not found by. */
+function judgeAttempt(
+  { reason, paymentChannelCode, channelId, from, to }: FailedFilter,
+  isWaiting: boolean,
   value: (given: unknown) => string,
 ): string[] {
   return [
-    ...(reason === undefined
-      ? []
-      : [
-          `left(${d}.reason, ${INDEXED_REASON}) = left(${value(reason)}, ${INDEXED_REASON})`,
-          `${d}.reason = ${value(reason)}`,
-        ]),
-    ...(paymentChannelCode === undefined ? [] : [`${d}.payment_channel_code = ${value(paymentChannelCode)}`]),
-    ...(from === undefined ? [] : [`${d}.settled_at >= ${fromEpochMs(value(from))}`]),
-    ...(to === undefined ? [] : [`${d}.settled_at < ${fromEpochMs(value(to))}`]),
+    ...(reason === undefined ? [] : [`a.reason = ${value(reason)}`]),
+    ...(paymentChannelCode === undefined ? [] : [`a.payment_channel_code = ${value(paymentChannelCode)}`]),
+    ...(channelId === undefined ? [] : [`a.channel_id = ${value(channelId)}`]),
+    ...(isWaiting && from !== undefined ? [`a.settled_at >= ${fromEpochMs(value(from))}`] : []),
+    ...(isWaiting && to !== undefined ? [`a.settled_at < ${fromEpochMs(value(to))}`] : []),
   ];
 }
 

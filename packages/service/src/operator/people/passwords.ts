@@ -41,8 +41,8 @@ export async function isPassword(password: string, stored: string | null): Promi
   return timingSafeEqual(given, expected) && stored !== null;
 }
 
-/** More would take the memory and the processor of a node away from channels. */
-const AT_A_TIME = 2;
+/** More at once would take the processor of a node away from channels. */
+const AT_A_TIME = 1;
 const MAX_WAITING = 50;
 let running = 0;
 const waiting: (() => void)[] = [];

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { recordAudit } from '../audit.js';
 import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
 import { createNotFound, quoted, requireFound, requireOneOf } from '../rules.js';
-import { hashPassword, isPassword, requirePassword } from './passwords.js';
+import { hashPassword, requirePassword } from './passwords.js';
 import {
   countActiveAdmins,
   describePeople,
@@ -120,7 +120,7 @@ export async function completeSetup(
   { token, password }: { readonly token: string; readonly password: string },
 ): Promise<Named> {
   const found = await inTransaction(operator, (tx) => lockPersonBySetup(tx, hashSetupToken(token)));
-  if (!found || found.status !== 'ACTIVE') throw createSetupRefusal();
+  if (found?.status !== 'ACTIVE') throw createSetupRefusal();
   const passwordHash = await hashPassword(requirePassword(password, found.name));
   return inTransaction(operator, async (tx) => {
     const person = await lockPersonBySetup(tx, hashSetupToken(token));
@@ -136,19 +136,13 @@ export async function completeSetup(
 const createSetupRefusal = () =>
   new OperatorError('this link is not valid, or was used, or is older than a day; ask for a new one');
 
-/** One's own. The other sessions end. */
+/** One's own, after the current one was proved. The other sessions end. */
 export async function changePassword(
   operator: Operator,
-  input: Named & { readonly current: string; readonly password: string; readonly sessionId: string },
+  { name, password, sessionId }: Named & { readonly password: string; readonly sessionId: string },
 ): Promise<void> {
-  const { name, current, sessionId } = input;
-  const passwordHash = await hashPassword(requirePassword(input.password, name));
-  const former = await inTransaction(operator, (tx) => lockPerson(tx, name));
-  if (!former || !(await isPassword(current, former.passwordHash))) {
-    throw new OperatorError('the current password is another one');
-  }
+  const passwordHash = await hashPassword(requirePassword(password, name));
   await changePerson(operator, name, 'person.set-password', async (tx, person) => {
-    if (person.passwordHash !== former.passwordHash) throw new OperatorError('the password was changed meanwhile');
     await storePassword(tx, person.personId, passwordHash);
     await endSessions(tx, person.personId, sessionId);
     return {};

@@ -217,10 +217,15 @@ const FIND_USERS_BY_MOBILE = statement({
   columns: USER_COLUMNS,
 });
 
+export interface MobileHash {
+  readonly channelId: number;
+  readonly mobileHash: Buffer;
+}
+
 /** By the hash that the mobile has in each channel. */
 export async function findUsersByMobile(
   db: Queryable,
-  hashes: readonly { readonly channelId: number; readonly mobileHash: Buffer }[],
+  hashes: readonly MobileHash[],
   limit: number,
 ): Promise<FoundUser[]> {
   return db.query(FIND_USERS_BY_MOBILE, [

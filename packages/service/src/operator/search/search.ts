@@ -31,6 +31,7 @@ import {
   hasAttempt,
   hasClaim,
   listAppIds,
+  type MobileHash,
 } from './search-sql.js';
 
 export interface SearchResult {
@@ -63,8 +64,9 @@ const MAX_DIGITS = 15;
 
 interface Searching {
   readonly db: Queryable;
-  readonly channels: ChannelRegistry;
   readonly text: string;
+  /** What the text is in each channel, if it can be a mobile. */
+  readonly mobileHashes: readonly MobileHash[];
   readonly role: Role;
 }
 
@@ -79,10 +81,11 @@ export async function search(
 ): Promise<SearchAnswer> {
   const text = input.q.trim();
   if (text === '') return { results: [], hasMore: false };
+  const mobileHashes = await hashMobile(operator.database, channels, text);
   const results = await operator.database.transaction(
     async (db) => {
       const found: SearchResult[] = [];
-      for (const lookUp of LOOK_UPS) found.push(...(await lookUp({ db, channels, text, role })));
+      for (const lookUp of LOOK_UPS) found.push(...(await lookUp({ db, text, mobileHashes, role })));
       return found;
     },
     { readOnly: true, statementMs: MAX_STATEMENT_MS },
@@ -205,20 +208,28 @@ const byUserId: LookUp = async ({ db, text }) => {
   return users.map((user) => describeUser(user, user.channelUserId, 'user-id', user.channelUserId));
 };
 
-/** Each channel has a key of its own for what its users are found by. */
-const byMobile: LookUp = async ({ db, channels, text, role }) => {
-  const digits = text.replace(/^\+?86/, '').replaceAll(/[ -]/g, '');
-  if (!/^1\d{10}$/.test(digits)) return [];
-  const known = await Promise.all((await listAppIds(db)).map((appId) => channels.get(appId)));
-  const hashes = known.flatMap((channel) =>
-    channel ? [{ channelId: channel.channelId, mobileHash: channel.sealing.hash(digits, 'mobile') }] : [],
-  );
-  const users = await findUsersByMobile(db, hashes, MOST);
+const byMobile: LookUp = async ({ db, mobileHashes, role }) => {
+  const users = mobileHashes.length === 0 ? [] : await findUsersByMobile(db, mobileHashes, MOST);
   return users.map((user) => {
     const shown = maskUserId(user.channelUserId, role);
     return describeUser(user, shown, 'mobile', shown === user.channelUserId ? shown : null);
   });
 };
+
+/**
+ * Each channel has a key of its own for what its users are found by. Channels that are not in memory are read one after another,
+ * outside the transaction: it has one connection, and must not wait for a second.
+ */
+async function hashMobile(db: Queryable, channels: ChannelRegistry, text: string): Promise<MobileHash[]> {
+  const mobile = text.replace(/^\+?86/, '').replaceAll(/[ -]/g, '');
+  if (!/^1\d{10}$/.test(mobile)) return [];
+  const hashes: MobileHash[] = [];
+  for (const appId of await listAppIds(db)) {
+    const channel = channels.getFromMemory(appId) ?? (await channels.get(appId));
+    if (channel) hashes.push({ channelId: channel.channelId, mobileHash: channel.sealing.hash(mobile, 'mobile') });
+  }
+  return hashes;
+}
 
 const byChannel: LookUp = async ({ db, text }) => {
   const found = await findChannelsByPrefix(db, text, MOST);

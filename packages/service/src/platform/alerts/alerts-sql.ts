@@ -146,6 +146,7 @@ export interface AlertFilter {
   readonly which: 'open' | 'all';
   readonly kind: string | null;
   readonly owner: string | null;
+  readonly isUnowned: boolean;
 }
 
 /** When it was last seen, in Unix microseconds, its kind and its subject. */
@@ -167,21 +168,22 @@ const LISTED_ALERT = joinColumns(
 const LIST_ALERTS = statement({
   text: `select ${LISTED_COLUMNS} from alerts
      where ($1 = 'all' or ${IS_OPEN}) and ($2::text is null or kind = $2) and ($3::text is null or owner = $3)
+       and (not $8::boolean or owner is null)
        and ($4::bigint is null or (last_seen_at, kind, subject) < (${fromEpochMicros('$4')}, $5::text, $6::text))
      order by last_seen_at desc, kind desc, subject desc limit $7`,
-  parameters: ['text', 'text', 'text', 'bigint', 'text', 'text', 'bigint'],
+  parameters: ['text', 'text', 'text', 'bigint', 'text', 'text', 'bigint', 'boolean'],
   columns: LISTED_ALERT,
 });
 
 /** A page of the list, the latest first. */
 export async function listAlertPage(
   db: Queryable,
-  { which, kind, owner }: AlertFilter,
+  { which, kind, owner, isUnowned }: AlertFilter,
   after: AlertKey | undefined,
   limit: number,
 ): Promise<ListedAlert[]> {
   const [micros, afterKind, afterSubject] = after ?? [null, null, null];
-  return db.query(LIST_ALERTS, [which, kind, owner, micros, afterKind, afterSubject, limit]);
+  return db.query(LIST_ALERTS, [which, kind, owner, micros, afterKind, afterSubject, limit, isUnowned]);
 }
 
 const FIND_ALERT = statement({

@@ -9,7 +9,7 @@ export interface AlertComment {
 }
 
 const STORE_COMMENT = statement({
-  text: `insert into alert_comments (kind, subject, author, text) values ($1, $2, $3, $4)
+  text: `insert into alert_comments (kind, subject, author, text, at) values ($1, $2, $3, $4, now())
      returning comment_id::text as "commentNo"`,
   parameters: ['text', 'text', 'text', 'text'],
   columns: columns<{ commentNo: string }>({ commentNo: 'text' }),

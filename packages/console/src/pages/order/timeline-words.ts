@@ -1,0 +1,193 @@
+import type { NextStep, TimelineEntry } from '../../api/order-types.ts';
+import { dictionary } from '../../i18n/dictionary.ts';
+import type { StatusKind, Tone } from '../../parts/status.tsx';
+import { useSourceTexts, useStepWords } from './next-step.ts';
+
+/** Kinds that a reader wants or does not want together. */
+export const GROUPS = {
+  money: ['period', 'attempt', 'refund'],
+  events: ['event', 'push'],
+  benefits: ['benefit', 'claim'],
+  order: ['created', 'ended', 'agreement', 'next'],
+  people: ['operator', 'note'],
+  alerts: ['alert'],
+} as const satisfies Readonly<Record<string, readonly TimelineEntry['kind'][]>>;
+export type Group = keyof typeof GROUPS;
+
+export const groupOf = (kind: TimelineEntry['kind']): Group =>
+  (Object.keys(GROUPS) as Group[]).find((group) => (GROUPS[group] as readonly string[]).includes(kind)) ?? 'order';
+
+export const useGroupTexts = dictionary({
+  money: ['Money', '资金'],
+  events: ['Events', '事件'],
+  benefits: ['Benefits', '权益'],
+  order: ['Order', '订单'],
+  people: ['People', '人工'],
+  alerts: ['Alerts', '告警'],
+});
+
+const useTexts = dictionary({
+  created: ['The order was created', '订单创建'],
+  period: ['Period {cycleNo} was due', '第 {cycleNo} 期到期'],
+  attemptSuccess: ['Period {cycleNo} was paid, try {tryNo}', '第 {cycleNo} 期扣款成功（第 {tryNo} 次）'],
+  attemptFail: ['The debit of period {cycleNo} failed, try {tryNo}', '第 {cycleNo} 期扣款失败（第 {tryNo} 次）'],
+  attemptStarted: ['The debit of period {cycleNo} is under way, try {tryNo}', '第 {cycleNo} 期扣款中（第 {tryNo} 次）'],
+  refundSuccess: ['Period {cycleNo} was refunded', '第 {cycleNo} 期已退款'],
+  refundFail: ['The institution refused a refund of period {cycleNo}', '机构拒绝第 {cycleNo} 期退款'],
+  refundStarted: ['A refund of period {cycleNo} is under way', '第 {cycleNo} 期退款处理中'],
+  benefit: ['{name} was issued', '发放权益 {name}'],
+  claim: ['{name} was claimed', '领取权益 {name}'],
+  claimPending: ['{name} was claimed; its code is still to come', '领取权益 {name}（待发码）'],
+  eventPayment: ['Event: period {cycleNo} is {about}', '事件：第 {cycleNo} 期 {about}'],
+  eventOrder: ['Event: the order is {about}', '事件：订单 {about}'],
+  pushTaken: ['The channel took event {eventId}', '渠道已接收事件 {eventId}'],
+  pushRefused: ['The channel refused event {eventId}', '渠道拒绝事件 {eventId}'],
+  pushTimeout: ['The channel did not answer to event {eventId} in time', '渠道响应超时：事件 {eventId}'],
+  pushUnreachable: ['The channel could not be reached with event {eventId}', '无法连接渠道：事件 {eventId}'],
+  pushForbidden: [
+    'Event {eventId} was not sent: its address is not allowed',
+    '事件 {eventId} 未发送：回调地址不被允许',
+  ],
+  pushNext: ['Event {eventId} is pushed', '将推送事件 {eventId}'],
+  pushAgain: ['Event {eventId} is pushed again, retry {retryNo}', '将再次推送事件 {eventId}（第 {retryNo} 次重试）'],
+  signed: ['The agreement was signed with {institution}', '与 {institution} 签约'],
+  agreementCanceled: ['The agreement was canceled', '签约已解除'],
+  agreementReplaced: ['The agreement was replaced by another', '签约已更换'],
+  unsubscribed: ['Unsubscribed by {who}', '{who}退订'],
+  completed: ['The order was completed', '订单完成'],
+  terminated: ['The order was ended: a period failed for good', '订单终止：有账期最终失败'],
+  note: ['Note', '备注'],
+  alert: ['Alert: {kind}', '告警：{kind}'],
+  'order.unsubscribe': ['Unsubscribed the order', '退订订单'],
+  'order.retry': ['Had period {cycleNo} debited again', '重新扣款第 {cycleNo} 期'],
+  'order.refund': ['Asked for a refund of period {cycleNo}', '发起第 {cycleNo} 期退款'],
+  'order.note': ['Wrote a note', '添加备注'],
+  'order.unmask': ['Looked at personal data', '查看个人信息'],
+  'order.advance': ['Moved the order in time', '推进订单时间'],
+  'agreement.cancel': ['Canceled the agreement', '解除签约'],
+  'approval.request': ['Asked a second person about a refund of period {cycleNo}', '提交第 {cycleNo} 期退款审批'],
+  'approval.approve': ['Approved a refund', '批准退款'],
+  'approval.decline': ['Declined a refund', '拒绝退款'],
+});
+
+type Action =
+  | 'order.unsubscribe'
+  | 'order.retry'
+  | 'order.refund'
+  | 'order.note'
+  | 'order.unmask'
+  | 'order.advance'
+  | 'agreement.cancel'
+  | 'approval.request'
+  | 'approval.approve'
+  | 'approval.decline';
+const ACTIONS: ReadonlySet<string> = new Set<Action>([
+  'order.unsubscribe',
+  'order.retry',
+  'order.refund',
+  'order.note',
+  'order.unmask',
+  'order.advance',
+  'agreement.cancel',
+  'approval.request',
+  'approval.approve',
+  'approval.decline',
+]);
+
+const PUSHES = {
+  ACCEPTED: 'pushTaken',
+  REFUSED: 'pushRefused',
+  TIMEOUT: 'pushTimeout',
+  UNREACHABLE: 'pushUnreachable',
+  FORBIDDEN: 'pushForbidden',
+} as const;
+
+/** A field of the record behind an entry. */
+export function fieldOf(data: unknown, name: string): string | number | undefined {
+  const value = typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[name] : undefined;
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+}
+
+/** The title of an entry in the reader's language; one that this page does not know is shown as the service words it. */
+export function useEntryTitle(): (entry: TimelineEntry) => string {
+  const t = useTexts();
+  const sourceText = useSourceTexts();
+  const stepWords = useStepWords();
+  return (entry) => {
+    const { kind, status, title, data } = entry;
+    const cycleNo = entry.cycleNo ?? '';
+    const text = (name: string) => fieldOf(data, name) ?? '';
+    switch (kind) {
+      case 'created':
+        return t('created');
+      case 'period':
+        return t('period', { cycleNo });
+      case 'attempt': {
+        const tryNo = text('tryNo');
+        if (status === 'SUCCESS') return t('attemptSuccess', { cycleNo, tryNo });
+        return status === 'FAIL' ? t('attemptFail', { cycleNo, tryNo }) : t('attemptStarted', { cycleNo, tryNo });
+      }
+      case 'refund':
+        if (status === 'SUCCESS') return t('refundSuccess', { cycleNo });
+        return status === 'FAIL' ? t('refundFail', { cycleNo }) : t('refundStarted', { cycleNo });
+      case 'benefit':
+        return t('benefit', { name: text('name') });
+      case 'claim':
+        return status === 'PENDING' ? t('claimPending', { name: text('name') }) : t('claim', { name: text('name') });
+      case 'event': {
+        const about = aboutOf(data);
+        return entry.cycleNo === null ? t('eventOrder', { about }) : t('eventPayment', { cycleNo, about });
+      }
+      case 'push': {
+        const eventId = text('eventId');
+        const retryNo = text('retryNo');
+        if (entry.when === 'future') return retryNo ? t('pushAgain', { eventId, retryNo }) : t('pushNext', { eventId });
+        const key = PUSHES[(status ?? '') as keyof typeof PUSHES];
+        return key ? t(key, { eventId }) : title;
+      }
+      case 'agreement':
+        if (status === 'CANCELED') return t('agreementCanceled');
+        if (status === 'REPLACED') return t('agreementReplaced');
+        return t('signed', { institution: text('paymentChannelCode') });
+      case 'ended':
+        if (status === 'COMPLETED') return t('completed');
+        if (status === 'TERMINATED') return t('terminated');
+        return t('unsubscribed', {
+          who: sourceText((title.split(' ').at(-1) ?? '') as Parameters<typeof sourceText>[0]),
+        });
+      case 'operator':
+        return ACTIONS.has(title) ? t(title as 'order.retry', { cycleNo }) : title;
+      case 'note':
+        return t('note');
+      case 'alert':
+        return t('alert', { kind: title });
+      case 'next':
+        return stepWords({ ...(data as NextStep), at: entry.at });
+    }
+  };
+}
+
+/** What an order or a period became, of an event's body. */
+function aboutOf(data: unknown): string {
+  const body = typeof data === 'object' && data !== null ? (data as Record<string, unknown>)['data'] : undefined;
+  return String(fieldOf(body, 'paymentStatus') ?? fieldOf(body, 'orderStatus') ?? '');
+}
+
+/** Whose words a status is in, where it is worth showing beside the title. */
+export const STATUS_OF: Readonly<Partial<Record<TimelineEntry['kind'], StatusKind>>> = {
+  period: 'payment',
+  refund: 'refund',
+  event: 'delivery',
+};
+
+const NEGATIVE = new Set(['FAIL', 'GIVE_UP', 'TERMINATED', 'REFUSED', 'TIMEOUT', 'UNREACHABLE', 'FORBIDDEN', 'OPEN']);
+const POSITIVE = new Set(['SUCCESS', 'BILLED', 'ACCEPTED', 'DELIVERED', 'BIND_SUCCESS', 'COMPLETED']);
+
+/** The colour of an entry's dot. */
+export function toneOf({ kind, status, when }: TimelineEntry): Tone {
+  if (when === 'future') return 'progress';
+  if (kind === 'operator' || kind === 'note') return 'waiting';
+  if (kind === 'period' || kind === 'event') return 'neutral';
+  if (NEGATIVE.has(status ?? '')) return 'negative';
+  return POSITIVE.has(status ?? '') ? 'positive' : 'neutral';
+}
