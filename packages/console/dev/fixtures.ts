@@ -13,7 +13,7 @@ import type {
 } from '../src/api/types.ts';
 
 /** Answers of an invented installation, with the types of the real ones. Others add theirs to the table at the end. */
-class Refusal extends Error {
+export class Refusal extends Error {
   constructor(
     readonly status: number,
     readonly kind: string,

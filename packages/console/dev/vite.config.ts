@@ -3,7 +3,10 @@ import path from 'node:path';
 import type { Connect, Plugin } from 'vite';
 import { defineConfig, mergeConfig } from 'vite';
 import built from '../vite.config.ts';
-import { answerByFixtures } from './fixtures.ts';
+import { answerByFixtures, answers } from './fixtures.ts';
+import { operationsAnswers } from './operations-fixtures.ts';
+
+Object.assign(answers, operationsAnswers);
 
 const POLICY = (nonce: string) =>
   [

@@ -289,6 +289,7 @@ create index concurrently audit_log_action on audit_log (action, audit_id);
 -- nothing to them.
 create index concurrently external_orders_created on external_orders (created_at, order_no);
 create index concurrently external_orders_of_channel on external_orders (channel_id, created_at, order_no);
+create index concurrently orders_of_product on orders (product_code, created_at, order_no);
 create index concurrently orders_ended on orders (status, created_at, order_no)
   where status in ('UNSUBSCRIBED', 'COMPLETED', 'TERMINATED');
 create index concurrently orders_ended_of_channel on orders (channel_id, status, created_at, order_no)

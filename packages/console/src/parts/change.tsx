@@ -18,6 +18,12 @@ export const shareText = percent;
 const decimal = (value: number): string =>
   new Intl.NumberFormat(localeOf(getLanguage()), { maximumFractionDigits: 1 }).format(value);
 
+/** 7.4 %, 58 %; what is ten times as much is easier said as such. */
+function timesText(share: number): string {
+  if (share >= 9) return `×${Math.round(share + 1)}`;
+  return percent(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
+}
+
 interface ChangeProps {
   readonly value: number;
   readonly before: number;
@@ -44,9 +50,7 @@ export function Change({ value, before, more = 'good', isShare = false, than }: 
   const share = (value - before) / before;
   const isUp = value > before;
   const tone = more === 'neutral' ? undefined : (more === 'good') === isUp ? 'positive' : 'negative';
-  const text = isShare
-    ? t('points', { value: decimal(Math.abs(value - before) * 100) })
-    : percent(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
+  const text = isShare ? t('points', { value: decimal(Math.abs(value - before) * 100) }) : timesText(share);
   return (
     <>
       <span className={`figures ${styles.change}`} data-tone={tone}>

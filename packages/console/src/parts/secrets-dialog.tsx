@@ -4,6 +4,7 @@ import { useCommonTexts } from '../i18n/common.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { DownloadIcon } from '../icons/icons.tsx';
 import { Copyable } from './copyable.tsx';
+import dialog from './dialog.module.css';
 import { saveText } from './save-text.ts';
 import { useOpenerFocus } from './opener-focus.ts';
 import styles from './secrets-dialog.module.css';
@@ -41,6 +42,7 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
       closeOnClickOutside={false}
       closeOnEscape={false}
       withCloseButton={false}
+      classNames={{ title: dialog.title ?? '' }}
     >
       <div className={styles.dialog}>
         <p className={styles.hint}>{t('hint')}</p>

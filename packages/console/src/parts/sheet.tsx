@@ -1,5 +1,5 @@
-import { Drawer } from '@mantine/core';
 import { type ReactNode, useRef } from 'react';
+import { SidePanel } from './dialog.tsx';
 import styles from './sheet.module.css';
 
 interface SheetProps {
@@ -15,9 +15,9 @@ export function Sheet({ isOpen, title, children, onClose }: SheetProps) {
   const last = useRef<{ readonly title: ReactNode; readonly children: ReactNode }>({ title, children });
   if (isOpen) last.current = { title, children };
   return (
-    <Drawer opened={isOpen} onClose={onClose} position="right" size={560} title={last.current.title}>
+    <SidePanel isOpen={isOpen} onClose={onClose} title={last.current.title}>
       <div className={styles.body}>{last.current.children}</div>
-    </Drawer>
+    </SidePanel>
   );
 }
 

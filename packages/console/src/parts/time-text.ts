@@ -60,7 +60,7 @@ export function agoText(moment: Date): string {
   const seconds = (moment.getTime() - now()) / 1000;
   const words = new Intl.RelativeTimeFormat(localeOf(getLanguage()), { numeric: 'auto' });
   const [unit, length] = STEPS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
-  return words.format(Math.trunc(seconds / length), unit);
+  return words.format(Math.round(seconds / length), unit);
 }
 
 /** 1 h 5 min, 40 s: how long something takes. */

@@ -32,8 +32,8 @@ const useTexts = dictionary({
   product: ['Products', '产品'],
   nothing: ['Nothing is known by “{text}”', '没有找到“{text}”'],
   nothingHint: [
-    'Numbers are found by their beginning, a mobile only when it is complete.',
-    '编号支持前缀匹配，手机号需完整输入。',
+    'Of an order’s number the first four digits will do; other numbers and a mobile have to be complete.',
+    '订单号输入前四位即可，其他编号与手机号需完整输入。',
   ],
   searching: ['Searching…', '搜索中…'],
   failed: ['The search did not answer.', '搜索无响应。'],
@@ -137,9 +137,12 @@ function Group({ label, results }: { readonly label: string; readonly results: r
         <Spotlight.Action
           key={`${result.kind} ${result.id}`}
           data-found
+          disabled={addressOfResult(result) === undefined}
           onClick={() => {
+            const place = addressOfResult(result);
+            if (place === undefined) return;
             spotlight.close();
-            void navigate(placeAddress(addressOfResult(result)));
+            void navigate(placeAddress(place));
           }}
         >
           <Result result={result} />

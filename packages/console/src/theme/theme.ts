@@ -145,7 +145,15 @@ export const theme = createTheme({
       defaultProps: { centered: true, radius: 'lg', padding: 'lg', overlayProps: { backgroundOpacity: 0.4 } },
     }),
     Drawer: Drawer.extend({ defaultProps: { overlayProps: { backgroundOpacity: 0.4 } } }),
-    Menu: Menu.extend({ defaultProps: { shadow: 'md', radius: 'md', transitionProps: { duration: 80 } } }),
+    Menu: Menu.extend({
+      // The first item is focused, not an element before it that says nothing.
+      defaultProps: {
+        shadow: 'md',
+        radius: 'md',
+        transitionProps: { duration: 80 },
+        withInitialFocusPlaceholder: false,
+      },
+    }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 200, transitionProps: { duration: 80 } } }),
   },
 });

@@ -32,6 +32,8 @@ export async function makeOrders({ operator, maker }, { orders, channels, say })
     await insertSome(maker, { first: done, some, orders, channelIds });
     if ((done / AT_A_TIME) % 10 === 9) say(`    ${done + some} orders\n`);
   }
+  await maker.query('analyze orders');
+  await insertLatestPeriods(maker);
   for (const table of [
     'orders',
     'external_orders',
@@ -48,6 +50,39 @@ export async function makeOrders({ operator, maker }, { orders, channels, say })
   }
   return channelIds;
 }
+
+/** What a period leaves behind, of those in `periods`: the end of a statement. */
+const PERIOD_ROWS = `), new_payments as (
+       insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, attempts)
+       select order_no, no, channel_id, case when no = cycle_no then latest when settlement_mode = 'SVC_DEDUCT' then 'SUCCESS' else 'BILLED' end,
+         at, case when no < cycle_no or latest not in ('FAIL', 'FAIL_RETRY') then at end, amount_cent, 1
+       from periods
+     ), new_attempts as (
+       insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent, status,
+         started_at, settled_at, paid_at)
+       select order_no, no, 1, channel_id, order_no, 'MOCKPAY', amount_cent,
+         case when no = cycle_no and latest in ('FAIL', 'FAIL_RETRY') then 'FAIL' else 'SUCCESS' end, at, at + interval '1 s',
+         case when no < cycle_no or latest = 'SUCCESS' then at end
+       from periods where settlement_mode = 'SVC_DEDUCT'
+     ), new_events as (
+       insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, recorded_at, data)
+       select channel_id, order_no, 'payment.status.changed', no, at, at + interval '1 s',
+         ${paymentPayloadSql({
+           orderNo: 'order_no',
+           externalOrderNo: 'external_order_no',
+           channelUserId: 'channel_user_id',
+           cycleNo: 'no',
+           expectPayTime: shanghaiText('at'),
+           paidAt: shanghaiText('at'),
+           amountCent: 'amount_cent',
+           paymentStatus: 'latest',
+           agreementShareFlag: 'true',
+         })}
+       from periods where at > now() - interval '180 days'
+       returning event_no, channel_id, recorded_at
+     )
+     insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, recorded_at, is_payment)
+     select channel_id, event_no, recorded_at + interval '1 s', 0, 'ACCEPTED', 0, 200, 12, recorded_at, true from new_events`;
 
 async function insertSome(maker, { first, some, orders, channelIds }) {
   await maker.query(
@@ -91,20 +126,7 @@ async function insertSome(maker, { first, some, orders, channelIds }) {
          created_at
        from lived where settlement_mode = 'SVC_DEDUCT'
      ), periods as materialized (
-       select l.*, k.no, created_at + (k.no - 1) * interval '1 month' as at
-       from lived l, lateral (select 1 as no union select l.cycle_no) k
-     ), new_payments as (
-       insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, attempts)
-       select order_no, no, channel_id, case when no = cycle_no then latest when settlement_mode = 'SVC_DEDUCT' then 'SUCCESS' else 'BILLED' end,
-         at, case when no < cycle_no or latest not in ('FAIL', 'FAIL_RETRY') then at end, amount_cent, 1
-       from periods
-     ), new_attempts as (
-       insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent, status,
-         started_at, settled_at, paid_at)
-       select order_no, no, 1, channel_id, order_no, 'MOCKPAY', amount_cent,
-         case when no = cycle_no and latest in ('FAIL', 'FAIL_RETRY') then 'FAIL' else 'SUCCESS' end, at, at + interval '1 s',
-         case when no < cycle_no or latest = 'SUCCESS' then at end
-       from periods where settlement_mode = 'SVC_DEDUCT'
+       select l.*, 1 as no, created_at as at from lived l
      ), new_refunds as (
        insert into refunds (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent, status,
          requested_by, started_at, refunded_at, settled_at)
@@ -114,26 +136,25 @@ async function insertSome(maker, { first, some, orders, channelIds }) {
        insert into claims (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, code, claimed_at, fulfilled_at)
        select order_no, no, 1, channel_id, 'VIP_PASS', 'GENERATED', 'FULFILLED', 'sealed', at + interval '1 hour', at + interval '1 hour'
        from periods where no = 1 and n % 5 = 0
-     ), new_events as (
-       insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, recorded_at, data)
-       select channel_id, order_no, 'payment.status.changed', no, at, at + interval '1 s',
-         ${paymentPayloadSql({
-           orderNo: 'order_no',
-           externalOrderNo: 'external_order_no',
-           channelUserId: 'channel_user_id',
-           cycleNo: 'no',
-           expectPayTime: shanghaiText('at'),
-           paidAt: shanghaiText('at'),
-           amountCent: 'amount_cent',
-           paymentStatus: 'latest',
-           agreementShareFlag: 'true',
-         })}
-       from periods where at > now() - interval '180 days'
-       returning event_no, channel_id, recorded_at
-     )
-     insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, recorded_at, is_payment)
-     select channel_id, event_no, recorded_at + interval '1 s', 0, 'ACCEPTED', 0, 200, 12, recorded_at, true from new_events`,
+     ${PERIOD_ROWS}`,
     [first, some, orders, channelIds],
   );
+  await maker.query('truncate due_events');
+}
+
+/** The latest periods of the orders that have had more than one, in the order of time: they are all of the last month. */
+async function insertLatestPeriods(maker) {
+  for (let daysAgo = 32; daysAgo >= 0; daysAgo -= 1) {
+    await maker.query(
+      `with periods as materialized (
+         select o.order_no, o.channel_id, o.external_order_no, o.channel_user_id, o.settlement_mode, o.cycle_no, o.amount_cent,
+           o.latest_payment_status as latest, o.cycle_no as no, t.at
+         from orders o, lateral (select o.created_at + (o.cycle_no - 1) * interval '1 month' as at) t
+         where o.cycle_no > 1 and t.at >= now() - $1::integer * interval '1 day' and t.at < now() - ($1 - 1) * interval '1 day'
+         order by t.at
+       ${PERIOD_ROWS}`,
+      [daysAgo],
+    );
+  }
   await maker.query('truncate due_events');
 }

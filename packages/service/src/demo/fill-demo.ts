@@ -235,8 +235,8 @@ function planChores(stage: Stage, made: Provisioned): void {
           continue;
         }
         const who: PersonName = random.chance(0.5) ? 'ann' : 'bo';
-        if (random.chance(0.3)) await by(who, (operator) => lookAfter(operator, alert, random.pick(ALERT_COMMENTS)));
-        if (random.chance(0.25)) await by(who, (operator) => acknowledgeAlert(operator, alert));
+        if (random.chance(0.15)) await by(who, (operator) => lookAfter(operator, alert, random.pick(ALERT_COMMENTS)));
+        if (random.chance(0.1)) await by(who, (operator) => acknowledgeAlert(operator, alert));
       }
     });
   }

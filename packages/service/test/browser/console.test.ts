@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page, Response } from 'playwright-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPerson } from '../../src/operator/people/people.js';
 import type { Role } from '../../src/operator/people/roles.js';
-import { PASSWORD } from '../console/support.js';
+import { consoleClient, PASSWORD } from '../console/support.js';
 import { unique } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
 import { barriers, DESKTOP, launch, PHONE, phone, scrollsSideways } from './support.js';
@@ -37,12 +37,13 @@ async function typeSignIn(page: Page, name: string, password = PASSWORD): Promis
   await page.locator('button[type=submit]').click();
 }
 
-/** Somebody of a role, at a page of the console. */
+/** Somebody of a role who has signed in, at a page of the console. */
 async function signedIn(role: Role, path: string, screen: BrowserContextOptions = DESK): Promise<[Page, string]> {
   const name = await make(role);
+  const { token } = await consoleClient(service, role, name);
   const page = await phone(browser, screen);
+  await page.context().addCookies([{ name: 'perennial', value: token, url: service.baseUrl }]);
   await page.goto(at(path));
-  await typeSignIn(page, name);
   await page.locator('article h1').waitFor();
   return [page, name];
 }

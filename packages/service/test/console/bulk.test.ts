@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dump } from '../operator/support.js';
 import { copyOrder, eventsOf } from '../orders/support.js';
+import { until } from '../support/processes.js';
+import { anotherNode } from '../support/second-node.js';
 import { type OperatorStage, operatorStage, refusal } from './operators.js';
 import type { ConsoleClient } from './support.js';
 
@@ -129,7 +131,7 @@ describe('a dry run', () => {
     expect((await prepare(on.support, 'REPLAY', { filter: {} })).status).toBe(409);
     expect((await prepare(on.support, 'UNSUBSCRIBE', {})).status).toBe(409);
     expect((await prepare(on.support, 'UNSUBSCRIBE', { items: [orderNo], filter: { appId: 'a' } })).status).toBe(409);
-    expect(refusal(await prepare(on.support, 'UNSUBSCRIBE', { filter: { productCode: 'NONE' } }))).toEqual([
+    expect(refusal(await prepare(on.support, 'UNSUBSCRIBE', { filter: { channelUserId: 'nobody' } }))).toEqual([
       409,
       'nothing matches of which this could be done',
     ]);
@@ -314,6 +316,28 @@ describe('a run', () => {
     expect((await on.viewer.get('/bulk/999999')).status).toBe(404);
     expect((await on.viewer.get('/bulk/999999/items')).status).toBe(404);
   });
+});
+
+describe('the engine of a node', () => {
+  it('does what was started, and finishes what was approved and left', async () => {
+    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: await many(2) });
+    await start(on.support, body);
+    const orderNo = await on.paidOrder();
+    await on.sql(
+      `insert into approvals (kind, status, subject, request_key, amount_cent, note, requested_by, decided_by, decided_at)
+       values ('REFUND', 'APPROVED', $1, 'left', 1990, 'late', 'ann', 'bob', now() - interval '1 minute')`,
+      [`${orderNo}-1`],
+    );
+    const node = await anotherNode(on.service, { engine: true, gateways: on.operator.gateways });
+    try {
+      await until('the run is done', async () => (await run(body.runId)).status === 'DONE');
+      await until('the refund is made', async () => on.bank.booked.size > 0);
+    } finally {
+      await node.close();
+    }
+    expect(await run(body.runId)).toMatchObject({ done: 2, failed: 0 });
+    expect((await on.query(orderNo))['totalRefundAmountCent']).toBe(1990);
+  }, 60_000);
 });
 
 describe('a run that refunds', () => {

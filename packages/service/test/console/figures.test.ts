@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFiguresJob } from '../../src/engine/jobs/figures.js';
-import { FIGURE_COLUMNS, FIGURE_NAMES, type FigureName } from '../../src/figures/figures.js';
+import { FIGURE_COLUMNS, FIGURE_NAMES, type FigureName, floorToHour, HOUR_MS } from '../../src/figures/figures.js';
 import { lockFigures } from '../../src/figures/write-figures-sql.js';
 import { unsubscribeOrder } from '../../src/operator/orders/orders.js';
 import type { Database, Statement } from '../../src/platform/db/database.js';
@@ -226,6 +226,26 @@ describe('a turn', () => {
       `select reached_at < now() - interval '1 minute' as late from job_marks where job = 'figures'`,
     );
     expect(mark?.late).toBe(false);
+  });
+
+  it('counts what is committed a little late in the hour in which it happened, for a quarter of an hour', async () => {
+    const { clock } = on.service;
+    const next = floorToHour(clock.now()) + HOUR_MS;
+    const createLate = async () => {
+      const orderNo = await on.collectedOrder();
+      await on.sql('update external_orders set created_at = $2 where order_no = $1', [orderNo, new Date(next - 1000)]);
+    };
+    const before = `hour = '${new Date(next - HOUR_MS).toISOString()}'`;
+    clock.set(next + 300_000);
+    await on.count();
+    await createLate();
+    await on.count();
+    expect(await counted('hourly_figures', before)).toMatchObject({ ordersCreated: 1 });
+    clock.set(next + 1_200_000);
+    await on.count();
+    await createLate();
+    await on.count();
+    expect(await counted('hourly_figures', before)).toMatchObject({ ordersCreated: 1 });
   });
 
   it('hours that are over stay as they are, also when what they were counted from is gone', async () => {

@@ -1,5 +1,6 @@
 import { createFiguresJob } from '../../src/engine/jobs/figures.js';
 import type { Role } from '../../src/operator/people/roles.js';
+import type { UncheckedSql } from '../../src/platform/db/database.js';
 import { type RefundStage, refundStage } from '../refunds/support.js';
 import { type ConsoleClient, consoleClient } from './support.js';
 
@@ -10,7 +11,7 @@ export type Answer = Record<string, any>;
 export interface ReadStage extends RefundStage {
   /** Fails with the status and the detail of a refusal. */
   ask<T = Answer>(path: string, query?: Record<string, string>, role?: Role): Promise<T>;
-  sql<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  sql<Row>(text: UncheckedSql, values?: readonly unknown[]): Promise<Row[]>;
   /** A turn of the job that counts, a minute after the last. */
   count(): Promise<number>;
 }

@@ -77,9 +77,9 @@ function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: 
                 <Button
                   variant="default"
                   rightSection={<ChevronRightIcon size={14} />}
-                  renderRoot={(props) => <Link {...props} {...placeAddress(place)} />}
+                  renderRoot={(props) => <Link {...props} {...placeAddress(place.to)} />}
                 >
-                  {t('show')}
+                  {t(place.what)}
                 </Button>
               )}
               {mayAct && isOpen ? (

@@ -1,9 +1,9 @@
-import { Drawer } from '@mantine/core';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import type { Approval, Approvals } from '../../api/order-types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import type { Column } from '../../parts/data-table.tsx';
+import { SidePanel } from '../../parts/dialog.tsx';
 import { List } from '../../parts/list.tsx';
 import { Money, moneyText } from '../../parts/money.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -32,7 +32,16 @@ export default function ApprovalsPage() {
   const [decided, setDecided] = useState<Approval>();
   const opened = decided?.approvalId === openedId ? decided : list.rows?.find((row) => row.approvalId === openedId);
   const columns: readonly Column<Approval>[] = [
-    { id: 'what', header: t('what'), cell: titleOf },
+    {
+      id: 'what',
+      header: t('what'),
+      cell: (approval) => (
+        <>
+          {titleOf(approval)}
+          {approval.orderNo ? <span className="figures quiet"> · {approval.orderNo}</span> : null}
+        </>
+      ),
+    },
     {
       id: 'amount',
       header: t('amount'),
@@ -68,15 +77,13 @@ export default function ApprovalsPage() {
         onOpen={({ approvalId }) => setOpenedId(approvalId)}
         empty={status === 'WAITING' ? <NothingWaits /> : <Empty isFiltered title={t('empty')} />}
       />
-      <Drawer
-        opened={opened !== undefined}
-        onClose={() => setOpenedId(undefined)}
-        position="right"
-        size={480}
+      <SidePanel
+        isOpen={opened !== undefined}
         title={opened ? titleOf(opened) : null}
+        onClose={() => setOpenedId(undefined)}
       >
         {opened ? <ApprovalView approval={opened} onDecided={setDecided} /> : null}
-      </Drawer>
+      </SidePanel>
     </Page>
   );
 }

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { api, part } from '../../api/client.ts';
 import type { Benefit, BenefitChanged, CodesAnswer, FulfilmentRequest } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { type ChosenFile, FileDrop } from '../../parts/file-drop.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import dialog from '../../parts/form-dialog.module.css';

@@ -103,14 +103,16 @@ function Stock({ benefit }: { readonly benefit: Benefit }) {
   if (benefit.codesLeft === null) return <span className="quiet">{t('noPool')}</span>;
   return (
     <span className={styles.stock}>
-      {benefit.codesLeft === 0 ? (
-        <Tag tone="negative">{t('emptyPool')}</Tag>
-      ) : isLow(benefit) ? (
-        <Tag tone="waiting">{t('low')}</Tag>
-      ) : null}
+      <StockTag benefit={benefit} />
       <Count value={benefit.codesLeft} />
     </span>
   );
+}
+
+function StockTag({ benefit }: { readonly benefit: Benefit }) {
+  const t = useTexts();
+  if (benefit.codesLeft === 0) return <Tag tone="negative">{t('emptyPool')}</Tag>;
+  return isLow(benefit) ? <Tag tone="waiting">{t('low')}</Tag> : null;
 }
 
 function Threshold({ benefit: { lowStock, codesLeft } }: { readonly benefit: Benefit }) {
@@ -133,8 +135,9 @@ function OneBenefit({ benefit, onChoose }: OneBenefitProps) {
       {benefit.codesLeft === null ? null : (
         <div>
           <div className="quiet">{t('stock')}</div>
-          <div className={`figures ${styles.figure}`}>
-            <Stock benefit={benefit} />
+          <div className={styles.stock}>
+            <span className={`figures ${styles.figure}`}>{countText(benefit.codesLeft)}</span>
+            <StockTag benefit={benefit} />
           </div>
         </div>
       )}

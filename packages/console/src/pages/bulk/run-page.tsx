@@ -315,7 +315,8 @@ function Items({ run }: { readonly run: BulkRun }) {
   ];
   return (
     <Section
-      title={t('items')}
+      title={run.status === 'PREPARED' || run.status === 'WAITING' ? t('itemsMeant') : t('items')}
+      hint={run.kind === 'RETRY' && run.done > 0 ? t('retryHint') : undefined}
       actions={
         <Toggles
           label={t('status')}

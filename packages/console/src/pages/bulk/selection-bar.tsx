@@ -98,12 +98,18 @@ export function SelectionBar<Row>(props: SelectionBarProps<Row>) {
           </Button>
         ) : null}
         <span className={styles.actions}>
-          {actions.map((action) => {
+          {actions.map((action, place) => {
             const isPossible = choice.isAll
               ? !action.isForNamedOnly
               : meant.some((row) => action.itemOf(row) !== undefined);
             return (
-              <Button key={action.kind} size="xs" disabled={!isPossible} onClick={() => setTask(action)}>
+              <Button
+                key={action.kind}
+                size="xs"
+                variant={place === 0 ? 'filled' : 'default'}
+                disabled={!isPossible}
+                onClick={() => setTask(action)}
+              >
                 {action.label}
               </Button>
             );

@@ -1,7 +1,7 @@
 import { Button, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import type { ComponentType } from 'react';
+import { type ComponentType, useEffect, useRef } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { channelQuery } from '../../api/catalog.ts';
@@ -38,6 +38,13 @@ export default function ChannelPage() {
   const found = useQuery(channelQuery(appId));
   const tab = NAMES.find((name) => name === place.values.tab) ?? 'general';
   const Panel = TABS[tab];
+  const list = useRef<HTMLDivElement>(null);
+  const isLoaded = found.data !== undefined;
+  // On a phone the tabs do not fit: the one that is open should be among those that are seen.
+  useEffect(() => {
+    const element = isLoaded ? list.current?.querySelector(`[data-tab="${tab}"]`) : null;
+    element?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [tab, isLoaded]);
   return (
     <Page
       title={found.data?.name ?? appId}
@@ -71,9 +78,9 @@ export default function ChannelPage() {
             onChange={(chosen) => place.set({ tab: chosen === 'general' ? undefined : chosen })}
             keepMounted={false}
           >
-            <Tabs.List aria-label={t('tabs')} className={styles.tabs ?? ''} mb="md">
+            <Tabs.List ref={list} aria-label={t('tabs')} className={styles.tabs ?? ''} mb="md">
               {NAMES.map((name) => (
-                <Tabs.Tab key={name} value={name}>
+                <Tabs.Tab key={name} value={name} data-tab={name}>
                   {t(name)}
                 </Tabs.Tab>
               ))}

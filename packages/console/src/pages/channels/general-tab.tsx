@@ -5,7 +5,6 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { Facts, Section } from '../../parts/page.tsx';
 import { FormProblem } from '../../parts/states.tsx';
-import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo } from '../../session/session.ts';
 import type { ChannelTabProps } from './channel-tab.ts';
@@ -25,23 +24,27 @@ export function GeneralTab({ channel }: ChannelTabProps) {
       <Facts
         facts={[
           [t('appId'), <Copyable key="appId" value={channel.appId} />],
-          [t('status'), <Status key="status" of="channel" value={channel.status} />],
           [t('created'), <Time key="created" value={channel.createdAt} as="full" />],
         ]}
       />
-      {isAdmin ? (
-        <div>
-          <Button
-            variant={isActive ? 'light' : 'default'}
-            color={isActive ? 'red' : 'gray'}
-            onClick={() => setAsked(true)}
-          >
-            {t(isActive ? 'suspend' : 'resume')}
-          </Button>
-        </div>
-      ) : null}
       <InterfaceSettings channel={channel} />
       <FrameOrigins channel={channel} />
+      {isAdmin ? (
+        <Section
+          title={t(isActive ? 'suspendSection' : 'resumeSection')}
+          hint={t(isActive ? 'suspendHint' : 'resumeHint')}
+        >
+          <div>
+            <Button
+              variant={isActive ? 'outline' : 'filled'}
+              color={isActive ? 'red' : 'iris'}
+              onClick={() => setAsked(true)}
+            >
+              {t(isActive ? 'suspend' : 'resume')}
+            </Button>
+          </div>
+        </Section>
+      ) : null}
       <ConfirmDialog
         isOpen={isAsked}
         isDangerous={isActive}

@@ -30,6 +30,8 @@ export const useTexts = dictionary({
   goRequests: ['API requests', '接口请求'],
   suspend: ['Suspend', '停用'],
   resume: ['Resume', '启用'],
+  suspendSection: ['Suspend the channel', '停用渠道'],
+  resumeSection: ['The channel is suspended', '渠道已停用'],
   suspendTitle: ['Suspend {name}?', '停用 {name}？'],
   suspendHint: [
     'Every call of the channel is refused with 403002 from now on. Running orders go on: they are debited, and events are sent.',

@@ -27,9 +27,9 @@ export function ChannelsOverview() {
       cell: (channel) => <DeliveryState channel={channel} />,
       inCard: 'aside',
     },
-    { id: 'waiting', header: t('waiting'), cell: ({ waiting }) => <Counted value={waiting} />, align: 'end' },
     { id: 'oldest', header: t('oldest'), cell: ({ oldestWaitingAt }) => <Time value={oldestWaitingAt} as="ago" /> },
     { id: 'next', header: t('nextPush'), cell: ({ nextPushAt }) => <NextPush at={nextPushAt} /> },
+    { id: 'waiting', header: t('waiting'), cell: ({ waiting }) => <Counted value={waiting} />, align: 'end' },
     {
       id: 'givenUp',
       header: t('givenUp'),
@@ -43,7 +43,7 @@ export function ChannelsOverview() {
           </PlaceLink>
         ),
     },
-    { id: 'success', header: t('success'), cell: (channel) => <SuccessRate channel={channel} /> },
+    { id: 'success', header: t('success'), cell: (channel) => <SuccessRate channel={channel} />, align: 'end' },
   ];
   return (
     <Page title={t('title')}>

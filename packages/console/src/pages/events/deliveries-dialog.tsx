@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, part } from '../../api/client.ts';
 import type { PauseAnswer } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { CALLBACK_TYPES, type CallbackType, useEventTypeText } from '../../parts/event-type.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import dialog from '../../parts/form-dialog.module.css';

@@ -4,8 +4,8 @@ import { useState } from 'react';
 import { api, part } from '../../api/client.ts';
 import type { TestEventAnswer } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
-import { EVENT_TYPES, useEventTypeText } from '../../parts/event-type.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { EVENT_TYPES, useEventTypeText } from '../../parts/event-type.ts';
 import dialog from '../../parts/form-dialog.module.css';
 import { countText } from '../../parts/money.tsx';
 import { Facts } from '../../parts/page.tsx';
@@ -29,7 +29,7 @@ export function TestEventDialog({ appId, name, onClose }: TestEventDialogProps) 
     mutationFn: () => api.post<TestEventAnswer>(`/channels/${part(appId)}/events/test`, { eventType }),
   });
   return (
-    <Dialog isOpen onClose={onClose} title={t('testTitle', { name })}>
+    <Dialog isOpen onClose={onClose} title={t('testTitle', { name })} size="lg">
       <form
         className={dialog.form}
         onSubmit={(event) => {

@@ -25,7 +25,7 @@ export const useTexts = dictionary({
   noChannels: ['There are no channels yet', '暂无渠道'],
   noChannelsHint: ['Once a channel is made, its events are here.', '创建渠道后，其事件显示在此。'],
   makeChannel: ['Make a channel', '创建渠道'],
-  atLeast: ['{count} or more', '{count} 以上'],
+  atLeast: ['{count}+', '{count}+'],
 
   caption: ['Events of {name}, the newest first', '{name} 的事件，按时间倒序'],
   event: ['Event', '事件'],

@@ -129,7 +129,6 @@ export function BenefitsSection({ order }: { readonly order: Order }) {
       inCard: 'none',
       cell: ({ faceValueCent }) => <Money cents={faceValueCent} />,
     },
-    { id: 'issued', header: t('issued'), cell: ({ issuedAt }) => <Time value={issuedAt} />, inCard: 'none' },
     { id: 'claimed', header: t('claimedAt'), cell: ({ claimedAt }) => <Time value={claimedAt} /> },
     { id: 'expires', header: t('expires'), align: 'end', cell: ({ expiresAt }) => <Time value={expiresAt} /> },
   ];

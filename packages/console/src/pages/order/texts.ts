@@ -54,7 +54,6 @@ export const useTexts = dictionary({
   benefit: ['Benefit', '权益'],
   value: ['Value', '面值'],
   status: ['Status', '状态'],
-  issued: ['Issued', '发放时间'],
   claimedAt: ['Claimed', '领取时间'],
   expires: ['Expires', '过期时间'],
   noBenefits: ['No benefit was issued.', '尚未发放权益。'],
@@ -65,7 +64,6 @@ export const useTexts = dictionary({
   addNote: ['Add note', '添加备注'],
   noNotes: ['Nobody has written a note.', '暂无备注。'],
 
-  actions: ['Actions', '操作'],
   refund: ['Refund…', '退款…'],
   retry: ['Debit again now…', '立即重新扣款…'],
   unsubscribe: ['Unsubscribe…', '退订…'],

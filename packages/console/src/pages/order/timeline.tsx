@@ -11,7 +11,15 @@ import { Section } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
-import { isElsewhere, momentOf, timeText, VIEWERS_ZONE } from '../../parts/time-text.ts';
+import {
+  hourText,
+  isElsewhere,
+  momentOf,
+  offsetText,
+  shortDayText,
+  timeText,
+  VIEWERS_ZONE,
+} from '../../parts/time-text.ts';
 import { Toggles } from '../../parts/toggles.tsx';
 import type { ORDER_FILTERS } from './filters.ts';
 import styles from './timeline.module.css';
@@ -29,7 +37,7 @@ import {
 const useTexts = dictionary({
   title: ['Timeline', '时间线'],
   hint: ['Times are of Beijing.', '时间均为北京时间。'],
-  hintElsewhere: ['Times are of Beijing; below them yours.', '时间为北京时间，下方为您的本地时间。'],
+  here: ['Here, {offset}', '本地 {offset}'],
   show: ['What is shown', '显示内容'],
   onlyPeriod: ['Period {cycleNo} only', '仅第 {cycleNo} 期'],
   next: ['What comes next', '接下来'],
@@ -42,7 +50,6 @@ const useTexts = dictionary({
   latency: ['{ms} ms', '{ms} 毫秒'],
   retryNo: ['retry {retryNo}', '第 {retryNo} 次重试'],
   by: ['by {actor}', '操作人 {actor}'],
-  try: ['{institution}', '{institution}'],
   ref: ['reference {ref}', '流水号 {ref}'],
   pushes: ['{count} push|{count} pushes', '推送 {count} 次'],
 });
@@ -72,9 +79,10 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
   const wanted = ofPeriod.filter(({ kind }) => groups.length === 0 || groups.includes(groupOf(kind)));
   const future = wanted.filter(({ when }) => when === 'future');
   const past = wanted.filter(({ when }) => when === 'past');
-  const newest = timeline[0];
+  const newest = momentOf(timeline[0]?.at ?? '2026-01-01');
+  const isHere = !isElsewhere(newest);
   return (
-    <Section title={t('title')} hint={newest && isElsewhere(momentOf(newest.at)) ? t('hintElsewhere') : t('hint')}>
+    <Section title={t('title')} hint={isHere ? t('hint') : undefined}>
       <Toggles
         label={t('show')}
         choices={(Object.keys(GROUPS) as Group[])
@@ -95,6 +103,12 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
           </Button>
         ) : null}
       </Toggles>
+      {isHere || wanted.length === 0 ? null : (
+        <div className={styles.zones} aria-hidden="true">
+          <span>{common('beijing')}</span>
+          <span>{t('here', { offset: offsetText(newest, VIEWERS_ZONE) })}</span>
+        </div>
+      )}
       {wanted.length === 0 ? <Empty isFiltered title={t('empty')} /> : null}
       {future.length > 0 ? (
         <ol className={styles.entries} aria-label={t('next')} data-when="future">
@@ -158,15 +172,6 @@ function Entry({ entry }: { readonly entry: TimelineEntry }) {
               <Money cents={amountCent} />
             </span>
           ) : null}
-        </div>
-        {detail ? <p className={kind === 'note' ? styles.note : styles.detail}>{detail}</p> : null}
-        <div className={styles.about}>
-          {actor ? <span>{t('by', { actor })}</span> : null}
-          {about.map((words) => (
-            <span key={words} className="figures">
-              {words}
-            </span>
-          ))}
           {data === null || data === undefined ? null : (
             <button
               type="button"
@@ -179,17 +184,32 @@ function Entry({ entry }: { readonly entry: TimelineEntry }) {
             </button>
           )}
         </div>
+        {detail ? <p className={kind === 'note' ? styles.note : styles.detail}>{detail}</p> : null}
+        {actor || about.length > 0 ? (
+          <div className={styles.about}>
+            {actor ? <span>{t('by', { actor })}</span> : null}
+            {about.map((words) => (
+              <span key={words} className="figures">
+                {words}
+              </span>
+            ))}
+          </div>
+        ) : null}
         {isOpen ? <JsonView value={data} /> : null}
       </div>
       <div className={styles.time}>
         <Time value={at} />
-        {isElsewhere(moment) ? (
-          <span className={`figures ${styles.here}`}>{timeText(moment, VIEWERS_ZONE)}</span>
-        ) : null}
+        {isElsewhere(moment) ? <span className={`figures ${styles.here}`}>{hereText(moment)}</span> : null}
       </div>
     </li>
   );
 }
+
+/** The viewer's clock: with its day only where that is another. */
+const hereText = (moment: Date): string =>
+  shortDayText(moment) === shortDayText(moment, VIEWERS_ZONE)
+    ? hourText(moment, VIEWERS_ZONE)
+    : timeText(moment, VIEWERS_ZONE);
 
 /** Small facts below an entry: the institution and its reference, or what the channel answered and how fast. */
 function useAbout({ kind, data, when }: TimelineEntry): readonly string[] {

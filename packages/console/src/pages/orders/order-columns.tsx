@@ -7,7 +7,7 @@ import { Time } from '../../parts/time.tsx';
 import styles from './orders.module.css';
 import { useTexts } from './texts.ts';
 
-/** What of a latest payment is worth a word beside the order's own status. */
+/** What of the latest payment of an active order says more than that it is active. */
 const NOTEWORTHY = new Set(['PROCESSING', 'FAIL_RETRY', 'FAIL']);
 
 /** An order in a row. `withUser`: not on a page that is about one. */
@@ -26,14 +26,12 @@ export function useOrderColumns({ withUser }: { readonly withUser: boolean }): r
     {
       id: 'status',
       header: t('status'),
-      cell: ({ orderStatus, latestPaymentStatus }) => (
-        <span className={styles.statuses}>
+      cell: ({ orderStatus, latestPaymentStatus }) =>
+        orderStatus === 'ACTIVE' && NOTEWORTHY.has(latestPaymentStatus ?? '') ? (
+          <Status of="payment" value={latestPaymentStatus} />
+        ) : (
           <Status of="order" value={orderStatus} />
-          {orderStatus === 'ACTIVE' && NOTEWORTHY.has(latestPaymentStatus ?? '') ? (
-            <Status of="payment" value={latestPaymentStatus} />
-          ) : null}
-        </span>
-      ),
+        ),
       inCard: 'aside',
     },
     {

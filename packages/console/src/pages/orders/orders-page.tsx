@@ -7,6 +7,7 @@ import { NameFilter } from '../../catalog/name-filter.tsx';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { DayRangeFilter } from '../../parts/day-range-filter.tsx';
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx';
+import { FoldedFilters } from '../../parts/folded-filters.tsx';
 import { List } from '../../parts/list.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
@@ -106,55 +107,57 @@ function OrderFilters({
         choices={statuses}
         selected={values.status?.split(',') ?? []}
         onChange={(selected) => set({ status: selected.join() })}
-      />
-      <FilterBar filters={filters}>
-        <NameFilter
-          label={t('channel')}
-          choices={useChannelNames().choices}
-          value={values.appId}
-          onChange={(appId) => set({ appId })}
-        />
-        <NameFilter
-          label={t('product')}
-          choices={useProductNames().choices}
-          value={values.productCode}
-          onChange={(productCode) => set({ productCode })}
-        />
-        <ChoiceFilter
-          label={t('mode')}
-          choices={(['SVC_DEDUCT', 'CHANNEL_COLLECT'] as const).map((value) => ({ value, label: modeText(value) }))}
-          value={values.settlementMode}
-          onChange={(settlementMode) => set({ settlementMode })}
-        />
-        <DayRangeFilter
-          label={t('created')}
-          from={values.createdFrom}
-          to={values.createdTo}
-          onChange={({ from, to }) => set({ createdFrom: from, createdTo: to })}
-        />
-        <DayRangeFilter
-          label={t('due')}
-          from={values.dueFrom}
-          to={values.dueTo}
-          onChange={({ from, to }) => set({ dueFrom: from, dueTo: to })}
-        />
-        <ChoiceFilter
+      >
+        <span className={styles.divider} />
+        <Toggles
           label={t('failed')}
-          choices={[
-            { value: 'true', label: t('failedTrue') },
-            { value: 'false', label: t('failedFalse') },
-          ]}
-          value={values.failed}
-          onChange={(failed) => set({ failed })}
+          choices={[{ value: 'true', label: t('failedTrue') }]}
+          selected={values.failed ? [values.failed] : []}
+          onChange={(selected) => set({ failed: selected.includes('true') ? 'true' : undefined })}
         />
-        {values.channelUserId ? (
-          <TextFilter
-            label={t('userExact')}
-            value={values.channelUserId}
-            onChange={(channelUserId) => set({ channelUserId })}
+      </Toggles>
+      <FoldedFilters count={filters.count}>
+        <FilterBar filters={filters}>
+          <NameFilter
+            label={t('channel')}
+            choices={useChannelNames().choices}
+            value={values.appId}
+            onChange={(appId) => set({ appId })}
           />
-        ) : null}
-      </FilterBar>
+          <NameFilter
+            label={t('product')}
+            choices={useProductNames().choices}
+            value={values.productCode}
+            onChange={(productCode) => set({ productCode })}
+          />
+          <ChoiceFilter
+            label={t('mode')}
+            choices={(['SVC_DEDUCT', 'CHANNEL_COLLECT'] as const).map((value) => ({ value, label: modeText(value) }))}
+            value={values.settlementMode}
+            onChange={(settlementMode) => set({ settlementMode })}
+          />
+          <DayRangeFilter
+            label={t('created')}
+            from={values.createdFrom}
+            to={values.createdTo}
+            onChange={({ from, to }) => set({ createdFrom: from, createdTo: to })}
+          />
+          <DayRangeFilter
+            label={t('due')}
+            isAhead
+            from={values.dueFrom}
+            to={values.dueTo}
+            onChange={({ from, to }) => set({ dueFrom: from, dueTo: to })}
+          />
+          {values.channelUserId ? (
+            <TextFilter
+              label={t('userExact')}
+              value={values.channelUserId}
+              onChange={(channelUserId) => set({ channelUserId })}
+            />
+          ) : null}
+        </FilterBar>
+      </FoldedFilters>
     </div>
   );
 }

@@ -17,8 +17,7 @@ export const useTexts = dictionary({
   created: ['Created', '创建时间'],
   mode: ['Mode', '结算模式'],
   failed: ['Payment', '扣款结果'],
-  failedTrue: ['Latest failed', '最近一期失败'],
-  failedFalse: ['Latest did not fail', '最近一期未失败'],
+  failedTrue: ['Latest payment failed', '最近一期失败'],
   empty: ['There are no orders yet', '暂无订单'],
   emptyHint: ['The first one shows here as soon as a channel creates it.', '渠道创建首个订单后将显示在此。'],
   emptyFiltered: ['No order matches', '没有符合条件的订单'],
@@ -34,7 +33,6 @@ export const useTexts = dictionary({
   exportingOf: ['{count} of {total} exported', '已导出 {count} / {total} 行'],
   exportStop: ['Stop the export', '停止导出'],
   exportDone: ['{count} order exported|{count} orders exported', '已导出 {count} 个订单'],
-  exportMasked: ['Users are masked: your role reads no personal data.', '用户标识已脱敏。'],
   unsubscribe: ['Unsubscribe…', '批量退订…'],
   refund: ['Refund latest period…', '批量退款（最近一期）…'],
 });

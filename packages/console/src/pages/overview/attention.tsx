@@ -21,7 +21,7 @@ export function Attention({ overview: { alerts, now } }: { readonly overview: Ov
         </PlaceLink>
       ) : null}
       {alerts.slice(0, 3).map(({ kind, subject, detail, lastSeenAt }) => (
-        <PlaceLink key={`${kind} ${subject}`} to={places.alerts({ kind })} className={styles.notice}>
+        <PlaceLink key={`${kind} ${subject}`} to={places.alerts({ of: kind, subject })} className={styles.notice}>
           <AlertIcon size={17} />
           <span className={styles.noticeText}>
             <strong>{kind}</strong> <span className="mono">{subject}</span> {detail}

@@ -43,7 +43,7 @@ export function NowStrip({ now }: Pick<Overview, 'now'>) {
         name={t('renewalsToday')}
         value={now.renewalsDoneToday}
         to={places.orders({ dueFrom: dayFromToday(0), dueTo: dayFromToday(1) })}
-        more={t('ofDue', { due: countText(now.renewalsDueToday) })}
+        more={t('stillDue', { due: countText(now.renewalsDueToday) })}
       />
       <Tile
         name={t('waitingForRetry')}

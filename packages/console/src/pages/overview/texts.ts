@@ -16,7 +16,7 @@ export const useTexts = dictionary({
   now: ['Right now', '当前'],
   activeOrders: ['Active orders', '生效订单'],
   renewalsToday: ['Renewals today', '今日续费'],
-  ofDue: ['of {due} due', '/ 应扣 {due}'],
+  stillDue: ['{due} still due', '今日还有 {due} 笔待扣'],
   waitingForRetry: ['Waiting for a retry', '待重试'],
   eventsWaiting: ['Events waiting', '待推送事件'],
   oldest: ['oldest', '最早'],

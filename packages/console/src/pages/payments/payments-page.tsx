@@ -11,21 +11,29 @@ import { useCommonTexts } from '../../i18n/common.ts';
 import { RefreshIcon } from '../../icons/icons.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { DayRangeFilter } from '../../parts/day-range-filter.tsx';
-import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx';
+import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx';
+import { FoldedFilters } from '../../parts/folded-filters.tsx';
 import { List } from '../../parts/list.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, FormProblem } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Toggles } from '../../parts/toggles.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { PrepareRunDialog } from '../bulk/prepare-run-dialog.tsx';
 import { SelectionBar, useRowChoice } from '../bulk/selection-bar.tsx';
 import { PAYMENTS_FILTERS } from './filters.ts';
+import styles from './payments.module.css';
 import { Summary } from './summary.tsx';
 import { useTexts } from './texts.ts';
 
 const keyOf = ({ orderNo, cycleNo }: FailedPayment) => `${orderNo}-${cycleNo}`;
+
+/** Those that are there, and the one that is chosen. */
+const reasonsOf = (summary: FailedSummary | undefined, chosen: string | undefined): readonly string[] => [
+  ...new Set([...(summary?.byReason.flatMap(({ reason }) => reason ?? []) ?? []), ...(chosen ? [chosen] : [])]),
+];
 
 export default function PaymentsPage() {
   const t = useTexts();
@@ -58,7 +66,23 @@ export default function PaymentsPage() {
       ) : (
         <Summary summary={summary.data} filters={filters} />
       )}
-      {isEmpty ? null : <PaymentFilters filters={filters} />}
+      {isEmpty ? null : (
+        <div className={styles.filters}>
+          <Toggles
+            label={t('status')}
+            isSingle
+            choices={[
+              { value: 'FAIL_RETRY', label: t('retrying') },
+              { value: 'FAIL', label: t('failed') },
+            ]}
+            selected={filters.values.status ? [filters.values.status] : []}
+            onChange={([status]) => filters.set({ status: status === filters.values.status ? undefined : status })}
+          />
+          <FoldedFilters count={filters.count}>
+            <PaymentFilters filters={filters} reasons={reasonsOf(summary.data, filters.values.reason)} />
+          </FoldedFilters>
+        </div>
+      )}
       <List
         list={list}
         caption={t('caption')}
@@ -120,7 +144,6 @@ export default function PaymentsPage() {
 function useColumns(): readonly Column<FailedPayment>[] {
   const t = useTexts();
   const institutions = useInstitutionNames();
-  const products = useProductNames();
   return [
     {
       id: 'order',
@@ -148,12 +171,6 @@ function useColumns(): readonly Column<FailedPayment>[] {
     },
     { id: 'institution', header: t('institution'), cell: (row) => institutions.of(row.paymentChannelCode) },
     {
-      id: 'product',
-      header: t('product'),
-      cell: ({ productCode }) => products.of(productCode),
-      inCard: 'none',
-    },
-    {
       id: 'tries',
       header: t('tries'),
       align: 'end',
@@ -171,25 +188,23 @@ function useColumns(): readonly Column<FailedPayment>[] {
   ];
 }
 
-function PaymentFilters({
-  filters,
-}: {
+interface PaymentFiltersProps {
   readonly filters: ReturnType<typeof useFilters<(typeof PAYMENTS_FILTERS)[number]>>;
-}) {
+  /** Those that are there. */
+  readonly reasons: readonly string[];
+}
+
+function PaymentFilters({ filters, reasons }: PaymentFiltersProps) {
   const t = useTexts();
   const { values, set } = filters;
   return (
     <FilterBar filters={filters}>
       <ChoiceFilter
-        label={t('status')}
-        choices={[
-          { value: 'FAIL_RETRY', label: t('retrying') },
-          { value: 'FAIL', label: t('failed') },
-        ]}
-        value={values.status}
-        onChange={(status) => set({ status })}
+        label={t('reason')}
+        choices={reasons.map((reason) => ({ value: reason, label: reason }))}
+        value={values.reason}
+        onChange={(reason) => set({ reason })}
       />
-      <TextFilter label={t('reason')} value={values.reason} onChange={(reason) => set({ reason })} />
       <NameFilter
         label={t('institution')}
         choices={useInstitutionNames().choices}

@@ -24,7 +24,7 @@ export const useTexts = dictionary({
   byReason: ['By reason', '按原因'],
   byInstitution: ['By institution', '按支付机构'],
   byTry: ['By how often they were tried', '按已尝试次数'],
-  recovered: ['Recovered in the last 30 days, by try', '近 30 天追回（按第几次尝试）'],
+  recovered: ['Recovered by try, 30 days', '近 30 天追回（按次数）'],
   try: ['Try {tryNo}', '第 {tryNo} 次'],
   tried: ['Tried {count} time|Tried {count} times', '已尝试 {count} 次'],
   none: ['None', '无'],

@@ -79,7 +79,7 @@ function OneProduct({ product }: { readonly product: Product }) {
             t('retries'),
             product.retryDelays.length === 0
               ? t('retriesNone')
-              : product.retryDelays.map((delay) => t('retryAfter', { time: delayWords(delay) })).join(', '),
+              : t('retryAfter', { times: product.retryDelays.map(delayWords).join(', ') }),
           ],
           [t('created'), <Time key="created" value={product.createdAt} />],
         ]}

@@ -1,4 +1,5 @@
 import type { Product } from '../../api/types.ts';
+import { getLanguage, localeOf } from '../../i18n/language.ts';
 import { moneyText } from '../../parts/money.tsx';
 import { durationText } from '../../parts/time-text.ts';
 import { useTexts } from './texts.ts';
@@ -35,8 +36,9 @@ export const delayText = (seconds: number): string => {
   return seconds % SECONDS.h === 0 ? `${seconds / SECONDS.h}h` : `${Math.round(seconds / SECONDS.m)}m`;
 };
 
-/** As it is read: 2 days, 6 h. */
+/** As it is read: 6 hrs, 2 days. */
 export function delayWords(seconds: number): string {
   if (seconds % SECONDS.d !== 0) return durationText(seconds);
-  return delayText(seconds);
+  const days = { style: 'unit', unit: 'day', unitDisplay: 'long' } as const;
+  return new Intl.NumberFormat(localeOf(getLanguage()), days).format(seconds / SECONDS.d);
 }

@@ -50,7 +50,7 @@ export const useTexts = dictionary({
   soldByNobody: ['No channel may sell it yet.', '尚无渠道可售。'],
   retries: ['Retries after a failed debit', '扣款失败重试'],
   retriesNone: ['none', '不重试'],
-  retryAfter: ['after {time}', '{time} 后'],
+  retryAfter: ['after {times}', '{times} 后'],
   retriesHint: [
     'The pauses before each retry, such as 1h, 6h, 1d; at most ten. Left empty: the usual ones of the period.',
     '每次重试前的间隔，如 1h, 6h, 1d，最多 10 次；留空使用默认值。',

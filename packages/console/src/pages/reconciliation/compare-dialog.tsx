@@ -1,19 +1,17 @@
-import { SegmentedControl, Select, TextInput } from '@mantine/core';
+import { SegmentedControl, Select } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { paymentChannelsQuery, usePaymentChannelChoices } from '../../api/catalog.ts';
 import { api } from '../../api/client.ts';
 import type { ReconcileRequest, Reconciliation } from '../../api/types.ts';
-import { now } from '../../clock.ts';
+import { DayField, yesterday } from '../../parts/day-field.tsx';
 import { type ChosenFile, FileDrop } from '../../parts/file-drop.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { countText } from '../../parts/money.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { useTexts } from './texts.ts';
 
-const DAY_MS = 86_400_000;
-const yesterday = (): string => new Date(now() + DAY_MS / 3 - DAY_MS).toISOString().slice(0, 10);
 /** Statements often have their day in their name. */
 const dayInName = (name: string): string | undefined => {
   const [, year, month, day] = /(20\d\d)-?(\d\d)-?(\d\d)/.exec(name) ?? [];
@@ -41,7 +39,7 @@ export function CompareDialog({ file: dropped, onClose }: CompareDialogProps) {
     <FormDialog
       title={t('compareTitle')}
       verb={t('compareVerb')}
-      isIncomplete={code === null || day === '' || (isFromFile && file === undefined)}
+      isIncomplete={code === null || (isFromFile && file === undefined)}
       onClose={onClose}
       onSubmit={async () => {
         const request: ReconcileRequest = {
@@ -74,13 +72,11 @@ export function CompareDialog({ file: dropped, onClose }: CompareDialogProps) {
         onChange={setCode}
         data-autofocus
       />
-      <TextInput
-        type="date"
+      <DayField
         label={t('day')}
         description={t('dayHint')}
-        max={yesterday()}
         value={day}
-        onChange={(event) => setDay(event.currentTarget.value)}
+        onChange={(chosen) => chosen && setDay(chosen)}
       />
       {hasBridge ? (
         <SegmentedControl

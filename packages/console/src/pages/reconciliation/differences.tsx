@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, Textarea, TextInput } from '@mantine/core';
+import { Button, SegmentedControl, Textarea } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -9,6 +9,7 @@ import type { Difference, DifferenceChanged, Differences as DifferencesAnswer } 
 import { usePages } from '../../api/use-pages.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import type { Column } from '../../parts/data-table.tsx';
+import { DayField } from '../../parts/day-field.tsx';
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx';
 import { List } from '../../parts/list.tsx';
 import { Money } from '../../parts/money.tsx';
@@ -18,7 +19,7 @@ import { Facts } from '../../parts/page.tsx';
 import { PlaceLink } from '../../parts/place-link.tsx';
 import { Sheet, SheetPart } from '../../parts/sheet.tsx';
 import { Empty, FormProblem, NotFound } from '../../parts/states.tsx';
-import { Status, Tag } from '../../parts/status.tsx';
+import { Tag, type Tone } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { dayText, momentOf } from '../../parts/time-text.ts';
 import { useMayDo } from '../../session/session.ts';
@@ -28,12 +29,24 @@ import { useTexts } from './texts.ts';
 
 const KINDS = ['MISSING_HERE', 'MISSING_THERE', 'AMOUNT', 'STATE', 'DUPLICATE'] as const;
 
+const RESULTS = ['SUCCESS', 'FAIL', 'PENDING', 'STARTED'] as const;
+const TONES: Readonly<Record<string, Tone>> = {
+  SUCCESS: 'positive',
+  FAIL: 'negative',
+  PENDING: 'progress',
+  STARTED: 'progress',
+};
+
 function useWords() {
   const t = useTexts();
   return {
     kind: (kind: string) => {
       const known = KINDS.find((one) => one === kind);
       return known ? t(known) : kind;
+    },
+    result: (status: string) => {
+      const known = RESULTS.find((one) => one === status);
+      return known ? t(known) : status;
     },
     line: (lineKind: string) => (lineKind === 'refund' ? t('refund') : t('debit')),
   };
@@ -105,12 +118,13 @@ export function Differences() {
           choices={choices}
           onChange={(paymentChannelCode) => filters.set({ paymentChannelCode })}
         />
-        <TextInput
-          type="date"
+        <DayField
           size="xs"
-          aria-label={t('day')}
-          value={filters.values.day ?? ''}
-          onChange={(event) => filters.set({ day: event.currentTarget.value })}
+          className={styles.day ?? ''}
+          placeholder={t('day')}
+          value={filters.values.day}
+          isClearable
+          onChange={(day) => filters.set({ day })}
         />
       </FilterBar>
       <List
@@ -184,7 +198,7 @@ function OneDifference({ difference, channelName, onClosed }: OneDifferenceProps
       <div className={styles.amount}>
         <Amount cents={cents} />
       </div>
-      {status === null ? null : <Status of="payment" value={status} />}
+      {status === null ? null : <Tag tone={TONES[status] ?? 'neutral'}>{words.result(status)}</Tag>}
     </div>
   );
   return (

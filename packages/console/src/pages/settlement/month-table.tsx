@@ -42,11 +42,7 @@ function useCells() {
       money('refunded', t('refunded'), -sums.refundedCent, count('refunds', sums.refundedCount)),
       money('billed', t('billed'), sums.billedCent, count('periods', sums.billedCount)),
       money('later', t('later'), later ?? 0, null),
-      {
-        id: 'net',
-        header: t('net'),
-        value: <Money cents={sums.collectedCent - sums.refundedCent + (later ?? 0)} />,
-      },
+      money('net', t('net'), sums.collectedCent - sums.refundedCent + (later ?? 0), null),
     ];
   };
 }

@@ -107,7 +107,7 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
     return `(select ${at} as at, t.order_no from ${table} where ${all.length === 0 ? 'true' : all.join(' and ')}
       order by ${at} ${way}, t.order_no ${way} limit ${limit})`;
   };
-  const { channelId, channelUserId, statuses, failed } = filter;
+  const { channelId, channelUserId, productCode, statuses, failed } = filter;
   const ofChannel = () => (channelId === undefined ? [] : [`t.channel_id = ${value(channelId)}`]);
 
   if (channelUserId !== undefined) {
@@ -163,6 +163,9 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
     const started = `(select o.created_at, o.order_no, o.channel_id from debit_attempts d join orders o using (order_no)
       where d.status = 'STARTED' and d.cycle_no = 1) t`;
     return pick({ table: started, at: 't.created_at', where: ofChannel() });
+  }
+  if (productCode !== undefined && channelId === undefined) {
+    return pick({ table: 'orders t', at: 't.created_at', where: [`t.product_code = ${value(productCode)}`] });
   }
   return pick({ table: 'external_orders t', at: 't.created_at', where: ofChannel() });
 }

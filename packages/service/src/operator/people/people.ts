@@ -120,7 +120,7 @@ export async function completeSetup(
   { token, password }: { readonly token: string; readonly password: string },
 ): Promise<Named> {
   const found = await inTransaction(operator, (tx) => lockPersonBySetup(tx, hashSetupToken(token)));
-  if (!found || found.status !== 'ACTIVE') throw createSetupRefusal();
+  if (found?.status !== 'ACTIVE') throw createSetupRefusal();
   const passwordHash = await hashPassword(requirePassword(password, found.name));
   return inTransaction(operator, async (tx) => {
     const person = await lockPersonBySetup(tx, hashSetupToken(token));
