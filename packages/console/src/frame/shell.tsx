@@ -17,6 +17,7 @@ const SearchBox = lazy(() => import('../search/search-box.tsx'));
 
 const useTexts = dictionary({
   skip: ['Skip to the page', '跳到正文'],
+  menu: ['Menu', '菜单'],
   openMenu: ['Open the menu', '打开菜单'],
   search: ['Search', '搜索'],
   searchHint: ['Order, payment, refund, user, mobile, card…', '订单、支付、退款、用户、手机号、卡尾号…'],
@@ -73,6 +74,7 @@ export function Shell() {
         size={270}
         padding={0}
         withCloseButton={false}
+        attributes={{ content: { 'aria-label': t('menu') } }}
         classNames={{ body: styles.drawer ?? '' }}
       >
         <Sidebar onOpened={menu.close} />
