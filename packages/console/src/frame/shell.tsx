@@ -2,7 +2,7 @@ import { ActionIcon, AppShell, Drawer } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { mayDo } from '@perennial/service/roles';
 import { Outlet, useLocation, useMatches } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { dictionary } from '../i18n/dictionary.ts';
 import { MenuIcon, SearchIcon } from '../icons/icons.tsx';
 import { ErrorBoundary, Refused } from '../parts/states.tsx';
@@ -13,7 +13,11 @@ import styles from './shell.module.css';
 import { Sidebar } from './sidebar.tsx';
 import { LanguageButton, SchemeMenu } from './taste.tsx';
 
-const SearchBox = lazy(() => import('../search/search-box.tsx'));
+const loadSearchBox = () => import('../search/search-box.tsx');
+const SearchBox = lazy(loadSearchBox);
+
+/** After the page's own files and its first answers. */
+const SEARCH_LOADS_AFTER_MS = 1_500;
 
 const useTexts = dictionary({
   skip: ['Skip to the page', '跳到正文'],
@@ -105,9 +109,13 @@ function Content() {
   );
 }
 
-/** The search is loaded when it is first asked for; from then on it listens to its keys itself. */
+/** The search is loaded once the page stands: who presses its key types on at once, and nothing of that may be lost. */
 function useSearchBox() {
   const [isWanted, setWanted] = useState(false);
+  useEffect(() => {
+    const waiting = setTimeout(() => void loadSearchBox().catch(() => undefined), SEARCH_LOADS_AFTER_MS);
+    return () => clearTimeout(waiting);
+  }, []);
   const open = () => {
     setWanted(true);
     void import('@mantine/spotlight').then(({ spotlight }) => spotlight.open());

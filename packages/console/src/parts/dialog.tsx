@@ -1,6 +1,5 @@
 import { Drawer, Modal } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useCommonTexts } from '../i18n/common.ts';
 import styles from './dialog.module.css';
 
 interface DialogProps {
@@ -25,7 +24,6 @@ export function Dialog({
   onClose,
   children,
 }: DialogProps) {
-  const t = useCommonTexts();
   return (
     <Modal
       opened={isOpen}
@@ -34,7 +32,6 @@ export function Dialog({
       size={size}
       closeOnClickOutside={!isKept}
       zIndex={isOnTop ? 400 : 200}
-      closeButtonProps={{ 'aria-label': t('close') }}
       classNames={{ title: styles.title ?? '', header: styles.header ?? '' }}
     >
       {children}
@@ -51,7 +48,6 @@ interface SidePanelProps {
 
 /** At the right of the page: one row of a list, looked at closely. */
 export function SidePanel({ isOpen, title, onClose, children }: SidePanelProps) {
-  const t = useCommonTexts();
   return (
     <Drawer
       opened={isOpen}
@@ -60,7 +56,6 @@ export function SidePanel({ isOpen, title, onClose, children }: SidePanelProps) 
       position="right"
       size={480}
       padding="lg"
-      closeButtonProps={{ 'aria-label': t('close') }}
       classNames={{ title: styles.title ?? '' }}
     >
       {children}

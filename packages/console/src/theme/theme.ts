@@ -13,6 +13,7 @@ import {
   TextInput,
   Tooltip,
 } from '@mantine/core';
+import { useCommonTexts } from '../i18n/common.ts';
 
 /** The colour of what can be pressed. Named after the flower. */
 const iris: MantineColorsTuple = [
@@ -137,6 +138,8 @@ export const theme = createTheme({
     Select: Select.extend({
       defaultProps: { size: 'sm', allowDeselect: false, checkIconPosition: 'right' },
     }),
+    // Those of dialogs, sheets, messages and fields: a cross says nothing to who does not see it.
+    CloseButton: { defaultProps: () => ({ 'aria-label': useCommonTexts.now()('close') }) },
     SegmentedControl: SegmentedControl.extend({ defaultProps: { size: 'xs' } }),
     Modal: Modal.extend({
       defaultProps: { centered: true, radius: 'lg', padding: 'lg', overlayProps: { backgroundOpacity: 0.4 } },

@@ -49,19 +49,25 @@ export async function press(page: Page, what: Locator): Promise<void> {
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What axe finds to be serious or worse, as lines that say where. */
-export async function barriers(page: Page): Promise<string[]> {
+export const barriers = async (page: Page): Promise<string[]> =>
+  linesOf((await runAxe(page)).filter(({ impact }) => impact === 'serious' || impact === 'critical'));
+
+/** Everything that axe finds, also what is minor or only good practice. */
+export const everyViolation = async (page: Page): Promise<string[]> => linesOf(await runAxe(page));
+
+async function runAxe(page: Page): Promise<Violation[]> {
   // By the debugger and not by a script element, which the page's policy refuses.
-  await page.evaluate(AXE);
-  const found = await page.evaluate(() => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
-    return axe.run().then(({ violations }) => violations);
+  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
+  return page.evaluate(() => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+    return axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations);
   });
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
-    );
 }
+
+const linesOf = (found: readonly Violation[]): string[] =>
+  found.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+  );
 
 interface Violation {
   readonly id: string;

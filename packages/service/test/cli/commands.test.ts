@@ -291,7 +291,9 @@ describe('help', () => {
     alert: 3,
     'master-key': 2,
     numbers: 1,
-    audit: 1,
+    audit: 2,
+    operator: 6,
+    demo: 1,
   };
 
   it('is there for every command, with an example', async () => {

@@ -80,6 +80,12 @@ describe('a call of a channel', () => {
     expect(await service.fresh.database.query(`select from request_log where request_id = 'nobody'`)).toEqual([]);
   });
 
+  it('has whatever request id the caller chose, to the letter', async () => {
+    const requestId = '{"a",\\b}NULL';
+    await channel.call('products/list', {}, { requestId });
+    expect(await logged(encodeURIComponent(requestId))).toMatchObject({ requestId });
+  });
+
   it('leaves neither its body nor its answer in the log', async () => {
     const body = { orderNo: '424242424242' };
     await channel.call('orders/query', body, { requestId: 'private-1' });
@@ -186,7 +192,7 @@ describe('the log', () => {
     const answers: ((how: 'taken' | 'away') => void)[] = [];
     const dropped: Record<string, number> = { full: 0, failed: 0 };
     const query = (_statement: unknown, values: readonly (readonly unknown[])[]) => {
-      batches.push(values[0]?.length ?? 0);
+      batches.push(values[6]?.length ?? 0);
       return new Promise((resolve, reject) => {
         answers.push((how) => (how === 'taken' ? resolve([]) : reject(new Error('away'))));
       });

@@ -46,7 +46,8 @@ export async function consoleClient(
     { address: '127.0.0.1', userAgent: 'test' },
     'password',
   );
-  const cookie = `__Host-perennial=${token}`;
+  // By the one name on HTTPS, by the other on this machine.
+  const cookie = `__Host-perennial=${token}; perennial=${token}`;
   const csrf = csrfToken(token);
   const send = (method: string, path: string, options: SendOptions = {}) =>
     ask(baseUrl, method, path, { ...options, headers: { cookie, ...options.headers } });

@@ -32,7 +32,16 @@ export default function ApprovalsPage() {
   const [decided, setDecided] = useState<Approval>();
   const opened = decided?.approvalId === openedId ? decided : list.rows?.find((row) => row.approvalId === openedId);
   const columns: readonly Column<Approval>[] = [
-    { id: 'what', header: t('what'), cell: titleOf },
+    {
+      id: 'what',
+      header: t('what'),
+      cell: (approval) => (
+        <>
+          {titleOf(approval)}
+          {approval.orderNo ? <span className="figures quiet"> · {approval.orderNo}</span> : null}
+        </>
+      ),
+    },
     {
       id: 'amount',
       header: t('amount'),

@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { api, part } from '../../api/client.ts';
 import type { BulkItem, BulkItems, BulkKind, BulkRun } from '../../api/order-types.ts';
@@ -265,13 +265,19 @@ function Items({ run }: { readonly run: BulkRun }) {
   const t = useTexts();
   const filters = useFilters(RUN_FILTERS);
   const choices = useStatusChoices('item');
-  const isRunning = run.status === 'RUNNING';
+  const { runId, status } = run;
+  const path = `/bulk/${part(runId)}/items`;
   const list = usePages<BulkItems, BulkItem>(
-    `/bulk/${part(run.runId)}/items`,
+    path,
     filters.values,
     ({ items }) => items,
-    isRunning ? { refetchInterval: 2500 } : {},
+    status === 'RUNNING' ? { refetchInterval: 2500 } : {},
   );
+  const queries = useQueryClient();
+  // What was done since the list was last looked at, when nobody looks at it any more.
+  useEffect(() => {
+    if (status !== 'RUNNING') void queries.invalidateQueries({ queryKey: [path] });
+  }, [queries, path, status]);
   const counts: Readonly<Record<string, number>> = {
     WAITING: run.items - run.done - run.failed - run.skipped,
     DONE: run.done,
@@ -309,7 +315,8 @@ function Items({ run }: { readonly run: BulkRun }) {
   ];
   return (
     <Section
-      title={t('items')}
+      title={run.status === 'PREPARED' || run.status === 'WAITING' ? t('itemsMeant') : t('items')}
+      hint={run.kind === 'RETRY' && run.done > 0 ? t('retryHint') : undefined}
       actions={
         <Toggles
           label={t('status')}

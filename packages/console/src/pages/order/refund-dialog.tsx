@@ -23,7 +23,6 @@ const useTexts = dictionary({
   amount: ['Amount in yuan', '金额（元）'],
   amountHint: ['At most {amount}, which is all that is left.', '最多 {amount}（全部剩余金额）。'],
   amountWrong: ['Give an amount between 0.01 and {amount}.', '请输入 0.01 至 {amount} 之间的金额。'],
-  all: ['All', '全部'],
   note: ['Note', '说明'],
   noteHint: ['Why. It stays with the refund and in the audit log.', '退款原因，随退款单与审计日志保存。'],
   willHappen: ['What will happen', '将会发生'],

@@ -64,7 +64,6 @@ export const useTexts = dictionary({
   addNote: ['Add note', '添加备注'],
   noNotes: ['Nobody has written a note.', '暂无备注。'],
 
-  actions: ['Actions', '操作'],
   refund: ['Refund…', '退款…'],
   retry: ['Debit again now…', '立即重新扣款…'],
   unsubscribe: ['Unsubscribe…', '退订…'],

@@ -50,7 +50,6 @@ const useTexts = dictionary({
   latency: ['{ms} ms', '{ms} 毫秒'],
   retryNo: ['retry {retryNo}', '第 {retryNo} 次重试'],
   by: ['by {actor}', '操作人 {actor}'],
-  try: ['{institution}', '{institution}'],
   ref: ['reference {ref}', '流水号 {ref}'],
   pushes: ['{count} push|{count} pushes', '推送 {count} 次'],
 });

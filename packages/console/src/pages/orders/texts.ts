@@ -33,7 +33,6 @@ export const useTexts = dictionary({
   exportingOf: ['{count} of {total} exported', '已导出 {count} / {total} 行'],
   exportStop: ['Stop the export', '停止导出'],
   exportDone: ['{count} order exported|{count} orders exported', '已导出 {count} 个订单'],
-  exportMasked: ['Users are masked: your role reads no personal data.', '用户标识已脱敏。'],
   unsubscribe: ['Unsubscribe…', '批量退订…'],
   refund: ['Refund latest period…', '批量退款（最近一期）…'],
 });

@@ -45,5 +45,4 @@ export const useTexts = dictionary({
   noClaims: ['This user has claimed nothing.', '没有领取记录。'],
   PENDING: ['Code to come', '待发码'],
   FULFILLED: ['Code given', '已发码'],
-  copied: ['The first 200 of each are shown.', '每类最多显示 200 条。'],
 });

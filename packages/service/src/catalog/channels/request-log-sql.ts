@@ -1,3 +1,4 @@
+import { toArrayText } from '../../platform/db/array-text.js';
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { epochMicros, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 
@@ -32,12 +33,13 @@ const STORE_REQUESTS = statement({
 /** Those of channels that exist: anybody can make up any number of other app ids. */
 export async function storeRequests(db: Queryable, requests: readonly LoggedRequest[]): Promise<void> {
   await db.query(STORE_REQUESTS, [
-    requests.map(({ at }) => at),
-    requests.map(({ appId }) => appId),
-    requests.map(({ endpoint }) => endpoint),
-    requests.map(({ code }) => code),
-    requests.map(({ httpStatus }) => httpStatus),
-    requests.map(({ durationMs }) => durationMs),
+    toArrayText(requests, ({ at }) => at),
+    toArrayText(requests, ({ appId }) => appId),
+    toArrayText(requests, ({ endpoint }) => endpoint),
+    toArrayText(requests, ({ code }) => code || '""'),
+    toArrayText(requests, ({ httpStatus }) => httpStatus),
+    toArrayText(requests, ({ durationMs }) => durationMs),
+    // These come from callers, or have a field's name in them: they have to be escaped.
     requests.map(({ requestId }) => requestId),
     requests.map(({ reason }) => reason),
     requests.map(({ address }) => address),

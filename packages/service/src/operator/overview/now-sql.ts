@@ -43,6 +43,8 @@ const READ_NOW = statement({
         coalesce(sum(o.due_today), 0) as due
       from order_counts o join asked using (channel_id)) n`,
   parameters: ['bigint', 'double precision'],
+  // A queue that was empty when it was last analyzed may have grown to any length since.
+  byIndex: true,
   columns: columns<StandingNow>({
     activeOrders: 'integer',
     waitingForRetry: 'integer',

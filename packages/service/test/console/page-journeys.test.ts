@@ -1,0 +1,409 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
+import { launch } from '../browser/support.js';
+import { unique } from '../support/demo.js';
+import type { TestReceiver } from '../webhooks/receiver.js';
+import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
+import { ON_THIS_MACHINE, person } from './browser.js';
+import { type OperatorStage, operatorStage } from './operators.js';
+
+/** What each area of the console is mainly there for, in short. */
+
+let on: OperatorStage;
+let browser: Browser;
+let receiver: TestReceiver;
+beforeAll(async () => {
+  const settings = { ...ON_THIS_MACHINE, localCallbacks: true, refundApprovalCent: 1_000, requestLog: true };
+  [on, browser] = await Promise.all([operatorStage(settings), launch()]);
+  receiver = await registerReceiver(on.service, on.channel);
+});
+afterAll(async () => {
+  await browser.close();
+  await receiver.close();
+  await on.close();
+});
+
+const APP_ID = 'test_demo';
+const rowsOf = (page: Page) => page.getByRole('table').locator('tbody').getByRole('row');
+/** One of a list that unfolds. */
+async function choose(within: Page | Locator, label: string, option: string | RegExp): Promise<void> {
+  const field = within.getByRole('combobox', { name: label });
+  await field.click();
+  await field.page().getByRole('option', { name: option }).click();
+}
+
+describe('orders', () => {
+  it('are filtered in the address, which a reload keeps, and opened with the keyboard', async () => {
+    const active = await on.paidOrder();
+    const ended = await on.paidOrder();
+    await on.channel.call('orders/unsubscribe', { orderNo: ended });
+    const page = await person(browser, on.service, 'viewer', 'vera');
+    await page.goto('/console/orders');
+    await page.getByRole('link', { name: active }).waitFor();
+    await page.getByRole('toolbar', { name: 'Status' }).getByRole('button', { name: 'Unsubscribed' }).click();
+    await page.getByRole('link', { name: active }).waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('?status=UNSUBSCRIBED');
+    await page.reload();
+    const link = page.getByRole('link', { name: ended });
+    await link.waitFor();
+    await page.getByText('1 order', { exact: true }).waitFor();
+    await link.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: `Order ${ended}` }).waitFor();
+    await page.goBack();
+    await link.waitFor();
+    expect(new URL(page.url()).search).toBe('?status=UNSUBSCRIBED');
+  });
+
+  it('are exported as they are filtered', async () => {
+    const page = await person(browser, on.service, 'support', 'sam');
+    await page.goto('/console/orders?status=UNSUBSCRIBED');
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export CSV' }).click();
+    const lines = (await readFile(await (await saved).path(), 'utf8')).trim().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toContain('UNSUBSCRIBED');
+  });
+});
+
+describe('a user', () => {
+  it('has orders, agreements and refunds in one place; the mobile is shown for a reason', async () => {
+    const channelUserId = unique('person');
+    const first = await on.paidOrder({ channelUserId });
+    await on.refund({ orderNo: first, cycleNo: 1, amountCent: 100 });
+    const page = await person(browser, on.service, 'support', 'sam');
+    await page.goto(`/console/orders/${first}`);
+    await page.getByRole('link', { name: channelUserId }).click();
+    await page.getByRole('heading', { name: channelUserId, level: 1 }).waitFor();
+    await page
+      .getByRole('table', { name: /^Orders of this user/ })
+      .getByText(first)
+      .waitFor();
+    await page
+      .getByRole('table', { name: /^Refunds of this user/ })
+      .getByText(`R${first}000101`)
+      .waitFor();
+    await page
+      .getByRole('table', { name: /^Agreements of this user/ })
+      .getByText('4567')
+      .waitFor();
+    await page.getByText('****').first().waitFor();
+    await page.getByRole('button', { name: 'Show' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Show personal data?' });
+    await dialog.getByLabel('Reason').fill('calls back');
+    await dialog.getByRole('button', { name: 'Show' }).click();
+    await page.getByText(/^1\d{10}$/).waitFor();
+  });
+});
+
+describe('failed payments', () => {
+  it('are retried together: dry run, typed confirmation, progress, a result for each', async () => {
+    const orders = [await on.paidOrder(), await on.paidOrder()];
+    for (const orderNo of orders) await on.renewNow(orderNo, 'retryable');
+    const page = await person(browser, on.service, 'support', 'sam');
+    await page.goto('/console/payments');
+    for (const orderNo of orders) await page.getByRole('link', { name: orderNo }).waitFor();
+    await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+    await page.getByText('2 selected · ¥39.80').waitFor();
+    await page.getByRole('button', { name: 'Retry now…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Retry payments' });
+    await dialog.getByText('2 are chosen.').waitFor();
+    await dialog.getByLabel('Reason').fill('the bank is back');
+    await dialog.getByRole('button', { name: 'Dry run' }).click();
+
+    await page.getByText('Dry run: nothing has been done yet').waitFor();
+    await page.getByText('2 items would be done').waitFor();
+    expect(on.institution.debits.length).toBe(await attempts());
+    const start = page.getByRole('button', { name: 'Start' });
+    const words = page.getByLabel('Type RETRY 2 to confirm');
+    await words.fill('RETRY 3');
+    expect(await start.isDisabled()).toBe(true);
+    await words.fill('RETRY 2');
+    await start.click();
+    await page.getByText('It goes on by itself').waitFor();
+    await on.workOff();
+    await page.getByText('Everything was done.').waitFor();
+    await page.getByText('2 done').waitFor();
+    expect(await rowsOf(page).count()).toBe(2);
+    for (const orderNo of orders) {
+      const row = rowsOf(page).filter({ hasText: orderNo });
+      await row.getByText('Done').first().waitFor();
+    }
+    await on.renew();
+    for (const orderNo of orders) expect(await on.queryPeriod(orderNo, 2)).toMatchObject({ paymentStatus: 'SUCCESS' });
+  });
+
+  const attempts = async () => Number((await on.sql<{ n: number }>('select count(*) as n from debit_attempts'))[0]?.n);
+});
+
+describe('a refund above the limit', () => {
+  it('is asked for by one and approved by another', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.reset();
+    const asking = await person(browser, on.service, 'finance', 'ann');
+    await asking.goto(`/console/orders/${orderNo}`);
+    await asking.getByRole('button', { name: 'Refund…' }).click();
+    const dialog = asking.getByRole('dialog', { name: 'Refund' });
+    await dialog.getByLabel('Note').fill('a month without service');
+    await dialog.getByRole('button', { name: 'Ask a second person' }).click();
+    await asking.getByText('A second person has been asked for ¥19.90').waitFor();
+    await asking.goto('/console/approvals');
+    await asking.getByRole('button', { name: 'Refund of period 1' }).click();
+    await asking.getByText('You asked for this').waitFor();
+    expect(await asking.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
+    expect(on.bank.asked).toEqual([]);
+
+    const deciding = await person(browser, on.service, 'finance', 'bob');
+    await deciding.goto('/console/approvals');
+    await deciding.getByRole('button', { name: 'Refund of period 1' }).click();
+    const sheet = deciding.getByRole('dialog', { name: 'Refund of period 1' });
+    await sheet.getByText('a month without service').waitFor();
+    await sheet.getByText('When it is approved').waitFor();
+    await sheet.getByLabel('Note').fill('looked it up');
+    await sheet.getByRole('button', { name: 'Approve', exact: true }).click();
+    await sheet.getByText('What came of it').waitFor();
+    await sheet.getByText(`R${orderNo}000101`).waitFor();
+    expect(on.bank.asked.map(({ amountCent }) => amountCent)).toEqual([1990]);
+    await deciding.goto(`/console/orders/${orderNo}`);
+    const past = deciding.getByRole('list', { name: 'What has happened' });
+    await past.getByText('Asked a second person for a refund of period 1').waitFor();
+    await past.getByText('Approved a refund').waitFor();
+  });
+});
+
+describe('events', () => {
+  it('have a line for each channel; one is replayed, deliveries pause and resume, a test event is sent', async () => {
+    const orderNo = await on.paidOrder();
+    const sender = createSendingNode(on.service);
+    await sender.turn();
+    const page = await person(browser, on.service, 'support', 'sam');
+    await page.goto('/console/events');
+    const line = page
+      .getByRole('table', { name: /deliveries to each channel/ })
+      .locator('tbody')
+      .getByRole('row');
+    await line.filter({ hasText: 'Up to date' }).getByRole('link').first().click();
+    await page.getByRole('button', { name: 'Pause or resume' }).waitFor();
+
+    await page.getByLabel('Order number').fill(orderNo);
+    await page.keyboard.press('Enter');
+    const rows = page.getByRole('table').locator('tbody').getByRole('row');
+    await expect.poll(() => rows.count()).toBe(2);
+    const before = receiver.pushes.length;
+    await rows.first().getByRole('button').first().click();
+    const sheet = page.getByRole('dialog', { name: 'Event', exact: true });
+    await sheet.getByText('First push').waitFor();
+    await sheet.getByRole('button', { name: 'Replay' }).click();
+    const question = page.getByRole('dialog', { name: 'Replay 1 event?' });
+    await question.getByRole('button', { name: 'Replay' }).click();
+    await page.getByText('1 event is on its way again').waitFor();
+    await sender.turn();
+    await sender.stop();
+    expect(receiver.pushes.length).toBe(before + 1);
+    await question.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Pause or resume' }).click();
+    const deliveries = page.getByRole('dialog', { name: /^Deliveries to/ });
+    const all = deliveries.getByRole('switch').first();
+    await all.uncheck();
+    await page.getByText(/^Paused: /).waitFor();
+    await page.getByRole('heading', { level: 1 }).getByText('Paused').waitFor();
+    await expect.poll(() => all.isEnabled()).toBe(true);
+    await all.check();
+    await page.getByText(/^Resumed: /).waitFor();
+    await deliveries.getByRole('button', { name: 'Close' }).last().click();
+    await deliveries.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    const test = page.getByRole('dialog', { name: /^Test event to/ });
+    await test.getByRole('button', { name: 'Send' }).click();
+    await test.getByText('Accepted').waitFor();
+    await test.getByText('200', { exact: true }).waitFor();
+    await receiver.until(before + 2);
+    expect(receiver.forged).toEqual([]);
+  });
+});
+
+describe('alerts', () => {
+  it('get an owner and a comment, and are put aside', async () => {
+    const orderNo = await on.paidOrder();
+    await raiseAlert(on.service.fresh.database, 'debit-contradiction', `${orderNo}000101`, 'it said both');
+    const page = await person(browser, on.service, 'support', 'sam');
+    await page.goto('/console/alerts');
+    await rowsOf(page).getByRole('button', { name: 'Contradicting debit result' }).click();
+    const sheet = page.getByRole('dialog', { name: 'Contradicting debit result' });
+    await sheet.getByText('it said both').waitFor();
+    await sheet.getByRole('button', { name: 'Owner: Nobody' }).click();
+    await page.getByRole('menuitem', { name: 'Take it' }).click();
+    await sheet.getByRole('button', { name: 'Owner: sam (you)' }).waitFor();
+    await sheet.getByLabel('Write a comment').fill('asked the institution');
+    await sheet.getByRole('button', { name: 'Comment' }).click();
+    await sheet.getByRole('listitem').getByText('asked the institution').waitFor();
+    await sheet.getByRole('button', { name: 'Acknowledge' }).click();
+    await sheet.getByText('Acknowledged by sam').waitFor();
+    await sheet.getByRole('link', { name: 'Show it' }).click();
+    await page.getByRole('heading', { name: `Order ${orderNo}` }).waitFor();
+    await page.goto('/console/alerts');
+    await page.getByText('All is well').waitFor();
+  });
+});
+
+describe('reconciliation', () => {
+  it('takes a statement file, shows what differs, and closes it with a note', async () => {
+    const page = await person(browser, on.service, 'finance', 'ann');
+    await page.goto('/console/reconciliation');
+    await page.getByRole('button', { name: 'Compare a day' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Compare a day with its statement' });
+    await choose(dialog, 'Payment channel', 'Mock Pay');
+    const lines = [
+      'kind,number,amountCent,status,bookedAt,institutionRef',
+      'DEBIT,999999999999000101,500,SUCCESS,2026-01-30 12:00:00,ref-2',
+    ];
+    await dialog.getByLabel('A file').setInputFiles({
+      name: 'mockpay-2026-01-30.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(`${lines.join('\n')}\n`),
+    });
+    await expect.poll(() => dialog.getByLabel('Day').inputValue()).toBe('2026-01-30');
+    await dialog.getByRole('button', { name: 'Compare' }).click();
+    await page.getByText('1 lines compared, 1 differ').waitFor();
+    await page.getByRole('button', { name: 'Only in the statement' }).click();
+    const sheet = page.getByRole('dialog');
+    await sheet.getByText('999999999999000101').first().waitFor();
+    await sheet.getByLabel('Closing note').fill('theirs by mistake');
+    await sheet.getByRole('button', { name: 'Close the difference' }).click();
+    await page.getByText('The difference is closed').waitFor();
+    await sheet.getByText('Closed by ann').waitFor();
+  });
+});
+
+describe('settlement', () => {
+  it('has all channels of a month in one table, and as a file', async () => {
+    const page = await person(browser, on.service, 'finance', 'ann');
+    await page.goto('/console/settlement');
+    const table = page.getByRole('table', { name: /^All channels in/ });
+    await table.getByRole('row').filter({ hasText: 'All channels' }).last().getByText('¥').first().waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export CSV' }).click();
+    const text = await readFile(await (await saved).path(), 'utf8');
+    expect(text).toContain(APP_ID);
+  });
+});
+
+describe('set-up', () => {
+  it('a channel is made, its secrets are shown once; a rolled one overlaps with the former', async () => {
+    const page = await person(browser, on.service, 'admin', 'ada');
+    await page.goto('/console/channels');
+    await page.getByRole('button', { name: 'New channel' }).click();
+    const form = page.getByRole('dialog', { name: 'New channel' });
+    await form.getByLabel('Name').fill('Night shop');
+    await form.getByRole('button', { name: 'Make the channel' }).click();
+    const secrets = page.getByRole('dialog', { name: 'Secrets of Night shop' });
+    const shown = await secrets.getByRole('definition').allTextContents();
+    expect(shown.length).toBe(4);
+    await page.keyboard.press('Escape');
+    const done = secrets.getByRole('button', { name: 'Done' });
+    expect(await done.isDisabled()).toBe(true);
+    await secrets.getByRole('checkbox', { name: 'I have stored them' }).check();
+    await done.click();
+    await page.getByRole('heading', { name: 'Night shop' }).waitFor();
+    await page.reload();
+    await page.getByRole('tab', { name: 'Secrets' }).click();
+    await page.getByText('Secrets are shown once').waitFor();
+    const text = (await page.locator('body').textContent()) ?? '';
+    for (const secret of shown.slice(1)) expect(text).not.toContain(secret.trim());
+
+    await page.getByRole('button', { name: 'Roll secrets' }).click();
+    await page.getByRole('button', { name: 'Make new ones' }).click();
+    await secrets.getByRole('checkbox', { name: 'I have stored them' }).check();
+    expect(await secrets.getByRole('definition').count()).toBe(1);
+    await done.click();
+    await page.getByText('The former app secret is still taken until').waitFor();
+  });
+
+  it('codes of a benefit are imported from a file', async () => {
+    const page = await person(browser, on.service, 'admin', 'ada');
+    await page.goto('/console/benefits');
+    await page.getByRole('button', { name: 'COUPON' }).click();
+    const sheet = page.getByRole('dialog', { name: 'COUPON' });
+    await sheet.getByRole('button', { name: 'Change the source' }).click();
+    const source = page.getByRole('dialog', { name: 'Where the codes of COUPON come from' });
+    await source.getByRole('radio', { name: 'A pool' }).check();
+    await source.getByRole('button', { name: 'Save' }).click();
+    await source.waitFor({ state: 'detached' });
+    await sheet.getByRole('button', { name: 'Import codes' }).click();
+    const form = page.getByRole('dialog', { name: 'Import codes for COUPON' });
+    await form.getByLabel('File with codes').setInputFiles({
+      name: 'codes.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('CODE-0001\nCODE-0002\nCODE-0002\nCODE-0003\n'),
+    });
+    await form.getByRole('button', { name: 'Import' }).click();
+    const result = page.getByRole('dialog', { name: 'Imported' });
+    await result.getByText('Repeated in the file').waitFor();
+    expect((await result.getByRole('definition').allTextContents()).map(Number)).toEqual([3, 0, 1, 0, 3]);
+    await result.getByRole('button', { name: 'Done' }).click();
+    await sheet.getByText('3', { exact: true }).first().waitFor();
+  });
+
+  it('a product gets a new version, which channels sell from then on', async () => {
+    const page = await person(browser, on.service, 'admin', 'ada');
+    await page.goto('/console/products/TEST_SPU_001');
+    await page.getByRole('button', { name: 'New version' }).click();
+    const form = page.getByRole('dialog', { name: /^New version of/ });
+    await form.getByLabel('Amount of a period').fill('25.00');
+    await form.getByRole('button', { name: 'Make the version' }).click();
+    await page.getByText('TEST_SPU_001_V2 is there').waitFor();
+    await page.goto('/console/products/TEST_SPU_001_V2');
+    await page.getByText('¥25.00 a month').first().waitFor();
+    await page.getByRole('link', { name: 'v1' }).waitFor();
+    const { data } = await on.channel.call('products/list', {});
+    expect(JSON.stringify(data)).toContain('TEST_SPU_001_V2');
+  });
+});
+
+describe('API requests', () => {
+  it('say why a channel was refused', async () => {
+    const requestId = unique('refused');
+    const { code, envelope } = await on.channel.call('orders/query', { orderNo: 'x'.repeat(100) }, { requestId });
+    const path = `/channels/${APP_ID}/requests?requestId=${requestId}`;
+    await expect.poll(async () => (await on.viewer.get(path)).body.requests.length).toBe(1);
+    const page = await person(browser, on.service, 'support', 'sam');
+    await page.goto('/console/requests');
+    await choose(page, 'Channel', /test_demo|Demo/i);
+    await page.getByRole('row').filter({ hasText: requestId }).getByText(code).waitFor();
+    await page.getByRole('row').filter({ hasText: requestId }).getByText(envelope.message).waitFor();
+    await page.getByLabel('Request id').first().fill(requestId);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => rowsOf(page).count()).toBe(1);
+    await rowsOf(page).getByRole('button', { name: '/openapi/v1/orders/query' }).click();
+    await page.getByRole('dialog', { name: 'Request' }).getByText('127.0.0.1').waitFor();
+  });
+});
+
+describe('people and audit', () => {
+  it('an admin makes an account, and everybody sees who did', async () => {
+    const page = await person(browser, on.service, 'admin', 'ada');
+    await page.goto('/console/people');
+    await page.getByRole('button', { name: 'New person' }).click();
+    const form = page.getByRole('dialog', { name: 'New person' });
+    await form.getByLabel('Name').fill('dora');
+    await form.getByRole('radio', { name: 'Finance' }).check();
+    await form.getByRole('button', { name: 'Make the account' }).click();
+    const link = page.getByRole('dialog', { name: 'A link for dora' });
+    await link.getByText(/\/console\/setup#[\w-]{32}/).waitFor();
+    await link.getByRole('button', { name: 'Done' }).click();
+    await rowsOf(page).filter({ hasText: 'dora' }).getByText('Finance').waitFor();
+
+    const reading = await person(browser, on.service, 'viewer', 'vera');
+    await reading.goto('/console/audit?action=person.create');
+    const row = rowsOf(reading).filter({ hasText: 'dora' });
+    await row.getByText('ada').first().waitFor();
+    await reading.getByRole('button', { name: 'Verify the chain' }).click();
+    await reading.getByText(/The chain is whole/).waitFor();
+  });
+});
