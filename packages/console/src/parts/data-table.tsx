@@ -13,6 +13,8 @@ const useTexts = dictionary({
 export interface Column<Row> {
   readonly id: string;
   readonly header: string;
+  /** What is in the column says what it is; the header is there for those who hear it. */
+  readonly hidesHeader?: boolean;
   cell(row: Row): ReactNode;
   /** Figures stand at the end. */
   readonly align?: 'end';
@@ -82,9 +84,9 @@ function Table<Row>(props: DataTableProps<Row>) {
                 />
               </th>
             ) : null}
-            {columns.map(({ id, header, align, grows }) => (
+            {columns.map(({ id, header, hidesHeader, align, grows }) => (
               <th key={id} scope="col" data-align={align} data-grows={grows}>
-                {header}
+                {hidesHeader ? <span className="only-read">{header}</span> : header}
               </th>
             ))}
           </tr>

@@ -1,6 +1,7 @@
 import { Drawer, Modal } from '@mantine/core';
 import type { ReactNode } from 'react';
 import styles from './dialog.module.css';
+import { useOpenerFocus } from './opener-focus.ts';
 
 interface DialogProps {
   readonly isOpen: boolean;
@@ -24,6 +25,7 @@ export function Dialog({
   onClose,
   children,
 }: DialogProps) {
+  useOpenerFocus(isOpen);
   return (
     <Modal
       opened={isOpen}

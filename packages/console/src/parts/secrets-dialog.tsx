@@ -6,6 +6,7 @@ import { DownloadIcon } from '../icons/icons.tsx';
 import { Copyable } from './copyable.tsx';
 import dialog from './dialog.module.css';
 import { saveText } from './save-text.ts';
+import { useOpenerFocus } from './opener-focus.ts';
 import styles from './secrets-dialog.module.css';
 
 const useTexts = dictionary({
@@ -30,6 +31,7 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
   const t = useTexts();
   const common = useCommonTexts();
   const [isStored, setStored] = useState(false);
+  useOpenerFocus();
   const asText = () => secrets.map(([name, , value]) => `${name}=${value}\n`).join('');
   return (
     <Modal

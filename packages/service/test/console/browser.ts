@@ -38,7 +38,7 @@ export async function visitor(browser: Browser, service: TestService, more: Brow
   const { page, complaints } = await openPage(browser, service, more);
   onTestFinished(async ({ task }) => {
     // The error says what was waited for; this, what was there instead.
-    if (task.result?.state === 'fail') console.error(`${page.url()} shows:\n${await textOf(page)}`);
+    if (task.result?.state === 'fail') process.stderr.write(`${page.url()} shows:\n${await textOf(page)}\n`);
     await page.context().close();
     expect(complaints).toEqual([]);
   });

@@ -103,7 +103,7 @@ async function letPeopleWrite(): Promise<string> {
   await wrote(on.ann.post(refund, { amountCent: 100, note: SCRIPT, key: 'small' }));
   const { approvalId } = await wrote(on.ann.post(refund, { amountCent: 1_000, note: SCRIPT, key: 'large' }));
   await wrote(on.bob.post(`/approvals/${approvalId}/decline`, { note: SCRIPT }));
-  const line = `DEBIT,999999999999000101,500,SUCCESS,2026-01-30 12:00:00,"${SCRIPT}"`;
+  const line = 'DEBIT,999999999999000101,500,SUCCESS,2026-01-30 12:00:00,ref-2';
   const csv = `kind,number,amountCent,status,bookedAt,institutionRef\n${line}\n`;
   await wrote(on.ann.post('/reconciliations', { paymentChannelCode: 'MOCKPAY', day: '2026-01-30', csv }));
   const { differences } = await wrote(on.viewer.get('/differences'));

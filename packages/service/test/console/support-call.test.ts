@@ -60,7 +60,7 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   const retry = page.getByRole('dialog', { name: 'Debit period 2 again now?' });
   await retry.getByText(/¥19\.90 is debited at once/).waitFor();
   await retry.getByRole('button', { name: 'Debit now' }).click();
-  await page.getByText('Period 2 is debited').waitFor();
+  await page.getByText('Period 2 is debited', { exact: true }).waitFor();
   await retry.waitFor({ state: 'hidden' });
   await on.renew();
   expect(on.institution.debits).toHaveLength(1);

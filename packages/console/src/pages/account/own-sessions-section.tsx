@@ -48,7 +48,8 @@ export function OwnSessionsSection() {
     { id: 'lastSeen', header: t('lastSeen'), cell: ({ lastSeenAt }) => <Time value={lastSeenAt} as="ago" /> },
     {
       id: 'end',
-      header: '',
+      header: t('end'),
+      hidesHeader: true,
       align: 'end',
       inCard: 'aside',
       cell: (session) =>

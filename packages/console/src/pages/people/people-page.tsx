@@ -75,7 +75,8 @@ export default function PeoplePage() {
       ? [
           {
             id: 'actions',
-            header: '',
+            header: t('actions'),
+            hidesHeader: true,
             align: 'end' as const,
             inCard: 'aside' as const,
             cell: (person: Person) => (

@@ -60,6 +60,8 @@ export function Differences() {
   const choices = usePaymentChannelChoices();
   const nameOf = (code: string) => choices.find(({ value }) => value === code)?.label ?? code;
   const list = usePages<DifferencesAnswer, Difference>('/differences', filters.values, (page) => page.differences);
+  // What is closed leaves the list of what is open, but stays in sight until the sheet is closed.
+  const [closed, setClosed] = useState<Difference>();
   const columns: readonly Column<Difference>[] = [
     { id: 'kind', header: t('kind'), cell: ({ kind }) => words.kind(kind) },
     {
@@ -100,7 +102,7 @@ export function Differences() {
       cell: ({ owner }) => owner ?? <span className="quiet">{t('nobody')}</span>,
     },
   ];
-  const one = list.rows?.find(({ differenceNo }) => differenceNo === opened.values.no);
+  const one = [...(list.rows ?? []), closed].find((row) => row !== undefined && row.differenceNo === opened.values.no);
   return (
     <>
       <FilterBar filters={filters}>
@@ -148,7 +150,12 @@ export function Differences() {
         onClose={() => opened.set({ no: undefined })}
       >
         {one ? (
-          <OneDifference key={one.differenceNo} difference={one} channelName={nameOf(one.paymentChannelCode)} />
+          <OneDifference
+            key={one.differenceNo}
+            difference={one}
+            channelName={nameOf(one.paymentChannelCode)}
+            onClosed={setClosed}
+          />
         ) : (
           <NotFound />
         )}
@@ -174,9 +181,10 @@ function Amount({ cents }: { readonly cents: number | null }) {
 interface OneDifferenceProps {
   readonly difference: Difference;
   readonly channelName: string;
+  onClosed(difference: Difference): void;
 }
 
-function OneDifference({ difference, channelName }: OneDifferenceProps) {
+function OneDifference({ difference, channelName, onClosed }: OneDifferenceProps) {
   const t = useTexts();
   const words = useWords();
   const mayClose = useMayDo('finance');
@@ -239,7 +247,13 @@ function OneDifference({ difference, channelName }: OneDifferenceProps) {
       {difference.closedAt === null ? (
         mayClose ? (
           <SheetPart title={t('closing')}>
-            <ClosingNote path={path} onClosed={reload} />
+            <ClosingNote
+              path={path}
+              onClosed={(now) => {
+                onClosed(now);
+                return reload();
+              }}
+            />
           </SheetPart>
         ) : null
       ) : (
@@ -254,14 +268,14 @@ function OneDifference({ difference, channelName }: OneDifferenceProps) {
   );
 }
 
-function ClosingNote({ path, onClosed }: { readonly path: string; onClosed(): Promise<unknown> }) {
+function ClosingNote({ path, onClosed }: { readonly path: string; onClosed(difference: Difference): Promise<unknown> }) {
   const t = useTexts();
   const [note, setNote] = useState('');
   const close = useMutation({
     mutationFn: () => api.post<DifferenceChanged>(`${path}/close`, { note: note.trim() }),
-    onSuccess: () => {
+    onSuccess: (answer) => {
       notifyDone(t('closedNow'));
-      return onClosed();
+      return onClosed(answer.difference);
     },
   });
   return (
