@@ -5,7 +5,6 @@ import type { Benefit, BenefitChanged, CodesAnswer, FulfilmentRequest } from '..
 import { useCommonTexts } from '../../i18n/common.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { type ChosenFile, FileDrop } from '../../parts/file-drop.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import dialog from '../../parts/form-dialog.module.css';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Count } from '../../parts/money.tsx';

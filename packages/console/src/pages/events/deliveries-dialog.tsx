@@ -5,7 +5,6 @@ import type { PauseAnswer } from '../../api/types.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { CALLBACK_TYPES, type CallbackType, useEventTypeText } from '../../parts/event-type.ts';
-import { Dialog } from '../../parts/dialog.tsx';
 import dialog from '../../parts/form-dialog.module.css';
 import { notifyDone } from '../../parts/notify.ts';
 import { FormProblem } from '../../parts/states.tsx';
