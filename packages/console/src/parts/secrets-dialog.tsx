@@ -5,8 +5,8 @@ import { dictionary } from '../i18n/dictionary.ts';
 import { DownloadIcon } from '../icons/icons.tsx';
 import { Copyable } from './copyable.tsx';
 import dialog from './dialog.module.css';
-import { saveText } from './save-text.ts';
 import { useOpenerFocus } from './opener-focus.ts';
+import { saveText } from './save-text.ts';
 import styles from './secrets-dialog.module.css';
 
 const useTexts = dictionary({

@@ -208,12 +208,11 @@ describe('events', () => {
 
     await page.getByRole('button', { name: 'Pause or resume' }).click();
     const deliveries = page.getByRole('dialog', { name: /^Deliveries to/ });
-    // The name is what is pressed; the field itself is drawn by it.
-    const all = deliveries.getByText('Deliver: All events');
+    const all = deliveries.getByRole('switch', { name: 'Deliver: All events' });
     await all.click();
     await page.getByText(/^Paused: /).waitFor();
     await page.getByRole('heading', { level: 1 }).getByText('Paused').waitFor();
-    await expect.poll(() => deliveries.getByRole('switch').first().isEnabled()).toBe(true);
+    await expect.poll(() => all.isEnabled()).toBe(true);
     await all.click();
     await page.getByText(/^Resumed: /).waitFor();
     await deliveries.getByRole('button', { name: 'Close' }).last().click();

@@ -268,7 +268,13 @@ function OneDifference({ difference, channelName, onClosed }: OneDifferenceProps
   );
 }
 
-function ClosingNote({ path, onClosed }: { readonly path: string; onClosed(difference: Difference): Promise<unknown> }) {
+function ClosingNote({
+  path,
+  onClosed,
+}: {
+  readonly path: string;
+  onClosed(difference: Difference): Promise<unknown>;
+}) {
   const t = useTexts();
   const [note, setNote] = useState('');
   const close = useMutation({
