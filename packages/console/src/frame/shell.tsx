@@ -21,6 +21,7 @@ const SEARCH_LOADS_AFTER_MS = 1_500;
 
 const useTexts = dictionary({
   skip: ['Skip to the page', '跳到正文'],
+  menu: ['Menu', '菜单'],
   openMenu: ['Open the menu', '打开菜单'],
   search: ['Search', '搜索'],
   searchHint: ['Order, payment, refund, user, mobile, card…', '订单、支付、退款、用户、手机号、卡尾号…'],
@@ -77,6 +78,7 @@ export function Shell() {
         size={270}
         padding={0}
         withCloseButton={false}
+        attributes={{ content: { 'aria-label': t('menu') } }}
         classNames={{ body: styles.drawer ?? '' }}
       >
         <Sidebar onOpened={menu.close} />

@@ -82,7 +82,7 @@ export default function SearchBox() {
       yOffset="12vh"
       overlayProps={{ backgroundOpacity: 0.3, blur: 0 }}
       classNames={{ actionsGroup: styles.group ?? '', actionsList: styles.list ?? '', action: styles.action ?? '' }}
-      aria-label={t('placeholder')}
+      attributes={{ content: { 'aria-label': t('placeholder') } }}
     >
       <Spotlight.Search
         placeholder={t('placeholder')}

@@ -70,7 +70,7 @@ describe('an order', () => {
     await past.getByText('The order was created').waitFor({ state: 'hidden' });
     expect(page.url()).toBe(at(`/orders/${orderNo}?show=money`));
     await past.getByText('The debit of period 2 failed, try 1').hover();
-    await button(page, 'Raw record of: The debit of period 2 failed, try 1').click();
+    await button(page, 'JSON of: The debit of period 2 failed, try 1').click();
     await page.getByText('"reason": "because retryable"').waitFor();
   });
 

@@ -238,6 +238,8 @@ describe('on any screen', () => {
   it('on a phone the menu is a drawer that closes when a page is chosen', async () => {
     const [page] = await signedIn('viewer', '/', NARROW);
     await page.getByRole('button', { name: 'Open the menu' }).click();
+    await page.getByRole('dialog', { name: 'Menu' }).waitFor();
+    expect(await barriers(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('link', { name: 'Audit log' }).click();
     await heading(page, 'Audit log').waitFor();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });

@@ -134,6 +134,9 @@ describe('an alert', () => {
     expect((await support.post('/alerts/owner', { ...named, owner })).body).toEqual({ changed: false });
     expect(await subjects(`owner=${finance.name}`)).toEqual(['1']);
     expect(await subjects(`owner=${support.name}`)).toEqual([]);
+    await raise('refund-refused', '2');
+    expect(await subjects('unowned=true')).toEqual(['2']);
+    await support.post('/alerts/acknowledge', { kind: 'refund-refused', subject: '2' });
     await raise('refund-refused', '1');
     expect((await list()).alerts).toMatchObject([{ owner: finance.name, seen: 2 }]);
     expect((await finance.post('/alerts/owner', { ...named, owner: null })).body).toEqual({ changed: true });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '../../src/console/operation.js';
 import { OPERATIONS } from '../../src/console/operations.js';
+import { csrfToken } from '../../src/console/sessions/sign-in.js';
 import { mayDo, ROLES, type Role } from '../../src/operator/people/roles.js';
 import { type TestService, testService } from '../support/service.js';
 import { ask, type ConsoleClient, consoleClient } from './support.js';
@@ -48,6 +49,16 @@ describe.each(OPERATIONS.map((one) => [`${one.method} ${one.path}`, one] as cons
       expect([reply.status, type(reply)]).toEqual([403, 'not-allowed']);
     }
   });
+
+  if (one.path.includes('{')) {
+    it('is 404 for a path that nothing can have', async () => {
+      const reply = await client('admin').send(one.method, one.path.replaceAll(/\{\w+\}/g, '%00'), {
+        csrf: csrfToken(client('admin').token),
+        ...(isWrite ? { body } : {}),
+      });
+      expect([400, 404]).toContain(reply.status);
+    });
+  }
 
   it('goes on to path and body for those who may', async () => {
     const role = ROLES.find((some) => mayDo(some, one.role)) ?? 'admin';

@@ -147,9 +147,11 @@ function OneBenefit({ benefit, onChoose }: OneBenefitProps) {
             <Button leftSection={<UploadIcon size={16} />} onClick={() => onChoose('import')}>
               {t('import')}
             </Button>
-            <Button variant="default" onClick={() => onChoose('threshold')}>
-              {t('setThreshold')}
-            </Button>
+            {benefit.kind === 'POOL' ? (
+              <Button variant="default" onClick={() => onChoose('threshold')}>
+                {t('setThreshold')}
+              </Button>
+            ) : null}
           </>
         ) : null}
         {isAdmin ? (

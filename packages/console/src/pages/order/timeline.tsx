@@ -45,7 +45,7 @@ const useTexts = dictionary({
   empty: ['Nothing of this kind', '没有此类记录'],
   cut: ['Older entries of this order are left out here.', '更早的记录未显示。'],
   json: ['JSON', 'JSON'],
-  jsonOf: ['Raw record of: {title}', '原始记录：{title}'],
+  jsonOf: ['JSON of: {title}', 'JSON 原始记录：{title}'],
   http: ['HTTP {status}', 'HTTP {status}'],
   latency: ['{ms} ms', '{ms} 毫秒'],
   retryNo: ['retry {retryNo}', '第 {retryNo} 次重试'],

@@ -75,9 +75,12 @@ export function Differences() {
     {
       id: 'number',
       header: t('number'),
-      cell: ({ number, lineKind }) => (
+      cell: ({ number, lineKind, orderNo }) => (
         <>
-          <span className="quiet">{words.line(lineKind)}</span> <Copyable value={number} />
+          <span className="quiet">{words.line(lineKind)}</span>{' '}
+          <Copyable value={number}>
+            {orderNo === null ? number : <PlaceLink to={places.order(orderNo)}>{number}</PlaceLink>}
+          </Copyable>
         </>
       ),
     },

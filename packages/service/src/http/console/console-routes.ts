@@ -203,6 +203,8 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
       ],
       async handler(request, reply) {
         const session = requireOpen(request.consoleSession);
+        // No name has it, and PostgreSQL takes none that does.
+        if (Object.values(request.params).some((one) => one.includes('\0'))) throw new Problem('not-found');
         const input = { path: request.params, query: readQuery(request), body: readBody(request) };
         if (one.needsProof && !session.isProven) throw new Problem('proof-needed');
         const answer = await one.run(contextOf(request, session), input as never);
