@@ -1,7 +1,7 @@
 import { createRouter } from '@tanstack/react-router';
 import { parseSearch, stringifySearch } from './address/search-text.ts';
 import { queryClient } from './api/query-client.ts';
-import { Broken, Loading, NotFound } from './parts/states.tsx';
+import { Broken, Loading, NotFoundPage } from './parts/states.tsx';
 import { routeTree } from './routes/routes.ts';
 
 export const router = createRouter({
@@ -16,7 +16,7 @@ export const router = createRouter({
   scrollRestoration: true,
   defaultPendingComponent: Loading,
   defaultPendingMs: 300,
-  defaultNotFoundComponent: NotFound,
+  defaultNotFoundComponent: NotFoundPage,
   defaultErrorComponent: ({ error, reset }) => <Broken error={error} onRetry={reset} />,
 });
 

@@ -24,7 +24,7 @@ export function ShareBars({ title, shares, empty, tone }: ShareBarsProps) {
   const most = Math.max(1, ...shares.map(({ count }) => count));
   return (
     <section className={styles.group} data-tone={tone}>
-      <h3 className={styles.title}>{title}</h3>
+      <h2 className={styles.title}>{title}</h2>
       {shares.length === 0 ? <p className={styles.empty}>{empty}</p> : null}
       <ul className={styles.list}>
         {shares.map((share) => (

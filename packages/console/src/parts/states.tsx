@@ -35,14 +35,17 @@ interface NoticeProps {
   readonly hint?: ReactNode;
   readonly children?: ReactNode;
   readonly isAlert?: boolean;
+  /** It is all that the page has. */
+  readonly isPage?: boolean;
 }
 
 /** The one shape of a page or a part that has nothing else to show. */
-function Notice({ icon, title, hint, children, isAlert }: NoticeProps) {
+function Notice({ icon, title, hint, children, isAlert, isPage }: NoticeProps) {
+  const Title = isPage ? 'h1' : 'p';
   return (
     <div className={styles.notice} role={isAlert ? 'alert' : undefined}>
       <span className={styles.icon}>{icon}</span>
-      <p className={styles.title}>{title}</p>
+      <Title className={styles.title}>{title}</Title>
       {hint ? <p className={styles.hint}>{hint}</p> : null}
       {children ? <div className={styles.actions}>{children}</div> : null}
     </div>
@@ -116,10 +119,12 @@ export function Refused({ role }: { readonly role?: Role | readonly Role[] | und
   return <Notice icon={<LockIcon size={22} />} title={t('refused')} hint={hint} />;
 }
 
-export function NotFound() {
+export function NotFound({ isPage = false }: { readonly isPage?: boolean }) {
   const t = useTexts();
-  return <Notice icon={<SearchIcon size={22} />} title={t('notFound')} hint={t('notFoundHint')} />;
+  return <Notice isPage={isPage} icon={<SearchIcon size={22} />} title={t('notFound')} hint={t('notFoundHint')} />;
 }
+
+export const NotFoundPage = () => <NotFound isPage />;
 
 /** What did not come, and why, in the words that fit the error. */
 export function Broken({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { filtersOf } from '../address/filters.ts';
 import { AUDIT_FILTERS } from '../pages/audit/filters.ts';
 import { OVERVIEW_FILTERS } from '../pages/overview/filters.ts';
-import { NotFound } from '../parts/states.tsx';
+import { NotFoundPage } from '../parts/states.tsx';
 import { rootRoute, signedInRoute } from './frame-routes.ts';
 import { operationsRoutes } from './operations-routes.ts';
 import { orderRoutes } from './order-routes.ts';
@@ -42,7 +42,7 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('../pages/audit/audit-page.tsx')),
 });
 
-const unknown = createRoute({ getParentRoute: () => signedInRoute, path: '$', component: NotFound });
+const unknown = createRoute({ getParentRoute: () => signedInRoute, path: '$', component: NotFoundPage });
 
 export const routeTree = rootRoute.addChildren([
   signIn,

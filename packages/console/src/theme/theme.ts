@@ -106,6 +106,9 @@ export const cssVariablesResolver: CSSVariablesResolver = () => {
   return { variables: {}, light: ours, dark: ours };
 };
 
+/** The head of a dialog is a header element, which outside of the page's main part would be heard as another head of the page. */
+const NO_BANNER = { header: { role: 'presentation' } };
+
 /** Text first, the system's own letters, the same size of line in both languages. */
 export const theme = createTheme({
   colors: { iris, gray, dark, red, green, amber, yellow: amber },
@@ -142,9 +145,15 @@ export const theme = createTheme({
     CloseButton: { defaultProps: () => ({ 'aria-label': useCommonTexts.now()('close') }) },
     SegmentedControl: SegmentedControl.extend({ defaultProps: { size: 'xs' } }),
     Modal: Modal.extend({
-      defaultProps: { centered: true, radius: 'lg', padding: 'lg', overlayProps: { backgroundOpacity: 0.4 } },
+      defaultProps: {
+        centered: true,
+        radius: 'lg',
+        padding: 'lg',
+        overlayProps: { backgroundOpacity: 0.4 },
+        attributes: NO_BANNER,
+      },
     }),
-    Drawer: Drawer.extend({ defaultProps: { overlayProps: { backgroundOpacity: 0.4 } } }),
+    Drawer: Drawer.extend({ defaultProps: { overlayProps: { backgroundOpacity: 0.4 }, attributes: NO_BANNER } }),
     Menu: Menu.extend({
       // The first item is focused, not an element before it that says nothing.
       defaultProps: {

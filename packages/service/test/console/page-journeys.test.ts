@@ -268,7 +268,7 @@ describe('reconciliation', () => {
       mimeType: 'text/csv',
       buffer: Buffer.from(`${lines.join('\n')}\n`),
     });
-    await expect.poll(() => dialog.getByLabel('Day').inputValue()).toBe('2026-01-30');
+    await dialog.getByText('30 Jan 2026').waitFor();
     await dialog.getByRole('button', { name: 'Compare' }).click();
     await page.getByText('1 lines compared, 1 differ').waitFor();
     await page.getByRole('button', { name: 'Only in the statement' }).click();

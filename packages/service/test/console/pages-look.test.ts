@@ -152,6 +152,12 @@ const LOOKS: Readonly<Record<string, Look>> = {
 const DESK = { width: 1280, height: 900 };
 const PHONE = { width: 360, height: 740 };
 
+const whatSticksOut = (page: Page): Promise<string> =>
+  page.evaluate<string>(
+    `[...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > innerWidth)
+       .map((one) => one.tagName + '.' + one.className).slice(0, 5).join(' > ')`,
+  );
+
 /** What is wrong with a page on a desk in daylight, and on a phone at night. */
 async function faultsOf(page: Page): Promise<string[]> {
   const faults: string[] = [];
@@ -163,7 +169,7 @@ async function faultsOf(page: Page): Promise<string[]> {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
     const where = `${viewport.width} px, ${colorScheme}`;
-    if (await scrollsSideways(page)) faults.push(`${where}: it scrolls sideways`);
+    if (await scrollsSideways(page)) faults.push(`${where}: it scrolls sideways: ${await whatSticksOut(page)}`);
     faults.push(...(await everyViolation(page)).map((line) => `${where}: ${line}`));
   }
   return faults;
