@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CODES, type CodeName } from '@perennial/wire';
+import { CODES, type CodeName, PATH_PREFIX } from '@perennial/wire';
 import { type LoggedRequest, storeRequests } from '../catalog/channels/request-log-sql.js';
 import type { PlacedOrder } from './orders.js';
 import type { Provisioned, StagedChannel } from './provision.js';
@@ -60,7 +60,7 @@ export async function logRequests(
     return {
       at,
       appId,
-      endpoint,
+      endpoint: `${PATH_PREFIX}${endpoint}`,
       code,
       httpStatus: http,
       durationMs: name === 'SUCCESS' ? random.between(3, 60) : random.between(1, 12),

@@ -168,7 +168,7 @@ describe('a refund above the limit', () => {
     expect(on.bank.asked.map(({ amountCent }) => amountCent)).toEqual([1990]);
     await deciding.goto(`/console/orders/${orderNo}`);
     const past = deciding.getByRole('list', { name: 'What has happened' });
-    await past.getByText('Asked a second person for a refund of period 1').waitFor();
+    await past.getByText('Asked a second person about a refund of period 1').waitFor();
     await past.getByText('Approved a refund').waitFor();
   });
 });
@@ -245,7 +245,7 @@ describe('alerts', () => {
     await sheet.getByRole('listitem').getByText('asked the institution').waitFor();
     await sheet.getByRole('button', { name: 'Acknowledge' }).click();
     await sheet.getByText('Acknowledged by sam').waitFor();
-    await sheet.getByRole('link', { name: 'Show it' }).click();
+    await sheet.getByRole('link', { name: 'Open the order' }).click();
     await page.getByRole('heading', { name: `Order ${orderNo}` }).waitFor();
     await page.goto('/console/alerts');
     await page.getByText('All is well').waitFor();

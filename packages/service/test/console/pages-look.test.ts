@@ -103,7 +103,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
     open: press('Send a test event'),
   },
   requests: { at: '/requests', shows: 'Choose a channel' },
-  'requests of a channel': { at: `/requests?appId=${CHANNEL}`, shows: /\/openapi\/v1\// },
+  'requests of a channel': { at: `/requests?appId=${CHANNEL}`, shows: /^\/openapi\/v1\// },
   differences: { at: '/reconciliation?which=all', shows: /^(Only|Another|Twice) / },
   'compared days': { at: '/reconciliation?view=days', shows: 'Compared by' },
   'a statement': { at: '/reconciliation', shows: 'Differences', open: press('Compare a day') },
