@@ -1,5 +1,6 @@
 // Puts the compiled modules of a program into a few files: a process that reads hundreds of small ones spends half of its start
 // on finding them. Dependencies stay as they are installed, so that what watches them (tracing, an audit) still can.
+import { renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
 import { root } from './prepare.mjs';
@@ -18,8 +19,12 @@ export async function bundle(entries, folder) {
     external: (id) => !isBundled(id),
     logLevel: 'warn',
   });
-  await build.write({ dir: folder, format: 'esm', chunkFileNames: '[name]-[hash].js', cleanDir: true });
+  // Whole or not at all: one that is cut off while it writes leaves the folder as it was.
+  const made = `${folder}.new`;
+  await build.write({ dir: made, format: 'esm', chunkFileNames: '[name]-[hash].js', cleanDir: true });
   await build.close();
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(made, folder);
 }
 
 const service = path.join(root, 'packages', 'service');

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,11 +6,11 @@ import { chromium, program } from './debian.mjs';
 import { root } from './prepare.mjs';
 
 /** Runs tests, with the programs that they need and a folder of their own for what they leave behind. Its exit code. */
-export async function runTests(args, { settings = {}, signal } = {}) {
+export function runTests(args, settings = {}) {
   const folder = temporaryFolder();
   // As the system's own: the embedded server runs under a user of its own.
   chmodSync(folder, 0o1777);
-  const tests = spawn(process.execPath, [`${root}/node_modules/vitest/vitest.mjs`, 'run', ...args], {
+  const { status } = spawnSync(process.execPath, [`${root}/node_modules/vitest/vitest.mjs`, 'run', ...args], {
     cwd: root,
     stdio: 'inherit',
     env: {
@@ -23,13 +22,8 @@ export async function runTests(args, { settings = {}, signal } = {}) {
       ...settings,
     },
   });
-  const end = () => tests.kill();
-  signal?.addEventListener('abort', end);
-  // A terminal tells all of them; whoever tells this process alone means the tests too. They end in order, and this waits.
-  for (const name of ['SIGINT', 'SIGTERM']) process.on(name, end);
-  const [code] = await once(tests, 'exit');
   rmSync(folder, { recursive: true, force: true });
-  return code ?? 1;
+  return status ?? 1;
 }
 
 /** Where the tests' databases live: in memory where there is room, since a disk is most of what they wait for. */

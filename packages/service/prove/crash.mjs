@@ -6,7 +6,7 @@ const FOLDERS = ['test/crash', 'test/institution/crash', 'test/histories'];
 const filters = process.argv.slice(2);
 
 process.exit(
-  await runTests(['--project', 'service', '--no-file-parallelism', ...(filters.length > 0 ? filters : FOLDERS)], {
-    settings: { LONG_RUNS: 'on' },
+  runTests(['--project', 'service', '--no-file-parallelism', ...(filters.length > 0 ? filters : FOLDERS)], {
+    LONG_RUNS: 'on',
   }),
 );

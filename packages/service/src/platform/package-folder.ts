@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 
 /** Of this package, where its migrations and assets lie: found upwards, since a program may be one file or many. */
 export const PACKAGE_FOLDER: URL = (() => {
-  let folder = new URL('.', import.meta.url);
-  while (!existsSync(new URL('package.json', folder))) folder = new URL('..', folder);
-  return folder;
+  for (let folder = new URL('.', import.meta.url); ; ) {
+    if (existsSync(new URL('package.json', folder))) return folder;
+    const above = new URL('..', folder);
+    if (above.href === folder.href) throw new Error(`no folder above ${import.meta.url} has a package.json`);
+    folder = above;
+  }
 })();
