@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { Alert, AlertAnswer } from '../../api/types.ts';
+import { useAlertTexts } from '../../catalog/alert-kinds.ts';
 import { CheckIcon, ChevronRightIcon } from '../../icons/icons.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -17,7 +18,6 @@ import { Tag } from '../../parts/status.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useMayDo } from '../../session/session.ts';
 import styles from './alerts.module.css';
-import { useKindTexts } from './kinds.ts';
 import { placeOfSubject } from './subject.ts';
 import { useTexts } from './texts.ts';
 
@@ -28,7 +28,7 @@ interface AlertSheetProps {
 }
 
 export function AlertSheet({ kind, subject, onClose }: AlertSheetProps) {
-  const kindText = useKindTexts();
+  const kindText = useAlertTexts();
   const isOpen = kind !== undefined && subject !== undefined;
   return (
     <Sheet isOpen={isOpen} title={kind === undefined ? '' : kindText.name(kind)} onClose={onClose}>
@@ -47,7 +47,7 @@ export function AlertState({ alert }: { readonly alert: Alert }) {
 
 function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: string }) {
   const t = useTexts();
-  const kindText = useKindTexts();
+  const kindText = useAlertTexts();
   const mayAct = useMayDo(['support', 'finance']);
   const queries = useQueryClient();
   const named = { kind, subject };

@@ -2,6 +2,7 @@ import { SegmentedControl } from '@mantine/core';
 import { useFilters } from '../../address/filters.ts';
 import type { Alert, Alerts } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
+import { useAlertTexts } from '../../catalog/alert-kinds.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { List } from '../../parts/list.tsx';
@@ -13,13 +14,12 @@ import { useSession } from '../../session/session.ts';
 import { AlertSheet, AlertState } from './alert-sheet.tsx';
 import styles from './alerts.module.css';
 import { ALERT_LIST_FILTERS } from './filters.ts';
-import { useKindTexts } from './kinds.ts';
 import { useTexts } from './texts.ts';
 
 /** What a person has to look at: whose it is, since when, and what it is about. */
 export default function AlertsPage() {
   const t = useTexts();
-  const kindText = useKindTexts();
+  const kindText = useAlertTexts();
   const { name: ownName } = useSession();
   const filters = useFilters(ALERT_LIST_FILTERS);
   const opened = useFilters(['of', 'subject']);

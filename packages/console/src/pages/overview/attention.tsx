@@ -1,5 +1,6 @@
 import { places } from '../../address/places.ts';
 import type { Overview } from '../../api/types.ts';
+import { useAlertTexts } from '../../catalog/alert-kinds.ts';
 import { AlertIcon, ApprovalIcon, ChevronRightIcon } from '../../icons/icons.tsx';
 import { countText } from '../../parts/money.tsx';
 import { PlaceLink } from '../../parts/place-link.tsx';
@@ -10,6 +11,7 @@ import { useTexts } from './texts.ts';
 /** What somebody has to look at, before any figure. Nothing, on a good day. */
 export function Attention({ overview: { alerts, now } }: { readonly overview: Overview }) {
   const t = useTexts();
+  const words = useAlertTexts();
   if (alerts.length === 0 && now.approvalsWaiting === 0) return null;
   return (
     <section className={styles.attention} aria-label={t('alerts')}>
@@ -24,7 +26,7 @@ export function Attention({ overview: { alerts, now } }: { readonly overview: Ov
         <PlaceLink key={`${kind} ${subject}`} to={places.alerts({ of: kind, subject })} className={styles.notice}>
           <AlertIcon size={17} />
           <span className={styles.noticeText}>
-            <strong>{kind}</strong> <span className="mono">{subject}</span> {detail}
+            <strong>{words.name(kind)}</strong> <span className="mono">{subject}</span> {detail}
           </span>
           <span className={styles.noticeTime}>
             <Time value={lastSeenAt} as="ago" />

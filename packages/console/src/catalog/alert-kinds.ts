@@ -1,4 +1,4 @@
-import { dictionary } from '../../i18n/dictionary.ts';
+import { dictionary } from '../i18n/dictionary.ts';
 
 type Text = readonly [en: string, zh: string];
 
@@ -171,7 +171,7 @@ const useRemedies = dictionary(column(2));
 const isKnown = (kind: string): kind is Kind => kind in KINDS;
 
 /** The words for a kind. One that a later release raises is shown by its own name. */
-export function useKindTexts() {
+export function useAlertTexts() {
   const [names, meanings, remedies] = [useNames(), useMeanings(), useRemedies()];
   return {
     name: (kind: string) => (isKnown(kind) ? names(kind) : kind),
