@@ -7,7 +7,7 @@ import { putOrder, putPayment } from '../settlement/support.js';
 import { type TestService, testService } from '../support/service.js';
 import { launch } from './support.js';
 
-/** A month is closed, what the menu counts, and a page whose files are gone. */
+/** A month is closed, what the menu counts, a page whose files are gone, and a refusal in the language of the page. */
 
 let service: TestService;
 let browser: Browser;
@@ -44,7 +44,7 @@ describe('settlement', () => {
     await page.goto('/console/settlement?month=2026-03');
     await page.getByText('The month is over and not closed').waitFor();
     await page.getByRole('button', { name: 'Close the month' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Close March 2026?' });
+    const dialog = page.getByRole('dialog', { name: 'Close Mar 2026?' });
     const close = dialog.getByRole('button', { name: 'Close the month' });
     await dialog.getByLabel('Note (optional)').fill('ticket 4711');
     const typed = dialog.getByLabel('Type 2026-03 to confirm');
@@ -52,7 +52,7 @@ describe('settlement', () => {
     expect(await close.isDisabled()).toBe(true);
     await typed.fill('2026-03');
     await close.click();
-    await page.getByText('March 2026 is closed').waitFor();
+    await page.getByText('Mar 2026 is closed').waitFor();
     await page.getByText('Closed by fay').waitFor();
     await page.getByRole('button', { name: 'Close the month' }).waitFor({ state: 'detached' });
     const entries = await service.fresh.database.query(
@@ -88,6 +88,17 @@ describe('a page whose files are gone', () => {
     await page.getByText('Something went wrong').waitFor();
     await page.waitForLoadState('networkidle');
     expect(loads).toBe(2);
+    await page.context().close();
+  });
+});
+
+describe('a refusal', () => {
+  it('is Chinese on a Chinese page', async () => {
+    const { page } = await openPage(browser, service, { locale: 'zh-CN' });
+    await page.goto('/console/setup#nobody-has-this-token');
+    for (const label of ['新密码', '再次输入']) await page.getByLabel(label).fill('correct horse battery');
+    await page.getByRole('button', { name: '设置密码' }).click();
+    await page.getByRole('alert').getByText('链接无效、已使用或已超过一天，请重新索取').waitFor();
     await page.context().close();
   });
 });

@@ -71,9 +71,16 @@ it('one that is not there cannot be acknowledged', async () => {
 });
 
 it('those about an order, its parts and its agreement are looked up, however many there are of others', async () => {
-  const about = ['100000001000', '1000000010000001', '100000001000000101', 'R100000001000000101', 'C100000001000000101'];
+  const about = [
+    '100000001000',
+    '1000000010000001',
+    '100000001000000101',
+    'R100000001000000101',
+    'C100000001000000101',
+  ];
   const others = ['1000000010001', '100000001000001', 'R1000000010', 'X100000001000000101', '100000001000 ', 'AGR-10'];
-  for (const subject of [...about, ...others, 'AGR-1']) await raiseAlert(fresh.database, 'refund-refused', subject, 'x');
+  for (const subject of [...about, ...others, 'AGR-1'])
+    await raiseAlert(fresh.database, 'refund-refused', subject, 'x');
   await fresh.database.query(
     `insert into alerts (kind, subject, detail, first_seen_at, last_seen_at)
      select 'refund-refused', 'R' || (200000000000 + n) || '000101', 'x', now(), now() from generate_series(1, 5000) n`,
