@@ -10,6 +10,7 @@ import type {
   SearchAnswer,
   Session,
   SignInWays,
+  WaitingCounts,
 } from '../src/api/types.ts';
 
 /** Answers of an invented installation, with the types of the real ones. Others add theirs to the table at the end. */
@@ -325,6 +326,7 @@ export const answers: Record<string, Answer> = {
     return {};
   },
   'GET /overview': overview,
+  'GET /waiting': (): WaitingCounts => ({ alerts: 3, approvals: 2, failedPayments: 128, differences: 0 }),
   'GET /search': search,
   'GET /people': (): People => ({ people: [...people.values()] }),
   'POST /people': ({ body }) => {

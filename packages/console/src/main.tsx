@@ -15,6 +15,7 @@ import { router } from './router.tsx';
 import { askForProof } from './session/proof.ts';
 import { forgetSession, sessionQuery } from './session/session.ts';
 import { settingKey } from './settings.ts';
+import { watchForMissingFiles } from './stale-build.ts';
 import { cssVariablesResolver, theme } from './theme/theme.ts';
 
 reactBy({
@@ -31,6 +32,7 @@ reactBy({
   },
 });
 markDocument();
+watchForMissingFiles();
 
 /** The service puts one into the page for each answer; a style element without it is refused by the page's policy. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';

@@ -3,6 +3,7 @@ import { parseSearch, stringifySearch } from './address/search-text.ts';
 import { queryClient } from './api/query-client.ts';
 import { Broken, Loading, NotFoundPage } from './parts/states.tsx';
 import { routeTree } from './routes/routes.ts';
+import { reloadIfFilesAreMissing } from './stale-build.ts';
 
 export const router = createRouter({
   routeTree,
@@ -17,6 +18,7 @@ export const router = createRouter({
   defaultPendingComponent: Loading,
   defaultPendingMs: 300,
   defaultNotFoundComponent: NotFoundPage,
+  defaultOnCatch: reloadIfFilesAreMissing,
   defaultErrorComponent: ({ error, reset }) => <Broken error={error} onRetry={reset} />,
 });
 

@@ -122,6 +122,8 @@ create index on order_notes (order_no, note_id);
 
 alter table alerts add column owner text;
 create index alerts_listed on alerts (last_seen_at, kind, subject);
+-- Those of an order: its number begins theirs.
+create index alerts_about on alerts (subject collate "C");
 create table alert_comments (
   comment_id bigint generated always as identity primary key,
   kind       text not null,
@@ -159,6 +161,10 @@ create table request_log (
 create index on request_log (channel_id, at);
 -- What is asked about, and few.
 create index on request_log (channel_id, at) where code <> '0';
+-- One call by its id. A tree of random texts would be the dearest index of all; this has a filter for every 32 pages, which is
+-- made once they are full, and costs a call nothing.
+create index on request_log using brin (request_id text_bloom_ops (n_distinct_per_range = 2500)) with
+  (pages_per_range = 32, autosummarize = on);
 create table request_log_default partition of request_log default;
 
 create function make_days(parent text, ahead integer) returns integer

@@ -10,6 +10,9 @@ export class Problem extends Error {
     readonly requestId: string | undefined,
     /** Of a refusal for now: after how many seconds to ask again. */
     readonly retryAfterSeconds: number | undefined,
+    /** Which refusal it is, and what fills its text: by these it is said in other languages. */
+    readonly code: string | null = null,
+    readonly values: readonly string[] = [],
   ) {
     super(detail ?? title);
   }
@@ -31,6 +34,8 @@ export async function readProblem(response: Response): Promise<Problem> {
     text('detail'),
     text('requestId'),
     Number.isFinite(retryAfter) ? retryAfter : undefined,
+    text('code') ?? null,
+    Array.isArray(body['values']) ? body['values'].map(String) : [],
   );
 }
 

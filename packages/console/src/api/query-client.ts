@@ -1,7 +1,13 @@
-import { QueryClient } from '@tanstack/react-query';
+import { MutationCache, QueryClient } from '@tanstack/react-query';
 import { Unreachable } from './problem.ts';
 
-export const queryClient = new QueryClient({
+/** What waits for somebody: any change may be one of that. */
+export const WAITING_KEY = '/waiting';
+
+export const queryClient: QueryClient = new QueryClient({
+  mutationCache: new MutationCache({
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: [WAITING_KEY] }),
+  }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,

@@ -16,6 +16,7 @@ export type TotpBegun = Static<typeof schemas.session.totpBegun>;
 
 // Overview and search
 export type Overview = Static<typeof schemas.overview.overview>;
+export type WaitingCounts = Static<typeof schemas.overview.waitingCounts>;
 export type OverviewFigures = Overview['totals'];
 export type SearchAnswer = Static<typeof schemas.overview.searchAnswer>;
 export type SearchResult = SearchAnswer['results'][number];

@@ -1,5 +1,5 @@
 import type { LinkProps } from '@tanstack/react-router';
-import type { Role } from '../api/types.ts';
+import type { Role, WaitingCounts } from '../api/types.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import {
   AlertIcon,
@@ -55,6 +55,8 @@ interface MenuItem {
   readonly role: Role | readonly Role[];
   /** Other addresses that belong to it, by their beginning. */
   readonly also?: readonly string[];
+  /** What of it waits for somebody. */
+  readonly waiting?: keyof WaitingCounts;
 }
 
 interface MenuGroup {
@@ -69,15 +71,15 @@ export const MENU: readonly MenuGroup[] = [
     text: 'work',
     items: [
       { text: 'orders', to: '/orders', icon: OrderIcon, role: 'viewer', also: ['/users'] },
-      { text: 'payments', to: '/payments', icon: FailedIcon, role: 'viewer' },
+      { text: 'payments', to: '/payments', icon: FailedIcon, role: 'viewer', waiting: 'failedPayments' },
       { text: 'bulk', to: '/bulk', icon: BulkIcon, role: 'viewer' },
-      { text: 'approvals', to: '/approvals', icon: ApprovalIcon, role: 'viewer' },
+      { text: 'approvals', to: '/approvals', icon: ApprovalIcon, role: 'viewer', waiting: 'approvals' },
     ],
   },
   {
     text: 'delivery',
     items: [
-      { text: 'alerts', to: '/alerts', icon: AlertIcon, role: 'viewer' },
+      { text: 'alerts', to: '/alerts', icon: AlertIcon, role: 'viewer', waiting: 'alerts' },
       { text: 'events', to: '/events', icon: EventIcon, role: 'viewer' },
       { text: 'requests', to: '/requests', icon: RequestIcon, role: 'viewer' },
     ],
@@ -85,7 +87,13 @@ export const MENU: readonly MenuGroup[] = [
   {
     text: 'books',
     items: [
-      { text: 'reconciliation', to: '/reconciliation', icon: ReconciliationIcon, role: 'viewer' },
+      {
+        text: 'reconciliation',
+        to: '/reconciliation',
+        icon: ReconciliationIcon,
+        role: 'viewer',
+        waiting: 'differences',
+      },
       { text: 'settlement', to: '/settlement', icon: BooksIcon, role: 'viewer' },
     ],
   },

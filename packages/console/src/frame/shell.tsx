@@ -7,6 +7,7 @@ import { dictionary } from '../i18n/dictionary.ts';
 import { MenuIcon, SearchIcon } from '../icons/icons.tsx';
 import { ErrorBoundary, Refused } from '../parts/states.tsx';
 import { useSession } from '../session/session.ts';
+import { reloadIfFilesAreMissing } from '../stale-build.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { ProofDialog } from './proof-dialog.tsx';
 import styles from './shell.module.css';
@@ -118,7 +119,7 @@ function useSearchBox() {
   }, []);
   const open = () => {
     setWanted(true);
-    void import('@mantine/spotlight').then(({ spotlight }) => spotlight.open());
+    import('@mantine/spotlight').then(({ spotlight }) => spotlight.open(), reloadIfFilesAreMissing);
   };
   useHotkeys([
     ['mod+K', open],

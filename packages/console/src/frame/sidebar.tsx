@@ -6,6 +6,7 @@ import { useSession } from '../session/session.ts';
 import { EnvironmentBadge } from './environment-badge.tsx';
 import { MENU, useMenuTexts } from './menu.ts';
 import styles from './sidebar.module.css';
+import { WaitingCount } from './waiting-count.tsx';
 
 const useTexts = dictionary({
   menu: ['Main menu', '主菜单'],
@@ -33,7 +34,7 @@ export function Sidebar({ onOpened }: { readonly onOpened?: () => void }) {
             <div key={heading ?? 'first'} className={styles.group}>
               {heading ? <p className={styles.heading}>{text(heading)}</p> : null}
               <ul>
-                {items.map(({ text: label, to, icon: Icon, also = [] }) => (
+                {items.map(({ text: label, to, icon: Icon, also = [], waiting }) => (
                   <li key={label}>
                     <Link
                       to={to}
@@ -45,6 +46,7 @@ export function Sidebar({ onOpened }: { readonly onOpened?: () => void }) {
                     >
                       <Icon size={17} />
                       {text(label)}
+                      {waiting ? <WaitingCount of={waiting} /> : null}
                     </Link>
                   </li>
                 ))}

@@ -1,6 +1,8 @@
 import { notifications } from '@mantine/notifications';
 import { isProblem, Unreachable } from '../api/problem.ts';
 import { dictionary } from '../i18n/dictionary.ts';
+import { getLanguage } from '../i18n/language.ts';
+import { problemText } from './problem-text.ts';
 
 const texts = dictionary({
   unreachable: ['The service does not answer', '服务无响应'],
@@ -21,6 +23,8 @@ export function notifyProblem(error: unknown): void {
       ? t('unreachable')
       : isFault
         ? t('fault', { requestId: error.requestId ?? '–' })
-        : error.message;
+        : isProblem(error)
+          ? problemText(error, getLanguage())
+          : error.message;
   notifications.show({ message, color: 'red', autoClose: 8000 });
 }

@@ -4,8 +4,11 @@ import { isProblem, Unreachable } from '../api/problem.ts';
 import type { Role } from '../api/types.ts';
 import { useRoleTexts } from '../i18n/common.ts';
 import { dictionary } from '../i18n/dictionary.ts';
+import { useLanguage } from '../i18n/language.ts';
 import { AlertIcon, InboxIcon, LockIcon, RefreshIcon, SearchIcon } from '../icons/icons.tsx';
+import { reloadIfFilesAreMissing } from '../stale-build.ts';
 import { Copyable } from './copyable.tsx';
+import { problemText } from './problem-text.ts';
 import styles from './states.module.css';
 
 const useTexts = dictionary({
@@ -129,6 +132,7 @@ export const NotFoundPage = () => <NotFound isPage />;
 /** What did not come, and why, in the words that fit the error. */
 export function Broken({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const t = useTexts();
+  const language = useLanguage();
   if (isProblem(error, 403)) return <Refused />;
   if (isProblem(error, 404)) return <NotFound />;
   const retry = onRetry ? (
@@ -149,7 +153,7 @@ export function Broken({ error, onRetry }: { readonly error: unknown; readonly o
       isAlert
       icon={icon}
       title={t('broken')}
-      hint={problem && problem.status < 500 ? problem.message : t('brokenHint')}
+      hint={problem && problem.status < 500 ? problemText(problem, language) : t('brokenHint')}
     >
       {problem?.requestId ? (
         <span className={styles.request}>
@@ -174,9 +178,10 @@ export function Problem({ children }: { readonly children: ReactNode }) {
 /** Why a form could not be done. */
 export function FormProblem({ error }: { readonly error: unknown }) {
   const t = useTexts();
+  const language = useLanguage();
   if (!error) return null;
   if (error instanceof Unreachable) return <Problem>{t('unreachable')}</Problem>;
-  if (isProblem(error) && error.status < 500) return <Problem>{sentence(error.message)}</Problem>;
+  if (isProblem(error) && error.status < 500) return <Problem>{problemText(error, language)}</Problem>;
   const requestId = isProblem(error) ? error.requestId : undefined;
   return (
     <Problem>
@@ -185,9 +190,6 @@ export function FormProblem({ error }: { readonly error: unknown }) {
     </Problem>
   );
 }
-
-/** The steps word their refusals for the command line, as a part of a sentence. */
-const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 function PageBroken() {
   const t = useTexts();
@@ -209,6 +211,10 @@ export class ErrorBoundary extends Component<
 
   static getDerivedStateFromError(): { brokenIn: string } {
     return { brokenIn: 'now' };
+  }
+
+  override componentDidCatch(): void {
+    reloadIfFilesAreMissing();
   }
 
   override componentDidUpdate(before: { readonly of?: string }): void {

@@ -6,11 +6,13 @@ import * as session from './schemas/session.js';
 
 const problem = {
   type: 'object',
-  required: ['type', 'title', 'status', 'requestId'],
+  required: ['type', 'title', 'status', 'code', 'values', 'requestId'],
   properties: {
     type: { type: 'string' },
     title: { type: 'string' },
     status: { type: 'integer' },
+    code: { type: 'string', description: 'which refusal it is; stays what it is' },
+    values: { type: 'array', items: { type: 'string' }, description: 'what fills the blanks of its text' },
     detail: { type: 'string' },
     requestId: { type: 'string' },
   },

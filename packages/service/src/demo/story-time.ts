@@ -79,6 +79,10 @@ export async function inStoryTime<T>(
       const clock = { now: () => time };
       const result = await tell({ clock, database: joinTransaction(tx), moveTo, dropTables });
       await tx.query(SET_SEARCH_PATH, [formerPath]);
+      await tx.query(
+        `insert into audit_log (at, actor, action, subject, detail, address)
+           select at, actor, action, subject, detail, address from ${SCHEMA}.audit_log order by audit_id`,
+      );
       await tx.query(`drop schema ${SCHEMA} cascade`);
       return result;
     },
@@ -95,6 +99,16 @@ async function beginStory(tx: Transaction): Promise<string> {
          as $$ select pg_catalog.current_setting('${MOMENT}')::timestamptz $$`,
     );
   }
+  // Whoever writes an entry of the audit log holds its end until the commit, and everybody else waits. So the entries of the
+  // story are gathered here, and go into the log all at once.
+  await tx.query(`create table ${SCHEMA}.audit_log (like audit_log including identity)`);
+  await tx.query(
+    `create function ${SCHEMA}.add_address() returns trigger language plpgsql
+       as $$ begin new.address := coalesce(new.address, nullif(current_setting('perennial.address', true), '')); return new; end $$`,
+  );
+  await tx.query(
+    `create trigger add_address before insert on ${SCHEMA}.audit_log for each row execute function ${SCHEMA}.add_address()`,
+  );
   const [path] = await tx.query(FIND_SEARCH_PATH);
   const former = path?.former ?? 'public';
   await tx.query(SET_SEARCH_PATH, [`${SCHEMA}, ${former}, pg_catalog`]);

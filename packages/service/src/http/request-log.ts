@@ -38,9 +38,12 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
   let strangers = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
+  /** Whether the database refused the last time. */
+  let isFailing = false;
 
-  /** What is there now; what comes meanwhile is gathered for the next time. */
+  /** What is there now; what comes meanwhile is gathered for the next time. After a failure the rest waits for it too. */
   async function writeWaiting(): Promise<void> {
+    isFailing = false;
     for (let left = waiting.length; left > 0; left -= BATCH) {
       const batch = waiting.splice(0, BATCH);
       strangers -= batch.filter(({ isStranger }) => isStranger).length;
@@ -50,8 +53,10 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
           batch.map(({ request }) => request),
         );
       } catch (err) {
+        isFailing = true;
         countDropped('failed', batch.length);
         log.warn({ err, cause: 'log of requests' }, 'requests could not be written to their log');
+        return;
       }
     }
   }
@@ -67,7 +72,7 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
 
   function schedule(): void {
     if (writing || waiting.length === 0) return;
-    if (waiting.length >= BATCH) write();
+    if (waiting.length >= BATCH && !isFailing) write();
     else timer ??= setTimeout(write, MAX_WAIT_MS).unref();
   }
 
@@ -83,6 +88,8 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
       while (waiting.length > 0 || writing) {
         write();
         await writing;
+        // A node that leaves does not wait for a database that is away, batch after batch.
+        if (isFailing) countDropped('failed', waiting.splice(0).length);
       }
       clearTimeout(timer);
     },

@@ -14,11 +14,11 @@ import { type AlertComment, listAlertComments, storeAlertComment } from '../plat
 import { listMessagesAbout, type SentAlertMessage } from '../platform/alerts/messages-sql.js';
 import type { Queryable } from '../platform/db/database.js';
 import { recordAudit } from './audit.js';
-import { type Changed, inTransaction, type Operator, type OperatorError } from './operator.js';
+import { type Changed, inTransaction, NotFoundError, type Operator, type OperatorError, refusal } from './operator.js';
 import { orderOfAlert, withOrders } from './order-of-number.js';
 import { type Page, type PageInput, readPage } from './paging.js';
 import { requireActivePerson } from './people/owner-sql.js';
-import { createNotFound, quoted, requireText } from './rules.js';
+import { quoted, requireText } from './rules.js';
 
 /** More than a person reads at once. */
 const MAX_LISTED = 1000;
@@ -144,5 +144,5 @@ async function requireLockedAlert(tx: Queryable, named: NamedAlert): Promise<Ale
 }
 
 function createAlertNotFound({ kind, subject }: NamedAlert): OperatorError {
-  return createNotFound(`alert ${quoted(kind)} about`, subject);
+  return refusal('no-such-alert', NotFoundError)`there is no alert ${quoted(kind)} about ${quoted(subject)}`;
 }

@@ -13,7 +13,7 @@ import type { PushResult } from '../delivery/transport/push-result.js';
 import { recordAudit } from './audit.js';
 import { requireChannelId } from './channel-id.js';
 import { type EventWithPushes, type ListEventsInput, readEventFilter, showEvent } from './events.js';
-import { inTransaction, type Operator, OperatorError, type OperatorWithClock } from './operator.js';
+import { inTransaction, type Operator, type OperatorWithClock, refusal } from './operator.js';
 import { type Page, type PageInput, readPage } from './paging.js';
 import { requireOneOf } from './rules.js';
 
@@ -78,7 +78,7 @@ export async function sendTestEvent(
   const channelId = await requireChannelId(operator.database, appId);
   const receiver = await createReceiverRegistry(operator.database, channels).get(channelId);
   const url = (eventType === 'payment.status.changed' ? receiver.payments : receiver.orders)?.url;
-  if (url === undefined) throw new OperatorError(`channel ${appId} has no address for ${eventType}`);
+  if (url === undefined) throw refusal('no-callback-address')`channel ${appId} has no address for ${eventType}`;
   const eventId = `test-${randomBytes(8).toString('hex')}`;
   // Before it is sent: what went out has its entry, whatever becomes of this node.
   await inTransaction(operator, (tx) =>

@@ -10,7 +10,7 @@ import { type ReplayPosition, replayEvents, replayUndelivered } from '../deliver
 import { recordAudit } from './audit.js';
 import { requireChannelId } from './channel-id.js';
 import { parseMoment } from './moments.js';
-import { type Changed, inTransaction, NotFoundError, type Operator, OperatorError } from './operator.js';
+import { type Changed, inTransaction, NotFoundError, type Operator, refusal } from './operator.js';
 import { changeChannel } from './provisioning/channel-change.js';
 import { CALLBACK_EVENT_TYPES } from './provisioning/channel-settings.js';
 import { quoted, requireInteger, requireOneOf } from './rules.js';
@@ -140,7 +140,7 @@ export async function resumeEvents(operator: Operator, input: PauseInput): Promi
 }
 
 function requireOrderNo(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new OperatorError(`${quoted(text)} is not an order number`);
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw refusal('order-no-malformed')`${quoted(text)} is not an order number`;
   return Number(text);
 }
 
@@ -150,5 +150,5 @@ function parseTimeRange({ from, to }: TimeRange): InstantRange {
 }
 
 function createEventNotFound(appId: string, eventId: string): NotFoundError {
-  return new NotFoundError(`channel ${appId} has no event ${quoted(eventId)}`);
+  return refusal('no-such-event', NotFoundError)`channel ${appId} has no event ${quoted(eventId)}`;
 }

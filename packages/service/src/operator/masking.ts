@@ -14,3 +14,12 @@ export function maskUserId(channelUserId: string, role: Role): string {
   if (characters.length <= 4) return '****';
   return `${characters.slice(0, 2).join('')}****${characters.slice(-2).join('')}`;
 }
+
+/** The same, wherever such an id stands in a record. */
+export function maskUserIds<T>(data: T, role: Role): T {
+  return JSON.parse(
+    JSON.stringify(data, (name, value) =>
+      name === 'channelUserId' && typeof value === 'string' ? maskUserId(value, role) : value,
+    ),
+  );
+}

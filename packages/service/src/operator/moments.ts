@@ -1,5 +1,5 @@
 import { parseTime } from '@perennial/wire';
-import { OperatorError } from './operator.js';
+import { refusal } from './operator.js';
 import { quoted } from './rules.js';
 
 /** A time, or a day, which begins at midnight in Asia/Shanghai. Unix milliseconds. */
@@ -7,5 +7,5 @@ export function parseMoment(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
   if (at !== undefined) return at;
-  throw new OperatorError(`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`);
+  throw refusal('time-malformed')`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`;
 }

@@ -1,4 +1,4 @@
-import { OperatorError } from './operator.js';
+import { refusal } from './operator.js';
 import { requireInteger } from './rules.js';
 
 /** How lists page: by the key of the last row that was shown, so that no page costs more than the first. */
@@ -51,7 +51,7 @@ export function readCursor<Key extends PageKey>(text: string, example: Key): Key
     Array.isArray(key) &&
     key.length === example.length &&
     key.every((part, place) => typeof part === typeof example[place] && isUsable(part));
-  if (!isKey) throw new OperatorError('the cursor is none that was given with a page of this list');
+  if (!isKey) throw refusal('cursor-unknown')`the cursor is none that was given with a page of this list`;
   return key as unknown as Key;
 }
 

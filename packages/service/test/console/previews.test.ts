@@ -19,7 +19,11 @@ interface Preview {
   readonly periodsVoided: number;
   readonly events: { eventType: string; count: number }[];
   readonly needsApproval: boolean;
-  readonly refusal: string | null;
+  readonly refusal: {
+    readonly detail: string;
+    readonly code: string | null;
+    readonly values: readonly string[];
+  } | null;
 }
 
 const previewUnsubscribe = async (orderNo: string): Promise<Preview> =>
@@ -106,9 +110,13 @@ describe('the preview of an unsubscribe', () => {
     on.institution.reset();
     const { orderNo } = pending.data;
     const { refusal } = await previewUnsubscribe(orderNo);
-    expect(refusal).toMatch(/waits for its first debit/);
+    expect(refusal).toMatchObject({
+      detail: expect.stringContaining('waits for its first debit'),
+      code: 'order-in-first-debit',
+    });
     const refused = await unsubscribe(orderNo);
-    expect([refused.status, refused.body.detail]).toEqual([409, refusal]);
+    const { detail, code, values } = refused.body;
+    expect([refused.status, { detail, code, values }]).toEqual([409, refusal]);
 
     const ended = await on.paidOrder();
     await unsubscribe(ended);
@@ -158,10 +166,10 @@ describe('the preview of a refund', () => {
 
   it('says in words why it cannot be made', async () => {
     const orderNo = await on.paidOrder();
-    expect((await previewRefund(orderNo, 1991)).refusal).toMatch(/19\.90 is left to refund/);
-    expect((await previewRefund(orderNo, 100, 2)).refusal).toMatch(/WAIT: only one that was paid/);
-    expect((await previewRefund(orderNo, 100, 13)).refusal).toMatch(/has no period 13/);
-    expect((await previewRefund(await on.collectedOrder())).refusal).toMatch(/collected by its channel/);
+    expect((await previewRefund(orderNo, 1991)).refusal?.detail).toMatch(/19\.90 is left to refund/);
+    expect((await previewRefund(orderNo, 100, 2)).refusal?.detail).toMatch(/WAIT: only one that was paid/);
+    expect((await previewRefund(orderNo, 100, 13)).refusal?.detail).toMatch(/has no period 13/);
+    expect((await previewRefund(await on.collectedOrder())).refusal?.detail).toMatch(/collected by its channel/);
     expect((await on.viewer.get(`/orders/${orderNo}/periods/1/refund/preview?amountCent=1.5`)).status).toBe(400);
   });
 

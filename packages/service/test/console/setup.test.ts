@@ -214,6 +214,8 @@ describe('a payment channel', () => {
       gatewayUrl: 'https://bridge.example/uni',
     };
     expect(await unproven(() => admin.post('/payment-channels', bridge))).toEqual([403, 'proof-needed']);
+    const elsewhere = { gatewayUrl: 'https://elsewhere.example' };
+    expect(await unproven(() => admin.put('/payment-channels/ANY', elsewhere))).toEqual([403, 'proof-needed']);
     const { body } = await admin.post('/payment-channels', bridge);
     expect(body).toMatchObject({ paymentChannel: { ...bridge, channels: [] }, gatewayKey: expect.stringMatching(KEY) });
     expect((await viewer.get('/payment-channels/UNI')).body).toEqual(body.paymentChannel);

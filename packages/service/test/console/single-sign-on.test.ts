@@ -136,6 +136,15 @@ describe('single sign-on', () => {
     expect(refused.headers.get('set-cookie')).toBeNull();
   });
 
+  it('is begun thirty times a minute from one address, and no more', async () => {
+    const begin = async () => (await ask(service.baseUrl, 'GET', '/single-sign-on')).status;
+    expect(await Promise.all(Array.from({ length: 30 }, begin))).toEqual(Array(30).fill(303));
+    expect(await begin()).toBe(429);
+    expect(await service.fresh.database.query('select from single_sign_on_tries')).toHaveLength(30);
+    service.clock.advance(2_000);
+    expect(await begin()).toBe(303);
+  });
+
   it('ends only what was begun in the same browser, and once', async () => {
     await createPerson(service.operator, { name: 'ann@example.com', role: 'admin' });
     provider.willSay({ sub: '1', email: 'ann@example.com', email_verified: true });

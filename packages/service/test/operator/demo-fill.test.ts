@@ -5,6 +5,8 @@ import path from 'node:path';
 import { agreementStatuses, deliveryStatuses, orderStatuses, paymentStatuses } from '@perennial/wire/enums';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FilledDemo, fillDemo } from '../../src/demo/fill-demo.js';
+import { recordAudit } from '../../src/operator/audit.js';
+import { verifyAudit } from '../../src/operator/audit-chain.js';
 import type { Changed, OperatorWithGateways } from '../../src/operator/operator.js';
 import { type Transaction, wrapQuery } from '../../src/platform/db/database.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
@@ -208,6 +210,13 @@ describe('what demo fill makes', () => {
     await none(`select event_no from delivery_attempts t where at < recorded_at`);
   });
 
+  it('has an audit log in the order of time, whose chain is whole, with where people were', async () => {
+    await none(`select audit_id from (select audit_id, at < lag(at) over (order by chain_no) as is_wrong from audit_log) x
+      where is_wrong`);
+    expect(await distinct('address is null', `audit_log where action = 'order.note'`)).toEqual([false]);
+    expect(await verifyAudit(operatorOn(fresh))).toMatchObject({ brokenAt: null });
+  });
+
   it('has nobody who could sign in', async () => {
     await none(
       'select name from people where password_hash is not null or setup_hash is not null or single_sign_on is not null',
@@ -250,13 +259,26 @@ describe('demo fill', () => {
     }
   });
 
-  it('leaves nothing when it fails in the middle', async () => {
+  it('keeps nobody from the audit log meanwhile, and leaves nothing when it fails in the middle', async () => {
     const before = await dump(fresh.database);
     let left = 2_000;
-    const cut = <T>(run: () => Promise<T>) => {
+    let written = 0;
+    const cut = async <T>(run: () => Promise<T>, { text }: { readonly text: string }) => {
+      if (text.includes('insert into audit_log')) written += 1;
       left -= 1;
-      if (left === 0) throw new Error('the line is cut');
-      return run();
+      if (left > 0) return run();
+      expect(written).toBeGreaterThan(10);
+      const entry = { actor: 'ann', action: 'x', subject: 'x', detail: {} };
+      await fresh.database
+        .transaction(
+          async (tx) => {
+            await recordAudit(tx, entry);
+            throw new Error('written, and taken back');
+          },
+          { statementMs: 5_000 },
+        )
+        .catch((error: Error) => expect(error.message).toBe('written, and taken back'));
+      throw new Error('the line is cut');
     };
     const database = {
       ...fresh.database,

@@ -2,6 +2,8 @@ import { Skeleton } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Preview } from '../../api/order-types.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
+import { useLanguage } from '../../i18n/language.ts';
+import { refusalText } from '../../i18n/refusals.ts';
 import { AlertIcon, ApprovalIcon, BenefitIcon, EventIcon, OrderIcon, WalletIcon } from '../../icons/icons.tsx';
 import { countText, moneyText } from '../../parts/money.tsx';
 import { FormProblem } from '../../parts/states.tsx';
@@ -55,12 +57,13 @@ export function PreviewBox({ title, preview, error, isAlreadyAsked }: PreviewBox
 
 function Lines({ preview, isAlreadyAsked }: { readonly preview: Preview; readonly isAlreadyAsked: boolean }) {
   const t = useTexts();
+  const language = useLanguage();
   const { refundCent, notCollectedCent, periodsVoided, benefitsRevoked, events, needsApproval, refusal } = preview;
   if (refusal !== null)
     return (
       <p className={styles.line} data-tone="negative" role="alert">
         <AlertIcon size={16} />
-        <span>{refusal}</span>
+        <span>{refusalText(refusal, language)}</span>
       </p>
     );
   const names = benefitsRevoked.map(({ name, cycleNo }) => t('revokedOf', { name, cycleNo }));

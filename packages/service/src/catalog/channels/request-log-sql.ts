@@ -68,20 +68,21 @@ export interface RequestView extends Omit<LoggedRequest, 'at' | 'appId'> {
 const SUCCESS = '0';
 
 /**
- * Newest first. The text has only what is asked for, so that failures, which are few, are found by their own index.
- * Exported for the test that compares what it gives with the fields.
+ * Newest first. The text has only what is asked for, so that failures, which are few, are found by their own index, and a call
+ * by that of its id. Exported for the tests that compare what it gives with the fields, and look at how it is read.
  */
 export function requestList(
   channelId: number,
   { code, endpoint, requestId, from, to }: RequestFilter,
   after: RequestKey | undefined,
   limit: number,
-): { readonly text: string; readonly values: readonly unknown[] } {
+): { readonly text: string; readonly values: readonly unknown[]; readonly byIndex: boolean } {
   const values: unknown[] = [channelId];
   const value = (given: unknown) => `$${values.push(given)}`;
   const isFailure = code !== undefined && code !== SUCCESS;
   const where = [
-    'channel_id = $1',
+    // Of one call, not by the index of the channel's: it would read all of them.
+    requestId === undefined ? 'channel_id = $1' : 'channel_id + 0 = $1',
     ...(isFailure ? [`code <> '${SUCCESS}'`] : []),
     ...(code === undefined || code === 'failed' ? [] : [`code = ${value(code)}`]),
     ...(endpoint === undefined ? [] : [`endpoint = ${value(endpoint)}`]),
@@ -98,7 +99,7 @@ export function requestList(
   const text = `select ${shanghaiText('at')} as at, ${epochMicros('at')} as "atMicros", endpoint, code,
       http_status::integer as "httpStatus", duration_ms as "durationMs", request_id as "requestId", reason, address
     from request_log where ${where.join(' and ')} order by at desc, request_id desc limit ${value(limit)}`;
-  return { text, values };
+  return { text, values, byIndex: true };
 }
 
 export async function listRequests(
@@ -108,8 +109,8 @@ export async function listRequests(
   after: RequestKey | undefined,
   limit: number,
 ): Promise<RequestView[]> {
-  const { text, values } = requestList(channelId, filter, after, limit);
-  return db.query<RequestView>(text, values);
+  const { values, ...query } = requestList(channelId, filter, after, limit);
+  return db.query<RequestView>(query, values);
 }
 
 export interface CodeCount {

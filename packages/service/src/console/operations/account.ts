@@ -1,4 +1,4 @@
-import { NotFoundError, OperatorError } from '../../operator/operator.js';
+import { NotFoundError, refusal } from '../../operator/operator.js';
 import { changePassword } from '../../operator/people/people.js';
 import { beginTotp, confirmTotp, removeTotp } from '../../operator/people/second-factor.js';
 import { operation } from '../operation.js';
@@ -29,7 +29,7 @@ export const accountOperations = [
     answer: schema.nothing,
     async run({ operator, person }, { path }) {
       if (await deleteSession(operator.database, path['sessionId'] ?? '', person.personId)) return {};
-      throw new NotFoundError('you have no such session');
+      throw refusal('session-not-yours', NotFoundError)`you have no such session`;
     },
   }),
   operation({
@@ -43,7 +43,9 @@ export const accountOperations = [
     async run({ operator, person, visitor }, { body: { current, password } }) {
       // Counted as every try of a password is: a session that was left open is not a place to guess in.
       await proveAgain(operator, person, { password: current }, visitor).catch((error: unknown) => {
-        throw error instanceof WrongProof ? new OperatorError('the current password is another one') : error;
+        throw error instanceof WrongProof
+          ? refusal('current-password-wrong')`the current password is another one`
+          : error;
       });
       await changePassword(operator, { password, name: person.name, sessionId: person.sessionId });
       return {};

@@ -12,7 +12,7 @@ import {
   type SettlementMonth,
   showSettlementMonth,
 } from '../../operator/books/settlement-months.js';
-import { OperatorError } from '../../operator/operator.js';
+import { refusal } from '../../operator/operator.js';
 import { csvLine } from '../../platform/csv/csv-field.js';
 import { FileAnswer, type Operation, operation } from '../operation.js';
 import { readPageQuery } from '../page-query.js';
@@ -117,7 +117,7 @@ export const booksOperations: readonly Operation[] = [
     body: schemas.closeMonthRequest,
     answer: schemas.settlementMonth,
     async run({ operator }, { path: { month = '' }, body: { confirmation, note } }) {
-      if (confirmation !== month) throw new OperatorError(`to close ${month}, type ${month}`);
+      if (confirmation !== month) throw refusal('month-not-typed')`to close ${month}, type ${month}`;
       return closeSettlementMonth(operator, { month, note });
     },
   }),

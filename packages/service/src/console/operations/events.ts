@@ -1,6 +1,7 @@
 import type { EventRow, Push } from '../../delivery/history/history-sql.js';
 import { listEventChannels, pageEvents, sendTestEvent, showEventWithNextPush } from '../../operator/channel-events.js';
 import { pauseEvents, replayNamedEvents, resumeEvents } from '../../operator/events.js';
+import { maskUserIds } from '../../operator/masking.js';
 import { pageRequests, summarizeRequests } from '../../operator/requests.js';
 import { type Operation, operation } from '../operation.js';
 import { readPageQuery } from '../page-query.js';
@@ -36,9 +37,14 @@ export const eventsOperations: readonly Operation[] = [
     role: 'viewer',
     summary: 'One event with every push of it',
     answer: schemas.eventAnswer,
-    async run({ operator }, { path: { appId = '', eventId = '' } }) {
+    async run({ operator, person }, { path: { appId = '', eventId = '' } }) {
       const { attempts, nextPushAt, ...event } = await showEventWithNextPush(operator, { appId, eventId });
-      return { event: toEventLine(event), data: event.data, pushes: attempts.map(toPush), nextPushAt };
+      return {
+        event: toEventLine(event),
+        data: maskUserIds(event.data, person.role),
+        pushes: attempts.map(toPush),
+        nextPushAt,
+      };
     },
   }),
   operation({

@@ -1,4 +1,5 @@
 import { showOverview } from '../../operator/overview/overview.js';
+import { countWaiting } from '../../operator/overview/waiting-counts-sql.js';
 import { search } from '../../operator/search/search.js';
 import { type Operation, operation } from '../operation.js';
 import * as schemas from '../schemas/overview.js';
@@ -20,6 +21,14 @@ export const overviewOperations: readonly Operation[] = [
         alerts: [...overview.alerts],
       };
     },
+  }),
+  operation({
+    method: 'GET',
+    path: '/waiting',
+    role: 'viewer',
+    summary: 'How much waits for somebody, for the menu: up to 1,000 of each',
+    answer: schemas.waitingCounts,
+    run: ({ operator }) => countWaiting(operator.database),
   }),
   operation({
     method: 'GET',

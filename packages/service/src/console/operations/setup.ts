@@ -214,6 +214,8 @@ const paymentChannelsOperations: readonly Operation[] = [
     method: 'PUT',
     path: '/payment-channels/{code}',
     role: 'admin',
+    // It says who is asked to move money.
+    needsProof: true,
     summary: 'Change what is given of a payment channel',
     body: schemas.paymentChannelChange,
     answer: schemas.paymentChannelChanged,

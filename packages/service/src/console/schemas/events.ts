@@ -58,7 +58,7 @@ export const push = Type.Object({
 });
 export const eventAnswer = Type.Object({
   event: eventLine,
-  /** What is sent, with encrypted fields as they are sent. */
+  /** What is sent, with encrypted fields as they are sent. Viewers see the user's id masked. */
   data: Type.Unknown(),
   pushes: Type.Array(push),
   nextPushAt: timeOrNull,

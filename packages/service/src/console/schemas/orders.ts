@@ -175,8 +175,8 @@ export const preview = Type.Object({
   /** Event types, each with how many are sent. */
   events: Type.Array(Type.Object({ eventType: Type.String(), count })),
   needsApproval: Type.Boolean(),
-  /** Why it cannot be done now; null when it can. */
-  refusal: textOrNull,
+  /** Why it cannot be done now, as a problem says it; null when it can. */
+  refusal: Type.OrNull(Type.Object({ detail: Type.String(), code: textOrNull, values: Type.Array(Type.String()) })),
 });
 
 export const noteRequest = Type.Object({ text: text(2000) });

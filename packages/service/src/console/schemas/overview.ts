@@ -62,6 +62,14 @@ export const overview = Type.Object({
   ),
 });
 
+/** Each counted up to 1,000. */
+export const waitingCounts = Type.Object({
+  alerts: count,
+  approvals: count,
+  failedPayments: count,
+  differences: count,
+});
+
 export const searchQuery = Type.Object({ q: Type.String({ minLength: 1, maxLength: 128 }) });
 
 export const searchAnswer = Type.Object({

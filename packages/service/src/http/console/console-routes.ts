@@ -246,12 +246,24 @@ const ajv = new Ajv({ allowUnionTypes: true });
 function createReader(of: ObjectSchema): (request: FastifyRequest) => Record<string, unknown> {
   let validate: ValidateFunction | undefined;
   return ({ body, headers }) => {
+    // A form of another site can send any text, but not under this name.
+    if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
+      throw new Rejection('PARAM_INVALID', 'send application/json');
+    }
     const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
     const value = readJsonObject(bytes, headers['content-encoding']);
-    validate ??= ajv.compile(of);
+    validate ??= ajv.compile(refuseOtherFields(of) as ObjectSchema);
     if (!validate(value)) throw new Rejection('PARAM_INVALID', describeInvalid(validate.errors?.[0]));
     return value;
   };
+}
+
+/** A field that is not in the schema may be one that only the service itself gives to a step, such as who has approved it. */
+function refuseOtherFields(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(refuseOtherFields);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, refuseOtherFields(part)]));
+  return 'properties' in parts ? { additionalProperties: false, ...parts } : parts;
 }
 
 /** A field of a query is one text; what is empty is not given. */

@@ -11,6 +11,7 @@ import {
   storeSingleSignOn,
 } from '../../operator/people/people-sql.js';
 import type { SingleSignOnSettings } from '../../platform/settings.js';
+import { createMinuteLimit } from '../answers/minute-limit.js';
 
 export interface SingleSignOnDeps extends SignInDeps {
   readonly singleSignOn: SingleSignOnSettings | undefined;
@@ -29,12 +30,16 @@ export interface SingleSignOn {
   ): void;
 }
 
+/** From one address. */
+const BEGUN_PER_MINUTE = 30;
+
 /** OpenID Connect with PKCE. The identity provider says who somebody is; what they may do is in the table of people. */
 export function createSingleSignOn(deps: SingleSignOnDeps): SingleSignOn | undefined {
-  const { singleSignOn: settings, database, vault, consoleUrl, log } = deps;
+  const { singleSignOn: settings, database, vault, clock, consoleUrl, log } = deps;
   if (!settings) return undefined;
   const callback = () => `${consoleUrl()}/api/single-sign-on/callback`;
 
+  const begun = createMinuteLimit(BEGUN_PER_MINUTE, clock);
   let found: Promise<Provider> | undefined;
   /** Asked for when somebody first signs in, and again if that failed. */
   const provider = async (): Promise<Provider> => {
@@ -51,6 +56,10 @@ export function createSingleSignOn(deps: SingleSignOnDeps): SingleSignOn | undef
     name: settings.name,
     addRoutes(api, { visitorOf, signedIn }) {
       api.get<{ Querystring: { returnTo?: string } }>('/single-sign-on', async (request, reply) => {
+        // Each is a row, of somebody whom nobody knows yet.
+        const { address } = visitorOf(request);
+        begun.check(address);
+        begun.count(address);
         const { client, config } = await provider();
         const verifier = client.randomPKCECodeVerifier();
         const state = client.randomState();
@@ -78,13 +87,13 @@ export function createSingleSignOn(deps: SingleSignOnDeps): SingleSignOn | undef
         const address = new URL(callback());
         address.search = (request.raw.url ?? '').replace(/^[^?]*/, '');
         const state = address.searchParams.get('state') ?? '';
-        const begun = isStateOfBrowser(request, state) ? await takeSignOn(database, hashState(state)) : undefined;
-        if (!begun) return reply.redirect(`${consolePath(consoleUrl())}/sign-in?problem=single-sign-on`, 303);
+        const taken = isStateOfBrowser(request, state) ? await takeSignOn(database, hashState(state)) : undefined;
+        if (!taken) return reply.redirect(`${consolePath(consoleUrl())}/sign-in?problem=single-sign-on`, 303);
         const tokens = await client
           .authorizationCodeGrant(config, address, {
-            pkceCodeVerifier: Buffer.from(vault.unwrapKey(begun.verifier)).toString(),
+            pkceCodeVerifier: Buffer.from(vault.unwrapKey(taken.verifier)).toString(),
             expectedState: state,
-            expectedNonce: begun.nonce,
+            expectedNonce: taken.nonce,
             idTokenExpected: true,
           })
           .catch((err: unknown) => {
@@ -95,7 +104,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps): SingleSignOn | undef
         const person = claims && (await findPersonOf(deps, settings.issuer, claims));
         if (!person) return reply.redirect(`${consolePath(consoleUrl())}/sign-in?problem=single-sign-on`, 303);
         const token = await beginSession(deps, person, visitorOf(request), 'single sign-on');
-        return signedIn(reply, token, `${consolePath(consoleUrl())}${begun.returnTo}`);
+        return signedIn(reply, token, `${consolePath(consoleUrl())}${taken.returnTo}`);
       });
     },
   };

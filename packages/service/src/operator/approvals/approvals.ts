@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/db/database.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithGateways } from '../operator.js';
+import { type Changed, inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';
 import { mayDo, type Role } from '../people/roles.js';
 import { createNotFound, requireName } from '../rules.js';
@@ -80,11 +80,13 @@ async function decide(
   return inTransaction(operator, async (tx) => {
     const approval = await requireLockedApproval(tx, input.approvalId);
     if (approval.requestedBy === actor) {
-      throw new OperatorError(`${actor} has asked for this: another person has to decide`);
+      throw refusal('decides-own-request')`${actor} has asked for this: another person has to decide`;
     }
     if (approval.status === status) return { approval, changed: false };
     if (approval.status !== 'WAITING') {
-      throw new OperatorError(`approval ${input.approvalId} is ${approval.status}: ${approval.decidedBy} has decided`);
+      throw refusal(
+        'approval-decided',
+      )`approval ${input.approvalId} is ${approval.status}: ${approval.decidedBy} has decided`;
     }
     const result = approval.kind === 'BULK' ? await decideRun(tx, approval, status) : null;
     const decided = await storeDecision(tx, approval.approvalId, { status, decidedBy: actor, note, result });
@@ -118,7 +120,8 @@ async function decideRun(
     await declineRun(tx, Number(subject));
     return null;
   }
-  if (!(await startApprovedRun(tx, Number(subject)))) throw new OperatorError(`run ${subject} does not wait any more`);
+  if (!(await startApprovedRun(tx, Number(subject))))
+    throw refusal('run-not-waiting')`run ${subject} does not wait any more`;
   return `run ${subject} has started`;
 }
 

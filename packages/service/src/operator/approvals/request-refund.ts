@@ -1,12 +1,13 @@
 import { parseRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
 import { recordAudit } from '../audit.js';
 import { formatCents } from '../money.js';
-import { type Changed, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
+import { type Changed, inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
 import { requireLockedOrder } from '../orders/orders.js';
 import {
   beginRefund,
   findRefundOfKey,
   finishRefund,
+  type RefundedPeriod,
   type RefundInput,
   requirePeriodToRefund,
   requireRefund,
@@ -69,11 +70,34 @@ export async function requestRefund(
   };
 }
 
+/**
+ * Refunds where nobody else can be asked, as on the command line. What needs a second person is refused, unless it is said why
+ * it is done without one: then the audit log has that.
+ */
+export async function refundAlone(
+  operator: OperatorWithGateways,
+  input: RefundInput,
+  approvalCent: number,
+): Promise<Changed<RefundedPeriod>> {
+  const { withoutApproval, ...asked } = requireRefund(input);
+  const begun = await inTransaction(operator, async (tx) => {
+    const period = await requirePeriodToRefund(tx, await requireLockedOrder(tx, asked.orderNo), asked.cycleNo);
+    if (findRefundOfKey(period.refunds, asked)) return beginRefund(operator, tx, asked);
+    const amountCent = requireRefundableAmount(period, asked.amountCent);
+    if (!needsSecondPerson(period, amountCent, approvalCent)) return beginRefund(operator, tx, asked);
+    if (withoutApproval !== undefined) return beginRefund(operator, tx, { ...asked, withoutApproval });
+    throw refusal(
+      'refund-needs-approval',
+    )`above ${formatCents(approvalCent)} of one period (CONSOLE_REFUND_APPROVAL_CENT) a refund needs a second person: ask for it in the console, or say --without-approval and why, which the audit log will have`;
+  });
+  return finishRefund(operator, begun);
+}
+
 function requireSameRequest(approval: Approval, { amountCent, key }: RefundRequestInput): Approval {
   if (amountCent === undefined || amountCent === approval.amountCent) return approval;
-  throw new OperatorError(
-    `the key ${quoted(key)} stands for a refund of ${formatCents(approval.amountCent)} that was asked for before`,
-  );
+  throw refusal(
+    'refund-key-asked',
+  )`the key ${quoted(key)} stands for a refund of ${formatCents(approval.amountCent)} that was asked for before`;
 }
 
 /** One that was approved has its refund, unless whoever approved it was interrupted: then it is made now. */
@@ -86,7 +110,7 @@ async function answerApproval(
   if (status === 'WAITING') {
     return { status, refundNo: null, approvalId: String(approvalId), amountCent, paymentStatus: null, changed };
   }
-  if (status === 'DECLINED') throw new OperatorError(`${decidedBy} has declined this refund`);
+  if (status === 'DECLINED') throw refusal('refund-declined')`${decidedBy} has declined this refund`;
   const { result } = await carryOut(operator, approval);
   if (result === null || parseRefundNo(result) === undefined) throw new OperatorError(result ?? 'not known yet');
   return refundAgain();

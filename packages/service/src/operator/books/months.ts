@@ -1,6 +1,6 @@
 import { formatTime, parseTime } from '@perennial/wire';
 import type { TimeBounds } from '../../settlement/settlement-lines-sql.js';
-import { OperatorError } from '../operator.js';
+import { refusal } from '../operator.js';
 import { quoted } from '../rules.js';
 
 const DAY_MS = 86_400_000;
@@ -10,7 +10,7 @@ export function requireMonth(month: string): TimeBounds {
   const from = /^\d{4}-\d\d$/.test(month) ? parseTime(`${month}-01 00:00:00`) : undefined;
   // Years have four digits, so there is no month after December 9999.
   if (from === undefined || month === '9999-12') {
-    throw new OperatorError(`the month must be one such as 2026-01, not ${quoted(month)}`);
+    throw refusal('month-malformed')`the month must be one such as 2026-01, not ${quoted(month)}`;
   }
   return { from, to: parseTime(`${monthAfter(month)}-01 00:00:00`) ?? from };
 }

@@ -22,9 +22,9 @@ import {
   type Changed,
   inTransaction,
   type Operator,
-  OperatorError,
   type OperatorWithClock,
   type OperatorWithGateways,
+  refusal,
 } from '../operator.js';
 import { orderOfLine, withOrders } from '../order-of-number.js';
 import { type Page, type PageInput, readPage } from '../paging.js';
@@ -52,7 +52,7 @@ export async function runReconciliation(
   const found = await describePaymentChannels(database, paymentChannelCode);
   const paymentChannel = requireFound(found, 'payment channel', paymentChannelCode);
   if (csv === undefined && paymentChannel.gateway !== 'bridge') {
-    throw new OperatorError(`the ${paymentChannel.gateway} gateway has no statements; give a file`);
+    throw refusal('no-statements')`the ${paymentChannel.gateway} gateway has no statements; give a file`;
   }
   const lines =
     csv === undefined
@@ -108,7 +108,7 @@ const A_DAY = '2026-01-31';
 /** Of a cursor, which somebody may have made up. */
 function requireDay(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text) && parseTime(`${text} 00:00:00`) !== undefined) return text;
-  throw new OperatorError('the cursor is none that was given with a page of this list');
+  throw refusal('cursor-unknown')`the cursor is none that was given with a page of this list`;
 }
 
 export interface ListDifferencesInput extends ListReconciliationsInput {

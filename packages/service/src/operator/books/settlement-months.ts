@@ -20,7 +20,7 @@ import {
 import { type MonthState, sortProducts, sumProducts } from '../../settlement/settlement-report.js';
 import { addToSums, netCent, type Sums, ZERO_SUMS } from '../../settlement/sums.js';
 import { recordAudit } from '../audit.js';
-import { inTransaction, OperatorError, type OperatorWithClock } from '../operator.js';
+import { inTransaction, type OperatorWithClock, refusal } from '../operator.js';
 import { requireName } from '../rules.js';
 import { monthAfter, monthAt, requireMonth } from './months.js';
 import { findFirstMonth, listChannelNames } from './settlement-months-sql.js';
@@ -204,7 +204,7 @@ export async function closeSettlementMonth(
   const bounds = requireMonth(month);
   const note = given === undefined ? null : requireName('the note', given);
   const now = operator.clock.now();
-  if (now < bounds.to) throw new OperatorError(`${month} is not over yet in Asia/Shanghai`);
+  if (now < bounds.to) throw refusal('month-not-over')`${month} is not over yet in Asia/Shanghai`;
   return inTransaction(operator, async (tx) => {
     await tx.setStatementLimit(MAX_READ_MS);
     await lockClosing(tx);
@@ -222,9 +222,9 @@ export async function closeSettlementMonth(
 
 function requireNextMonth(month: string, closed: readonly ClosedMonth[]): void {
   const same = closed.find((one) => one.month === month);
-  if (same) throw new OperatorError(`${month} was closed already, by ${same.closedBy} at ${same.closedAt}`);
+  if (same) throw refusal('month-closed')`${month} was closed already, by ${same.closedBy} at ${same.closedAt}`;
   const last = closed.at(-1);
   if (last && month !== monthAfter(last.month)) {
-    throw new OperatorError(`months are closed one after another, and the next one is ${monthAfter(last.month)}`);
+    throw refusal('month-not-next')`months are closed one after another, and the next one is ${monthAfter(last.month)}`;
   }
 }

@@ -2,7 +2,7 @@ import type { Environment } from '../../platform/settings.js';
 import { createReportText, type ReportFormat } from '../../settlement/report-format.js';
 import type { TimeBounds } from '../../settlement/settlement-lines-sql.js';
 import { reportSettlement, type SettlementSummary } from '../../settlement/settlement-report.js';
-import { inTransaction, OperatorError, type OperatorWithClock } from '../operator.js';
+import { inTransaction, type OperatorWithClock, refusal } from '../operator.js';
 import { requireChannelView } from '../provisioning/channel-change.js';
 import { monthAt, requireMonth } from './months.js';
 import { findMonthState } from './settlement-months.js';
@@ -45,7 +45,7 @@ function requireReportedMonth(month: string, now: number, environment: Environme
   const bounds = requireMonth(month);
   // In the sandbox time travel fills future months, which may be reported.
   if (environment === 'production' && month > monthAt(now)) {
-    throw new OperatorError(`${month} has not begun yet in Asia/Shanghai`);
+    throw refusal('month-not-begun')`${month} has not begun yet in Asia/Shanghai`;
   }
   return bounds;
 }

@@ -3,9 +3,16 @@ import type { Queryable } from '../../platform/db/database.js';
 import { insertApproval } from '../approvals/approvals-sql.js';
 import { recordAudit } from '../audit.js';
 import { maskUserId } from '../masking.js';
-import { type Changed, inTransaction, type Operator, OperatorError, type OperatorWithClock } from '../operator.js';
+import {
+  type Changed,
+  inTransaction,
+  type Operator,
+  OperatorError,
+  type OperatorWithClock,
+  refusal,
+} from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';
-import { requireRole } from '../people/not-allowed.js';
+import { requireRoleForRun } from '../people/not-allowed.js';
 import type { Role } from '../people/roles.js';
 import { createNotFound, quoted, requireName, requireOneOf } from '../rules.js';
 import {
@@ -58,7 +65,7 @@ export async function prepareRun(
 ): Promise<Changed<BulkRunView>> {
   const { database, actor } = operator;
   const kind = requireOneOf('the kind', input.kind, BULK_KINDS);
-  requireRole(role, ROLE_FOR[kind], `a run that does ${kind}`);
+  requireRoleForRun(role, ROLE_FOR[kind], kind);
   const reason = requireName('the reason', input.reason);
   const key = requireName('the key', input.key);
   const choice = requireChoice(input);
@@ -67,7 +74,10 @@ export async function prepareRun(
   const items = await findBulkItems(operator, kind, choice);
   const meant = items.filter(({ refusal }) => refusal === null);
   if (meant.length === 0) {
-    throw new OperatorError(items[0]?.refusal ?? 'nothing matches of which this could be done');
+    const refused = items[0]?.refusal;
+    throw refused
+      ? new OperatorError(refused)
+      : refusal('nothing-matches')`nothing matches of which this could be done`;
   }
   const run = await inTransaction(operator, async (tx) => {
     const inserted = await insertRun(tx, { kind, key, reason, requestedBy: actor, filter: choice.filter ?? {} }, items);
@@ -85,13 +95,13 @@ export async function prepareRun(
 
 function requireSameKind(run: BulkRun, kind: BulkKind): BulkRun {
   if (run.kind === kind) return run;
-  throw new OperatorError(`the key ${quoted(run.key)} stands for run ${run.runId}, which does ${run.kind}`);
+  throw refusal('run-key-used')`the key ${quoted(run.key)} stands for run ${run.runId}, which does ${run.kind}`;
 }
 
 function requireChoice({ items, filter }: PrepareRunInput): BulkChoice {
   if (items && !filter && items.length > 0) return { items };
   if (filter && !items) return { filter };
-  throw new OperatorError('give either the things that are meant, or a filter');
+  throw refusal('run-without-choice')`give either the things that are meant, or a filter`;
 }
 
 /** What a dry run found does not hold for longer. */
@@ -111,17 +121,17 @@ export async function startRun(
   const { actor } = operator;
   return inTransaction(operator, async (tx) => {
     const run = await requireLockedRun(tx, runId);
-    requireRole(role, ROLE_FOR[run.kind], `a run that does ${run.kind}`);
+    requireRoleForRun(role, ROLE_FOR[run.kind], run.kind);
     if (['WAITING', 'RUNNING', 'DONE'].includes(run.status)) return { ...describeRun(run, role), changed: false };
-    if (run.status !== 'PREPARED') throw new OperatorError(`run ${runId} is ${run.status}`);
+    if (run.status !== 'PREPARED') throw refusal('run-in-status')`run ${runId} is ${run.status}`;
     if (operator.clock.now() - (parseTime(run.requestedAt) ?? 0) > MAX_AGE_MS) {
-      throw new OperatorError(
-        `run ${runId} was prepared more than a day ago: prepare it again, to see what it would do now`,
-      );
+      throw refusal(
+        'run-too-old',
+      )`run ${runId} was prepared more than a day ago: prepare it again, to see what it would do now`;
     }
     const needed = confirmationOf(run);
     if (confirmation !== needed) {
-      throw new OperatorError(`type ${quoted(needed)} to start run ${runId}, not ${quoted(confirmation)}`);
+      throw refusal('run-not-typed')`type ${quoted(needed)} to start run ${runId}, not ${quoted(confirmation)}`;
     }
     const waits = needsApproval(run.kind);
     if (waits) {
@@ -144,9 +154,10 @@ export async function cancelRun(
   const { actor } = operator;
   return inTransaction(operator, async (tx) => {
     const run = await requireLockedRun(tx, runId);
-    requireRole(role, ROLE_FOR[run.kind], `a run that does ${run.kind}`);
+    requireRoleForRun(role, ROLE_FOR[run.kind], run.kind);
     if (run.status === 'CANCELED') return { ...describeRun(run, role), changed: false };
-    if (run.status === 'DONE' || run.status === 'DECLINED') throw new OperatorError(`run ${runId} is ${run.status}`);
+    if (run.status === 'DONE' || run.status === 'DECLINED')
+      throw refusal('run-in-status')`run ${runId} is ${run.status}`;
     const canceled = await storeCanceledRun(tx, run.runId);
     const detail = { kind: run.kind, from: run.status, to: canceled.status, done: canceled.done };
     await recordAudit(tx, { actor, action: 'bulk.cancel', subject: runSubject(run.runId), detail });

@@ -5,7 +5,7 @@ import { type PaymentReference, parseOrderNo } from '../../subscriptions/domain/
 import { planEndings } from '../../subscriptions/steps/ending/end-orders.js';
 import { formatPeriodSubject, parsePeriodSubject } from '../approvals/subjects.js';
 import { findNewestEvents } from '../events.js';
-import { OperatorError, type OperatorWithClock } from '../operator.js';
+import { OperatorError, type OperatorWithClock, refusal } from '../operator.js';
 import { listOrders, type OrderFilterInput } from '../orders/list-orders.js';
 import { requireRetryable, requireUnsubscribable } from '../orders/orders.js';
 import { sumVoidedPeriods } from '../orders/previews.js';
@@ -37,7 +37,7 @@ export async function findBulkItems(
 }
 
 const createTooMany = () =>
-  new OperatorError(`more than ${MAX_ITEMS} match: a run may be about ${MAX_ITEMS} at most, so ask for fewer`);
+  refusal('run-too-large')`more than ${MAX_ITEMS} match: a run may be about ${MAX_ITEMS} at most, so ask for fewer`;
 
 const unique = (names: readonly string[]): string[] => [...new Set(names)];
 
@@ -205,7 +205,7 @@ async function findFailedPeriods(
   operator: OperatorWithClock,
   input: { readonly [N in (typeof FAILED_NAMES)[number]]?: string },
 ): Promise<NewBulkItem[]> {
-  if (input.status === 'FAIL') throw new OperatorError('only FAIL_RETRY can be tried again');
+  if (input.status === 'FAIL') throw refusal('run-only-retryable')`only FAIL_RETRY can be tried again`;
   const filter = await parseFailedFilter(operator, { ...input, status: 'FAIL_RETRY' });
   const { found, next } = await walkFailedPayments(operator, filter, undefined, {
     limit: MAX_ITEMS,
@@ -227,7 +227,7 @@ async function findMatchingEvents(
   operator: OperatorWithClock,
   { appId, ...filter }: { readonly [N in (typeof EVENT_NAMES)[number]]?: string },
 ): Promise<NewBulkItem[]> {
-  if (appId === undefined) throw new OperatorError('events are replayed for one channel: name its appId');
+  if (appId === undefined) throw refusal('run-without-channel')`events are replayed for one channel: name its appId`;
   const events = await findNewestEvents(operator, { appId, ...filter }, MAX_ITEMS + 1);
   return events.map(({ eventNo, orderNo }) => ({
     subject: String(eventNo),
@@ -259,7 +259,7 @@ async function findOrdersOfList(
 
 function requireOrderFilter(filter: Readonly<Record<string, string>>): OrderFilterInput {
   const { settlementMode, failed, ...rest } = requireNames(filter, ORDER_NAMES);
-  if (Object.keys(filter).length === 0) throw new OperatorError('every order would match: ask for fewer');
+  if (Object.keys(filter).length === 0) throw refusal('run-of-all-orders')`every order would match: ask for fewer`;
   return {
     ...rest,
     ...(settlementMode === undefined

@@ -3,7 +3,7 @@ import { type Queryable, Unavailable } from '../../platform/db/database.js';
 import { isRefusal } from '../approvals/carry-out.js';
 import { parsePeriodSubject } from '../approvals/subjects.js';
 import { replayNamedEvents } from '../events.js';
-import { inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
+import { inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
 import { retryPeriod, unsubscribeOrder } from '../orders/orders.js';
 import { refundPayment } from '../orders/refunds.js';
 import { quoted } from '../rules.js';
@@ -133,7 +133,7 @@ async function doItem(
 async function replayEvent(joined: Parameters<typeof replayNamedEvents>[0], eventId: string) {
   const eventNo = parseEventId(eventId)?.eventNo ?? 0;
   const [event] = await findEventsByNumber(joined.database, [eventNo]);
-  if (!event) throw new OperatorError(`there is no event ${quoted(eventId)} any more`);
+  if (!event) throw refusal('event-gone')`there is no event ${quoted(eventId)} any more`;
   return replayNamedEvents(joined, { appId: event.appId, eventIds: [eventId] });
 }
 

@@ -9,7 +9,7 @@ import { nextPayTime } from '../../subscriptions/domain/orders/order.js';
 import { requireChannelId } from '../channel-id.js';
 import { maskUserId } from '../masking.js';
 import { parseMoment } from '../moments.js';
-import { OperatorError, type OperatorWithClock } from '../operator.js';
+import { type OperatorWithClock, refusal } from '../operator.js';
 import { requirePageSize } from '../paging.js';
 import type { Role } from '../people/roles.js';
 import { createNotFound, requireOneOf } from '../rules.js';
@@ -244,7 +244,7 @@ function readKey(cursor: string, question: ListQuestion): OrderListKey {
   try {
     return readCursor(cursor, question, isNumberKey(2));
   } catch (error) {
-    throw error instanceof Rejection ? new OperatorError('the cursor was given for another list') : error;
+    throw error instanceof Rejection ? refusal('cursor-of-another-list')`the cursor was given for another list` : error;
   }
 }
 

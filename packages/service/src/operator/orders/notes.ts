@@ -1,5 +1,5 @@
 import { recordAudit } from '../audit.js';
-import { inTransaction, type Operator, OperatorError } from '../operator.js';
+import { inTransaction, type Operator, refusal } from '../operator.js';
 import { requireOrder } from './show-order.js';
 import { insertNote, type OrderNote } from './timeline-sql.js';
 
@@ -13,10 +13,10 @@ export async function addNote(
   const note = text.trim();
   const length = [...note].length;
   if (length < 1 || length > MAX_CHARACTERS) {
-    throw new OperatorError(`a note must have 1 to ${MAX_CHARACTERS} characters, not ${length}`);
+    throw refusal('note-length')`a note must have 1 to ${MAX_CHARACTERS} characters, not ${length}`;
   }
   // The database takes no text with it.
-  if (note.includes('\0')) throw new OperatorError('a note must not hold control characters');
+  if (note.includes('\0')) throw refusal('note-characters')`a note must not hold control characters`;
   return inTransaction(operator, async (tx) => {
     const order = await requireOrder(tx, { orderNo });
     const written = await insertNote(tx, order.orderNo, operator.actor, note);

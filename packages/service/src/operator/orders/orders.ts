@@ -15,8 +15,8 @@ import {
   inTransaction,
   NotFoundError,
   type Operator,
-  OperatorError,
   type OperatorWithClock,
+  refusal,
 } from '../operator.js';
 import { createNotFound, requireInteger, requireName } from '../rules.js';
 import { makeDueNow } from './orders-sql.js';
@@ -63,9 +63,9 @@ export async function unsubscribeOrder(
 /** Throws unless the order can be unsubscribed, or has ended in a way that leaves nothing to do. */
 export function requireUnsubscribable({ orderNo, status }: Order): void {
   if (status === 'INITIALIZING') {
-    throw new OperatorError(`order ${orderNo} waits for its first debit; try again when that is known`);
+    throw refusal('order-in-first-debit')`order ${orderNo} waits for its first debit; try again when that is known`;
   }
-  if (status === 'COMPLETED') throw new OperatorError(`order ${orderNo} is COMPLETED: nothing is left to end`);
+  if (status === 'COMPLETED') throw refusal('order-completed')`order ${orderNo} is COMPLETED: nothing is left to end`;
 }
 
 export interface RetryInput {
@@ -85,7 +85,7 @@ export async function retryPeriod(operator: Operator, input: RetryInput): Promis
   return inTransaction(operator, async (tx) => {
     const order = await requireLockedOrder(tx, input.orderNo);
     const payment = findPaymentOfCycle(order, await findPayments(tx, order.orderNo), cycleNo);
-    if (!payment) throw new NotFoundError(`order ${order.orderNo} has no period ${cycleNo}`);
+    if (!payment) throw refusal('no-such-period', NotFoundError)`order ${order.orderNo} has no period ${cycleNo}`;
     requireRetryable(order.orderNo, payment);
     const changed = await makeDueNow(tx, order.orderNo);
     if (changed) {
@@ -100,7 +100,9 @@ export async function retryPeriod(operator: Operator, input: RetryInput): Promis
 /** Throws unless the period waits for its next try. */
 export function requireRetryable(orderNo: number, { cycleNo, status }: Pick<Payment, 'cycleNo' | 'status'>): void {
   if (isWaitingForRetry(status)) return;
-  throw new OperatorError(`period ${cycleNo} of order ${orderNo} is ${status}: only FAIL_RETRY can be tried again`);
+  throw refusal(
+    'period-not-retryable',
+  )`period ${cycleNo} of order ${orderNo} is ${status}: only FAIL_RETRY can be tried again`;
 }
 
 /** Locks the order, of whichever channel it is. */

@@ -24,7 +24,14 @@ export interface Preview {
   readonly events: readonly { readonly eventType: string; readonly count: number }[];
   readonly needsApproval: boolean;
   /** Why it cannot be done now. Null when it can. */
-  readonly refusal: string | null;
+  readonly refusal: ShownRefusal | null;
+}
+
+/** In the words of the step, and by its code for other languages. */
+export interface ShownRefusal {
+  readonly detail: string;
+  readonly code: string | null;
+  readonly values: readonly string[];
 }
 
 const NOTHING: Preview = {
@@ -108,8 +115,9 @@ async function refusable(preview: () => Promise<Preview>): Promise<Preview> {
   try {
     return await preview();
   } catch (error) {
-    if (error instanceof OperatorError) return { ...NOTHING, refusal: error.message };
-    throw error;
+    if (!(error instanceof OperatorError)) throw error;
+    const { message: detail, refusal } = error;
+    return { ...NOTHING, refusal: { detail, code: refusal?.code ?? null, values: refusal?.values ?? [] } };
   }
 }
 

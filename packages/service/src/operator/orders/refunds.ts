@@ -29,6 +29,7 @@ import {
   OperatorError,
   type OperatorWithClock,
   type OperatorWithGateways,
+  refusal,
 } from '../operator.js';
 import { quoted, requireInteger, requireName } from '../rules.js';
 import { requireLockedOrder } from './orders.js';
@@ -44,6 +45,8 @@ export interface RefundInput {
   readonly note?: string;
   /** Of one that needed a second person: who asked for it, and by which approval it is made. Unset: the operator asks. */
   readonly approval?: { readonly approvalId: string; readonly requestedBy: string };
+  /** Of one that needs a second person, and that nobody else was asked about: why not. */
+  readonly withoutApproval?: string;
 }
 
 export interface RefundView {
@@ -124,10 +127,9 @@ async function storeOutcome(
     }));
   } catch (cause) {
     // The message has to say that the refund was sent.
-    throw new OperatorError(
-      `refund ${formatRefundNo(refund)} is sent, but its result could not be written down; a running service will see to it`,
-      { cause },
-    );
+    throw refusal('refund-result-not-stored', OperatorError, {
+      cause,
+    })`refund ${formatRefundNo(refund)} is sent, but its result could not be written down; a running service will see to it`;
   }
 }
 
@@ -140,7 +142,7 @@ export async function beginRefund(
   tx: Queryable,
   asked: RefundInput,
 ): Promise<BegunRefund> {
-  const { key, note, approval } = asked;
+  const { key, note, approval, withoutApproval } = asked;
   const order = await requireLockedOrder(tx, asked.orderNo);
   const found = await requirePeriodToRefund(tx, order, asked.cycleNo);
   const { payment, refunds } = found;
@@ -150,7 +152,10 @@ export async function beginRefund(
   if (same) return { refund: same, payment, benefits, isNew: false };
   const amountCent = requireRefundableAmount(found, asked.amountCent);
   const refundSeq = nextRefundSeq(refunds);
-  if (refundSeq > MAX_REFUNDS) throw new OperatorError(`${periodName(period)} has had ${MAX_REFUNDS} refunds`);
+  if (refundSeq > MAX_REFUNDS)
+    throw refusal(
+      'refunds-used-up',
+    )`period ${period.cycleNo} of order ${period.orderNo} has had ${MAX_REFUNDS} refunds`;
   const attempt = await findPayingAttempt(tx, period);
   if (!attempt) throw new Error(`${periodName(period)} is ${payment.status}, and no attempt has paid for it`);
   const refund = await insertRefund(
@@ -168,7 +173,15 @@ export async function beginRefund(
     },
     ASK_AFTER_SECONDS,
   );
-  const detail = { refundNo: formatRefundNo(refund), cycleNo: payment.cycleNo, amountCent, key, note, ...approval };
+  const detail = {
+    refundNo: formatRefundNo(refund),
+    cycleNo: payment.cycleNo,
+    amountCent,
+    key,
+    note,
+    withoutApproval,
+    ...approval,
+  };
   await recordAudit(tx, { actor, action: 'order.refund', subject: String(order.orderNo), detail });
   return { refund, payment, benefits, isNew: true };
 }
@@ -183,10 +196,12 @@ export interface PeriodToRefund {
 /** Throws when there is no such period, or its money is not with us. */
 export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo: number): Promise<PeriodToRefund> {
   if (order.settlementMode !== 'SVC_DEDUCT') {
-    throw new OperatorError(`order ${order.orderNo} is collected by its channel, which also makes its refunds`);
+    throw refusal(
+      'refund-by-channel',
+    )`order ${order.orderNo} is collected by its channel, which also makes its refunds`;
   }
   const payment = findPaymentOfCycle(order, await findPayments(db, order.orderNo), cycleNo);
-  if (!payment) throw new NotFoundError(`order ${order.orderNo} has no period ${cycleNo}`);
+  if (!payment) throw refusal('no-such-period', NotFoundError)`order ${order.orderNo} has no period ${cycleNo}`;
   return { order, payment, refunds: await findRefundsOfPeriod(db, { orderNo: order.orderNo, cycleNo }) };
 }
 
@@ -197,9 +212,9 @@ export function findRefundOfKey(
 ): Refund | undefined {
   const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
   if (same && amountCent !== undefined && amountCent !== same.amountCent) {
-    throw new OperatorError(
-      `the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${formatCents(same.amountCent)}`,
-    );
+    throw refusal(
+      'refund-key-used',
+    )`the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${formatCents(same.amountCent)}`;
   }
   return same;
 }
@@ -220,25 +235,36 @@ export const isRefundable = ({ status }: Pick<Payment, 'status'>): boolean =>
 /** The amount to refund: what is asked for, or all that is left. Throws when that is not to be had. */
 export function requireRefundableAmount(period: PeriodToRefund, askedCent: number | undefined): number {
   const { order, payment } = period;
-  const name = periodName({ orderNo: order.orderNo, cycleNo: payment.cycleNo });
-  if (payment.status === 'REFUND_FULL') throw new OperatorError(`${name} is refunded in full`);
+  const { orderNo } = order;
+  const { cycleNo, status } = payment;
+  if (status === 'REFUND_FULL')
+    throw refusal('period-refunded')`period ${cycleNo} of order ${orderNo} is refunded in full`;
   if (!isRefundable(payment)) {
-    throw new OperatorError(`${name} is ${payment.status}: only one that was paid can be refunded`);
+    throw refusal(
+      'period-not-paid',
+    )`period ${cycleNo} of order ${orderNo} is ${status}: only one that was paid can be refunded`;
   }
-  const { open, openCent, leftCent } = sumRefunds(period);
+  const { open: unsettled, openCent, leftCent } = sumRefunds(period);
   const amountCent = askedCent ?? leftCent;
   if (leftCent > 0 && amountCent <= leftCent) return amountCent;
-  const onTheWay =
-    openCent === 0 ? '' : `, ${formatCents(openCent)} is on its way (${open.map(formatRefundNo).join(', ')})`;
-  throw new OperatorError(
-    `of ${name} ${formatCents(leftCent)} is left to refund: ${formatCents(payment.refundAmountCent)} of ${formatCents(payment.amountCent)} ` +
-      `is refunded${onTheWay}`,
-  );
+  const left = formatCents(leftCent);
+  const refunded = formatCents(payment.refundAmountCent);
+  const paid = formatCents(payment.amountCent);
+  if (openCent === 0) {
+    throw refusal(
+      'refund-too-much',
+    )`of period ${cycleNo} of order ${orderNo} ${left} is left to refund: ${refunded} of ${paid} is refunded`;
+  }
+  const [open, numbers] = [formatCents(openCent), unsettled.map(formatRefundNo).join(', ')];
+  throw refusal(
+    'refund-too-much-besides',
+  )`of period ${cycleNo} of order ${orderNo} ${left} is left to refund: ${refunded} of ${paid} is refunded, ${open} is on its way (${numbers})`;
 }
 
 const MAX_AMOUNT_CENT = 100_000_000_000;
 
-export function requireRefund({ orderNo, cycleNo, amountCent, key, note, approval }: RefundInput): RefundInput {
+export function requireRefund(input: RefundInput): RefundInput {
+  const { orderNo, cycleNo, amountCent, key, note, approval, withoutApproval } = input;
   return {
     orderNo,
     ...(approval === undefined ? {} : { approval }),
@@ -248,6 +274,7 @@ export function requireRefund({ orderNo, cycleNo, amountCent, key, note, approva
       : { amountCent: requireInteger('the amount in cents', amountCent, 1, MAX_AMOUNT_CENT) }),
     ...(key === undefined ? {} : { key: requireName('the key', key) }),
     ...(note === undefined ? {} : { note: requireName('the note', note) }),
+    ...(withoutApproval === undefined ? {} : { withoutApproval: requireName('the note', withoutApproval) }),
   };
 }
 
@@ -257,9 +284,9 @@ export const periodName = ({ orderNo, cycleNo }: { orderNo: number; cycleNo: num
 /** Throws when the institution has refused the refund. */
 function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<RefundState>): Changed<RefundedPeriod> {
   if (refund.status === 'FAIL') {
-    throw new OperatorError(
-      `the institution refused refund ${formatRefundNo(refund)}: ${refund.reason || 'no reason given'}`,
-    );
+    throw refusal(
+      'refund-refused',
+    )`the institution refused refund ${formatRefundNo(refund)}: ${refund.reason || 'no reason given'}`;
   }
   const { status: paymentStatus, amountCent, refundAmountCent } = payment;
   return { ...describeRefund(refund), payment: { paymentStatus, amountCent, refundAmountCent, benefits }, changed };

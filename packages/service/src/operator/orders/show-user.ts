@@ -5,9 +5,9 @@ import { formatRefundNo } from '../../subscriptions/domain/orders/refund-numbers
 import { unsealUserMobile } from '../../subscriptions/store/users/login-mobile.js';
 import { findUser } from '../../subscriptions/store/users/users-sql.js';
 import { maskMobile, maskUserId } from '../masking.js';
-import type { Operator } from '../operator.js';
+import { NotFoundError, type Operator, refusal } from '../operator.js';
 import type { Role } from '../people/roles.js';
-import { createNotFound } from '../rules.js';
+import { createNotFound, quoted } from '../rules.js';
 import { describeOrder, type OrderLine } from './list-orders.js';
 import { readOrders } from './order-list-sql.js';
 import {
@@ -63,7 +63,7 @@ export async function showUser(
       const { found: orders } = await readOrders(tx, { channelId, channelUserId }, walk, SHOWN);
       const agreements = await listAgreementsOfUser(tx, channelId, channelUserId, SHOWN);
       if (!user && orders.length === 0 && agreements.length === 0) {
-        throw createNotFound(`user of channel ${appId}`, channelUserId);
+        throw refusal('no-such-user', NotFoundError)`there is no user of channel ${appId} ${quoted(channelUserId)}`;
       }
       const orderNos = orders.map(({ orderNo }) => orderNo);
       const refunds = await listRefundsOfOrders(tx, orderNos, SHOWN);

@@ -7,7 +7,7 @@ import { findOrderTransition } from '../../subscriptions/domain/orders/order-sta
 import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';
 import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import { findRefundsOfOrder } from '../../subscriptions/store/payments/refunds-sql.js';
-import { maskMobile, maskUserId } from '../masking.js';
+import { maskMobile, maskUserIds } from '../masking.js';
 import { formatCents } from '../money.js';
 import type { OperatorWithClock } from '../operator.js';
 import { mayDo, type Role } from '../people/roles.js';
@@ -419,13 +419,4 @@ async function findRefundActions(
     if (leftCent <= 0) return [];
     return [{ action: 'refund', cycleNo, isAllowed: mayDo(role, 'finance'), maxAmountCent: leftCent }];
   });
-}
-
-/** Wherever they stand in a record. */
-function maskUserIds<T>(data: T, role: Role): T {
-  return JSON.parse(
-    JSON.stringify(data, (name, value) =>
-      name === 'channelUserId' && typeof value === 'string' ? maskUserId(value, role) : value,
-    ),
-  );
 }

@@ -1,5 +1,5 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import { OperatorError } from '../operator.js';
+import { OperatorError, refusal } from '../operator.js';
 
 /** 32 MB and some tenths of a second for each try. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
@@ -13,12 +13,13 @@ const MAX_LENGTH = 1024;
 export function requirePassword(password: string, name: string): string {
   const length = [...password].length;
   if (length < MIN_LENGTH || length > MAX_LENGTH) {
-    throw new OperatorError(`a password must have ${MIN_LENGTH} to ${MAX_LENGTH} characters, not ${length}`);
+    throw refusal('password-length')`a password must have ${MIN_LENGTH} to ${MAX_LENGTH} characters, not ${length}`;
   }
   if (password.toLowerCase().includes(name.toLowerCase()) && name.length > 3) {
-    throw new OperatorError('a password must not hold the name');
+    throw refusal('password-holds-name')`a password must not hold the name`;
   }
-  if (new Set(password).size < 5) throw new OperatorError('a password must have five different characters or more');
+  if (new Set(password).size < 5)
+    throw refusal('password-too-even')`a password must have five different characters or more`;
   return password;
 }
 
@@ -51,7 +52,8 @@ export class TooManySignIns extends OperatorError {}
 
 async function derive(password: string, salt: Buffer, length: number, cost: ScryptOptions): Promise<Buffer> {
   if (running >= AT_A_TIME) {
-    if (waiting.length >= MAX_WAITING) throw new TooManySignIns('too many people sign in at this moment; try again');
+    if (waiting.length >= MAX_WAITING)
+      throw refusal('too-many-sign-ins', TooManySignIns)`too many people sign in at this moment; try again`;
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running += 1;
   try {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
+import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import { createNotFound, quoted, requireFound, requireOneOf } from '../rules.js';
 import { hashPassword, requirePassword } from './passwords.js';
 import {
@@ -41,14 +41,16 @@ export interface PersonWithToken {
 export async function createPerson(operator: Operator, input: CreatePersonInput): Promise<PersonWithToken> {
   const { name } = input;
   if (!NAME.test(name)) {
-    throw new OperatorError(`a name must be 1 to 64 characters of a-z, 0-9 and . _ @ + -, not ${quoted(name)}`);
+    throw refusal(
+      'person-name-malformed',
+    )`a name must be 1 to 64 characters of a-z, 0-9 and . _ @ + -, not ${quoted(name)}`;
   }
   const role = requireOneOf('the role', input.role, ROLES);
   const passwordHash =
     input.password === undefined ? undefined : await hashPassword(requirePassword(input.password, name));
   return inTransaction(operator, async (tx) => {
     const personId = await insertPerson(tx, { name, role, by: operator.actor });
-    if (personId === undefined) throw new OperatorError(`there is already somebody called ${quoted(name)}`);
+    if (personId === undefined) throw refusal('person-exists')`there is already somebody called ${quoted(name)}`;
     let setupToken: string | null = null;
     if (passwordHash !== undefined) await storePassword(tx, personId, passwordHash);
     else {
@@ -134,7 +136,7 @@ export async function completeSetup(
 }
 
 const createSetupRefusal = () =>
-  new OperatorError('this link is not valid, or was used, or is older than a day; ask for a new one');
+  refusal('setup-link-invalid')`this link is not valid, or was used, or is older than a day; ask for a new one`;
 
 /** One's own, after the current one was proved. The other sessions end. */
 export async function changePassword(
@@ -172,7 +174,7 @@ export async function changePerson(
 
 async function requireAnotherAdmin(tx: Parameters<ChangeWork>[0], person: PersonRow): Promise<void> {
   if (person.role !== 'admin' || person.status !== 'ACTIVE' || (await countActiveAdmins(tx)) > 1) return;
-  throw new OperatorError(`${person.name} is the only admin; make somebody else one first`);
+  throw refusal('only-admin')`${person.name} is the only admin; make somebody else one first`;
 }
 
 async function requirePersonView(db: Parameters<typeof describePeople>[0], name: string): Promise<PersonView> {

@@ -1,5 +1,5 @@
 import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
+import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import { requireChannelView } from './channel-change.js';
 import {
   type LimitsInput,
@@ -30,7 +30,8 @@ export async function changeSettings(
   operator: Operator,
   { appId, ...given }: ChangeSettingsInput,
 ): Promise<Changed<ChannelView>> {
-  if (Object.values(given).every((value) => value === undefined)) throw new OperatorError('nothing to change is given');
+  if (Object.values(given).every((value) => value === undefined))
+    throw refusal('nothing-to-change')`nothing to change is given`;
   return inTransaction(operator, async (tx, joined) => {
     let changed = false;
     for (const change of listChanges(joined, appId, given)) changed = (await change()).changed || changed;

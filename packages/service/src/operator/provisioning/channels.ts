@@ -20,7 +20,7 @@ import {
 } from '../../catalog/channels/credentials.js';
 import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
+import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import { quoted, requireInteger, requireName, requireOneOf, requireUnique } from '../rules.js';
 import { changeChannel, requireChannelView } from './channel-change.js';
 import { type LimitsInput, requireLimits } from './channel-settings.js';
@@ -49,7 +49,7 @@ export async function createChannel(
   const sealed = sealCredentials(operator.vault, appId, credentials);
   const channel = await inTransaction(operator, async (tx) => {
     if (!(await insertChannel(tx, { appId, name, ratePerSecond, rateBurst, sealed }))) {
-      throw new OperatorError(`there is already a channel ${quoted(appId)}`);
+      throw refusal('channel-exists')`there is already a channel ${quoted(appId)}`;
     }
     const detail = { name, ratePerSecond, rateBurst };
     await recordAudit(tx, { actor: operator.actor, action: 'channel.create', subject: appId, detail });
@@ -113,12 +113,12 @@ export async function resetCredentials(
   { appId, names = CREDENTIAL_NAMES, overlapHours = 0 }: ResetCredentialsInput,
 ): Promise<Changed<ChannelView> & Partial<OneTimeCredentials>> {
   const chosen = names.map((name) => requireOneOf('a credential to reset', name, CREDENTIAL_NAMES));
-  if (chosen.length === 0) throw new OperatorError('no credential to reset is named');
+  if (chosen.length === 0) throw refusal('no-credential-named')`no credential to reset is named`;
   requireUnique('credential', chosen);
   requireInteger('the hours of overlap', overlapHours, 0, MAX_OVERLAP_HOURS);
   const rollsAppSecret = chosen.includes('appSecret');
   if (overlapHours > 0 && !rollsAppSecret)
-    throw new OperatorError('only an app secret can overlap with the one before');
+    throw refusal('only-app-secret-overlaps')`only an app secret can overlap with the one before`;
   const fresh = createCredentials();
   const reset = Object.fromEntries(chosen.map((name) => [name, fresh[name]]));
   const channel = await changeChannel(operator, appId, 'channel.reset-credentials', async (tx, row) => {
@@ -149,11 +149,13 @@ const APP_ID_LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 function requireAppId({ environment }: Operator, appId: string): string {
   if (!APP_ID.test(appId)) {
-    throw new OperatorError(`an app id must be 3 to 64 characters of a-z, 0-9 and _, not ${quoted(appId)}`);
+    throw refusal('app-id-malformed')`an app id must be 3 to 64 characters of a-z, 0-9 and _, not ${quoted(appId)}`;
   }
   if (appId.startsWith('test_') !== (environment === 'sandbox')) {
     const rule = environment === 'sandbox' ? 'must start with test_' : 'must not start with test_';
-    throw new OperatorError(`an app id of the ${environment} environment ${rule}, unlike ${quoted(appId)}`);
+    throw refusal(
+      'app-id-not-of-environment',
+    )`an app id of the ${environment} environment ${rule}, unlike ${quoted(appId)}`;
   }
   return appId;
 }

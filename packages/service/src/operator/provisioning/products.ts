@@ -15,7 +15,7 @@ import {
 import type { Queryable } from '../../platform/db/database.js';
 import { DEFAULT_RETRY_DELAYS } from '../../subscriptions/domain/payments/debit-policy.js';
 import { recordAudit } from '../audit.js';
-import { type Changed, inTransaction, type Operator, OperatorError } from '../operator.js';
+import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import {
   createNotFound,
   quoted,
@@ -47,7 +47,7 @@ export async function createProduct(operator: Operator, input: CreateProductInpu
   const product = requireProductInput(operator, input);
   return inTransaction(operator, async (tx) => {
     if (!(await insertProduct(tx, product))) {
-      throw new OperatorError(`there is already a product ${quoted(product.productCode)}`);
+      throw refusal('product-exists')`there is already a product ${quoted(product.productCode)}`;
     }
     const { productCode: subject, ...detail } = product;
     await recordAudit(tx, { actor: operator.actor, action: 'product.create', subject, detail });
@@ -81,7 +81,7 @@ export async function createProductVersion(
     const productCode = asked ?? `${versionOf}_V${version}`;
     const product = { ...requireProductInput(operator, { ...former, ...changes, productCode }), version, versionOf };
     if (!(await insertProduct(tx, product))) {
-      throw new OperatorError(`there is already a product ${quoted(productCode)}`);
+      throw refusal('product-exists')`there is already a product ${quoted(productCode)}`;
     }
     const { productCode: subject, ...fields } = product;
     const detail = { ...fields, formerCode, replacesForChannels };
@@ -143,15 +143,17 @@ const MAX_YEARS = 7000;
 function requireProductInput({ environment }: Operator, input: CreateProductInput): NewProduct {
   const modes = input.settlementModes.map((mode) => requireOneOf('a settlement mode', mode, settlementModes));
   requireUnique('settlement mode', modes);
-  if (modes.length === 0) throw new OperatorError('a product needs a settlement mode');
+  if (modes.length === 0) throw refusal('product-without-mode')`a product needs a settlement mode`;
   if (environment === 'production' && modes.length > 1) {
-    throw new OperatorError('a production product is sold in exactly one settlement mode');
+    throw refusal('product-of-one-mode')`a production product is sold in exactly one settlement mode`;
   }
   const periodType = requireOneOf('the period type', input.periodType, periodTypes);
   const period = requireInteger('the period', input.period, 1, 1200);
   const totalCycles = requireInteger('the number of cycles', input.totalCycles, 1, 9999);
   if ((period * totalCycles) / PERIODS_PER_YEAR[periodType] > MAX_YEARS) {
-    throw new OperatorError(`${totalCycles} cycles of ${period} ${periodType} are more than ${MAX_YEARS} years`);
+    throw refusal(
+      'product-too-long',
+    )`${totalCycles} cycles of ${period} ${periodType} are more than ${MAX_YEARS} years`;
   }
   requireAtMost('benefits', input.benefits, MAX_BENEFITS);
   const benefits = input.benefits.map((benefit) => ({
