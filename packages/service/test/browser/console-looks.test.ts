@@ -133,7 +133,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
     at: async () => `/products/${await one('select product_code as value from products order by 1 limit 1')}`,
     shows: 'Sold by',
   },
-  'payment channels': { at: '/payment-channels', shows: /^Payment channels$/ },
+  'payment channels': { at: '/payment-channels', shows: 'DEMO_WALLET' },
   benefits: { at: '/benefits', shows: 'DEMO_COFFEE' },
   'a benefit': { at: '/benefits?code=DEMO_COFFEE', shows: 'Import codes' },
   people: { at: '/people', shows: 'Last sign-in' },

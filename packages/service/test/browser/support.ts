@@ -76,7 +76,7 @@ async function runAxe(page: Page, { rules, without = [] }: Inspection = {}): Pro
   return page.evaluate<Violation[]>(`(async () => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(${JSON.stringify(`:is(${without.join()}) { display: none !important }`)});
-    const former = document.adoptedStyleSheets;
+    const former = [...document.adoptedStyleSheets];
     document.adoptedStyleSheets = [...former, sheet];
     const { violations } = await axe.run(${JSON.stringify(options)});
     document.adoptedStyleSheets = former;
