@@ -35,7 +35,9 @@ export const PASSWORD = 'correct horse battery';
 const CHEAP = { N: 2, r: 1, p: 1 };
 const SALT = Buffer.from('salt');
 const HASH = scryptSync(PASSWORD, SALT, 32, CHEAP);
-const CHEAP_HASH = ['scrypt', CHEAP.N, CHEAP.r, CHEAP.p, SALT.toString('base64url'), HASH.toString('base64url')].join('$');
+const CHEAP_HASH = ['scrypt', CHEAP.N, CHEAP.r, CHEAP.p, SALT.toString('base64url'), HASH.toString('base64url')].join(
+  '$',
+);
 
 /** Somebody who can sign in with PASSWORD. */
 export async function createPersonWithPassword({ operator }: TestService, name: string, role: Role): Promise<void> {
