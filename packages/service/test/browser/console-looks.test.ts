@@ -135,7 +135,11 @@ const LOOKS: Readonly<Record<string, Look>> = {
   },
   'payment channels': { at: '/payment-channels', shows: 'DEMO_WALLET' },
   benefits: { at: '/benefits', shows: 'DEMO_COFFEE' },
-  'a benefit': { at: '/benefits?code=DEMO_COFFEE', shows: 'Import codes' },
+  'a benefit': {
+    at: '/benefits?code=DEMO_COFFEE',
+    shows: 'DEMO_COFFEE',
+    open: (page) => page.getByRole('dialog').getByText('Import codes').waitFor(),
+  },
   people: { at: '/people', shows: 'Last sign-in' },
   'a new person': { at: '/people', shows: 'New person', open: press('New person') },
   'the audit log': { at: '/audit', shows: 'demo.fill' },
