@@ -16,27 +16,24 @@ function isProgram(place) {
 }
 
 /**
- * The path of a program, under any of its names. A variable may name another one, and `places` are looked at first. Without it
- * tests cannot run, and then they have not passed: the process ends.
+ * The path of a program. A variable may name another one. Where it cannot be installed, one of `instead` will do: names, or whole
+ * paths. Without any, tests cannot run, and then they have not passed: the process ends.
  */
-export function program(name, packageName = name, { names = [name], places = [] } = {}) {
+export function program(name, packageName = name, instead = []) {
   const variable = name.toUpperCase();
-  const found = () => {
-    const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), ...MORE_FOLDERS];
-    const candidates = [
-      process.env[variable],
-      ...places,
-      ...names.flatMap((one) => folders.map((folder) => path.join(folder, one))),
-    ];
-    return candidates.find((place) => place !== undefined && isProgram(place));
-  };
-  const there = found();
+  const given = process.env[variable];
+  const there = (given && isProgram(given) ? given : undefined) ?? find(packageName);
   if (there !== undefined) return there;
   install(packageName);
-  const now = found();
+  const now = [packageName, ...instead].map(find).find((place) => place !== undefined);
   if (now !== undefined) return now;
   process.stderr.write(`perennial: some tests need ${name}: install ${packageName}, or set ${variable} to its path\n`);
   process.exit(1);
+}
+
+function find(name) {
+  const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), ...MORE_FOLDERS];
+  return folders.map((folder) => path.resolve(folder, name)).find(isProgram);
 }
 
 /** As root, or as somebody who may become root without a password. */
@@ -54,8 +51,12 @@ function install(packageName) {
   }
 }
 
+/** Without a window and what draws one, which takes half the time. */
 export const chromium = () =>
-  program('chromium', 'chromium', {
-    names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
-    places: ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
-  });
+  program('chromium', 'chromium-headless-shell', [
+    'chromium',
+    'chromium-browser',
+    'google-chrome',
+    'google-chrome-stable',
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  ]);

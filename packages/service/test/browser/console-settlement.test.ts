@@ -2,17 +2,19 @@ import { parseTime } from '@perennial/wire';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
-import { ON_THIS_MACHINE, openPage, person, signIn } from '../console/browser.js';
 import { putOrder, putPayment } from '../settlement/support.js';
 import { type TestService, testService } from '../support/service.js';
+import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE, signIn } from './console.js';
 import { launch } from './support.js';
 
 /** A month is closed, what the menu counts, a page whose files are gone, and a refusal in the language of the page. */
 
 let service: TestService;
 let browser: Browser;
+let console: ConsoleBrowser;
 beforeAll(async () => {
   [service, browser] = await Promise.all([testService(ON_THIS_MACHINE), launch()]);
+  console = consoleBrowser(browser, service);
   const { database } = service.fresh;
   service.clock.set(parseTime('2026-04-15 12:00:00') ?? Number.NaN);
   await service.channel('test_one');
@@ -40,7 +42,7 @@ const menu = (page: Page) => page.getByRole('navigation', { name: 'Main menu' })
 
 describe('settlement', () => {
   it('closes a month that is over once its name is typed, for good, and the next one is open', async () => {
-    const page = await person(browser, service, 'finance', 'fay');
+    const page = await console.person('finance', 'fay');
     await page.goto('/console/settlement?month=2026-03');
     await page.getByText('The month is over and not closed').waitFor();
     await page.getByRole('button', { name: 'Close the month' }).click();
@@ -73,7 +75,7 @@ describe('settlement', () => {
 
 describe('a page whose files are gone', () => {
   it('is loaded anew once, and not over and over', async () => {
-    const { page } = await openPage(browser, service);
+    const { page } = await console.open();
     await signIn(page, service, 'viewer', 'vera');
     await page.route(/\/assets\/search-box-[^/]*\.js$/, (route) => route.fulfill({ status: 404 }));
     let loads = 0;
@@ -94,11 +96,10 @@ describe('a page whose files are gone', () => {
 
 describe('a refusal', () => {
   it('is Chinese on a Chinese page', async () => {
-    const { page } = await openPage(browser, service, { locale: 'zh-CN' });
+    const page = await console.visitor({ locale: 'zh-CN' });
     await page.goto('/console/setup#nobody-has-this-token');
     for (const label of ['新密码', '再次输入']) await page.getByLabel(label).fill('correct horse battery');
     await page.getByRole('button', { name: '设置密码' }).click();
     await page.getByRole('alert').getByText('链接无效、已使用或已超过一天，请重新索取').waitFor();
-    await page.context().close();
   });
 });

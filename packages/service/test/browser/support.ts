@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 
-/** The system's Chromium; `npm test` says where it is, and installs it when it is missing. */
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+/** Chromium without a window; `npm test` says where it is, and installs it when it is missing. */
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
 
 export const PHONE: BrowserContextOptions = {
   viewport: { width: 390, height: 844 },
@@ -23,6 +23,16 @@ export function launch(): Promise<Browser> {
 export async function phone(browser: Browser, more: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ ...PHONE, locale: 'en-GB', ...more });
   const page = await context.newPage();
+  const complaints = gatherComplaints(page);
+  onTestFinished(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+  return page;
+}
+
+/** What the page complains about from now on. */
+export function gatherComplaints(page: Page): readonly string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
@@ -30,11 +40,7 @@ export async function phone(browser: Browser, more: BrowserContextOptions = {}):
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complaints.push(message.text());
   });
-  onTestFinished(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
-  });
-  return page;
+  return complaints;
 }
 
 /** Presses what leads to another page, and waits for that. */
@@ -52,30 +58,37 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export const barriers = async (page: Page): Promise<string[]> =>
   linesOf((await runAxe(page)).filter(({ impact }) => impact === 'serious' || impact === 'critical'));
 
-/** Of a long list the first ones are looked at: the others are made alike, and each costs as much time. */
-const LIKE_THE_FIRST = ['tbody > tr:nth-child(n+6)', 'main li:nth-child(n+16)'];
+interface Inspection {
+  /** By their names. Unset: all. */
+  readonly rules?: readonly string[];
+  /** What is hidden meanwhile, as selectors: what is not there costs no time. */
+  readonly without?: readonly string[];
+}
 
 /** Everything that axe finds, also what is minor or only good practice. */
-export const everyViolation = async (page: Page): Promise<string[]> => linesOf(await runAxe(page, LIKE_THE_FIRST));
+export const everyViolation = async (page: Page, what: Inspection = {}): Promise<string[]> =>
+  linesOf(await runAxe(page, what));
 
-async function runAxe(page: Page, exclude: readonly string[] = []): Promise<Violation[]> {
+async function runAxe(page: Page, { rules, without = [] }: Inspection = {}): Promise<Violation[]> {
   // By the debugger and not by a script element, which the page's policy refuses.
   if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
-  return page.evaluate((left) => {
-    const { axe } = globalThis as unknown as { axe: Axe };
-    const context = { include: [['html']], exclude: left.map((selector) => [selector]) };
-    return axe.run(context, { resultTypes: ['violations'] }).then(({ violations }) => violations);
-  }, exclude);
+  const options = { resultTypes: ['violations'], ...(rules ? { runOnly: { type: 'rule', values: rules } } : {}) };
+  return page.evaluate<Violation[]>(`(async () => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(${JSON.stringify(`:is(${without.join()}) { display: none !important }`)});
+    const former = [...document.adoptedStyleSheets];
+    document.adoptedStyleSheets = [...former, sheet];
+    const { violations } = await axe.run(${JSON.stringify(options)});
+    document.adoptedStyleSheets = former;
+    return violations.map(({ id, impact, nodes }) =>
+      ({ id, impact, nodes: nodes.map(({ target, failureSummary }) => ({ target, failureSummary })) }));
+  })()`);
 }
 
 const linesOf = (found: readonly Violation[]): string[] =>
   found.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
   );
-
-interface Axe {
-  run(context: object, options: object): Promise<{ readonly violations: Violation[] }>;
-}
 
 interface Violation {
   readonly id: string;

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBridgeGateway } from '../../src/gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry, type Gateways } from '../../src/gateways/gateway-registry.js';
 import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
@@ -17,7 +21,7 @@ import { authorizeProduct, createProduct } from '../../src/operator/provisioning
 import { systemClock } from '../../src/platform/clock.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { createService, type Service } from '../../src/service.js';
-import { ledgerOf, spawnInstitution, temporaryFolder } from '../institution/support.js';
+import { ledgerOf } from '../institution/support.js';
 import { PRODUCT } from '../operator/support.js';
 import { periodNo } from '../refunds/support.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
@@ -33,8 +37,8 @@ let service: Service;
 let gateways: Gateways;
 let ann: OperatorWithGateways;
 let channel: ChannelClient;
-let bridge: { readonly port: number; readonly key: string };
-let there: { readonly url: string };
+let there: ReferenceProgram;
+let dataDir: string;
 
 beforeAll(async () => {
   fresh = await freshDatabase();
@@ -70,17 +74,23 @@ beforeAll(async () => {
     displayName: 'Bridge',
     supportedBanks: ['*'],
   });
-  bridge = { port: bridgePort, key: created.gatewayKey ?? '' };
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-institution-'));
+  there = await startInstitution({
+    port: bridgePort,
+    key: Buffer.from(created.gatewayKey ?? '', 'base64'),
+    clock: systemClock,
+    control: true,
+    delays: { settleMs: 0 },
+    dataDir,
+  });
   await authorizePaymentChannel(ann, { appId: made.appId, code: 'BRIDGE', shareEnabled: true });
   channel = channelClient(`http://127.0.0.1:${port}`, made);
 });
 afterAll(async () => {
   await service.stop();
+  await there.stop();
+  await rm(dataDir, { recursive: true, force: true });
   await fresh.close();
-});
-beforeEach(async () => {
-  const dataDir = await temporaryFolder();
-  there = await spawnInstitution({ ...bridge, dataDir, delays: { settleMs: 0 } });
 });
 
 async function paidOrder(): Promise<string> {

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPerson, disablePerson, resetPerson, setRole } from '../../src/operator/people/people.js';
+import type { Role } from '../../src/operator/people/roles.js';
 import { beginTotp, confirmTotp } from '../../src/operator/people/second-factor.js';
 import { totpCode, totpStep } from '../../src/operator/people/totp.js';
 import { type TestService, testService } from '../support/service.js';
-import { ask, consoleClient, PASSWORD } from './support.js';
+import { ask, consoleClient, createPersonWithPassword, PASSWORD } from './support.js';
 
 let service: TestService;
 beforeEach(async () => {
@@ -11,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-const create = (name: string, role = 'support') => createPerson(service.operator, { name, role, password: PASSWORD });
+const create = (name: string, role: Role = 'support') => createPersonWithPassword(service, name, role);
 const signIn = (name: string, password = PASSWORD, more: object = {}, headers: Record<string, string> = {}) =>
   ask(service.baseUrl, 'POST', '/session', { body: { name, password, ...more }, headers });
 const tokenOf = (reply: { headers: Headers }) => /=([^;]+)/.exec(reply.headers.get('set-cookie') ?? '')?.[1] ?? '';
@@ -85,7 +86,6 @@ describe('signing in', () => {
 });
 
 describe('wrong tries', () => {
-  /** Each costs a good part of a second. */
   const wrongBefore = (key: string, failures: number) =>
     service.fresh.database.query('insert into sign_in_failures (key, failures) values ($1, $2)', [key, failures]);
 

@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, scryptSync } from 'node:crypto';
 import { beginSession, csrfToken } from '../../src/console/sessions/sign-in.js';
-import { findPerson, insertPerson } from '../../src/operator/people/people-sql.js';
+import { createPerson } from '../../src/operator/people/people.js';
+import { findPerson, insertPerson, storePassword } from '../../src/operator/people/people-sql.js';
 import type { Role } from '../../src/operator/people/roles.js';
 import type { TestService } from '../support/service.js';
 
@@ -29,6 +30,22 @@ export interface SendOptions {
 }
 
 export const PASSWORD = 'correct horse battery';
+
+/** What is stored says what it costs: this, next to nothing. Those that the service makes take a good part of a second. */
+const CHEAP = { N: 2, r: 1, p: 1 };
+const SALT = Buffer.from('salt');
+const HASH = scryptSync(PASSWORD, SALT, 32, CHEAP);
+const CHEAP_HASH = ['scrypt', CHEAP.N, CHEAP.r, CHEAP.p, SALT.toString('base64url'), HASH.toString('base64url')].join(
+  '$',
+);
+
+/** Somebody who can sign in with PASSWORD. */
+export async function createPersonWithPassword({ operator }: TestService, name: string, role: Role): Promise<void> {
+  await createPerson(operator, { name, role });
+  const person = await findPerson(operator.database, name);
+  if (!person) throw new Error('a person who was made is there');
+  await storePassword(operator.database, person.personId, CHEAP_HASH);
+}
 
 /** What the browser of a person who has just signed in sends. The person is made if there is none of that name. */
 export async function consoleClient(

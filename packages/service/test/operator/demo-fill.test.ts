@@ -11,23 +11,28 @@ import type { Changed, OperatorWithGateways } from '../../src/operator/operator.
 import { type Transaction, wrapQuery } from '../../src/platform/db/database.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { perennial } from '../cli/perennial.js';
+import { type ConsoleClient, consoleClient } from '../console/support.js';
 import { brokenSums } from '../histories/invariants.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { manualClock } from '../support/service.js';
+import type { FreshDatabase } from '../support/database.js';
+import { type TestService, testService } from '../support/service.js';
 import { dump } from './support.js';
 
-/** Enough for each scene to occur, and most of them twice. */
-const ORDERS = 110;
+/** Each scene occurs twice. */
+const ORDERS = 104;
 /** Noon in Asia/Shanghai. */
 const END = Date.UTC(2026, 10, 16, 4, 0, 0);
 const MASTER_KEY = randomBytes(32);
 
-const operatorOn = ({ database }: FreshDatabase, more: Partial<OperatorWithGateways> = {}): OperatorWithGateways => ({
-  database,
-  vault: openVault([MASTER_KEY]),
-  environment: 'sandbox',
-  actor: 'test',
-  clock: manualClock(END),
+const VAULT = openVault([MASTER_KEY]);
+
+let service: TestService;
+let fresh: FreshDatabase;
+let filled: Changed<FilledDemo>;
+
+const operator = (more: Partial<OperatorWithGateways> = {}): OperatorWithGateways => ({
+  ...service.operator,
+  vault: VAULT,
+  clock: service.clock,
   gateways: {
     of: async () => {
       throw new Error('no institution is asked');
@@ -36,16 +41,15 @@ const operatorOn = ({ database }: FreshDatabase, more: Partial<OperatorWithGatew
   ...more,
 });
 
-let fresh: FreshDatabase;
-let filled: Changed<FilledDemo>;
-
 beforeAll(async () => {
-  fresh = await freshDatabase();
-  filled = await fillDemo(operatorOn(fresh), { orders: ORDERS });
-});
-afterAll(() => fresh.close());
+  service = await testService({ vault: VAULT });
+  service.clock.set(END);
+  fresh = service.fresh;
+  filled = await fillDemo(operator(), { orders: ORDERS });
+}, 120_000);
+afterAll(() => service.close());
 
-const rows = <Row>(text: string, from = fresh) => from.database.query<Row>(text);
+const rows = <Row>(text: string) => fresh.database.query<Row>(text);
 const distinct = async (expression: string, table: string) => {
   const found = await rows<{ value: string }>(`select distinct ${expression} as value from ${table}`);
   return found.map(({ value }) => value).toSorted();
@@ -228,6 +232,59 @@ describe('what demo fill makes', () => {
   });
 });
 
+describe('in the console', () => {
+  const SOMETHING = expect.arrayContaining([expect.anything()]);
+  let admin: ConsoleClient;
+  beforeAll(async () => {
+    admin = await consoleClient(service, 'admin');
+  });
+
+  it('the overview has figures of the month, and alerts on top', async () => {
+    const { status, body } = await admin.get('/overview?range=30d');
+    expect(status).toBe(200);
+    const zeros = Object.entries(body.totals).filter(([, figure]) => figure === 0);
+    expect(zeros).toEqual([]);
+    expect(body).toMatchObject({ channels: SOMETHING, alerts: SOMETHING });
+    expect(Object.entries(body.now).filter(([, figure]) => figure === 0)).toEqual([]);
+  });
+
+  it.each([
+    ['/orders', { orders: SOMETHING }],
+    ['/orders?status=INITIALIZING', { orders: SOMETHING }],
+    ['/payments/failed?status=FAIL_RETRY', { payments: SOMETHING }],
+    ['/payments/failed?status=FAIL', { payments: SOMETHING }],
+    [
+      '/payments/failed/summary',
+      { byReason: SOMETHING, byInstitution: SOMETHING, byTry: SOMETHING, recoveredByTry: SOMETHING },
+    ],
+    ['/events/channels', { channels: SOMETHING }],
+    ['/events?appId=test_fitlife&status=GIVE_UP', { events: SOMETHING }],
+    ['/events?appId=test_daily_read&status=NO_CALLBACK', { events: SOMETHING }],
+    ['/alerts', { alerts: SOMETHING, kinds: SOMETHING }],
+    ['/approvals?status=WAITING', { approvals: SOMETHING }],
+    ['/bulk', { runs: SOMETHING }],
+    ['/reconciliations', { reconciliations: SOMETHING }],
+    ['/differences', { differences: SOMETHING }],
+    ['/settlement', { months: SOMETHING }],
+    ['/channels/test_sunny_video/requests', { requests: SOMETHING }],
+    ['/channels/test_fitlife/requests?code=401002', { requests: SOMETHING }],
+    ['/benefits', { benefits: SOMETHING }],
+    ['/products', { products: SOMETHING }],
+    ['/payment-channels', { paymentChannels: SOMETHING }],
+    ['/people', { people: SOMETHING }],
+    ['/audit?actor=chen', { entries: SOMETHING }],
+  ])('%s has something to show', async (path, shown) => {
+    const { status, body } = await admin.get(path);
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect(body).toMatchObject(shown);
+  });
+
+  it('the page of every single order can be read', async () => {
+    const orders = await rows<{ orderNo: string }>('select order_no::text as "orderNo" from orders');
+    for (const { orderNo } of orders) expect((await admin.get(`/orders/${orderNo}`)).status, orderNo).toBe(200);
+  });
+});
+
 describe('demo fill', () => {
   it('changes nothing the second time, and says that it is there', async () => {
     const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-demo-'));
@@ -241,27 +298,9 @@ describe('demo fill', () => {
     expect(await dump(fresh.database)).toEqual(before);
   });
 
-  it('makes the same of the same seed, and then another set beside it', async () => {
-    const other = await freshDatabase();
-    try {
-      expect(await fillDemo(operatorOn(other), { orders: ORDERS })).toEqual(filled);
-      const counts = `select 'orders' as what, status, count(*)::integer from orders group by 2
-        union all select 'payments', status, count(*)::integer from payments group by 2
-        union all select 'attempts', reason, count(*)::integer from debit_attempts group by 2
-        union all select 'answers', answer, count(*)::integer from delivery_attempts group by 2
-        union all select 'audit', actor || ' ' || action, count(*)::integer from audit_log group by 2 order by 1, 2`;
-      expect(await rows(counts, other)).toEqual(await rows(counts));
-      const again = await fillDemo(operatorOn(other), { orders: 60, seed: 2, again: true });
-      expect(again).toMatchObject({ changed: true, orders: 60 });
-      expect(again.appIds).toEqual(filled.appIds.map((appId) => `${appId}_2`));
-    } finally {
-      await other.close();
-    }
-  });
-
   it('keeps nobody from the audit log meanwhile, and leaves nothing when it fails in the middle', async () => {
     const before = await dump(fresh.database);
-    let left = 2_000;
+    let left = 1_000;
     let written = 0;
     const cut = async <T>(run: () => Promise<T>, { text }: { readonly text: string }) => {
       if (text.includes('insert into audit_log')) written += 1;
@@ -285,15 +324,29 @@ describe('demo fill', () => {
       transaction: <T>(work: (tx: Transaction) => Promise<T>) =>
         fresh.database.transaction((tx) => work({ ...tx, query: wrapQuery(tx, cut) })),
     };
-    const filling = fillDemo(operatorOn(fresh, { database }), { orders: 60, again: true });
+    const filling = fillDemo(operator({ database }), { orders: 60, again: true });
     await expect(filling).rejects.toThrow(/the line is cut/);
     expect(await dump(fresh.database)).toEqual(before);
   });
 
   it('is refused in production, and for fewer orders than it needs', async () => {
     const before = await dump(fresh.database);
-    await expect(fillDemo(operatorOn(fresh, { environment: 'production' }))).rejects.toThrow(/only a sandbox/);
-    await expect(fillDemo(operatorOn(fresh), { orders: 59, again: true })).rejects.toThrow(/from 60 to 5000/);
+    await expect(fillDemo(operator({ environment: 'production' }))).rejects.toThrow(/only a sandbox/);
+    await expect(fillDemo(operator(), { orders: 59, again: true })).rejects.toThrow(/from 60 to 5000/);
     expect(await dump(fresh.database)).toEqual(before);
+  });
+
+  // The last one: it doubles what there is.
+  it('makes another set beside it, which is the same for the same seed', async () => {
+    const counts = () =>
+      rows<{ count: number }>(`select 'orders' as what, status, count(*)::integer from orders group by 2
+        union all select 'payments', status, count(*)::integer from payments group by 2
+        union all select 'attempts', reason, count(*)::integer from debit_attempts group by 2
+        union all select 'answers', answer, count(*)::integer from delivery_attempts group by 2
+        order by 1, 2`);
+    const before = await counts();
+    const again = await fillDemo(operator(), { orders: ORDERS, again: true });
+    expect(again).toEqual({ ...filled, appIds: filled.appIds.map((appId) => `${appId}_2`) });
+    expect(await counts()).toEqual(before.map((row) => ({ ...row, count: 2 * row.count })));
   });
 });

@@ -5,13 +5,13 @@ import { authorizePaymentChannel } from '../../src/operator/provisioning/payment
 import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
-import { launch } from '../browser/support.js';
+import { type OperatorStage, operatorStage } from '../console/operators.js';
 import { paid } from '../orders/support.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { sharedAgreement, sharedRequest } from '../support/demo.js';
 import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
-import { ON_THIS_MACHINE, person } from './browser.js';
-import { type OperatorStage, operatorStage } from './operators.js';
+import { type ConsoleBrowser, consoleBrowser, moveTo, ON_THIS_MACHINE } from './console.js';
+import { launch } from './support.js';
 
 /**
  * Whatever a channel, a user, an institution, a receiver or an operator can fill with text is shown as text. The page's policy would
@@ -23,6 +23,7 @@ const APP_ID = 'test_script';
 
 let on: OperatorStage;
 let browser: Browser;
+let at: ConsoleBrowser;
 let shop: ChannelClient;
 let orderNo: string;
 let runId: string;
@@ -30,6 +31,7 @@ let eventId: string;
 beforeAll(async () => {
   const settings = { ...ON_THIS_MACHINE, localCallbacks: true, refundApprovalCent: 500, requestLog: true };
   [on, browser] = await Promise.all([operatorStage(settings), launch()]);
+  at = consoleBrowser(browser, on.service);
   shop = await provideShop();
   orderNo = await placeOrder();
   const sender = createSendingNode(on.service);
@@ -118,8 +120,6 @@ async function expectText(page: Page): Promise<void> {
   expect(await page.locator('img[src=x]').count()).toBe(0);
 }
 
-const shown = (page: Page) => page.getByText(SCRIPT).first().waitFor();
-
 /** What has to be on the page before it counts as shown, and how often the text is there at least. */
 const PAGES: readonly (readonly [path: () => string, times: number])[] = [
   [() => '', 1],
@@ -151,7 +151,7 @@ const PAGES: readonly (readonly [path: () => string, times: number])[] = [
 
 describe('a script in a text', () => {
   it('is shown as text on every page, and none of it runs', async () => {
-    const page = await person(browser, on.service, 'admin', 'ada');
+    const page = await at.person('admin', 'ada');
     const ran: string[] = [];
     page.on('dialog', (dialog) => {
       ran.push(dialog.message());
@@ -161,8 +161,10 @@ describe('a script in a text', () => {
       if (request.url().endsWith('/x')) ran.push(request.url());
     });
     const missing: string[] = [];
+    await page.goto('/console');
+    await page.getByRole('heading', { level: 1 }).waitFor();
     for (const [path, times] of PAGES) {
-      await page.goto(`/console${path()}`);
+      await moveTo(page, path());
       await page.getByRole('heading', { level: 1 }).waitFor();
       const found = page.getByText(SCRIPT);
       const isThere = expect.poll(() => found.count(), { timeout: 10_000 }).toBeGreaterThanOrEqual(times);
@@ -174,31 +176,34 @@ describe('a script in a text', () => {
   }, 120_000);
 
   it('is found by the search, and shown in dialogs and messages', async () => {
-    const page = await person(browser, on.service, 'admin', 'ada');
+    const page = await at.person('admin', 'ada');
     await page.goto('/console');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('/');
     await page.getByRole('textbox', { name: /Order, payment, refund/ }).fill(SCRIPT);
     await page.getByRole('dialog').getByText(orderNo).first().waitFor();
     await expectText(page);
-    await page.goto(`/console/orders/${orderNo}`);
-    await page.getByRole('button', { name: /^Raw record of: The debit of period 2 failed/ }).click();
-    await shown(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await moveTo(page, `/orders/${orderNo}`);
+    await page.getByRole('button', { name: /^JSON of: The debit of period 2 failed/ }).click();
+    await page.getByText(`"reason": "${SCRIPT}"`).waitFor();
+    await expectText(page);
     await page.getByRole('button', { name: 'Debit again now…' }).click();
     await page.getByRole('dialog').waitFor();
     await expectText(page);
-    await page.goto(`/console/channels/${APP_ID}`);
+    await moveTo(page, `/channels/${APP_ID}`);
     await page.getByRole('button', { name: 'Suspend' }).click();
     await page.getByRole('dialog', { name: `Suspend ${SCRIPT}?` }).waitFor();
     await expectText(page);
     // What is wrong with a file is said with the file's name.
-    await page.goto('/console/reconciliation');
+    await moveTo(page, '/reconciliation');
     await page.getByRole('button', { name: 'Compare a day' }).click();
     const dialog = page.getByRole('dialog');
     await dialog
       .getByLabel('A file')
       .setInputFiles({ name: `${SCRIPT}.csv`, mimeType: 'text/csv', buffer: Buffer.from([0xff, 0xfe, 0x00]) });
-    await dialog.getByRole('alert').getByText(SCRIPT).waitFor();
+    await dialog.getByRole('alert').filter({ hasText: SCRIPT }).waitFor();
     await expectText(page);
   });
 });

@@ -1,22 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/platform/alerts/alerts-sql.js';
-import { launch } from '../browser/support.js';
-import { unique } from '../support/demo.js';
+import { type OperatorStage, operatorStage } from '../console/operators.js';
+import { mobileOf, unique } from '../support/demo.js';
 import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
-import { ON_THIS_MACHINE, person } from './browser.js';
-import { type OperatorStage, operatorStage } from './operators.js';
+import { type ConsoleBrowser, consoleBrowser, ON_THIS_MACHINE } from './console.js';
+import { launch } from './support.js';
 
 /** What each area of the console is mainly there for, in short. */
 
 let on: OperatorStage;
 let browser: Browser;
+let at: ConsoleBrowser;
 let receiver: TestReceiver;
 beforeAll(async () => {
   const settings = { ...ON_THIS_MACHINE, localCallbacks: true, refundApprovalCent: 1_000, requestLog: true };
   [on, browser] = await Promise.all([operatorStage(settings), launch()]);
+  at = consoleBrowser(browser, on.service);
   receiver = await registerReceiver(on.service, on.channel);
 });
 afterAll(async () => {
@@ -24,149 +26,243 @@ afterAll(async () => {
   await receiver.close();
   await on.close();
 });
+beforeEach(() => on.bank.reset());
 
 const APP_ID = 'test_demo';
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+const button = (within: Page | Locator, name: string | RegExp) =>
+  within.getByRole('button', { name, ...(typeof name === 'string' ? { exact: true } : {}) });
 const rowsOf = (page: Page) => page.getByRole('table').locator('tbody').getByRole('row');
+const bookedCents = () => [...on.bank.booked.values()].map(({ amountCent }) => amountCent);
+/** Another page, from the menu. */
+const choosePage = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Main menu' }).getByRole('link', { name, exact: true }).click();
 /** One of a list that unfolds. */
 async function choose(within: Page | Locator, label: string, option: string | RegExp): Promise<void> {
   const field = within.getByRole('combobox', { name: label });
   await field.click();
   await field.page().getByRole('option', { name: option }).click();
 }
+async function download(page: Page): Promise<string[]> {
+  const [file] = await Promise.all([page.waitForEvent('download'), button(page, 'Export CSV').click()]);
+  return (await readFile(await file.path(), 'utf8')).trim().split('\n');
+}
 
 describe('orders', () => {
-  it('are filtered in the address, which a reload keeps, and opened with the keyboard', async () => {
+  it('are filtered in the address, which a reload and Back keep, and exported as they are filtered', async () => {
     const active = await on.paidOrder();
     const ended = await on.paidOrder();
     await on.channel.call('orders/unsubscribe', { orderNo: ended });
-    const page = await person(browser, on.service, 'viewer', 'vera');
+    const page = await at.person('viewer', 'vera');
     await page.goto('/console/orders');
-    await page.getByRole('link', { name: active }).waitFor();
+    const link = page.getByRole('link', { name: ended });
+    const other = page.getByRole('link', { name: active });
+    await other.waitFor();
     await page.getByRole('toolbar', { name: 'Status' }).getByRole('button', { name: 'Unsubscribed' }).click();
-    await page.getByRole('link', { name: active }).waitFor({ state: 'detached' });
+    await other.waitFor({ state: 'detached' });
     expect(new URL(page.url()).search).toBe('?status=UNSUBSCRIBED');
     await page.reload();
-    const link = page.getByRole('link', { name: ended });
-    await link.waitFor();
     await page.getByText('1 order', { exact: true }).waitFor();
-    await link.focus();
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: `Order ${ended}` }).waitFor();
+    await link.click();
+    await heading(page, `Order ${ended}`).waitFor();
     await page.goBack();
     await link.waitFor();
     expect(new URL(page.url()).search).toBe('?status=UNSUBSCRIBED');
+    const lines = await download(page);
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toMatch(new RegExp(`^${ended},.*UNSUBSCRIBED`));
+    await page.getByText('1 order exported').waitFor();
+    await button(page, 'Clear filters').click();
+    await other.waitFor();
+    expect(new URL(page.url()).search).toBe('');
+  });
+});
+
+describe('an order', () => {
+  it('has one timeline of what was and what will be, and is unsubscribed after a preview and a reason', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await at.person('support', 'sam');
+    await page.goto(`/console/orders/${orderNo}`);
+    const next = page.getByRole('list', { name: 'What comes next' }).getByRole('listitem');
+    await next
+      .first()
+      .getByText(/Period 2/)
+      .first()
+      .waitFor();
+    const past = page.getByRole('list', { name: 'What has happened' });
+    const created = past.getByText('The order was created');
+    await created.waitFor();
+    const shown = page.getByRole('toolbar', { name: 'What is shown' });
+    await button(shown, /^Money/).click();
+    await created.waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('?show=money');
+    await button(past, /^JSON of: Period 1 was paid/).click();
+    await past.getByText('"paymentChannelCode": "MOCKPAY"').first().waitFor();
+
+    await button(page, 'More').click();
+    await page.getByRole('menuitem', { name: 'Unsubscribe…' }).click();
+    const dialog = page.getByRole('dialog', { name: `Unsubscribe order ${orderNo}?` });
+    await dialog.getByText('11 periods are voided').waitFor();
+    await dialog.getByText('¥218.90 is not collected any more').waitFor();
+    expect(await button(dialog, 'Unsubscribe').isDisabled()).toBe(true);
+    await dialog.getByLabel('Reason').fill('asked on the phone');
+    await button(dialog, 'Unsubscribe').click();
+    await page.getByText(/^Nothing more is collected: an operator unsubscribed on/).waitFor();
+    expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED' });
   });
 
-  it('are exported as they are filtered', async () => {
-    const page = await person(browser, on.service, 'support', 'sam');
-    await page.goto('/console/orders?status=UNSUBSCRIBED');
-    const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Export CSV' }).click();
-    const lines = (await readFile(await (await saved).path(), 'utf8')).trim().split('\n');
-    expect(lines).toHaveLength(2);
-    expect(lines[1]).toContain('UNSUBSCRIBED');
+  it('has nobody’s data in clear for a viewer', async () => {
+    const channelUserId = unique('user');
+    const orderNo = await on.paidOrder({ channelUserId });
+    const page = await at.person('viewer', 'vera');
+    await page.goto(`/console/orders/${orderNo}`);
+    await page.getByText('Details').waitFor();
+    expect(await button(page, 'Show').count()).toBe(0);
+    const text = await page.locator('main').innerText();
+    expect(text).not.toContain(channelUserId);
+    expect(text).not.toContain(mobileOf(channelUserId));
   });
 });
 
 describe('a user', () => {
-  it('has orders, agreements and refunds in one place; the mobile is shown for a reason', async () => {
+  it('is shown in clear for a reason, which stays; orders, agreements and refunds are in one place', async () => {
     const channelUserId = unique('person');
-    const first = await on.paidOrder({ channelUserId });
-    await on.refund({ orderNo: first, cycleNo: 1, amountCent: 100 });
-    const page = await person(browser, on.service, 'support', 'sam');
-    await page.goto(`/console/orders/${first}`);
+    const orderNo = await on.paidOrder({ channelUserId });
+    await on.refund({ orderNo, cycleNo: 1, amountCent: 100 });
+    const mobile = mobileOf(channelUserId);
+    const page = await at.person('support', 'sam');
+    const show = async () => {
+      await button(page, 'Show').click();
+      const dialog = page.getByRole('dialog', { name: 'Show personal data?' });
+      expect(await button(dialog, 'Show').isDisabled()).toBe(true);
+      await dialog.getByLabel('Reason').fill('calls back');
+      await button(dialog, 'Show').click();
+      await page.getByText(mobile, { exact: true }).waitFor();
+    };
+    await page.goto(`/console/orders/${orderNo}`);
+    await show();
+    const looked = page.getByRole('listitem').filter({ hasText: 'Looked at personal data' });
+    await looked.getByText('by sam').waitFor();
+    await looked.getByText('calls back').waitFor();
+    await page.reload();
+    await looked.waitFor();
+    expect(await page.getByText(mobile, { exact: true }).count()).toBe(0);
+
     await page.getByRole('link', { name: channelUserId }).click();
-    await page.getByRole('heading', { name: channelUserId, level: 1 }).waitFor();
-    await page
-      .getByRole('table', { name: /^Orders of this user/ })
-      .getByText(first)
+    await heading(page, channelUserId).waitFor();
+    const table = (name: RegExp) => page.getByRole('table', { name });
+    await table(/^Orders of this user/)
+      .getByText(orderNo)
       .waitFor();
-    await page
-      .getByRole('table', { name: /^Refunds of this user/ })
-      .getByText(`R${first}000101`)
+    await table(/^Refunds of this user/)
+      .getByText(`R${orderNo}000101`)
       .waitFor();
-    await page
-      .getByRole('table', { name: /^Agreements of this user/ })
+    await table(/^Agreements of this user/)
       .getByText('4567')
       .waitFor();
-    await page.getByText('****').first().waitFor();
-    await page.getByRole('button', { name: 'Show' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Show personal data?' });
-    await dialog.getByLabel('Reason').fill('calls back');
-    await dialog.getByRole('button', { name: 'Show' }).click();
-    await page.getByText(/^1\d{10}$/).waitFor();
+    await show();
   });
 });
 
 describe('failed payments', () => {
-  it('are retried together: dry run, typed confirmation, progress, a result for each', async () => {
-    const orders = [await on.paidOrder(), await on.paidOrder()];
+  it('are retried together: dry run, typed confirmation, progress, a result for each that a reload keeps', async () => {
+    const orders = [await on.paidOrder(), await on.paidOrder(), await on.paidOrder()];
     for (const orderNo of orders) await on.renewNow(orderNo, 'retryable');
-    const page = await person(browser, on.service, 'support', 'sam');
+    const chosen = orders.slice(0, 2);
+    const page = await at.person('support', 'sam');
     await page.goto('/console/payments');
-    for (const orderNo of orders) await page.getByRole('link', { name: orderNo }).waitFor();
-    await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+    for (const orderNo of chosen) await page.getByRole('checkbox', { name: `Select ${orderNo}-2` }).check();
     await page.getByText('2 selected · ¥39.80').waitFor();
-    await page.getByRole('button', { name: 'Retry now…' }).click();
+    await button(page, 'Retry now…').click();
     const dialog = page.getByRole('dialog', { name: 'Retry payments' });
     await dialog.getByText('2 are chosen.').waitFor();
     await dialog.getByLabel('Reason').fill('the bank is back');
-    await dialog.getByRole('button', { name: 'Dry run' }).click();
+    await button(dialog, 'Dry run').click();
 
     await page.getByText('Dry run: nothing has been done yet').waitFor();
     await page.getByText('2 items would be done').waitFor();
-    expect(on.institution.debits.length).toBe(await attempts());
-    const start = page.getByRole('button', { name: 'Start' });
+    expect(await on.workOff()).toBe(0);
+    const start = button(page, 'Start');
     const words = page.getByLabel('Type RETRY 2 to confirm');
     await words.fill('RETRY 3');
     expect(await start.isDisabled()).toBe(true);
     await words.fill('RETRY 2');
     await start.click();
     await page.getByText('It goes on by itself').waitFor();
-    await on.workOff();
+    expect(await on.workOff()).toBe(2);
     await page.getByText('Everything was done.').waitFor();
+    await page.reload();
     await page.getByText('2 done').waitFor();
     expect(await rowsOf(page).count()).toBe(2);
-    for (const orderNo of orders) {
-      const row = rowsOf(page).filter({ hasText: orderNo });
+    for (const orderNo of chosen) {
+      const row = rowsOf(page).filter({ hasText: `${orderNo}-2` });
       await row.getByText('Done').first().waitFor();
+      await row.getByText('due now').waitFor();
     }
     await on.renew();
-    for (const orderNo of orders) expect(await on.queryPeriod(orderNo, 2)).toMatchObject({ paymentStatus: 'SUCCESS' });
+    for (const orderNo of chosen) expect(await on.queryPeriod(orderNo, 2)).toMatchObject({ paymentStatus: 'SUCCESS' });
   });
-
-  const attempts = async () => Number((await on.sql<{ n: number }>('select count(*) as n from debit_attempts'))[0]?.n);
 });
 
-describe('a refund above the limit', () => {
-  it('is asked for by one and approved by another', async () => {
+describe('a refund', () => {
+  it('whose answer got lost is the same one when it is sent again, also after the page was loaded anew', async () => {
     const orderNo = await on.paidOrder();
-    on.bank.reset();
-    const asking = await person(browser, on.service, 'finance', 'ann');
-    await asking.goto(`/console/orders/${orderNo}`);
-    await asking.getByRole('button', { name: 'Refund…' }).click();
-    const dialog = asking.getByRole('dialog', { name: 'Refund' });
-    await dialog.getByLabel('Note').fill('a month without service');
-    await dialog.getByRole('button', { name: 'Ask a second person' }).click();
-    await asking.getByText('A second person has been asked for ¥19.90').waitFor();
-    await asking.goto('/console/approvals');
-    await asking.getByRole('button', { name: 'Refund of period 1' }).click();
-    await asking.getByText('You asked for this').waitFor();
-    expect(await asking.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
-    expect(on.bank.asked).toEqual([]);
+    const page = await at.person('finance', 'ann');
+    await page.goto(`/console/orders/${orderNo}`);
+    let lost = 0;
+    await page.route('**/refund', async (route) => {
+      if (lost++ > 0) return route.continue();
+      await route.fetch();
+      await route.abort();
+    });
+    const dialog = page.getByRole('dialog', { name: 'Refund' });
+    await button(page, 'Refund…').click();
+    await dialog.getByLabel('Note').fill('late delivery');
+    await dialog.getByLabel('Amount in yuan').fill('100');
+    await dialog.getByText('Give an amount between 0.01 and 19.90.').waitFor();
+    await dialog.getByLabel('Amount in yuan').fill('3.00');
+    await dialog.getByText('¥3.00 goes back to the user').waitFor();
+    await button(dialog, 'Refund ¥3.00').click();
+    await dialog.getByText('The service does not answer').waitFor();
+    expect(bookedCents()).toEqual([300]);
+    await page.reload();
+    await button(page, 'Refund…').click();
+    await dialog.getByText('A refund of ¥3.00 was sent before and got no answer.').waitFor();
+    expect(await dialog.getByLabel('Amount in yuan').inputValue()).toBe('3.00');
+    await dialog.getByLabel('Note').fill('late delivery');
+    await button(dialog, 'Refund ¥3.00').click();
+    await page.getByText('¥3.00 is refunded').waitFor();
+    expect(bookedCents()).toEqual([300]);
+  });
 
-    const deciding = await person(browser, on.service, 'finance', 'bob');
+  it('above the limit is asked for by one and approved by another', async () => {
+    const orderNo = await on.paidOrder();
+    const asking = await at.person('finance', 'ann');
+    await asking.goto(`/console/orders/${orderNo}`);
+    await button(asking, 'Refund…').click();
+    const dialog = asking.getByRole('dialog', { name: 'Refund' });
+    await dialog.getByText(/^It is above the limit/).waitFor();
+    await dialog.getByLabel('Note').fill('a month without service');
+    await button(dialog, 'Ask a second person').click();
+    await asking.getByText('A second person has been asked for ¥19.90').waitFor();
+    await choosePage(asking, 'Approvals');
+    await button(asking, /^Refund of period 1/).click();
+    await asking.getByText('You asked for this: another person of finance has to decide.').waitFor();
+    expect(await button(asking, 'Approve').count()).toBe(0);
+    expect(bookedCents()).toEqual([]);
+
+    const deciding = await at.person('finance', 'bob');
     await deciding.goto('/console/approvals');
-    await deciding.getByRole('button', { name: 'Refund of period 1' }).click();
+    await button(deciding, /^Refund of period 1/).click();
     const sheet = deciding.getByRole('dialog', { name: 'Refund of period 1' });
     await sheet.getByText('a month without service').waitFor();
-    await sheet.getByText('When it is approved').waitFor();
+    await sheet.getByText('¥19.90 goes back to the user').waitFor();
     await sheet.getByLabel('Note').fill('looked it up');
-    await sheet.getByRole('button', { name: 'Approve', exact: true }).click();
+    await button(sheet, 'Approve').click();
     await sheet.getByText('What came of it').waitFor();
     await sheet.getByText(`R${orderNo}000101`).waitFor();
-    expect(on.bank.asked.map(({ amountCent }) => amountCent)).toEqual([1990]);
-    await deciding.goto(`/console/orders/${orderNo}`);
+    expect(bookedCents()).toEqual([1990]);
+    await sheet.getByRole('link', { name: orderNo }).click();
     const past = deciding.getByRole('list', { name: 'What has happened' });
     await past.getByText('Asked a second person about a refund of period 1').waitFor();
     await past.getByText('Approved a refund').waitFor();
@@ -178,7 +274,7 @@ describe('events', () => {
     const orderNo = await on.paidOrder();
     const sender = createSendingNode(on.service);
     await sender.turn();
-    const page = await person(browser, on.service, 'support', 'sam');
+    const page = await at.person('support', 'sam');
     await page.goto('/console/events');
     const line = page
       .getByRole('table', { name: /deliveries to each channel/ })
@@ -232,7 +328,7 @@ describe('alerts', () => {
   it('get an owner and a comment, and are put aside', async () => {
     const orderNo = await on.paidOrder();
     await raiseAlert(on.service.fresh.database, 'debit-contradiction', `${orderNo}000101`, 'it said both');
-    const page = await person(browser, on.service, 'support', 'sam');
+    const page = await at.person('support', 'sam');
     await page.goto('/console/alerts');
     await rowsOf(page).getByRole('button', { name: 'Contradicting debit result' }).click();
     const sheet = page.getByRole('dialog', { name: 'Contradicting debit result' });
@@ -246,15 +342,15 @@ describe('alerts', () => {
     await sheet.getByRole('button', { name: 'Acknowledge' }).click();
     await sheet.getByText('Acknowledged by sam').waitFor();
     await sheet.getByRole('link', { name: 'Open the order' }).click();
-    await page.getByRole('heading', { name: `Order ${orderNo}` }).waitFor();
-    await page.goto('/console/alerts');
+    await heading(page, `Order ${orderNo}`).waitFor();
+    await choosePage(page, 'Alerts');
     await page.getByText('All is well').waitFor();
   });
 });
 
 describe('reconciliation', () => {
   it('takes a statement file, shows what differs, and closes it with a note', async () => {
-    const page = await person(browser, on.service, 'finance', 'ann');
+    const page = await at.person('finance', 'ann');
     await page.goto('/console/reconciliation');
     await page.getByRole('button', { name: 'Compare a day' }).click();
     const dialog = page.getByRole('dialog', { name: 'Compare a day with its statement' });
@@ -283,30 +379,28 @@ describe('reconciliation', () => {
 
 describe('settlement', () => {
   it('has all channels of a month in one table, and as a file', async () => {
-    const page = await person(browser, on.service, 'finance', 'ann');
+    const page = await at.person('finance', 'ann');
     await page.goto('/console/settlement');
     const table = page.getByRole('table', { name: /^All channels in/ });
     await table.getByRole('row').filter({ hasText: 'All channels' }).last().getByText('¥').first().waitFor();
-    const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Export CSV' }).click();
-    const text = await readFile(await (await saved).path(), 'utf8');
-    expect(text).toContain(APP_ID);
+    expect((await download(page)).join()).toContain(APP_ID);
   });
 });
 
 describe('set-up', () => {
   it('a channel is made, its secrets are shown once; a rolled one overlaps with the former', async () => {
-    const page = await person(browser, on.service, 'admin', 'ada');
+    const page = await at.person('admin', 'ada');
     await page.goto('/console/channels');
     await page.getByRole('button', { name: 'New channel' }).click();
     const form = page.getByRole('dialog', { name: 'New channel' });
     await form.getByLabel('Name').fill('Night shop');
     await form.getByRole('button', { name: 'Make the channel' }).click();
     const secrets = page.getByRole('dialog', { name: 'Secrets of Night shop' });
+    const done = secrets.getByRole('button', { name: 'Done' });
+    await done.waitFor();
     const shown = await secrets.getByRole('definition').allTextContents();
     expect(shown.length).toBe(4);
     await page.keyboard.press('Escape');
-    const done = secrets.getByRole('button', { name: 'Done' });
     expect(await done.isDisabled()).toBe(true);
     await secrets.getByRole('checkbox', { name: 'I have stored them' }).check();
     await done.click();
@@ -326,7 +420,7 @@ describe('set-up', () => {
   });
 
   it('codes of a benefit are imported from a file', async () => {
-    const page = await person(browser, on.service, 'admin', 'ada');
+    const page = await at.person('admin', 'ada');
     await page.goto('/console/benefits');
     await page.getByRole('button', { name: 'COUPON' }).click();
     const sheet = page.getByRole('dialog', { name: 'COUPON' });
@@ -351,14 +445,15 @@ describe('set-up', () => {
   });
 
   it('a product gets a new version, which channels sell from then on', async () => {
-    const page = await person(browser, on.service, 'admin', 'ada');
+    const page = await at.person('admin', 'ada');
     await page.goto('/console/products/TEST_SPU_001');
     await page.getByRole('button', { name: 'New version' }).click();
     const form = page.getByRole('dialog', { name: /^New version of/ });
     await form.getByLabel('Amount of a period').fill('25.00');
     await form.getByRole('button', { name: 'Make the version' }).click();
     await page.getByText('TEST_SPU_001_V2 is there').waitFor();
-    await page.goto('/console/products/TEST_SPU_001_V2');
+    await choosePage(page, 'Products');
+    await rowsOf(page).filter({ hasText: 'TEST_SPU_001_V2' }).getByRole('link').click();
     await page.getByText('¥25.00 a month').first().waitFor();
     await page.getByRole('link', { name: 'v1' }).waitFor();
     const { data } = await on.channel.call('products/list', {});
@@ -372,7 +467,7 @@ describe('API requests', () => {
     const { code, envelope } = await on.channel.call('orders/query', { orderNo: 'x'.repeat(100) }, { requestId });
     const path = `/channels/${APP_ID}/requests?requestId=${requestId}`;
     await expect.poll(async () => (await on.viewer.get(path)).body.requests.length).toBe(1);
-    const page = await person(browser, on.service, 'support', 'sam');
+    const page = await at.person('support', 'sam');
     await page.goto('/console/requests');
     await choose(page, 'Channel', /test_demo|Demo/i);
     await page.getByRole('row').filter({ hasText: requestId }).getByText(code).waitFor();
@@ -387,7 +482,7 @@ describe('API requests', () => {
 
 describe('people and audit', () => {
   it('an admin makes an account, and everybody sees who did', async () => {
-    const page = await person(browser, on.service, 'admin', 'ada');
+    const page = await at.person('admin', 'ada');
     await page.goto('/console/people');
     await page.getByRole('button', { name: 'New person' }).click();
     const form = page.getByRole('dialog', { name: 'New person' });
@@ -399,7 +494,7 @@ describe('people and audit', () => {
     await link.getByRole('button', { name: 'Done' }).click();
     await rowsOf(page).filter({ hasText: 'dora' }).getByText('Finance').waitFor();
 
-    const reading = await person(browser, on.service, 'viewer', 'vera');
+    const reading = await at.person('viewer', 'vera');
     await reading.goto('/console/audit?action=person.create');
     const row = rowsOf(reading).filter({ hasText: 'dora' });
     await row.getByText('ada').first().waitFor();

@@ -1,13 +1,12 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPerson } from '../../src/operator/people/people.js';
-import { launch } from '../browser/support.js';
+import { type OperatorStage, operatorStage } from '../console/operators.js';
+import { createPersonWithPassword, PASSWORD } from '../console/support.js';
 import { mobileOf, unique } from '../support/demo.js';
 import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, registerReceiver, type SendingNode } from '../webhooks/sending.js';
-import { ON_THIS_MACHINE, person } from './browser.js';
-import { type OperatorStage, operatorStage } from './operators.js';
-import { PASSWORD } from './support.js';
+import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
+import { launch } from './support.js';
 
 /** A user is on the phone: "you did not get my money, and then I want some of it back." */
 
@@ -34,8 +33,8 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   on.institution.onDebit = async () => ({ kind: 'declined', decline: 'retryable', reason: words });
   await on.renewNow(orderNo);
   on.institution.reset();
-  await createPerson(on.service.operator, { name: 'mei', role: 'admin', password: PASSWORD });
-  const page = await person(browser, on.service, 'admin', 'mei');
+  await createPersonWithPassword(on.service, 'mei', 'admin');
+  const page = await consoleBrowser(browser, on.service).person('admin', 'mei');
 
   // The number that the caller says is all that is known.
   await page.goto('/console');
