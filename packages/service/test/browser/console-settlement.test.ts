@@ -11,10 +11,10 @@ import { launch } from './support.js';
 
 let service: TestService;
 let browser: Browser;
-let console: ConsoleBrowser;
+let at: ConsoleBrowser;
 beforeAll(async () => {
   [service, browser] = await Promise.all([testService(ON_THIS_MACHINE), launch()]);
-  console = consoleBrowser(browser, service);
+  at = consoleBrowser(browser, service);
   const { database } = service.fresh;
   service.clock.set(parseTime('2026-04-15 12:00:00') ?? Number.NaN);
   await service.channel('test_one');
@@ -42,7 +42,7 @@ const menu = (page: Page) => page.getByRole('navigation', { name: 'Main menu' })
 
 describe('settlement', () => {
   it('closes a month that is over once its name is typed, for good, and the next one is open', async () => {
-    const page = await console.person('finance', 'fay');
+    const page = await at.person('finance', 'fay');
     await page.goto('/console/settlement?month=2026-03');
     await page.getByText('The month is over and not closed').waitFor();
     await page.getByRole('button', { name: 'Close the month' }).click();
@@ -75,7 +75,7 @@ describe('settlement', () => {
 
 describe('a page whose files are gone', () => {
   it('is loaded anew once, and not over and over', async () => {
-    const { page } = await console.open();
+    const { page } = await at.open();
     await signIn(page, service, 'viewer', 'vera');
     await page.route(/\/assets\/search-box-[^/]*\.js$/, (route) => route.fulfill({ status: 404 }));
     let loads = 0;
@@ -96,7 +96,7 @@ describe('a page whose files are gone', () => {
 
 describe('a refusal', () => {
   it('is Chinese on a Chinese page', async () => {
-    const page = await console.visitor({ locale: 'zh-CN' });
+    const page = await at.visitor({ locale: 'zh-CN' });
     await page.goto('/console/setup#nobody-has-this-token');
     for (const label of ['新密码', '再次输入']) await page.getByLabel(label).fill('correct horse battery');
     await page.getByRole('button', { name: '设置密码' }).click();

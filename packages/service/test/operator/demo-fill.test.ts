@@ -218,7 +218,7 @@ describe('what demo fill makes', () => {
     await none(`select audit_id from (select audit_id, at < lag(at) over (order by chain_no) as is_wrong from audit_log) x
       where is_wrong`);
     expect(await distinct('address is null', `audit_log where action = 'order.note'`)).toEqual([false]);
-    expect(await verifyAudit(operatorOn(fresh))).toMatchObject({ brokenAt: null });
+    expect(await verifyAudit(operator())).toMatchObject({ brokenAt: null });
   });
 
   it('has nobody who could sign in', async () => {
