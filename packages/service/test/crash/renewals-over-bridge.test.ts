@@ -9,9 +9,9 @@ import { ASKED, type Fate, PLAIN, type Plan, RETRY_DELAYS, SLOW, TOLD } from '..
 import { type Bridge, type RenewalWorld, renewalWorld } from '../support/renewal-world.js';
 import { soakSize } from '../support/soak.js';
 
-const RENEWALS = soakSize('RENEWALS', 180, 1_500);
+const RENEWALS = soakSize('RENEWALS', 360, 1_500);
 /** Renewals between two kills: a few seconds. */
-const KILL_EVERY = Math.min(1_000, RENEWALS / 4);
+const KILL_EVERY = Math.min(1_000, RENEWALS / 5);
 /** Orders of a kind from one that kills its node to the next. */
 const POINT_EVERY = RENEWALS < 1_000 ? 20 : 100;
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
@@ -82,7 +82,7 @@ async function dueOrders(world: RenewalWorld, bridge: Bridge): Promise<Plan[]> {
       return {
         orderNo: 500_000_000_000 + turn * 1_000_000 + n,
         externalOrderNo: `due-${turn}-${n}${point === undefined ? '' : `-KILL-${point}`}`,
-        fate: (n % 200 === 41 ? slow : fault) ?? PLAIN,
+        fate: (n % 200 === 101 ? slow : fault) ?? PLAIN,
         daysAgo,
         totalCycles,
       };
