@@ -7,9 +7,10 @@ import { createPerson, disablePerson } from '../../src/operator/people/people.js
 import { type TestService, testService } from '../support/service.js';
 import { ask } from './support.js';
 
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
 /** An identity provider of the test's own: it signs in whoever it is told to, without asking. */
 async function startProvider() {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const codes = new Map<string, { nonce: string; challenge: string }>();
   let claims: Record<string, unknown> = {};
   const server = http.createServer(async (request, response) => {
