@@ -1,5 +1,5 @@
 import { chromium as playwright } from 'playwright-core';
-import { chromium } from '../chromium.mjs';
+import { chromium } from '../debian.mjs';
 
 const WIDTH = 1440;
 const PLOT = { width: 430, height: 150, left: 46, right: 8, top: 8, bottom: 20 };

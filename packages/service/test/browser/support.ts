@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 
-/** The system's Chromium; `npm test` says where it is, and installs it when it is missing. */
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+/** Chromium without a window; `npm test` says where it is, and installs it when it is missing. */
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
 
 export const PHONE: BrowserContextOptions = {
   viewport: { width: 390, height: 844 },

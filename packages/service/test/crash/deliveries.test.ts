@@ -8,7 +8,7 @@ import { until } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
 
 /** With two events each. */
-const ORDERS = Math.floor(soakSize('EVENTS', 2_000, 4_000) / 2);
+const ORDERS = Math.floor(soakSize('EVENTS', 1_000, 4_000) / 2);
 const EVENTS = ORDERS * 2;
 const PORTIONS = Math.max(100, Math.floor(EVENTS / 100));
 const PORTION_MS = 100;

@@ -6,7 +6,7 @@ import { until } from '../support/processes.js';
 import { AMOUNT_CENT, renewalWorld } from '../support/renewal-world.js';
 import { soakSize } from '../support/soak.js';
 
-const ORDERS = soakSize('BILLED_ORDERS', 1_500, 4_000);
+const ORDERS = soakSize('BILLED_ORDERS', 600, 4_000);
 const KILLS = Math.min(6, Math.ceil(ORDERS / 500));
 const CYCLES = 12;
 /** Half of the orders have periods left; the other half is completed. */

@@ -10,7 +10,7 @@ it('behind haproxy every node is restarted in turn, and no request fails or has 
       haproxy: process.env['HAPROXY'] ?? '/usr/sbin/haproxy',
       nodes: 3,
       rounds: 1,
-      callers: 8,
+      callers: 3,
       drainSeconds: 3,
       checkMs: 100,
       onStarted: ({ child }) => onTestFinished(() => void child.kill('SIGKILL')),
