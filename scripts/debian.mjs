@@ -16,18 +16,21 @@ function isProgram(place) {
 }
 
 /**
- * The path of a program. A variable may name another one. Where it cannot be installed, one of `instead` will do: names, or whole
- * paths. Without any, tests cannot run, and then they have not passed: the process ends.
+ * The path of a program: the first of `packages` that is there or can be installed, or one of `instead`, names or whole paths. A
+ * variable may name another one. Without any, tests cannot run, and then they have not passed: the process ends.
  */
-export function program(name, packageName = name, instead = []) {
+export function program(name, packages = [name], instead = []) {
   const variable = name.toUpperCase();
   const given = process.env[variable];
-  const there = (given && isProgram(given) ? given : undefined) ?? find(packageName);
-  if (there !== undefined) return there;
-  install(packageName);
-  const now = [packageName, ...instead].map(find).find((place) => place !== undefined);
-  if (now !== undefined) return now;
-  process.stderr.write(`perennial: some tests need ${name}: install ${packageName}, or set ${variable} to its path\n`);
+  if (given && isProgram(given)) return given;
+  for (const packageName of packages) {
+    if (find(packageName) === undefined) install(packageName);
+    const there = find(packageName);
+    if (there !== undefined) return there;
+  }
+  const other = instead.map(find).find((place) => place !== undefined);
+  if (other !== undefined) return other;
+  process.stderr.write(`perennial: some tests need ${name}: install ${packages[0]}, or set ${variable} to its path\n`);
   process.exit(1);
 }
 
@@ -51,12 +54,15 @@ function install(packageName) {
   }
 }
 
-/** Without a window and what draws one, which takes half the time. */
+/** Without a window and what draws one, which takes half the time; or with it. */
 export const chromium = () =>
-  program('chromium', 'chromium-headless-shell', [
+  program(
     'chromium',
-    'chromium-browser',
-    'google-chrome',
-    'google-chrome-stable',
-    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  ]);
+    ['chromium-headless-shell', 'chromium'],
+    [
+      'chromium-browser',
+      'google-chrome',
+      'google-chrome-stable',
+      '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    ],
+  );

@@ -13,11 +13,10 @@ import { encrypted, mobileOf } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { keptAlive } from '../support/kept-alive.js';
 import { until } from '../support/processes.js';
-import { soakSize } from '../support/soak.js';
 import { untilAnswered } from '../support/until-answered.js';
 
 const POINTS = ['before-call', 'after-call', 'before-commit', 'after-commit'] as const;
-const CARDS = soakSize('CARDS', POINTS.length, 3 * POINTS.length);
+const CARDS = 8;
 
 let fresh: FreshDatabase;
 const masterKey = randomBytes(32);

@@ -206,8 +206,10 @@ describe('the number of values', () => {
       typeof value === 'object' && value !== null
         ? Object.values(value).reduce((sum: number, item) => sum + count(item), 1)
         : 1;
+    // A field of that name is refused before anything is counted.
+    const allowed = fc.jsonValue({ maxDepth: 5 }).filter((value) => !JSON.stringify(value).includes('"__proto__":'));
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(3), (value, spaces) => {
+      fc.property(allowed, fc.nat(3), (value, spaces) => {
         const more = Array<number>(MAX_BODY_VALUES - 2 - count(value)).fill(0);
         const read = (items: readonly number[]) =>
           readJsonObject(Buffer.from(JSON.stringify({ value, items }, undefined, spaces)), undefined);

@@ -78,9 +78,13 @@ describe('migrations', () => {
     const released = new Promise<void>((resolve) => {
       letGo = resolve;
     });
-    const reader = fresh.database.transaction(async (tx) => {
-      await tx.query('select from t');
-      await released;
+    let reader: Promise<void> | undefined;
+    await new Promise<void>((hasRead) => {
+      reader = fresh.database.transaction(async (tx) => {
+        await tx.query('select from t');
+        hasRead();
+        await released;
+      });
     });
     const migrating = run();
     await until('it has given up once', async () => {
