@@ -16,27 +16,27 @@ function isProgram(place) {
 }
 
 /**
- * The path of a program: the first of `packages` that is there or can be installed, or one of `instead`, names or whole paths. A
- * variable may name another one. Without any, tests cannot run, and then they have not passed: the process ends.
+ * The path of a program, under any of its names. A variable may name another one, and `places` are looked at first. Without it
+ * tests cannot run, and then they have not passed: the process ends.
  */
-export function program(name, packages = [name], instead = []) {
+export function program(name, packageName = name, { names = [name], places = [] } = {}) {
   const variable = name.toUpperCase();
-  const given = process.env[variable];
-  if (given && isProgram(given)) return given;
-  for (const packageName of packages) {
-    if (find(packageName) === undefined) install(packageName);
-    const there = find(packageName);
-    if (there !== undefined) return there;
-  }
-  const other = instead.map(find).find((place) => place !== undefined);
-  if (other !== undefined) return other;
-  process.stderr.write(`perennial: some tests need ${name}: install ${packages[0]}, or set ${variable} to its path\n`);
+  const found = () => {
+    const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), ...MORE_FOLDERS];
+    const candidates = [
+      process.env[variable],
+      ...places,
+      ...names.flatMap((one) => folders.map((folder) => path.join(folder, one))),
+    ];
+    return candidates.find((place) => place !== undefined && isProgram(place));
+  };
+  const there = found();
+  if (there !== undefined) return there;
+  install(packageName);
+  const now = found();
+  if (now !== undefined) return now;
+  process.stderr.write(`perennial: some tests need ${name}: install ${packageName}, or set ${variable} to its path\n`);
   process.exit(1);
-}
-
-function find(name) {
-  const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), ...MORE_FOLDERS];
-  return folders.map((folder) => path.resolve(folder, name)).find(isProgram);
 }
 
 /** As root, or as somebody who may become root without a password. */
@@ -54,15 +54,9 @@ function install(packageName) {
   }
 }
 
-/** Without a window and what draws one, which takes half the time; or with it. */
+/** Without a window where there is one like that: it takes half the processor's time. */
 export const chromium = () =>
-  program(
-    'chromium',
-    ['chromium-headless-shell', 'chromium'],
-    [
-      'chromium-browser',
-      'google-chrome',
-      'google-chrome-stable',
-      '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-    ],
-  );
+  program('chromium', 'chromium-headless-shell', {
+    names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+    places: ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
+  });

@@ -14,7 +14,7 @@ import { MAIN, type Running, serviceUrl, start } from '../support/processes.js';
 import { slowCall } from '../support/unread.js';
 import { copyOrder } from './support.js';
 
-// That much JSON takes its time on a busy machine.
+// Hundreds of megabytes of JSON take their time on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 /** A node whose heap may grow to 96 MB, and lists of 100 orders with 9,999 periods: 170 MB each. */

@@ -206,7 +206,7 @@ describe('the number of values', () => {
       typeof value === 'object' && value !== null
         ? Object.values(value).reduce((sum: number, item) => sum + count(item), 1)
         : 1;
-    // A field of that name is refused before anything is counted.
+    // A field of this name is refused, however many values there are.
     const allowed = fc.jsonValue({ maxDepth: 5 }).filter((value) => !JSON.stringify(value).includes('"__proto__":'));
     fc.assert(
       fc.property(allowed, fc.nat(3), (value, spaces) => {

@@ -30,9 +30,6 @@ export default async function startServer(project: TestProject): Promise<() => P
   const { username, password } = new URL(embedded.url);
   await admin.query('set scram_iterations = 1');
   await admin.query(`alter role ${username} password '${password}'`);
-  // Each database that is made or dropped is a checkpoint, after which every page is logged whole again: of no use to a test.
-  for (const setting of ['full_page_writes', 'autovacuum']) await admin.query(`alter system set ${setting} = off`);
-  await admin.query('select pg_reload_conf()');
   await admin.close();
   await migrate(databaseUrl(embedded.url, TEMPLATE));
   project.provide('serverUrl', embedded.url);
