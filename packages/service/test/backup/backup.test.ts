@@ -43,7 +43,7 @@ beforeAll(async () => {
 
   let busy = true;
   const load = Promise.all(
-    Array.from({ length: 4 }, async () => {
+    Array.from({ length: 2 }, async () => {
       while (busy) {
         await create();
         during += 1;
