@@ -3,7 +3,7 @@ import { findChannel } from '../catalog/channels/channels-sql.js';
 import { floorToDay, floorToHour } from '../figures/figures.js';
 import { countOrders, type Hours, lockFigures, writeDays, writeHours } from '../figures/write-figures-sql.js';
 import { acknowledgeAlert, commentOnAlert, setAlertOwner } from '../operator/alerts.js';
-import { formatPeriodSubject } from '../operator/approvals/subjects.js';
+import { formatPeriodSubject } from '../operator/orders/period-subjects.js';
 import { recordAudit } from '../operator/audit.js';
 import { prepareRun, startRun } from '../operator/bulk/bulk-runs.js';
 import { workOffRuns } from '../operator/bulk/work-off.js';
