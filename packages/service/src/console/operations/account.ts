@@ -79,7 +79,8 @@ export const accountOperations = [
     path: '/account/totp/remove',
     role: 'viewer',
     isOwn: true,
-    summary: 'signs in by password alone again; needs a code, so that a password alone does not take the second factor away',
+    summary:
+      'signs in by password alone again; needs a code, so that a password alone does not take the second factor away',
     body: schema.totpRequest,
     answer: schema.nothing,
     async run({ operator, person }, { body: { code } }) {

@@ -61,7 +61,11 @@ export const orderOperations: readonly Operation[] = [
     query: schemas.previewQuery,
     answer: schemas.preview,
     run: async ({ operator, refundApprovalCent }, { path, query: { amountCent, ...query } }) => {
-      const asked = { ...period(path), ...query, ...(amountCent === undefined ? {} : { amountCent: Number(amountCent) }) };
+      const asked = {
+        ...period(path),
+        ...query,
+        ...(amountCent === undefined ? {} : { amountCent: Number(amountCent) }),
+      };
       return previewRefund(operator, asked, refundApprovalCent);
     },
   }),

@@ -115,8 +115,7 @@ export const paymentOperations: readonly Operation[] = [
     summary: 'Approves what somebody else has asked for, and does it',
     body: schemas.decision,
     answer: schemas.approval,
-    run: ({ operator, person }, { path, body }) =>
-      approve(operator, { ...approvalId(path), ...body }, person),
+    run: ({ operator, person }, { path, body }) => approve(operator, { ...approvalId(path), ...body }, person),
   }),
   operation({
     method: 'POST',
@@ -125,8 +124,7 @@ export const paymentOperations: readonly Operation[] = [
     summary: 'Declines what somebody else has asked for',
     body: schemas.decision,
     answer: schemas.approval,
-    run: ({ operator, person }, { path, body }) =>
-      decline(operator, { ...approvalId(path), ...body }, person),
+    run: ({ operator, person }, { path, body }) => decline(operator, { ...approvalId(path), ...body }, person),
   }),
   operation({
     method: 'POST',

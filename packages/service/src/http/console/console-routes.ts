@@ -19,8 +19,8 @@ import {
   type Visitor,
 } from '../../console/sessions/sign-in.js';
 import type { ConsoleTools } from '../../console/tools.js';
-import type { OperatorWithGateways } from '../../operator/operator.js';
 import { maskWrittenMobiles } from '../../operator/masking.js';
+import type { OperatorWithGateways } from '../../operator/operator.js';
 import { completeSetup } from '../../operator/people/people.js';
 import { mayDo } from '../../operator/people/roles.js';
 import type { Transactional } from '../../platform/db/database.js';

@@ -107,7 +107,9 @@ async function toRefunds(db: Queryable, periods: readonly FoundPeriod[]): Promis
       subject,
       orderNo,
       amountCent: isPossible ? amountCent : 0,
-      refusal: isPossible ? null : `period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund${but}`,
+      refusal: isPossible
+        ? null
+        : `period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund${but}`,
     };
   });
 }

@@ -155,7 +155,8 @@ export async function exportOrders(
     do {
       const { found, next } = await readPage(operator, filter, after, ORDERS_PER_PIECE, MAX_PAGE_MS);
       const lines = found.map((order) => describeOrder(order, role));
-      if (lines.length > 0) yield lines.map((line) => spreadsheetLine(CSV_COLUMNS.map((column) => line[column]))).join('');
+      if (lines.length > 0)
+        yield lines.map((line) => spreadsheetLine(CSV_COLUMNS.map((column) => line[column]))).join('');
       after = next;
     } while (after !== undefined);
   })();
