@@ -10,6 +10,7 @@ import { declined } from '../renewals/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, mobileOf, sharedRequest } from '../support/demo.js';
 import { type Answer, type ReadStage, readStage } from './reads.js';
+import { consoleClient } from './support.js';
 
 interface Page {
   readonly orders: (Answer & { orderNo: string })[];
@@ -283,22 +284,34 @@ describe('GET /console/api/orders.csv', () => {
     );
   });
 
+  it('begins with what tells Excel that it is UTF-8, as the file of a month does', async () => {
+    const { token } = await consoleClient(on.service, 'viewer');
+    for (const path of ['/orders.csv', '/settlement/2026-01/csv']) {
+      const reply = await fetch(`${on.service.baseUrl}/console/api${path}`, {
+        headers: { cookie: `__Host-perennial=${token}; perennial=${token}` },
+      });
+      const bytes = Buffer.from(await reply.arrayBuffer());
+      expect([reply.status, bytes.subarray(0, 3).toString('hex')]).toEqual([200, 'efbbbf']);
+      expect(bytes.indexOf('\uFEFF', 3)).toBe(-1);
+    }
+  });
+
   it('makes no formula of what a channel wrote, and masks for viewers', async () => {
     await make(
       'formula',
       on.channel,
-      collectRequest(on.channel, { externalOrderNo: '=1+1,"x"', channelUserId: '@user' }),
+      collectRequest(on.channel, { externalOrderNo: '=1+1,"x"', channelUserId: '@us;er' }),
     );
     const line = async (role: 'viewer' | 'support') =>
       (await on.ask<string>('/orders.csv', { createdFrom: formatTime(createdAt['formula'] ?? 0) }, role)).split(
         '\r\n',
       )[1];
-    expect(await line('support')).toContain(`,"'=1+1,""x""",test_demo,'@user,`);
+    expect(await line('support')).toContain(`,"'=1+1,""x""",test_demo,"'@us;er",`);
     expect(await line('viewer')).toContain(`,test_demo,'@u****er,`);
   });
 
   it('refuses a wrong filter before anything is sent', async () => {
-    await expect(on.ask<string>('/orders.csv', { status: 'GONE' })).rejects.toThrow('a status must be');
+    await expect(on.ask<string>('/orders.csv', { status: 'GONE' })).rejects.toThrow('400: a status must be');
   });
 });
 
