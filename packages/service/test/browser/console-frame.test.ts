@@ -106,6 +106,32 @@ describe('signing in', () => {
     await other.keyboard.press('Enter');
     await heading(other, 'Overview').waitFor();
     expect(new URL(other.url()).origin).toBe(service.baseUrl);
+    service.clock.advance(60_000);
+    await page.getByRole('button', { name: 'Remove codes' }).click();
+    const removal = page.getByRole('dialog', { name: 'Sign in by password alone?' });
+    await removal.getByLabel('Code of your authenticator').fill(code());
+    await removal.getByRole('button', { name: 'Remove codes' }).click();
+    await page.getByText('Codes are removed').waitFor();
+  });
+
+  it('says of what it asks for by itself that nobody is there, until somebody is', async () => {
+    const page = await at.person('viewer', 'ida');
+    await page.clock.install();
+    await page.goto('/console/account');
+    const nextPoll = async () => {
+      const poll = page.waitForRequest((request) => request.url().endsWith('/waiting'));
+      await page.clock.runFor(61_000);
+      return (await poll).headers()['x-unattended'];
+    };
+    await heading(page, 'Your account').waitFor();
+    await page.mouse.move(10, 10);
+    await page.clock.runFor(30_000);
+    await nextPoll();
+    expect(await nextPoll()).toBe('true');
+    await page.mouse.move(200, 200);
+    const poll = page.waitForRequest((request) => request.url().endsWith('/waiting'));
+    await page.clock.runFor(60_000);
+    expect((await poll).headers()['x-unattended']).toBeUndefined();
   });
 
   it('loads at most 350 KB of script and style, compressed, until the overview is there', async () => {

@@ -293,14 +293,12 @@ describe('a note', () => {
     const orderNo = await on.paidOrder();
     const text = 'calls from 13812345678, or +86 139-1234-5678; order 138123456789 and 1381234567 are no mobiles';
     await on.support.post(`/orders/${orderNo}/notes`, { text });
-    const [event] = await on.sql<{ no: string; channel: string }>(
-      `select event_no::text as no, channel_id::text as channel from events where order_no = $1 limit 1`,
-      [orderNo],
-    );
     await on.sql(
-      `insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, answer)
-       values ($1, $2, now(), 0, 'REFUSED', 0, 200, 1, '{"phone":"13812345678"}')`,
-      [event?.channel, event?.no],
+      `insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, answer,
+         recorded_at, is_payment)
+       select channel_id, event_no, recorded_at, 0, 'REFUSED', 0, 200, 1, '{"phone":"13812345678"}', recorded_at, true
+       from events where order_no = $1 order by event_no limit 1`,
+      [orderNo],
     );
     const seen = JSON.stringify((await on.viewer.get(`/orders/${orderNo}`)).body);
     expect(seen).not.toMatch(/13812345678\b|139-1234-5678/);

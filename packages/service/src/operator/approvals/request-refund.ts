@@ -86,11 +86,13 @@ export async function refundAlone(
   const begun = await inTransaction(operator, async (tx) => {
     const period = await requirePeriodToRefund(tx, await requireLockedOrder(tx, asked.orderNo), asked.cycleNo);
     if (findRefundOfKey(period.refunds, asked)) return beginRefund(operator, tx, asked);
+    const waiting = await findWaitingOf(tx, period);
     if (withoutApproval !== undefined) {
-      const isNeeded = needsSecondPerson(period, requireRefundableAmount(period, asked.amountCent), approvalCent);
+      const amountCent = requireRefundableAmount(period, asked.amountCent);
+      const isNeeded = waiting.length > 0 || needsSecondPerson(period, amountCent, approvalCent);
       return beginRefund(operator, tx, { ...asked, ...(isNeeded ? { withoutApproval } : {}) });
     }
-    const amountCent = requireAskableAmount(period, asked.amountCent, await findWaitingOf(tx, period));
+    const amountCent = requireAskableAmount(period, asked.amountCent, waiting);
     if (!needsSecondPerson(period, amountCent, approvalCent)) {
       return beginRefund(operator, tx, { ...asked, amountCent });
     }
