@@ -143,7 +143,10 @@ describe('finds by', () => {
   });
 
   it('how the name or the app id of a channel begins, and the code or the name of a product', async () => {
-    expect(await find('test_d', 'channel')).toMatchObject([{ kind: 'channel', id: 'test_demo' }]);
+    // The other channel's app id is drawn, and may begin the same.
+    expect(await find('test_d', 'channel')).toContainEqual(
+      expect.objectContaining({ kind: 'channel', id: 'test_demo' }),
+    );
     expect(await find('another', 'channel')).toMatchObject([{ id: other.credentials.appId, title: 'Another channel' }]);
     expect(await find('test_spu', 'product')).toMatchObject([{ id: 'TEST_SPU_001' }, { id: 'TEST_SPU_DAILY_7' }]);
     expect(await find('Seven', 'product')).toMatchObject([{ kind: 'product', id: 'TEST_SPU_DAILY_7' }]);
